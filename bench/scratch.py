@@ -1,4 +1,5 @@
-"""A database that is thrown away, for commands that show or measure without touching the real one."""
+"""A database that is thrown away, for commands that show or measure without touching the real
+one."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -29,7 +29,8 @@ def make_all(wishes: str) -> None:
 
 
 def make(slug: str, *, settings: dict[str, Any] | None = None, remote: bool = False) -> str:
-    """A workspace, made where there is none, and a key of it. `remote`: its embedder is asked over the network."""
+    """A workspace, made where there is none, and a key of it. `remote`: its embedder is asked over
+    the network."""
     wish = {"name": slug.title(), "settings": settings or {}}
     workspace, _ = Workspace.objects.update_or_create(slug=slug, defaults=wish)
     space = workspace_index.index_of(workspace.pk)

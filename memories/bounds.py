@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -39,24 +40,15 @@ def start_of(text: str) -> str:
     """As much of the beginning of a message as is read; all of it as a rule."""
     if len(text) <= READ_WORDS:  # a word has a character
         return text
-    end = _end_of_words(text[:READ_CHARACTERS])
-    return text if end >= len(text.rstrip()) else text[: _cut(text, end)]
-
-
-def _end_of_words(text: str) -> int:
-    end = len(text)
-    for number, word in enumerate(_word.finditer(text), 1):
-        if number > READ_WORDS:
-            return word.start()
-    return end
-
-
-def _cut(text: str, end: int) -> int:
-    """Before `end`: behind a sentence or line, else between words."""
-    for form in (_ends, _blank):
+    head = text[:READ_CHARACTERS]
+    too_late = next(islice(_word.finditer(head), READ_WORDS, None), None)
+    end = too_late.start() if too_late else len(head)
+    if end >= len(text.rstrip()):
+        return text
+    for form in (_ends, _blank):  # behind a sentence or line, else between words
         if ends := [match.end() for match in form.finditer(text, max(0, end - _LAST), end)]:
-            return ends[-1]
-    return end
+            return text[: ends[-1]]
+    return text[:end]
 
 
 def parts(text: str, size: int) -> Iterator[str]:

@@ -52,7 +52,8 @@ class ProviderLine:
 
     @property
     def name(self) -> str:
-        """Tells model and host. Path, key and time are in its mark: of another key nothing is known."""
+        """Tells model and host. Path, key and time are in its mark: of another key nothing is
+        known."""
         host = urlsplit(self.base_url).netloc.rpartition("@")[2]
         own = repr((self.model, self.base_url.rstrip("/"), self.api_key, self.seconds))
         mark = salted_hmac("memories.breakers", own, algorithm="sha256").hexdigest()[:MARK]
@@ -72,7 +73,8 @@ class BreakerState(NamedTuple):
 
 @dataclass(slots=True)
 class _KnownBreaker:
-    """A row as it was `read_at` (monotonic); `is_own`: it could not be written, so it is not read."""
+    """A row as it was `read_at` (monotonic); `is_own`: it could not be written, so it is not
+    read."""
 
     row: Breaker
     read_at: float
@@ -218,15 +220,15 @@ def _answered(line: ProviderLine) -> None:
         seen = _seen.get(line.name)
     if seen is None or not (seen.row.failures or seen.row.is_open):
         return
-    _change(line, _close)
 
+    def close(row: Breaker) -> None:
+        if row.is_open:
+            log.warning("%s answers again", row.name)
+            row.state, row.since = Breaker.State.CLOSED, timezone.now()
+        row.failures = row.timeouts = 0
+        row.next_try_at, row.detail = None, ""
 
-def _close(row: Breaker) -> None:
-    if row.is_open:
-        log.warning("%s answers again", row.name)
-        row.state, row.since = Breaker.State.CLOSED, timezone.now()
-    row.failures = row.timeouts = 0
-    row.next_try_at, row.detail = None, ""
+    _change(line, close)
 
 
 def _failed(line: ProviderLine, error: ProviderError, *, is_trial: bool) -> None:
@@ -238,7 +240,12 @@ def _failed(line: ProviderLine, error: ProviderError, *, is_trial: bool) -> None
             return  # it was asked before it opened
         row.failures += 1
         row.timeouts += isinstance(error, TimedOut)
-        row.detail = _told(error)
+        # In few words, none of them the server's own: those could repeat a key.
+        row.detail = "could not be reached, or answered in another shape"
+        if isinstance(error, TimedOut):
+            row.detail = "did not answer in time"
+        elif error.status is not None:
+            row.detail = network.in_words(error.status)
         is_barred = isinstance(error, Misconfigured)
         if not (is_barred or row.failures >= FAILURES or row.timeouts >= TIMEOUTS):
             return
@@ -255,15 +262,6 @@ def _pause(failures: int, wanted: float, is_barred: bool) -> timedelta:
     doubled = FIRST * 2.0 ** min(16, max(0, failures - FAILURES))
     seconds = LONGEST if is_barred else min(LONGEST, max(doubled, wanted))
     return timedelta(seconds=seconds * random.uniform(1 - JITTER, 1 + JITTER))
-
-
-def _told(error: ProviderError) -> str:
-    """In few words, none of them the server's own: those could repeat a key."""
-    if isinstance(error, TimedOut):
-        return "did not answer in time"
-    if error.status is not None:
-        return network.in_words(error.status)
-    return "could not be reached, or answered in another shape"
 
 
 def _change(line: ProviderLine, change: Callable[[Breaker], None]) -> None:

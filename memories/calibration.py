@@ -1,11 +1,12 @@
-"""From which cosine on two statements count as near under an embedding model: measured, not guessed.
+"""From which cosine on two statements count as near under an embedding model: measured, not
+guessed.
 
 The smallest threshold at which, among random pairs of statements about one subject, at most one in
 10,000 would be taken for the same, and nine of ten that are taken for the same among the shipped
 pairs are. The guards (numbers, order, polarity...) stand before the threshold here as everywhere.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -68,15 +69,28 @@ def steps() -> int:
 
 def calibrate(model: EmbeddingModel, embedder: Embedder, advance: Advance) -> Calibration:
     """Measure one model; nothing is written. Raises ProviderError."""
-    labelled, vectors = _labelled(embedder, advance)
-    groups = [list(zip(_texts(), vectors, strict=True)), *_stored(model)]
+    pairs = [(pair, True) for pair in SAME] + [(pair, False) for pair in DIFFERENT]
+    both = embedder.embed([text for pair, _ in pairs for text in pair])
+    labelled = []
+    for number, (pair, is_same) in enumerate(pairs):
+        labelled.append(Near(_near(pair, both[2 * number : 2 * number + 2]), is_same))
+        advance(1)
+    # Of `_texts`: the first of each pair that is the same, the second of the others.
+    vectors = [both[2 * place + (place >= len(SAME))] for place in range(len(pairs))]
+    values = {"layer": int(Layer.MEMORIES), "model": model.pk, "most": MOST, "subjects": 10}
+    stored: dict[object, list[Statement]] = {}
+    for row in statements.rows(STORED, values):
+        vector = np.asarray(row.embedding.to_numpy(), dtype=np.float32)
+        stored.setdefault(row.subject, []).append((row.content, vector / np.linalg.norm(vector)))
+    groups = [list(zip(_texts(), vectors, strict=True)), *stored.values()]
     random_pairs, near = 0, []
     for group in groups:
         random_pairs += len(group) * (len(group) - 1) // 2
         near += _random(group, advance if group is groups[0] else lambda _: None)
     before = model.duplicate_threshold
-    grid = np.arange(LOWEST, HIGHEST + STEP / 2, STEP)
-    good = (round(float(t), 3) for t in grid if _is_good(float(t), labelled, near, random_pairs))
+    grid = map(float, np.arange(LOWEST, HIGHEST + STEP / 2, STEP))
+    few_merges = (at for at in grid if sum(c >= at for c in near) <= MERGES * random_pairs)
+    good = (round(at, 3) for at in few_merges if _shares(labelled, at)[0] >= PRECISION)
     threshold = next(good, None)
     at = before if threshold is None else threshold
     precision, recall = _shares(labelled, at)
@@ -117,18 +131,6 @@ def _texts() -> list[str]:
     return [old for old, _ in SAME] + [new for _, new in DIFFERENT]
 
 
-def _labelled(embedder: Embedder, advance: Advance) -> tuple[list[Near], list[np.ndarray | None]]:
-    pairs = [(pair, True) for pair in SAME] + [(pair, False) for pair in DIFFERENT]
-    vectors = embedder.embed([text for pair, _ in pairs for text in pair])
-    found = []
-    for at, (pair, is_same) in enumerate(pairs):
-        cosine = _near(pair, (vectors[2 * at], vectors[2 * at + 1]))
-        found.append(Near(cosine, is_same))
-        advance(1)
-    firsts = [vectors[2 * at] for at in range(len(SAME))]
-    return found, firsts + [vectors[2 * at + 1] for at in range(len(SAME), len(pairs))]
-
-
 def _near(pair: tuple[str, str], vectors: Sequence[np.ndarray | None]) -> float:
     """The cosine of a pair; below every threshold where a guard keeps the two apart."""
     old, new = vectors
@@ -157,22 +159,6 @@ def _random(group: Sequence[Statement], advance: Advance) -> list[float]:
         for i, j in close
         if kept[i][0] != kept[j][0]
     ]
-
-
-def _stored(model: EmbeddingModel) -> Iterable[list[Statement]]:
-    values = {"layer": int(Layer.MEMORIES), "model": model.pk, "most": MOST, "subjects": 10}
-    groups: dict[object, list[Statement]] = {}
-    for row in statements.rows(STORED, values):
-        vector = np.asarray(row.embedding.to_numpy(), dtype=np.float32)
-        groups.setdefault(row.subject, []).append((row.content, vector / np.linalg.norm(vector)))
-    return groups.values()
-
-
-def _is_good(
-    threshold: float, labelled: Sequence[Near], near: Sequence[float], random_pairs: int
-) -> bool:
-    merges = sum(cosine >= threshold for cosine in near)
-    return merges <= MERGES * random_pairs and _shares(labelled, threshold)[0] >= PRECISION
 
 
 def _shares(labelled: Sequence[Near], threshold: float) -> tuple[float, float]:

@@ -1,4 +1,5 @@
-"""System checks: settings that do not go together, told at the start and not at the first request."""
+"""System checks: settings that do not go together, told at the start and not at the first
+request."""
 
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
@@ -43,8 +44,10 @@ def embedding(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]
 def _openai_embedding() -> Iterator[CheckMessage]:
     if not settings.OPENAI_API_KEY and not settings.OPENAI_BASE_URL:
         yield Error(
-            "EMBEDDING_PROVIDER is openai, and there is neither OPENAI_API_KEY nor OPENAI_BASE_URL.",
-            hint="Set the key; or the base URL of a server that speaks OpenAI's wire and needs none.",
+            "EMBEDDING_PROVIDER is openai,"
+            " and there is neither OPENAI_API_KEY nor OPENAI_BASE_URL.",
+            hint="Set the key; or the base URL of a server that speaks OpenAI's wire and needs"
+            " none.",
             id="memories.E001",
         )
     model = settings.EMBEDDING_MODEL
@@ -80,48 +83,53 @@ def _fixed_embedding(provider: str) -> Iterator[CheckMessage]:
 
 
 def extraction(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]:
-    by_provider = {"anthropic": _anthropic_extraction, "openai": _openai_extraction}
-    found = by_provider.get(settings.EXTRACTION_PROVIDER)
-    return list(found()) if found else []
-
-
-def _anthropic_extraction() -> Iterator[CheckMessage]:
-    if not settings.ANTHROPIC_API_KEY:
-        yield Error(
-            "EXTRACTION_PROVIDER is anthropic, and there is no ANTHROPIC_API_KEY.",
-            hint="Set the key; or EXTRACTION_PROVIDER=none to extract by patterns alone.",
-            id="memories.E004",
+    found: list[CheckMessage] = []
+    provider = settings.EXTRACTION_PROVIDER
+    if provider == "anthropic" and not settings.ANTHROPIC_API_KEY:
+        found.append(
+            Error(
+                "EXTRACTION_PROVIDER is anthropic, and there is no ANTHROPIC_API_KEY.",
+                hint="Set the key; or EXTRACTION_PROVIDER=none to extract by patterns alone.",
+                id="memories.E004",
+            )
         )
-
-
-def _openai_extraction() -> Iterator[CheckMessage]:
-    if not settings.OPENAI_API_KEY and not settings.OPENAI_BASE_URL:
-        yield Error(
-            "EXTRACTION_PROVIDER is openai, and there is neither OPENAI_API_KEY nor OPENAI_BASE_URL.",
-            hint="Set the key; or the base URL of a server that speaks OpenAI's wire and needs none.",
-            id="memories.E005",
+    if provider == "openai" and not settings.OPENAI_API_KEY and not settings.OPENAI_BASE_URL:
+        found.append(
+            Error(
+                "EXTRACTION_PROVIDER is openai,"
+                " and there is neither OPENAI_API_KEY nor OPENAI_BASE_URL.",
+                hint="Set the key; or the base URL of a server that speaks OpenAI's wire and needs"
+                " none.",
+                id="memories.E005",
+            )
         )
-    if settings.EXTRACTION_MODEL == DEFAULT_EXTRACTION_MODEL:
-        yield Error(
-            f"EXTRACTION_PROVIDER is openai, and EXTRACTION_MODEL is {DEFAULT_EXTRACTION_MODEL}.",
-            hint="Name a model of that server in EXTRACTION_MODEL.",
-            id="memories.E006",
+    if provider == "openai" and settings.EXTRACTION_MODEL == DEFAULT_EXTRACTION_MODEL:
+        found.append(
+            Error(
+                "EXTRACTION_PROVIDER is openai,"
+                f" and EXTRACTION_MODEL is {DEFAULT_EXTRACTION_MODEL}.",
+                hint="Name a model of that server in EXTRACTION_MODEL.",
+                id="memories.E006",
+            )
         )
+    return found
 
 
 def addresses(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]:
-    return [*_unreadable(), *_unused(), *_allowed_hosts()]
-
-
-def _unreadable() -> Iterator[CheckMessage]:
+    unreadable = []
     for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
         url = getattr(settings, name)
-        if url and not _is_http(url):
-            yield Error(
-                f"{name}={url} is no address of a server.",
-                hint="It begins with http:// or https:// and a host, like http://localhost:11434/v1.",
-                id="memories.E007",
+        parts = urlsplit(url)
+        if url and not (parts.scheme in ("http", "https") and parts.hostname):
+            unreadable.append(
+                Error(
+                    f"{name}={url} is no address of a server.",
+                    hint="It begins with http:// or https:// and a host, like"
+                    " http://localhost:11434/v1.",
+                    id="memories.E007",
+                )
             )
+    return [*unreadable, *_unused(), *_allowed_hosts()]
 
 
 def _unused() -> Iterator[CheckMessage]:
@@ -131,7 +139,8 @@ def _unused() -> Iterator[CheckMessage]:
     ):
         yield checks.Warning(
             "OPENAI_BASE_URL is set, and nothing uses it.",
-            hint="Set EMBEDDING_PROVIDER=openai (with EMBEDDING_MODEL) or EXTRACTION_PROVIDER=openai.",
+            hint="Set EMBEDDING_PROVIDER=openai (with EMBEDDING_MODEL) or"
+            " EXTRACTION_PROVIDER=openai.",
             id="memories.W003",
         )
     if settings.ANTHROPIC_BASE_URL and not settings.ANTHROPIC_API_KEY:
@@ -157,11 +166,6 @@ def _allowed_hosts() -> Iterator[CheckMessage]:
             hint="Name the hosts that workspaces need.",
             id="memories.W006",
         )
-
-
-def _is_http(url: str) -> bool:
-    parts = urlsplit(url)
-    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def metrics_in_public(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]:

@@ -27,20 +27,15 @@ def passages(text: str, size: int = PASSAGE) -> list[str]:
     # Two that follow each other are longer than `size`: so there cannot be more.
     size = max(size, 2 * len(text) // MOST_PASSAGES)
     found, current = [], ""
-    for piece in _pieces(text, size):
-        if current and len(current) + len(piece) > size:
-            found.append(current)
-            current = ""
-        current = f"{current} {piece}".strip()
-    return [*found, current] if current else found
-
-
-def _pieces(text: str, size: int) -> Iterator[str]:
-    # A sentence without an end (a log, a table, base64) is cut hard, so that no passage is endless.
     for sentence in _ENDS.split(text):
+        # One without an end (a log, a table, base64) is cut hard, so that no passage is endless.
         for start in range(0, len(sentence), size * 3):
-            if piece := sentence[start : start + size * 3].strip():
-                yield piece
+            piece = sentence[start : start + size * 3].strip()
+            if piece and current and len(current) + len(piece) > size:
+                found.append(current)
+                current = ""
+            current = f"{current} {piece}".strip()
+    return [*found, current] if current else found
 
 
 # ---- what a model reads in one request
@@ -51,31 +46,25 @@ def pieces(request: ExtractionRequest) -> Iterator[ExtractionRequest]:
     of the one before. Only a message longer than a piece is cut itself."""
     current: list[PromptMessage] = []
     fresh = 0
-    for message in (part for whole in request.messages for part in _parts(whole)):
+    # A message as it is; one that is longer than a piece in parts, with words in common.
+    parts = (
+        replace(whole, text=whole.text[start:end], start=start)
+        if len(whole.text) > PIECE
+        else whole
+        for whole in request.messages
+        for start, end in spans(whole.text, PART if len(whole.text) > PIECE else PIECE, SHARED)
+    )
+    for message in parts:
         if fresh and _size(current) + len(message.text) > PIECE:
             yield replace(request, messages=tuple(current))
-            current, fresh = _carried(current), 0
+            # The last messages, as many of them as leave the next piece most of its room.
+            tails = (current[-number:] for number in range(OVERLAP, 0, -1))
+            current = next((tail for tail in tails if _size(tail) <= PIECE // 4), [])
+            fresh = 0
         current.append(message)
         fresh += 1
     if fresh:
         yield replace(request, messages=tuple(current))
-
-
-def _parts(message: PromptMessage) -> Iterator[PromptMessage]:
-    """A message as it is; one that is longer than a piece in parts, with words in common."""
-    if len(message.text) <= PIECE:
-        yield message
-        return
-    for start, end in spans(message.text, PART, SHARED):
-        yield replace(message, text=message.text[start:end], start=start)
-
-
-def _carried(messages: list[PromptMessage]) -> list[PromptMessage]:
-    """The last messages, as many of them as leave the next piece most of its room."""
-    for number in range(OVERLAP, 0, -1):
-        if _size(messages[-number:]) <= PIECE // 4:
-            return messages[-number:]
-    return []
 
 
 def _size(messages: Sequence[PromptMessage]) -> int:
@@ -88,22 +77,10 @@ def spans(text: str, size: int, shared: int) -> Iterator[tuple[int, int]]:
     end of the one before, `shared` being less than half of `size`."""
     start = 0
     while len(text) - start > size:
-        end = _last_bound(text, start + size // 2, start + size)
+        low, high = start + size // 2, start + size
+        lasts = ([m.end() for m in form.finditer(text, low, high)] for form in _BOUNDS)
+        end = next((ends[-1] for ends in lasts if ends), high)
         yield start, end
-        start = _first_bound(text, end - shared, end)
+        firsts = (form.search(text, end - shared, end - 1) for form in _BOUNDS[1:])
+        start = next((m.end() for m in firsts if m and m.end() < end), end - shared)
     yield start, len(text)
-
-
-def _last_bound(text: str, low: int, high: int) -> int:
-    for form in _BOUNDS:
-        if ends := [match.end() for match in form.finditer(text, low, high)]:
-            return ends[-1]
-    return high
-
-
-def _first_bound(text: str, low: int, high: int) -> int:
-    for form in _BOUNDS[1:]:
-        match = form.search(text, low, high - 1)
-        if match and match.end() < high:
-            return match.end()
-    return low

@@ -3,7 +3,7 @@ minute and hour for the plots. And what can be counted in the rows at any time."
 
 import logging
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -182,7 +182,28 @@ class Gauge:
 
 
 def gauges() -> list[Gauge]:
-    return [gauge for read in GAUGES for gauge in read()]
+    pending = Supersession.objects.filter(state=Supersession.State.PENDING)
+    quarantined = Fact.objects.filter(quarantined_at__isnull=False)
+    sums = WorkspaceIndex.objects.aggregate(
+        memories=Sum("live_memories"),
+        episodes=Sum("live_episodes"),
+        features=Sum("live_features"),
+    )
+    live = "Live rows of the index, by layer."
+    # By purpose alone: an address can be a workspace's own.
+    broken = "Models that are not waited for since they failed, by purpose."
+    purposes = Breaker.objects.order_by().values_list("purpose")
+    open_ones = purposes.annotate(number=Count("pk", filter=Q(state=Breaker.State.OPEN)))
+    return [
+        *_sessions(),
+        Gauge("queue_tasks", "Tasks in the queue.", outbox.length()),
+        Gauge("vectors_due", "Entries without a vector yet.", DueVector.objects.count()),
+        Gauge("supersessions_pending", "Decisions that wait for a person.", pending.count()),
+        Gauge("facts_quarantined", "Facts in quarantine.", quarantined.count()),
+        *(Gauge("live_rows", live, value or 0, {"layer": name}) for name, value in sums.items()),
+        *_sets(),
+        *(Gauge("breakers_open", broken, number, {"purpose": name}) for name, number in open_ones),
+    ]
 
 
 def _sessions() -> list[Gauge]:
@@ -194,27 +215,6 @@ def _sessions() -> list[Gauge]:
         found |= dict.fromkeys(states, 0)
         found |= dict(rows.values_list("state").annotate(number=Count("pk")))
     return [Gauge("sessions", told, number, {"state": str(s)}) for s, number in found.items()]
-
-
-def _waiting() -> list[Gauge]:
-    pending = Supersession.objects.filter(state=Supersession.State.PENDING)
-    quarantined = Fact.objects.filter(quarantined_at__isnull=False)
-    return [
-        Gauge("queue_tasks", "Tasks in the queue.", outbox.length()),
-        Gauge("vectors_due", "Entries without a vector yet.", DueVector.objects.count()),
-        Gauge("supersessions_pending", "Decisions that wait for a person.", pending.count()),
-        Gauge("facts_quarantined", "Facts in quarantine.", quarantined.count()),
-    ]
-
-
-def _live() -> list[Gauge]:
-    sums = WorkspaceIndex.objects.aggregate(
-        memories=Sum("live_memories"),
-        episodes=Sum("live_episodes"),
-        features=Sum("live_features"),
-    )
-    told = "Live rows of the index, by layer."
-    return [Gauge("live_rows", told, value or 0, {"layer": layer}) for layer, value in sums.items()]
 
 
 def _sets() -> list[Gauge]:
@@ -229,14 +229,3 @@ def _sets() -> list[Gauge]:
         Gauge("set_episodes_waiting", "Episodes that wait for a set.", found["episodes"] or 0),
         Gauge("set_oldest_seconds", "How long the oldest of them has waited.", age),
     ]
-
-
-def _breakers() -> list[Gauge]:
-    """By purpose alone: an address can be a workspace's own."""
-    told = "Models that are not waited for since they failed, by purpose."
-    rows = Breaker.objects.order_by().values_list("purpose")
-    found = rows.annotate(number=Count("pk", filter=Q(state=Breaker.State.OPEN)))
-    return [Gauge("breakers_open", told, number, {"purpose": name}) for name, number in found]
-
-
-GAUGES: tuple[Callable[[], list[Gauge]], ...] = (_sessions, _waiting, _live, _sets, _breakers)

@@ -1,5 +1,5 @@
-"""Settings that a caller sends as JSON, declared as classes: every fault at once, each with its place in
-the caller's own words. Pure."""
+"""Settings that a caller sends as JSON, declared as classes: every fault at once, each with its
+place in the caller's own words. Pure."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -37,7 +37,18 @@ def checked(kind: Any, raw: object, place: str = "") -> Any:
             json.dumps(raw), strict=True, by_alias=True, by_name=False
         )
     except ValidationError as error:
-        found = [_fault(each, place) for each in error.errors(include_url=False)]
+        errors: list[Any] = [*error.errors(include_url=False)]
+    found = []
+    for each in errors:
+        path = place
+        for part in each["loc"]:
+            if isinstance(part, int):
+                path += f"[{part}]"
+            else:
+                path += f".{part}" if path else part
+        words = MESSAGES.get(each["type"])
+        message = words(each.get("ctx", {})) if words else each["msg"]
+        found.append(Invalid(path, message, UNKNOWN if each["type"] in EXTRA else "invalid"))
     return refuse(found)
 
 
@@ -105,19 +116,6 @@ def wrong(message: str) -> PydanticCustomError:
 @cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
-
-
-def _fault(error: Any, place: str) -> Invalid:
-    path = place
-    for part in error["loc"]:
-        if isinstance(part, int):
-            path += f"[{part}]"
-        else:
-            path += f".{part}" if path else part
-    words = MESSAGES.get(error["type"])
-    message = words(error.get("ctx", {})) if words else error["msg"]
-    code = UNKNOWN if error["type"] in EXTRA else "invalid"
-    return Invalid(path, message, code)
 
 
 def _words(text: str) -> Callable[[dict[str, Any]], str]:

@@ -8,8 +8,8 @@ from typing import Self
 class ProviderError(Exception):
     """An outside or embedded model could not do its work.
 
-    `permanent` when asking the same again cannot help until a person changes something. `foreign` is
-    what the other side wrote: the message has it, and `in_own_words` leaves it out.
+    `permanent` when asking the same again cannot help until a person changes something. `foreign`
+    is what the other side wrote: the message has it, and `in_own_words` leaves it out.
     `retry_after` is the wait in seconds that the server asked for, where it did. `status` is that
     of an answer over HTTP.
     """
@@ -56,8 +56,8 @@ class Misconfigured(ProviderError):
 
 
 class Invalid(Exception):
-    """The caller's input cannot be accepted; `field` is its path in the caller's own words. `others` are
-    what else is wrong with the same input."""
+    """The caller's input cannot be accepted; `field` is its path in the caller's own words.
+    `others` are what else is wrong with the same input."""
 
     def __init__(
         self, field: str, message: str, code: str = "invalid", others: Iterable["Invalid"] = ()

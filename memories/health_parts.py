@@ -1,5 +1,5 @@
-"""Parts of the health page: whether the background work is done, and how the models do. Who does that work says
-so every few seconds."""
+"""Parts of the health page: whether the background work is done, and how the models do. Who does
+that work says so every few seconds."""
 
 import logging
 import os
@@ -56,8 +56,8 @@ def beating(kind: str) -> Iterator[None]:
 
 
 class Beats:
-    """The beats of a process that forks others, and so has no thread for them: whoever makes its rounds
-    writes them."""
+    """The beats of a process that forks others, and so has no thread for them: whoever makes its
+    rounds writes them."""
 
     def __init__(self, kind: str) -> None:
         self._values = _beat_values(kind)
@@ -77,19 +77,17 @@ def forget_the_dead() -> None:
     """Take away the rows of processes of this machine that are gone, and of any that were lost a
     day ago."""
     own = WorkerBeat.objects.filter(host=socket.gethostname()).values_list("pk", "pid")
+    gone = []
+    for pk, pid in own:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            gone.append(pk)
+        except PermissionError:
+            continue  # it is somebody else's, and there
     with connection.cursor() as cursor:
-        cursor.execute(GONE, {"ids": [pk for pk, pid in own if not _is_there(pid)]})
+        cursor.execute(GONE, {"ids": gone})
         cursor.execute(ENDED)
-
-
-def _is_there(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _write(statement: str, values: dict[str, Any]) -> None:

@@ -1,7 +1,8 @@
 """The languages that a workspace reads beside English: the setting `languages` names them.
 
-A language is a folder. To add one: its courtesies, its dates and its patterns with their own examples,
-and a row here. English is always read: it is the language of the statements that are compared.
+A language is a folder. To add one: its courtesies, its dates and its patterns with their own
+examples, and a row here. English is always read: it is the language of the statements that are
+compared.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

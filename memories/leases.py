@@ -77,23 +77,18 @@ def renewed(rows: Callable[[], QuerySet[Any]], column: str = "lease_until") -> I
     They are asked for in another thread, with a connection of its own: only what is committed is
     renewed, and a row that the claim has lost is left alone.
     """
+    global _thread
     work = Work(rows, column)
     with _lock:
         _works.add(work)
-        _start()
+        if _thread is None:  # work that is shorter than a beat costs no more than this
+            _thread = threading.Thread(target=_renew_for_ever, name="leases", daemon=True)
+            _thread.start()
     try:
         yield work
     finally:
         with _lock:
             _works.discard(work)
-
-
-def _start() -> None:
-    """Under the lock. Work that is shorter than a beat costs no more than this."""
-    global _thread
-    if _thread is None:
-        _thread = threading.Thread(target=_renew_for_ever, name="leases", daemon=True)
-        _thread.start()
 
 
 def _renew_for_ever() -> None:
@@ -104,7 +99,8 @@ def _renew_for_ever() -> None:
         for work in held:
             try:
                 with connection.cursor() as cursor:
-                    # Who writes the row in a long transaction has it: the others do not wait for it.
+                    # Who writes the row in a long transaction has it: the others do not wait for
+                    # it.
                     cursor.execute("set lock_timeout = '2s'")
                 work.rows().update(**{work.column: end()})
             except Exception as error:  # the thread is all there is, and goes on

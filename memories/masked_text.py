@@ -70,7 +70,8 @@ def text_at(value: Any, pointer: str) -> str:
 
 
 def with_text_at(value: Any, pointer: str, text: str) -> Any:
-    """A JSON value with `text` at the pointer instead of what stands there; `value` is as before."""
+    """A JSON value with `text` at the pointer instead of what stands there; `value` is as
+    before."""
     if not pointer:
         return text
     name, *rest = _names(pointer)

@@ -1,8 +1,8 @@
 """Words kept from everybody: taken out of rows and index, kept aside, put back when it is undone.
 
 Whatever reads a row reads blocks there, so no place that serves text has to know of masks. Each act
-runs in the caller's transaction, which holds the workspace's lock; `fill` comes after it. A new episode
-is masked before it is written: `of_new`.
+runs in the caller's transaction, which holds the workspace's lock; `fill` comes after it. A new
+episode is masked before it is written: `of_new`.
 """
 
 import json
@@ -10,7 +10,6 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from django.db.models import Q, QuerySet
 
@@ -60,7 +59,8 @@ from memories_episode e where e.id = c.episode_id and e.id = any(%(ids)s::uuid[]
 
 @dataclass(frozen=True, slots=True)
 class MaskReason:
-    """Why words are masked; `cause` is the intent or the quarantined fact, whose undoing undoes it."""
+    """Why words are masked; `cause` is the intent or the quarantined fact, whose undoing undoes
+    it."""
 
     kind: str
     reason: str = ""
@@ -105,8 +105,8 @@ def original_of(fact: Fact) -> str:
 def mask_episodes(
     space: WorkspaceIndex, spans: Mapping[uuid.UUID, Iterable[Span]], why: MaskReason
 ) -> list[MaskedSpan]:
-    """Mask these spans of episodes. Features, summaries and notes that stand on them go, and are made
-    anew of what is left; quotes and kept answers are masked with them."""
+    """Mask these spans of episodes. Features, summaries and notes that stand on them go, and are
+    made anew of what is left; quotes and kept answers are masked with them."""
     rows = list(Episode.objects.filter(pk__in=spans).select_for_update().order_by("pk"))
     made: list[MaskedSpan] = []
     for episode in rows:
@@ -129,7 +129,8 @@ def mask_episodes(
 def mask_memories(
     space: WorkspaceIndex, ids: Iterable[uuid.UUID], why: MaskReason
 ) -> list[MaskedSpan]:
-    """Mask whole memories, which the caller forgets, with the statements of their facts, and what the log says of them."""
+    """Mask whole memories, which the caller forgets, with the statements of their facts, and what
+    the log says of them."""
     memories = list(Memory.objects.filter(pk__in=ids).select_for_update().order_by("pk"))
     facts = list(Fact.objects.filter(memory__in=memories).order_by("pk"))
     made: list[MaskedSpan] = []
@@ -137,7 +138,8 @@ def mask_memories(
     for row in rows:
         place = "content" if isinstance(row, Memory) else "statement"
         taken = _take(row, [(place, (0, len(getattr(row, place))))], why)
-        taken += _take(row, _all_of("entities", row.entities), why)
+        named = [(f"entities/{at}", (0, len(text))) for at, text in enumerate(row.entities) if text]
+        taken += _take(row, named, why)
         _save(row, taken)
         made += taken
     MaskedSpan.objects.bulk_create(made)
@@ -146,11 +148,11 @@ def mask_memories(
         words = masked(rejection.content, [(0, len(rejection.content))])
         Rejection.objects.filter(pk=rejection.pk).update(content=words)
     _reindex(space, Layer.MEMORIES, known)
-    named = [*known, *(fact.pk for fact in facts)]
-    blank(AuditEntry.objects.filter(workspace_id=space.workspace_id, target_id__in=named))
+    touched = [*known, *(fact.pk for fact in facts)]
+    blank(AuditEntry.objects.filter(workspace_id=space.workspace_id, target_id__in=touched))
     texts = [one.words for one in made if len(one.words) >= SHORTEST]
     _mask_notes({fact.session_id for fact in facts if fact.session_id}, texts)
-    _mask_answers(space, named, texts)
+    _mask_answers(space, touched, texts)
     return made
 
 
@@ -179,12 +181,14 @@ def unmask(space: WorkspaceIndex, masks: QuerySet[MaskedSpan]) -> list[uuid.UUID
 
 
 def fill(space: WorkspaceIndex, masks: Iterable[MaskedSpan]) -> None:
-    """The vectors of what is left of masked rows; after the transaction, for an embedder may be far."""
+    """The vectors of what is left of masked rows; after the transaction, for an embedder may be
+    far."""
     due.fill(space, {pk for each in masks if (pk := each.episode_id or each.memory_id)})
 
 
 def originals(episodes: Sequence[Episode]) -> dict[uuid.UUID, str]:
-    """What was said in these episodes, masked or not. For comparisons: whoever shows it, audits it."""
+    """What was said in these episodes, masked or not. For comparisons: whoever shows it, audits
+    it."""
     masks = MaskedSpan.objects.filter(episode__in=episodes, place="content").order_by(
         "episode_id", "pk"
     )
@@ -224,16 +228,9 @@ def _places(
     ]
     found = [("content", span) for span in spans]
     for name in JSON_COLUMNS:
-        found += _under(name, getattr(episode, name), words)
+        told = places_of(getattr(episode, name), words)
+        found += [(name + pointer, span) for pointer, span in told]
     return found
-
-
-def _all_of(column: str, texts: Sequence[str]) -> list[tuple[str, Span]]:
-    return [(f"{column}/{at}", (0, len(text))) for at, text in enumerate(texts) if text]
-
-
-def _under(column: str, value: Any, words: Sequence[str]) -> list[tuple[str, Span]]:
-    return [(column + pointer, span) for pointer, span in places_of(value, words)]
 
 
 def _take(row: Target, places: Iterable[tuple[str, Span]], why: MaskReason) -> list[MaskedSpan]:

@@ -48,6 +48,7 @@ _is_rung = False
 
 def count(name: str, seconds: float = 0.0, **labels: str) -> None:
     """One more of `name`. The label `workspace`, an id, is kept apart and shown to no other one."""
+    global _is_rung
     key = (name, tuple(sorted(labels.items())))
     with _lock:
         found = _measures.get(key) or _measures.setdefault(key, Measure(*key))
@@ -56,7 +57,11 @@ def count(name: str, seconds: float = 0.0, **labels: str) -> None:
             found.seconds += seconds
             found.buckets = found.buckets or [0] * (len(BOUNDS) + 1)
             found.buckets[bisect_left(BOUNDS, seconds)] += 1
-    _ring()
+    if _bell is not None and not _is_rung:
+        _is_rung = True
+        timer = threading.Timer(PAUSE, _call)
+        timer.daemon = True
+        timer.start()
 
 
 @contextmanager
@@ -107,16 +112,6 @@ def ring(bell: Callable[[], None]) -> None:
     """
     global _bell
     _bell = bell
-
-
-def _ring() -> None:
-    global _is_rung
-    if _bell is None or _is_rung:
-        return
-    _is_rung = True
-    timer = threading.Timer(PAUSE, _call)
-    timer.daemon = True
-    timer.start()
 
 
 def _call() -> None:

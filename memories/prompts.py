@@ -5,10 +5,11 @@ What people wrote is data: it goes in as JSON between tags that it cannot close.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 from pydantic_core import from_json
@@ -126,19 +127,17 @@ def extraction_text(request: ExtractionRequest) -> str:
 
 
 def _lines(messages: Sequence[PromptMessage]) -> str:
-    return "\n".join(_line(message) for message in messages)
-
-
-def _line(message: PromptMessage) -> str:
-    fields = {
-        "index": message.index,
-        "role": message.role,
-        "speaker": message.speaker or None,
-        "time": message.time.isoformat() if message.time else None,
-        "text": message.text,
-    }
-    present = {key: value for key, value in fields.items() if value is not None}
-    return _data(present)
+    lines = []
+    for message in messages:
+        fields = {
+            "index": message.index,
+            "role": message.role,
+            "speaker": message.speaker or None,
+            "time": message.time.isoformat() if message.time else None,
+            "text": message.text,
+        }
+        lines.append(_data({key: value for key, value in fields.items() if value is not None}))
+    return "\n".join(lines)
 
 
 def _data(value: object) -> str:
@@ -178,12 +177,16 @@ class StrictAnswer(BaseModel):
     model_config = ConfigDict(json_schema_extra=_strict)
 
 
-def _known_category(value: object) -> object:
-    return value if value in get_args(Category) else "other"
+Shape = TypeVar("Shape", bound=StrictAnswer)
 
 
-def _share(value: float) -> float:
-    return min(max(value, 0.0), 1.0) if value == value else 0.0
+def _valid(shape: type[Shape], raws: Iterable[object]) -> list[Shape]:
+    """Those that are of the shape."""
+    found = []
+    for raw in raws:
+        with suppress(ValueError):
+            found.append(shape.model_validate(raw))
+    return found
 
 
 class QuoteAnswer(StrictAnswer):
@@ -198,34 +201,29 @@ def _number(value: object) -> object:
         return 0.7
 
 
-def _date(value: object) -> object:
-    return value if isinstance(value, str) else None
-
-
-def _names(value: object) -> object:
-    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
-
-
 def _quotes(value: object) -> object:
     """Those that are quotes; words alone are one of a message that is not named."""
     told = value if isinstance(value, list) else [value]
     quotes = [{"message": -1, "text": each} if isinstance(each, str) else each for each in told]
-    return [quote for quote in map(_quote, quotes) if quote is not None]
+    return _valid(QuoteAnswer, quotes)
 
 
-def _quote(raw: object) -> QuoteAnswer | None:
-    try:
-        return QuoteAnswer.model_validate(raw)
-    except ValueError:
-        return None
+KnownCategory = BeforeValidator(lambda given: given if given in get_args(Category) else "other")
+Share = AfterValidator(lambda given: min(max(given, 0.0), 1.0) if given == given else 0.0)
+TextOrNone = BeforeValidator(lambda given: given if isinstance(given, str) else None)
+Texts = BeforeValidator(
+    lambda given: (
+        [each for each in given if isinstance(each, str)] if isinstance(given, list) else []
+    )
+)
 
 
 class FactAnswer(StrictAnswer):
     statement: str
-    category: Annotated[Category, BeforeValidator(_known_category)] = "other"
-    confidence: Annotated[float, BeforeValidator(_number), AfterValidator(_share)] = 0.7
-    event_date: Annotated[str | None, BeforeValidator(_date)] = None
-    entities: Annotated[list[str], BeforeValidator(_names)] = []
+    category: Annotated[Category, KnownCategory] = "other"
+    confidence: Annotated[float, BeforeValidator(_number), Share] = 0.7
+    event_date: Annotated[str | None, TextOrNone] = None
+    entities: Annotated[list[str], Texts] = []
     quotes: Annotated[list[QuoteAnswer], BeforeValidator(_quotes)] = []
 
 
@@ -237,10 +235,16 @@ def read_facts(text: str) -> FactsAnswer:
     """Out of a model's answer: JSON, with prose or a code fence around it or with facts that are
     none; these are dropped. Raises ValueError where the object that was asked for is not whole.
     """
-    try:
+    with suppress(ValueError):
         return FactsAnswer.model_validate_json(text)
-    except ValueError:
-        return _repaired(text)
+    start, end = text.find("{"), text.rfind("}")
+    if not 0 <= start < end:
+        raise ValueError("there is no JSON object in the answer")
+    facts = _listed(text[start : end + 1])
+    whole = _valid(FactAnswer, facts)
+    if facts and not whole:
+        raise ValueError("none of the facts is one")
+    return FactsAnswer(facts=whole)
 
 
 def whole_facts(text: str) -> list[FactAnswer]:
@@ -251,54 +255,28 @@ def whole_facts(text: str) -> list[FactAnswer]:
     except ValueError:
         return []
     facts = told.get("facts") if isinstance(told, dict) else None
-    listed = facts[:-1] if isinstance(facts, list) else []
-    return [fact for fact in map(_fact, listed) if fact is not None]
-
-
-def _repaired(text: str) -> FactsAnswer:
-    start, end = text.find("{"), text.rfind("}")
-    if not 0 <= start < end:
-        raise ValueError("there is no JSON object in the answer")
-    facts = _listed(text[start : end + 1])
-    whole = [fact for fact in map(_fact, facts) if fact is not None]
-    if facts and not whole:
-        raise ValueError("none of the facts is one")
-    return FactsAnswer(facts=whole)
+    return _valid(FactAnswer, facts[:-1] if isinstance(facts, list) else ())
 
 
 def _listed(text: str) -> list[Any]:
-    """The raw facts of an object; of one that is no whole JSON, those that are. A ValueError also
-    for what is nested without end."""
+    """The raw facts of an object; of one that is no whole JSON, those that are: each object that
+    begins with a statement. A ValueError also for what is nested without end."""
+    found = []
     try:
         told = from_json(text)
     except ValueError:
-        return _objects(text)
+        for match in _begins.finditer(text):
+            with suppress(ValueError, RecursionError):
+                found.append(_decoder.raw_decode(text, match.start())[0])
+        if not found:
+            raise ValueError("no fact of the answer is whole") from None
+        return found
     if told == {} or isinstance(told, dict) and told.get("facts", told) is None:
         return []
     facts = told.get("facts") if isinstance(told, dict) else None
     if not isinstance(facts, list):
         raise ValueError("there are no facts in the answer")
     return facts
-
-
-def _objects(text: str) -> list[Any]:
-    """Each object that begins with a statement, and is whole."""
-    found = []
-    for match in _begins.finditer(text):
-        try:
-            found.append(_decoder.raw_decode(text, match.start())[0])
-        except (ValueError, RecursionError):
-            continue
-    if not found:
-        raise ValueError("no fact of the answer is whole")
-    return found
-
-
-def _fact(raw: object) -> FactAnswer | None:
-    try:
-        return FactAnswer.model_validate(raw)
-    except ValueError:
-        return None
 
 
 class SummaryLineAnswer(StrictAnswer):

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Annotated
 
 import numpy as np
@@ -16,7 +17,7 @@ from pydantic import Field
 
 from memories.english.statements import Reading, read
 from memories.index import workspace_index
-from memories.models import Category, EmbeddingModel, Entry, Fact, Layer, Memory, Vector, seen_by
+from memories.models import Category, Entry, Fact, Layer, Memory, Vector, seen_by
 from workspaces.request_fields import OneOf, declared
 from workspaces.scope import Scope
 
@@ -104,7 +105,18 @@ def repeats(scope: Scope, query: RepeatQuery) -> list[Repeat]:
     """Statements that at least `min_agents` agents made, `min_count` times in all: those of most
     agents first. Of the newest 20,000 facts; what was forgotten or waits for review is not told.
     """
-    alike = _same_meaning(scope, _same_words(_said(scope, query.category)))
+    told = Memory.objects.visible_to(scope).filter(forgotten_at=None, held_at=None)
+    facts = Fact.objects.filter(
+        seen_by(scope), memory__in=told, agent__isnull=False, quarantined_at=None
+    )
+    if query.category:
+        facts = facts.filter(category=query.category)
+    in_same_words: dict[bytes, _Statement] = {}
+    for row in facts.order_by("-id").values_list(*COLUMNS)[:NEWEST_FACTS]:
+        said = _Utterance(row[0], bytes(row[1]), *row[2:])
+        in_same_words.setdefault(said.fingerprint, _Statement()).said.append(said)
+    most_first = sorted(in_same_words.values(), key=lambda statement: -len(statement.said))
+    alike = _same_meaning(scope, most_first)
     kept = [
         each
         for each in alike
@@ -112,12 +124,9 @@ def repeats(scope: Scope, query: RepeatQuery) -> list[Repeat]:
         and len(each.said) >= query.min_count
         and (query.min_count == 1 or len(each.agents) > 1 or _sessions(each.said) > 1)
     ]
-    found = sorted(map(_repeat, kept), key=_rank)
+    found = [_repeat(each) for each in kept]
+    found.sort(key=lambda one: (-len(one.agents), -one.count, -one.last_at.timestamp()))
     return found[: query.limit]
-
-
-def _rank(repeat: Repeat) -> tuple[int, int, float]:
-    return -len(repeat.agents), -repeat.count, -repeat.last_at.timestamp()
 
 
 COLUMNS = (
@@ -126,32 +135,21 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def _said(scope: Scope, category: str) -> list[_Utterance]:
-    told = Memory.objects.visible_to(scope).filter(forgotten_at=None, held_at=None)
-    facts = Fact.objects.filter(
-        seen_by(scope), memory__in=told, agent__isnull=False, quarantined_at=None
-    )
-    if category:
-        facts = facts.filter(category=category)
-    rows = facts.order_by("-id").values_list(*COLUMNS)[:NEWEST_FACTS]
-    return [_Utterance(row[0], bytes(row[1]), *row[2:]) for row in rows]
-
-
-def _same_words(said: Iterable[_Utterance]) -> list[_Statement]:
-    found: dict[bytes, _Statement] = {}
-    for each in said:
-        found.setdefault(each.fingerprint, _Statement()).said.append(each)
-    return sorted(found.values(), key=lambda statement: -len(statement.said))
-
-
 def _same_meaning(scope: Scope, statements: list[_Statement]) -> list[_Statement]:
     """Each statement joins the first, more frequent one that means the same; never a chain of
     likenesses, whose ends would have nothing in common."""
     compared, rest = statements[:MOST_STATEMENTS], statements[MOST_STATEMENTS:]
     space = workspace_index.index_of(scope.workspace_id)
     model = space.embedding_model
-    vectors = _vectors(model, [each.first.memory_id for each in compared]) if model else {}
-    if model is None or not vectors:
+    if model is None:
+        return statements
+    memories = [each.first.memory_id for each in compared]
+    entries = Entry.objects.filter(item__in=memories, layer=Layer.MEMORIES)
+    items = dict(entries.values_list("pk", "item"))
+    rows = Vector.objects.filter(entry_id__in=items, embedding_model_id=model.pk, part=0)
+    found = rows.values_list("entry_id", "embedding")
+    vectors = {items[entry]: np.asarray(vector, np.float32) for entry, vector in found}
+    if not vectors:
         return statements
     placed = [each for each in compared if each.first.memory_id in vectors]
     unplaced = [each for each in compared if each.first.memory_id not in vectors]
@@ -165,37 +163,23 @@ def _same_meaning(scope: Scope, statements: list[_Statement]) -> list[_Statement
     return [*leaders, *unplaced, *rest]
 
 
-def _vectors(model: EmbeddingModel, memory_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, np.ndarray]:
-    entries = Entry.objects.filter(item__in=memory_ids, layer=Layer.MEMORIES)
-    items = dict(entries.values_list("pk", "item"))
-    rows = Vector.objects.filter(entry_id__in=items, embedding_model_id=model.pk, part=0)
-    found = rows.values_list("entry_id", "embedding")
-    return {items[entry]: np.asarray(vector, np.float32) for entry, vector in found}
-
-
 def _led(vectors: list[np.ndarray], statements: list[_Statement], threshold: float) -> list[int]:
     """For each statement the number of the one it joins: its own, where it leads."""
     matrix = np.stack(vectors)
     similarities = matrix @ matrix.T
     leading = list(range(len(statements)))
     leaders = np.zeros(len(statements), dtype=bool)
-    readings: dict[int, Reading] = {}
+    reading = cache(lambda number: read(statements[number].first.content))
     for number in range(len(statements)):
         cosines = similarities[number, :number]
         near = np.flatnonzero((cosines >= threshold - FAR_SLACK) & leaders[:number])
         for other in sorted(near.tolist(), key=lambda index: -cosines[index]):
-            pair = [_reading(readings, statements, each) for each in (other, number)]
-            if _means_the_same(*pair, distance=float(threshold - cosines[other])):
+            distance = float(threshold - cosines[other])
+            if _means_the_same(reading(other), reading(number), distance=distance):
                 leading[number] = other
                 break
         leaders[number] = leading[number] == number
     return leading
-
-
-def _reading(known: dict[int, Reading], statements: list[_Statement], number: int) -> Reading:
-    if number not in known:
-        known[number] = read(statements[number].first.content)
-    return known[number]
 
 
 def _means_the_same(one: Reading, other: Reading, *, distance: float) -> bool:
@@ -225,20 +209,6 @@ def _repeat(statement: _Statement) -> Repeat:
     wordings = Counter((each.content, each.category) for each in said)
     content, category = wordings.most_common(1)[0][0]
     times = [each.said_at for each in said]
-    return Repeat(
-        statement=content,
-        category=category,
-        count=len(said),
-        sessions=_sessions(said),
-        agents=_shares(said),
-        memory_ids=tuple(dict.fromkeys(each.memory_id for each in said))[:SHOWN_MEMORIES],
-        entities=tuple(dict.fromkeys(name for each in said for name in each.entities)),
-        first_at=min(times),
-        last_at=max(times),
-    )
-
-
-def _shares(said: Iterable[_Utterance]) -> tuple[AgentShare, ...]:
     by_agent: dict[str, list[_Utterance]] = {}
     for each in said:
         by_agent.setdefault(each.agent_id, []).append(each)
@@ -246,7 +216,17 @@ def _shares(said: Iterable[_Utterance]) -> tuple[AgentShare, ...]:
         AgentShare(agent, own[0].agent_name, len(own), _sessions(own))
         for agent, own in by_agent.items()
     ]
-    return tuple(sorted(shares, key=lambda share: (-share.count, share.agent_id)))
+    return Repeat(
+        statement=content,
+        category=category,
+        count=len(said),
+        sessions=_sessions(said),
+        agents=tuple(sorted(shares, key=lambda share: (-share.count, share.agent_id))),
+        memory_ids=tuple(dict.fromkeys(each.memory_id for each in said))[:SHOWN_MEMORIES],
+        entities=tuple(dict.fromkeys(name for each in said for name in each.entities)),
+        first_at=min(times),
+        last_at=max(times),
+    )
 
 
 def _sessions(said: Iterable[_Utterance]) -> int:

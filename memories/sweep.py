@@ -1,8 +1,9 @@
 """What a clock that was wrong once has left in the future, taken back.
 
-Whatever waits for a time lies no further ahead than its own longest period: what does was written by
-such a clock, and its time has come. Nothing that was said or believed is dated anew: it may be the
-clock of now that is wrong. What comes later is newer whatever the dates are (`candidates.KNOWN`).
+Whatever waits for a time lies no further ahead than its own longest period: what does was written
+by such a clock, and its time has come. Nothing that was said or believed is dated anew: it may be
+the clock of now that is wrong. What comes later is newer whatever the dates are
+(`candidates.KNOWN`).
 
 A lease, a bell, a set's cursor and a key's last use are no matter of this: whoever reads one counts
 it for nothing where it lies too far ahead (`leases.free`, `queue.enqueue_due`, `queue.count`).
@@ -14,7 +15,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from operator import itemgetter
 
 from django.db import transaction
@@ -108,7 +109,8 @@ class Swept:
     """How much a sweep did, in rows. `failed` are sessions that raised; the log says why.
     `counted` are layers whose common terms were counted;
     `cases` is what waited and was in none of them;
-    `sets` are feature sets whose worker was woken, `embeddings` those that are to be embedded anew, `episodes` what was taken into sets at once."""
+    `sets` are feature sets whose worker was woken, `embeddings` those that are to be embedded anew,
+    `episodes` what was taken into sets at once."""
 
     sessions: int = 0
     failed: int = 0
@@ -147,7 +149,8 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     found = DueVector.objects.filter(next_attempt_at__lte=timezone.now())
     spaces_with_due = sorted(set(found.values_list("entry__workspace", flat=True)))
     for number in spaces_with_due:
-        done.vectors += _fill_until(number, until)
+        while time.monotonic() < until and (filled := fill_space(number)):
+            done.vectors += filled
         tell(f"{done.vectors} vectors made")
     for job in OTHERS:
         _run(job, done, tell, until)
@@ -165,8 +168,8 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
 
 
 def due_sessions(limit: int | None = None) -> list[uuid.UUID]:
-    """Sessions whose turn it is, and those whose worker died: the oldest of each workspace, then the
-    second of each."""
+    """Sessions whose turn it is, and those whose worker died: the oldest of each workspace, then
+    the second of each."""
     now = timezone.now()
     due_now = Q(state=State.RECEIVED, next_attempt_at__lte=now)
     abandoned = Q(state__in=[State.EXTRACTING, State.RESOLVING]) & leases.free(now)
@@ -181,8 +184,8 @@ def due_sessions(limit: int | None = None) -> list[uuid.UUID]:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """Rows that are due, and how one of them is worked on for some seconds: None where another worker
-    has it. `count` is the field of Swept."""
+    """Rows that are due, and how one of them is worked on for some seconds: None where another
+    worker has it. `count` is the field of Swept."""
 
     name: str
     count: str
@@ -208,7 +211,8 @@ def _run(job: _Job, done: Swept, tell: Callable[[str], object], until: float) ->
             setattr(done, job.count, getattr(done, job.count) + ran)
         except Exception:
             # One that breaks its worker must not keep the others from their turn. It is tried again
-            # when its lease has run out: a session's claim counted the attempt, so it is dead at last.
+            # when its lease has run out: a session's claim counted the attempt, so it is dead at
+            # last.
             log.exception("%s %s failed", job.name, row_id)
             done.failed += 1
 
@@ -225,13 +229,6 @@ def fill_space(number: int) -> int:
     return due.fill_entries(space, list(waiting.values_list("entry_id", flat=True)[:FILL]))
 
 
-def _fill_until(number: int, until: float) -> int:
-    done = 0
-    while time.monotonic() < until and (filled := fill_space(number)):
-        done += filled
-    return done
-
-
 # ---- cases -----------------------------------------------------------------------------------
 
 
@@ -239,14 +236,13 @@ def file_cases() -> int:
     """Put what waits for a person, and stands in no case, into one; those that were put off until
     now wait again. The number of what was filed."""
     Case.objects.wake(timezone.now())
-    return sum(map(_file_cases, resolve.unfiled()))
-
-
-@transaction.atomic(durable=True)
-def _file_cases(workspace_id: uuid.UUID) -> int:
-    index = workspace_index.index_of(workspace_id)
-    workspace_index.lock(index)
-    return resolve.file_unfiled(index)
+    filed = 0
+    for workspace_id in resolve.unfiled():
+        with transaction.atomic(durable=True):
+            index = workspace_index.index_of(workspace_id)
+            workspace_index.lock(index)
+            filed += resolve.file_unfiled(index)
+    return filed
 
 
 # ---- expiry ---------------------------------------------------------------------------------
@@ -259,21 +255,17 @@ def expire() -> int:
     while found := list(expired.values_list("workspace_id", "pk")[:BATCH]):
         for workspace_id in {workspace for workspace, _ in found}:
             ids = [memory for workspace, memory in found if workspace == workspace_id]
-            ended += _expire(workspace_id, ids, now)
+            with transaction.atomic(durable=True):
+                workspace_index.lock(workspace_index.index_of(workspace_id))
+                scope = worker_scope(workspace_id, "sweep")
+                # Under the lock: a person may have given it more time, or forgotten it.
+                still = Memory.objects.filter(pk__in=ids, forget_after__lte=now, forgotten_at=None)
+                for memory in list(still.select_for_update()):
+                    # It was believed until it expired, however late the sweep comes.
+                    MemoryPeriod.objects.filter(memory=memory, until_at=None).update(
+                        until_at=Greatest(F("from_at"), Value(memory.forget_after)),
+                        ended_by=EXPIRED,
+                    )
+                    forget_locked(scope, memory, EXPIRED)
+                    ended += 1
     return ended
-
-
-@transaction.atomic(durable=True)
-def _expire(workspace_id: uuid.UUID, ids: list[uuid.UUID], now: datetime) -> int:
-    workspace_index.lock(workspace_index.index_of(workspace_id))
-    scope = worker_scope(workspace_id, "sweep")
-    # Under the lock: a person may have given it more time, or forgotten it.
-    still = Memory.objects.filter(pk__in=ids, forget_after__lte=now, forgotten_at=None)
-    memories = list(still.select_for_update())
-    for memory in memories:
-        # It was believed until it expired, however late the sweep comes.
-        MemoryPeriod.objects.filter(memory=memory, until_at=None).update(
-            until_at=Greatest(F("from_at"), Value(memory.forget_after)), ended_by=EXPIRED
-        )
-        forget_locked(scope, memory, EXPIRED)
-    return len(memories)

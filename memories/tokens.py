@@ -27,8 +27,8 @@ _RAREST = 400  # an emoji is spelled in bytes
 # A longer text is counted in parts: a megabyte at once would take 100 MB.
 _AT_ONCE = 8_000
 _LONGEST = 32  # characters of a piece
-# Counted as what follows another line, whose end is two pieces: a word that begins a line may be more
-# of them than one after a space. The other is for a first piece that is the space alone.
+# Counted as what follows another line, whose end is two pieces: a word that begins a line may be
+# more of them than one after a space. The other is for a first piece that is the space alone.
 _BEFORE = 1
 
 
@@ -79,7 +79,11 @@ def bounded_start_of(text: str, most: int) -> str:
 
 def _cost(piece: str) -> int:
     if not piece.isascii():
-        return 50 + sum(map(_letter, piece))
+        costs = (
+            next((cost for end, cost in _BEYOND_ASCII if ord(letter) < end), _RAREST)
+            for letter in piece
+        )
+        return 50 + sum(costs)
     if piece[0].isalpha():
         # Common words are one token; names, and what is written large, are several.
         size = len(piece)
@@ -92,7 +96,3 @@ def _cost(piece: str) -> int:
         return _TOKEN * len(piece)
     is_rule = len(set(piece)) == 1  # "-----" is one token, ");" is two signs
     return _TOKEN * (1 + len(piece) // 6 if is_rule else (len(piece) + 1) // 2)
-
-
-def _letter(letter: str) -> int:
-    return next((cost for end, cost in _BEYOND_ASCII if ord(letter) < end), _RAREST)

@@ -17,7 +17,8 @@ MOST_ALIKE = 200
 
 
 def record(session: MemorySession, missed: Sequence[Missed]) -> None:
-    """Keep what a model found in messages of `session`; once per message, also when it runs again."""
+    """Keep what a model found in messages of `session`; once per message, also when it runs
+    again."""
     rows = [
         Miss(
             workspace_id=session.workspace_id,

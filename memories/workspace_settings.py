@@ -1,5 +1,5 @@
-"""The settings of a workspace, declared once: what there is, and how weights, policy and all of them
-change."""
+"""The settings of a workspace, declared once: what there is, and how weights, policy and all of
+them change."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -9,9 +9,10 @@ from pydantic import AfterValidator, Field
 
 from memories.declared import Declared, between, faults, one_of, wrong
 from memories.english.calendar_dates import DATE_ORDERS
+from memories.english.patterns.library import PATTERNS
 from memories.errors import Invalid, refuse
 from memories.extraction.configured_models import WHEN, Models, faults_of_model
-from memories.extraction.extraction_types import BELIEVE, IGNORE, TRUST
+from memories.extraction.extraction_types import DEFAULT_TRUST, TRUST
 from memories.features import set_embedding
 from memories.features.config import WORKSPACE_SETTING, SetSettings
 from memories.guard import LABELS
@@ -20,10 +21,11 @@ from memories.models import Category
 from memories.ranking import Weights
 from memories.resolve import RULES
 from memories.resolve.review_policy import Policy
-from workspaces.models import AuditEntry, Workspace
+from workspaces.models import Audience, AuditEntry, Workspace
 from workspaces.scope import Scope
 
 MOST_NAMES = 200  # in a list
+PATTERN_NAMES = frozenset(pattern.name for pattern in PATTERNS)
 EARLIER_SPELLINGS = {"conflict_rule": "conflictRule"}  # callers still send them
 
 Share = Annotated[float, between(0, 1)]
@@ -46,12 +48,16 @@ class ReviewSettings(Declared):
 
 class GuardSettings(Declared):
     """What a workspace lets pass: `allowed` are kinds of secrets and orders that are neither masked
-    nor held. `assistant`, `tool`: what becomes of claims that stand on their words alone: believed,
-    held for a person, or left unread."""
+    nor held. By source: what becomes of claims that stand on its words alone: believed, held for a
+    person, or left unread. `audience`: whom agents without a team speak for, where nothing nearer says."""
 
     allowed: Annotated[list[Annotated[str, one_of(tuple(LABELS))]], Field(max_length=20)] = []
-    assistant: Annotated[str, one_of(TRUST)] = IGNORE
-    tool: Annotated[str, one_of(TRUST)] = BELIEVE
+    user: Annotated[str, one_of(TRUST)] = DEFAULT_TRUST["user"]
+    assistant: Annotated[str, one_of(TRUST)] = DEFAULT_TRUST["assistant"]
+    tool: Annotated[str, one_of(TRUST)] = DEFAULT_TRUST["tool"]
+    document: Annotated[str, one_of(TRUST)] = DEFAULT_TRUST["document"]
+    agents: Annotated[str, one_of(TRUST)] = DEFAULT_TRUST["agents"]
+    audience: Annotated[str, one_of(("", *Audience.values))] = ""
 
 
 class WorkspaceSettings(Declared):
@@ -91,6 +97,10 @@ class WorkspaceSettings(Declared):
         one_of(WHEN),
         Field(description="Which messages a model reads: those that no pattern covered, or all."),
     ] = WHEN[0]
+    patterns_off: Annotated[
+        list[Annotated[str, one_of(sorted(PATTERN_NAMES))]],
+        Field(description="Patterns of the library that find nothing here, by their names."),
+    ] = []
     ranking: Annotated[Weights, Field(description="Weights of the hybrid ranking.")] = Weights()
     review: ReviewSettings = ReviewSettings()
 
@@ -141,6 +151,26 @@ def change_policy(scope: Scope, changes: Mapping[str, Any]) -> Policy:
         scope.workspace_id, scope.actor, "change_policy", row, before=before, after=after
     ).save()
     return Policy.of(after)
+
+
+def patterns_off(settings: Mapping[str, Any]) -> list[str]:
+    """The patterns that a workspace has switched off, by name."""
+    return sorted(settings.get("patternsOff") or [])
+
+
+@transaction.atomic(durable=True)
+def switch_pattern(scope: Scope, name: str, *, is_off: bool) -> list[str]:
+    """Switch a pattern of the library off, or on again; those that are off. Raises Invalid."""
+    refuse(faults(WorkspaceSettings, {"patternsOff": [name]}, "settings"))
+    row = Workspace.objects.select_for_update(no_key=True).get(pk=scope.workspace_id)
+    before = patterns_off(row.settings)
+    after = sorted({*before, name}) if is_off else [each for each in before if each != name]
+    row.settings = {**row.settings, "patternsOff": after}
+    row.save(update_fields=["settings", "updated_at"])
+    AuditEntry.line(
+        scope.workspace_id, scope.actor, "switch_pattern", row, before=before, after=after
+    ).save()
+    return after
 
 
 @transaction.atomic(durable=True)

@@ -67,8 +67,9 @@ def answers(address: Address) -> bool:
 
 
 class Pulse:
-    """Asks again and again whether the front answers, without waiting for it; `on_silence` is called
-    where it has not for SILENCE seconds. By the socket of the web processes, which no client fills."""
+    """Asks again and again whether the front answers, without waiting for it; `on_silence` is
+    called where it has not for SILENCE seconds. By the socket of the web processes, which no client
+    fills."""
 
     def __init__(self, meeting: Path, on_silence: Callable[[], None]) -> None:
         self.meeting, self.on_silence = meeting, on_silence
@@ -78,27 +79,24 @@ class Pulse:
     def __call__(self) -> None:
         now = time.monotonic()
         try:
-            self._look(now)
+            if self.question is None:
+                if now - self.asked_at >= PULSE:
+                    self.asked_at = now
+                    self.question = socket.socket(socket.AF_UNIX)
+                    self.question.settimeout(1.0)
+                    self.question.connect(str(self.meeting))
+                    self.question.sendall(packed({"pulse": True}))
+            elif select.select([self.question], [], [], 0)[0]:
+                if self.question.recv(64):
+                    self.answered_at = now
+                self._drop()
+            elif now - self.asked_at > SILENCE:
+                self._drop()
         except OSError:
             self._drop()
         if now - self.answered_at > SILENCE:
             self.answered_at = now
             self.on_silence()
-
-    def _look(self, now: float) -> None:
-        if self.question is None:
-            if now - self.asked_at >= PULSE:
-                self.asked_at = now
-                self.question = socket.socket(socket.AF_UNIX)
-                self.question.settimeout(1.0)
-                self.question.connect(str(self.meeting))
-                self.question.sendall(packed({"pulse": True}))
-        elif select.select([self.question], [], [], 0)[0]:
-            if self.question.recv(64):
-                self.answered_at = now
-            self._drop()
-        elif now - self.asked_at > SILENCE:
-            self._drop()
 
     def _drop(self) -> None:
         if self.question is not None:

@@ -13,8 +13,8 @@ ENGINE = "memoryproject.postgres"
 # The prepared texts of the hot path can use one index only: planning them once is safe and saves
 # 0.4 ms.
 # An approximate index looks at so many vectors, and goes on where a condition leaves too few. At a
-# million, 200 find 0.94 of the first ten and 400 find 0.99, and a filter that leaves one in a hundred
-# needs to go on further than 20,000.
+# million, 200 find 0.94 of the first ten and 400 find 0.99, and a filter that leaves one in a
+# hundred needs to go on further than 20,000.
 SESSION = (
     "-c plan_cache_mode=force_generic_plan -c jit=off"
     " -c hnsw.ef_search=400 -c hnsw.iterative_scan=relaxed_order -c hnsw.max_scan_tuples=60000"
@@ -32,8 +32,8 @@ GRACE = 2.0  # seconds for the server to end a statement by itself, before the c
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a process waits for the database, in seconds; 0 for no end. `idle` is the time that a
-    transaction may lie open with nothing asked: then its locks are somebody else's."""
+    """How long a process waits for the database, in seconds; 0 for no end. `idle` is the time that
+    a transaction may lie open with nothing asked: then its locks are somebody else's."""
 
     connect: int = 10
     statement: float = 0.0
@@ -59,8 +59,8 @@ IDLE_IN_WEB = 60.0
 
 
 def limits_of(kind: str, connect: int, statement: float, lock: float) -> Limits:
-    """Those of a process: `kind` is web, worker (a task of it is ended after ten minutes as a whole)
-    or command, which may take hours: it migrates, builds indexes, reads files in."""
+    """Those of a process: `kind` is web, worker (a task of it is ended after ten minutes as a
+    whole) or command, which may take hours: it migrates, builds indexes, reads files in."""
     if kind == "web":
         return Limits(connect, statement, lock, IDLE_IN_WEB)
     if kind == "worker":
@@ -96,19 +96,16 @@ def embedded(data_dir: Path, role: str, limits: Limits = NO_END) -> dict[str, An
 def external(url: str, app_url: str, role: str, limits: Limits = NO_END) -> dict[str, Any]:
     """Settings of the server at `url`. The app role logs in by `app_url`, or takes its rights after
     the owner's login when there is none."""
-    parsed = dict(_parse(app_url if role == "app" and app_url else url))
+    login = app_url if role == "app" and app_url else url
+    if not login.startswith(("postgres://", "postgresql://", "pgsql://")):
+        raise ImproperlyConfigured("DATABASE_URL must begin with postgresql://")
+    try:
+        parsed: dict[str, Any] = {**dj_database_url.parse(login)}
+    except ValueError as error:
+        raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {error}") from None
     own = {"prepare_threshold": 5, "connect_timeout": limits.connect, **ALIVE}
     options = {**own, **(parsed.pop("OPTIONS", None) or {})}
     options["options"] = f"{SESSION}{limits.session} {options.get('options', '')}".strip()
     if role == "app" and not app_url:
         options["assume_role"] = APP_ROLE
     return {**parsed, **COMMON, "ANSWER_WITHIN": limits.answer_within, "OPTIONS": options}
-
-
-def _parse(url: str) -> dict[str, Any]:
-    if not url.startswith(("postgres://", "postgresql://", "pgsql://")):
-        raise ImproperlyConfigured("DATABASE_URL must begin with postgresql://")
-    try:
-        return dict(dj_database_url.parse(url))
-    except ValueError as error:
-        raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {error}") from None

@@ -44,8 +44,8 @@ SOCKET_NAME = ".s.PGSQL.5432"
 SOCKET_PATH_LIMIT = 100  # bytes; the kernel's own is 104 to 108
 LOG_LIMIT = 10 * 2**20
 ROLES = f"CREATE ROLE {APP_ROLE} LOGIN;\nCREATE DATABASE {DATABASE};\n"
-# The folder's mode says who may use the socket; nobody connects by TCP, also where somebody lets the
-# server listen.
+# The folder's mode says who may use the socket; nobody connects by TCP, also where somebody lets
+# the server listen.
 WHO_MAY_CONNECT = "local all all trust\nhost all all all reject\n"
 
 _leases: dict[
@@ -135,12 +135,6 @@ def is_alive(home: Home) -> bool:
     return postmaster(home.data) is not None
 
 
-def _ping(home: Home) -> int:
-    return pq.PGconn.ping(
-        f"host='{home.socket}' user={OWNER_ROLE} dbname=postgres connect_timeout=5".encode()
-    )
-
-
 def _make_folder(folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = folder.lstat()
@@ -178,7 +172,8 @@ def _start(home: Home) -> None:
     """Bring the server to the point where it accepts connections; the caller holds the start
     lock."""
     end = time.monotonic() + START_TIMEOUT
-    while (state := _ping(home)) != pq.Ping.OK:
+    where = f"host='{home.socket}' user={OWNER_ROLE} dbname=postgres connect_timeout=5".encode()
+    while (state := pq.PGconn.ping(where)) != pq.Ping.OK:
         if time.monotonic() > end:
             raise EmbeddedPostgresError(f"PostgreSQL does not come up; its log is {home.log}")
         if state == pq.Ping.REJECT or postmaster(home.data):

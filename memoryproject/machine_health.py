@@ -128,7 +128,10 @@ def _shipped() -> frozenset[tuple[str, str]]:
 def disk() -> Part:
     """Room in the data folder, where the embedded database is too."""
     least = settings.DISK_FREE_MIN_MB * 2**20
-    found = [os.statvfs(folder) for folder in _folders()]
+    home = settings.EMBEDDED_POSTGRES
+    folders = [settings.DATA_DIR, *([home.data] if home is not None else [])]
+    there = [folder for folder in folders if folder.exists()] or [Path("/")]
+    found = [os.statvfs(folder) for folder in there]
     free = min(each.f_bavail * each.f_frsize for each in found)
     if any(each.f_flag & os.ST_RDONLY for each in found):
         return Part("disk", State.FAILED, f"{settings.DATA_DIR} is read-only.", value=free)
@@ -136,12 +139,6 @@ def disk() -> Part:
     if free < least:
         return Part("disk", State.FAILED, detail, value=free)
     return Part("disk", State.DEGRADED if free < 10 * least else State.OK, detail, value=free)
-
-
-def _folders() -> list[Path]:
-    home = settings.EMBEDDED_POSTGRES
-    folders = [settings.DATA_DIR, *([home.data] if home is not None else [])]
-    return [folder for folder in folders if folder.exists()] or [Path("/")]
 
 
 # ---- since when -----------------------------------------------------------------------------
@@ -153,29 +150,22 @@ def dated(parts: Sequence[Part]) -> list[Part]:
     """The parts, each with the time when its state began. Kept in the data folder, so that it
     outlives the process; a full disk leaves it to this process' memory."""
     now = datetime.now(UTC)
-    known = _known()
-    found = [replace(part, since=_since(part, known.get(part.name), now)) for part in parts]
+    try:
+        known: dict[str, dict[str, str]] = json.loads((settings.DATA_DIR / FILE).read_text())
+    except (OSError, ValueError):
+        known = dict(_last)
+    found = []
+    for part in parts:
+        since = part.since or now
+        if last := known.get(part.name):
+            before = min(datetime.fromisoformat(last["since"]), now)
+            if part.since is None or part.since <= before:
+                since = before if last["state"] == part.state else now
+        found.append(replace(part, since=since))
     told = known | {p.name: {"state": str(p.state), "since": str(p.since)} for p in found}
     if told != known:
         _last.clear()
         _last.update(told)
         with suppress(OSError):
             write_private(settings.DATA_DIR / FILE, dict(told))
-    return found
-
-
-def _since(part: Part, last: dict[str, str] | None, now: datetime) -> datetime:
-    if last is None:
-        return part.since or now
-    before = min(datetime.fromisoformat(last["since"]), now)
-    if part.since is not None and part.since > before:
-        return part.since
-    return before if last["state"] == part.state else now
-
-
-def _known() -> dict[str, dict[str, str]]:
-    try:
-        found: dict[str, dict[str, str]] = json.loads((settings.DATA_DIR / FILE).read_text())
-    except (OSError, ValueError):
-        return dict(_last)
     return found

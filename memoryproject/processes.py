@@ -104,8 +104,8 @@ def supervise(
 ) -> None:
     """Keep `children` running and call `watch` several times a second, until `until()`.
 
-    Then end the children: asked first, by force after STOP_TIMEOUT. The first of them is the door, and
-    ends before the others: what came in by it is still answered.
+    Then end the children: asked first, by force after STOP_TIMEOUT. The first of them is the door,
+    and ends before the others: what came in by it is still answered.
     """
     try:
         while not until():

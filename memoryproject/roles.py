@@ -83,8 +83,8 @@ def grant(connection: BaseDatabaseWrapper) -> None:
 
 @contextmanager
 def owner_connection() -> Iterator[psycopg.Connection[Any]]:
-    """A connection with the owner's rights, for what the ordinary role may not do, to the database of this
-    process. Every statement commits by itself, and may take as long as it does: an index is
+    """A connection with the owner's rights, for what the ordinary role may not do, to the database
+    of this process. Every statement commits by itself, and may take as long as it does: an index is
     built by one."""
     own = connections["default"].settings_dict
     if settings.EMBEDDED_POSTGRES is not None:

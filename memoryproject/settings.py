@@ -136,8 +136,8 @@ DATABASE_ROLE = env_str("DATABASE_ROLE", "owner", choices=("owner", "app"))
 DATABASE_URL = env_secret("DATABASE_URL")
 APP_DATABASE_URL = env_secret("APP_DATABASE_URL")
 EMBEDDED_POSTGRES = None if DATABASE_URL else Home.below(DATA_DIR)
-# Seconds; 0: no end. The last two are those of web processes: the worker's are minutes, and commands
-# have none.
+# Seconds; 0: no end. The last two are those of web processes: the worker's are minutes, and
+# commands have none.
 DATABASE_CONNECT_TIMEOUT = env_int("DATABASE_CONNECT_TIMEOUT", 5, minimum=2, maximum=600)
 DATABASE_STATEMENT_TIMEOUT = env_float("DATABASE_STATEMENT_TIMEOUT", 20.0, maximum=3600.0)
 DATABASE_LOCK_TIMEOUT = env_float("DATABASE_LOCK_TIMEOUT", 10.0, maximum=3600.0)
@@ -151,8 +151,8 @@ DATABASES = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Cache: per process on purpose. Nothing that must be shared is kept in it, and a cache in the database
-# would add two statements to every request.
+# Cache: per process on purpose. Nothing that must be shared is kept in it, and a cache in the
+# database would add two statements to every request.
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 
 # Live entries of a layer from which its vectors get an approximate index of their own. 0: never.
@@ -199,7 +199,8 @@ UNFOLD = {
 
 # API
 BODY_TIMEOUT = env_float("BODY_TIMEOUT", 20.0, minimum=0.1, maximum=600)
-# What the front holds of connections; where they are nearly so many, it closes some of whoever has most.
+# What the front holds of connections; where they are nearly so many, it closes some of whoever has
+# most.
 MAX_CONNECTIONS = env_int("MAX_CONNECTIONS", 32_768, minimum=64, maximum=1_000_000)
 # Caps of the operator; 0: none. What one tenant takes from others is shared out in any case.
 RATE_LIMIT_PER_MINUTE = env_int("RATE_LIMIT_PER_MINUTE", 0)
@@ -280,8 +281,8 @@ EXTRACTION_PROVIDER = env_str(
     "EXTRACTION_PROVIDER", "auto", choices=("auto", "anthropic", "openai", "none")
 )
 EXTRACTION_MODEL = env_str("EXTRACTION_MODEL")  # empty: claude-haiku-4-5, gpt-5-mini, or llama3.2
-# Where the extractors that a workspace names may be, beside public https addresses: hosts, host:port,
-# networks, or *.
+# Where the extractors that a workspace names may be, beside public https addresses: hosts,
+# host:port, networks, or *.
 EXTRACTOR_ALLOWED_HOSTS = env_list("EXTRACTOR_ALLOWED_HOSTS")
 OPENAI_API_KEY = env_secret("OPENAI_API_KEY")
 OPENAI_BASE_URL = env_str("OPENAI_BASE_URL")

@@ -1,7 +1,8 @@
-"""The web processes: forked from one that has loaded everything, each serving one lane of the front.
+"""The web processes: forked from one that has loaded everything, each serving one lane of the
+front.
 
-The parent has no connection to anything and only watches: a process that ended is forked anew, at once
-and with most of its memory shared.
+The parent has no connection to anything and only watches: a process that ended is forked anew, at
+once and with most of its memory shared.
 """
 
 import logging

@@ -42,8 +42,8 @@ def strangers_environment() -> dict[str, str]:
 
 
 def measured() -> dict[str, str]:
-    """For processes whose lines count where those of the tests do. It costs each of them half of its
-    time again: enough where a file of tests is the one that runs some lines."""
+    """For processes whose lines count where those of the tests do. It costs each of them half of
+    its time again: enough where a file of tests is the one that runs some lines."""
     config = {"COVERAGE_PROCESS_START": str(ROOT / "pyproject.toml")}
     return config if Coverage.current() else {}
 

@@ -12,6 +12,7 @@ from functools import partial
 import memories
 from memories import bounds, chunking, guard, languages, masked_text, prompts, ranking, tokens
 from memories.english import (
+    absolute_dates,
     clauses,
     corrections,
     dates,
@@ -24,12 +25,14 @@ from memories.english import (
     private_life,
     propose_pattern,
     read_clause,
+    referents,
     short_answers,
     spoken_intents,
     statements,
     topics,
     unspoken,
     workspace_patterns,
+    worth,
 )
 from memories.english.patterns import library
 from memories.english.statements import auxiliaries, parse, wording
@@ -180,6 +183,13 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.lexical.stems": lexical.stems,
     "english.lexical.trigram_keys": lambda text: lexical.trigram_keys(1, 0, text),
     "english.find_claims.extract": lambda text: find_claims.extract(text, "Anna", AT),
+    "english.absolute_dates.end_of_state": lambda text: absolute_dates.end_of_state(text, AT),
+    "english.absolute_dates.with_dates": lambda text: absolute_dates.with_dates(text, AT),
+    "english.dates.relative_phrases": lambda text: dates.relative_phrases(text, AT),
+    "english.referents.open_referent": referents.open_referent,
+    "english.unspoken.pasted": lambda text: list(unspoken.pasted(text)),
+    "english.worth.shortened": lambda text: list(worth.shortened(text)),
+    "english.worth.strength": worth.strength,
     "english.short_answers.affirmed": lambda text: short_answers.affirmed(WHETHER, text),
     "english.short_answers.assented": lambda text: short_answers.assented(WHETHER, text),
     "english.short_answers.completed": lambda text: short_answers.completed(WHERE, text),
@@ -227,6 +237,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.read_clause.with_subject": read_clause.with_subject,
     "english.talk.Talk.hear": _heard,
     "english.patterns.library.Trial.match": _tried,
+    "english.patterns.library.first_of_question": library.first_of_question,
     "english.patterns.library.first": lambda text: library.first(text, is_request=False),
     "english.find_claims.message_worth": _worth,
     "english.corrections.with_value": lambda text: corrections.with_value(text, "Oslo", "Rome"),
@@ -310,8 +321,8 @@ WITHIN: dict[str, Callable[[str], object]] = {
     "english.statements.compare.relation": _compared,
     "summaries.choose_sentences.choose": _chosen,
 }
-# What has such an argument and does not read a text: SQL, one word, a name, a verb that is bounded by
-# `bounds.WHOLE` or by its callers before anything is read.
+# What has such an argument and does not read a text: SQL, one word, a name, a verb that is bounded
+# by `bounds.WHOLE` or by its callers before anything is read.
 OTHERS = frozenset(
     """
     review.create.checked review.approve.approve review.edit.new_version review.hold.places_in
@@ -327,8 +338,10 @@ OTHERS = frozenset(
     index.statements.arrays index.statements.execute index.statements.first
     index.statements.rows providers.http_reranker.HttpReranker.scores
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
-    search.layer_query.query_vector search.layer_query.vector_of search.after_ranking.reranker_scores
-    transcripts.activities.past transcripts.text_files.MarkdownPlace.add transcripts.text_files.MarkdownPlace.enter
+    search.layer_query.query_vector search.layer_query.vector_of
+    search.after_ranking.reranker_scores
+    transcripts.activities.past transcripts.text_files.MarkdownPlace.add
+    transcripts.text_files.MarkdownPlace.enter
     transcripts.text_files.paragraph
     """.split()
 )

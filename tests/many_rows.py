@@ -1,4 +1,5 @@
-"""Rows by the thousand, quickly: one INSERT per table, the model's defaults where nothing is said."""
+"""Rows by the thousand, quickly: one INSERT per table, the model's defaults where nothing is
+said."""
 
 import json
 from typing import Any

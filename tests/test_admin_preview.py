@@ -9,7 +9,10 @@ from tests.desk import Desk, member
 from tests.people import Person
 from workspaces.models import Role, Workspace
 
-TALK = "Ada: Hi Bob!\nAda: I prefer tea to coffee. My sister moved to Oslo.\nand I miss her.\nBob: Wow!"
+TALK = (
+    "Ada: Hi Bob!\nAda: I prefer tea to coffee. My sister moved to Oslo.\nand I miss her."
+    "\nBob: Wow!"
+)
 
 
 def previewed(desk: Desk, workspace: Workspace, messages: str, **fields: str) -> str:

@@ -122,3 +122,16 @@ def test_settings_are_changed_by_admins_only(workspace: Workspace) -> None:
 
     assert settings_of(workspace) == {}
     assert "Conflict rule" in bob.sees(page_of(workspace))
+
+
+def test_what_passes_and_whom_to_trust_is_kept_and_shown_again(workspace: Workspace) -> None:
+    alice = member(workspace)
+    said = {"allowed": ["code", "account"], "guard.tool": "hold", "audience": "team"}
+    assert save(alice, workspace, **said) is None
+
+    guard = {"allowed": ["code", "account"], "tool": "hold", "audience": "team"}
+    assert settings_of(workspace) == {"guard": guard}
+    assert save(alice, workspace) is None
+    assert settings_of(workspace) == {"guard": guard}
+    assert save(alice, workspace, allowed=[], audience="", **{"guard.tool": ""}) is None
+    assert settings_of(workspace) == {}

@@ -1,4 +1,5 @@
-"""A workspace's extractors call where the operator allows it, and tell nothing of what stands there."""
+"""A workspace's extractors call where the operator allows it, and tell nothing of what stands
+there."""
 
 import socket
 from typing import Any

@@ -35,7 +35,8 @@ def test_another_body_or_route_is_409(http: Caller) -> None:
 
 
 def running(until: datetime) -> None:
-    """As a request leaves its row that has not been answered: alive, or with a lease that is over."""
+    """As a request leaves its row that has not been answered: alive, or with a lease that is
+    over."""
     IdempotentAnswer.objects.update(status=None, body=None, lease_until=until)
 
 

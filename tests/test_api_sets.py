@@ -1,4 +1,5 @@
-"""Feature sets over HTTP: what they hold, who may see and change it, and how they are configured."""
+"""Feature sets over HTTP: what they hold, who may see and change it, and how they are
+configured."""
 
 import re
 

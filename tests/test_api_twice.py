@@ -1,4 +1,5 @@
-"""Every POST of the OpenAPI file, sent twice with one Idempotency-Key: answered alike, done once."""
+"""Every POST of the OpenAPI file, sent twice with one Idempotency-Key: answered alike, done
+once."""
 
 from typing import Any
 

@@ -89,7 +89,8 @@ SECRET, RULE, HINT = "The vault opens at noon", "The vault has a rule", "The vau
 
 @pytest.fixture
 def vault(alice: Person, bob: Person) -> Caller:
-    """About nobody: what Bob's agent keeps to itself, what it tells its team, what no agent made."""
+    """About nobody: what Bob's agent keeps to itself, what it tells its team, what no agent
+    made."""
     caller(bob).post("/memories", {"content": SECRET})
     caller(bob).post("/memories", {"content": RULE, "visibility": "team"})
     caller(alice).post("/memories", {"content": HINT, "visibility": "private"})

@@ -229,10 +229,12 @@ def test_a_setting_may_still_be_sent_as_it_was_spelled_once(alice: Person) -> No
 
 @pytest.mark.parametrize(("settings", "field"), [
     ({"llm": "never"}, "settings.llm"), ({"colour": "red"}, "settings.colour"),
-    ({"ranking": {"keyword": "x"}}, "settings.ranking.keyword"), ({"ranking": []}, "settings.ranking"),
+    ({"ranking": {"keyword": "x"}}, "settings.ranking.keyword"),
+    ({"ranking": []}, "settings.ranking"),
     ({"extractors": [{"provider": "x"}]}, "settings.extractors[0].provider"),
     ({"extractors": 5}, "settings.extractors"), ({"featureSets": []}, "settings.featureSets"),
-    ({"review": {"similarity": 3}}, "settings.review.similarity"), ({"review": []}, "settings.review"),
+    ({"review": {"similarity": 3}}, "settings.review.similarity"),
+    ({"review": []}, "settings.review"),
     ({"conflictRule": {}}, "settings.conflictRule"), ({"llm": []}, "settings.llm"),
 ])  # fmt: skip
 def test_settings_are_validated(alice: Person, settings: dict[str, Any], field: str) -> None:

@@ -1,4 +1,5 @@
-"""A model that fails is soon not waited for any more, and is tried again beside: on real sockets."""
+"""A model that fails is soon not waited for any more, and is tried again beside: on real
+sockets."""
 
 import threading
 from collections.abc import Callable, Iterator

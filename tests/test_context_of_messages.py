@@ -35,7 +35,7 @@ def test_an_answer_cites_its_question_too(alice: Person) -> None:
 def test_a_pronoun_is_read_with_an_earlier_request(alice: Person) -> None:
     alice.say(said("My sister moved to Oslo."), thread_id="t")
     alice.say(said("She works as a nurse there."), thread_id="t")
-    assert statements()[-1] == "Ada's sister works as a nurse there"
+    assert statements()[-1] == "Ada's sister works as a nurse"
 
 
 def test_another_conversation_is_no_context(alice: Person) -> None:

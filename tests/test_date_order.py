@@ -1,4 +1,5 @@
-"""Whether 3/4/2026 is in March or in April: the workspace says it, for what is told and what is asked."""
+"""Whether 3/4/2026 is in March or in April: the workspace says it, for what is told and what is
+asked."""
 
 from datetime import UTC, date, datetime
 

@@ -1,4 +1,5 @@
-"""Dates in words: what a careful reader takes them to name, phrase by phrase (tests/data/dates.txt)."""
+"""Dates in words: what a careful reader takes them to name, phrase by phrase
+(tests/data/dates.txt)."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime

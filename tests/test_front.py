@@ -1,4 +1,5 @@
-"""The front of a real server: what people do to it by accident or on purpose, and what it answers."""
+"""The front of a real server: what people do to it by accident or on purpose, and what it
+answers."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""Web processes as the front sees them: real sockets, real processes that work, end, or are stuck."""
+"""Web processes as the front sees them: real sockets, real processes that work, end, or are
+stuck."""
 
 import asyncio
 import os

@@ -1,5 +1,5 @@
-"""A real server whose database hangs, has no connection left, or takes no changes: it says so, loses
-nothing that it took, and goes on by itself."""
+"""A real server whose database hangs, has no connection left, or takes no changes: it says so,
+loses nothing that it took, and goes on by itself."""
 
 import json
 import os

@@ -13,7 +13,8 @@ TREE = [module for module in house.modules(ROOT) if not module.is_migration]
 # its pages), and an act has one in each room that does it: the room's name says the rest.
 NOUNS = {
     "agents", "audit", "context", "conversations", "episodes", "facts", "features", "idempotency",
-    "keys", "members", "metrics", "profile", "rejections", "repeats", "sessions", "sets", "subjects",
+    "keys", "members", "metrics", "profile", "rejections", "repeats", "sessions", "sets",
+    "subjects",
     "supersessions", "workspaces",
 }  # fmt: skip
 ACTS = {"merge", "preview", "request", "rules", "undo"}

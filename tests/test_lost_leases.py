@@ -1,4 +1,5 @@
-"""A worker that lost its lease while a model hung: another has done the work, and it does nothing."""
+"""A worker that lost its lease while a model hung: another has done the work, and it does
+nothing."""
 
 import json
 import threading

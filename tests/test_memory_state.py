@@ -1,4 +1,5 @@
-"""One word on whether a memory is live, held or past: the row, the queryset and SQL say the same."""
+"""One word on whether a memory is live, held or past: the row, the queryset and SQL say the
+same."""
 
 import logging
 from datetime import timedelta

@@ -47,8 +47,10 @@ def test_names_and_words_of_the_site_do_not_make_a_password(password: str, fault
 @pytest.mark.parametrize(
     "password",
     [
-        "correct horse battery staple", "a long enough password", "kX9-2vQ7.mm41tz", "Zw3tschgenbaum!",
-        "7294-8201-5512-q", "the stones of Venice", "\u304d\u3087\u3046\u306f\u3042\u3081\u304c\u3075\u308b\u304b\u3082\u3057\u308c\u306a\u3044",
+        "correct horse battery staple", "a long enough password", "kX9-2vQ7.mm41tz",
+        "Zw3tschgenbaum!",
+        "7294-8201-5512-q", "the stones of Venice",
+        "\u304d\u3087\u3046\u306f\u3042\u3081\u304c\u3075\u308b\u304b\u3082\u3057\u308c\u306a\u3044",
     ],
 )  # fmt: skip
 def test_what_takes_more_than_a_word_list_is_taken(password: str) -> None:

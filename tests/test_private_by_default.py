@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.urls import reverse
 
 from memories.ingest import NewMessage
 from memories.models import Memory
-from tests.api_fixtures import caller
-from tests.people import Person, bound_to_agent
+from tests import desk
+from tests.api_fixtures import caller, member
+from tests.people import Person, bound_to_agent, with_key
+from workspaces.keys import KeyOptions
+from workspaces.models import Subject, Workspace
 
 POSTGRES = "We decided to use PostgreSQL for the backend."
 STORIES = [
@@ -110,3 +114,103 @@ def test_existing_memories_are_shown_and_made_private(bob: Person, alice: Person
     memory.refresh_from_db()
     assert memory.visibility == "private"
     assert all("divorce" not in text for text in bound_to_agent(bob.workspace, "mate").live())
+
+
+@pytest.mark.parametrize(("audience", "seen"), [("team", True), ("person", False)])
+def test_a_workspace_says_whom_agents_without_a_team_speak_for(
+    bob: Person, audience: str, seen: bool
+) -> None:
+    bob.workspace.settings = {"guard": {"audience": audience}}
+    bob.workspace.save()
+    bob.say(POSTGRES, user_id="u")
+    bob.say("We decided to use Redis for caching.")
+    assert len(bound_to_agent(bob.workspace, "mate").live()) == (2 if seen else 0)
+
+
+def test_what_a_person_decides_with_others_is_no_teams_unless_it_is_of_work(alice: Person) -> None:
+    teller, mate = (bound_to_agent(alice.workspace, name, "core") for name in ("teller", "mate"))
+    teller.say("We decided to skip the opera.", user_id="ana")
+    assert (len(teller.live()), mate.live()) == (1, [])
+    assert not teller.live()[0].startswith("Team")
+
+
+def test_a_rule_for_everybody_is_found_whatever_person_is_named(alice: Person) -> None:
+    teller, mate = (bound_to_agent(alice.workspace, name, "core") for name in ("teller", "mate"))
+    teller.say("All services must log in JSON.", user_id="ana")
+    assert mate.finds("JSON logs of services", user_id="ben")
+    assert Memory.objects.get().subject is None
+
+
+def test_a_key_limited_to_subjects_writes_team_statements_about_them(alice: Person) -> None:
+    own = Subject.objects.create(workspace=alice.workspace, external_id="ana")
+    phone = with_key(alice.workspace, KeyOptions("phone", subjects=(own,)))
+    phone.say(POSTGRES, user_id="ana", visibility="team")
+    assert Memory.objects.get().subject == own
+    assert phone.live()
+
+
+# ---- who may say whom somebody speaks for
+
+
+def test_teams_are_made_once_read_and_changed_by_admins_alone(
+    alice: Person, bob: Person, mallory: Person
+) -> None:
+    http = caller(alice)
+    made = http.post("/teams", {"name": "core", "audience": "team"})
+    assert (made.status, made.body["audience"]) == (201, "team")
+    assert http.post("/teams", {"name": "core"}).status == 409
+    row = f"/teams/{made.body['id']}"
+    assert http.get(row).body["name"] == "core"
+    assert http.patch(row, {"audience": None}).body["audience"] is None
+    assert http.patch(row, {"audience": "everybody"}).status == 400
+    for person in (bob, mallory):  # one has no such capability here, the other another workspace
+        assert caller(mallory).get(row).status == 404
+        assert caller(person).patch(row, {"audience": "team"}).status in (403, 404)
+    assert member(alice.workspace, "viewer").patch(row, {"audience": "team"}).status == 403
+    assert member(alice.workspace, "admin").patch(row, {"audience": "team"}).status == 200
+    assert [team["name"] for team in caller(mallory).get("/teams").body["results"]] == []
+
+
+def test_a_conversation_is_changed_by_who_sees_it_and_may_write(
+    alice: Person, bob: Person, carol: Person, mallory: Person
+) -> None:
+    made = caller(bob).post("/conversations", {"threadId": "t", "audience": "person"})
+    row = f"/conversations/{made.body['id']}"
+    assert made.body["agentId"] == "bob"
+    for person in (carol, mallory):
+        assert caller(person).patch(row, {"audience": "team"}).status == 404
+    assert member(alice.workspace, "viewer").patch(row, {"audience": "team"}).status == 403
+    changed = caller(bob).patch(row, {"audience": "team", "title": "Planning"})
+    assert (changed.body["audience"], changed.body["title"]) == ("team", "Planning")
+    assert caller(bob).post("/conversations", {"threadId": "t"}).status == 409
+
+
+def test_an_agents_audience_is_changed_by_admins_alone(
+    alice: Person, bob: Person, mallory: Person
+) -> None:
+    [agent] = caller(alice).get("/agents", externalId="bob").body["results"]
+    row = f"/agents/{agent['id']}"
+    assert caller(alice).patch(row, {"audience": "team"}).body["audience"] == "team"
+    assert caller(mallory).patch(row, {"audience": "person"}).status == 404
+    assert member(alice.workspace, "editor").patch(row, {"audience": "person"}).status == 403
+
+
+# ---- the page
+
+
+def test_the_page_shows_what_would_be_private_and_makes_it_so(alice: Person, bob: Person) -> None:
+    bob.say("We decided to divorce.")
+    memory = Memory.objects.get()
+    Memory.objects.filter(pk=memory.pk).update(visibility="team")
+    page, told = reverse("admin:memories_visibility"), {"workspace": alice.workspace.slug}
+    editor, viewer = (desk.member(alice.workspace, role) for role in ("editor", "viewer"))
+    assert "divorce" in editor.sees(page, **told)
+    body = {**told, "memory": [str(memory.pk)]}
+    assert viewer.client.post(page, body).status_code == 403
+    stranger = desk.member(Workspace.objects.create(slug="swamp", name="Swamp"))
+    assert "divorce" not in stranger.sees(page, **told)
+    assert stranger.client.post(page, body).status_code == 403
+    assert editor.client.post(page, body, follow=True).status_code == 200
+    memory.refresh_from_db()
+    assert memory.visibility == "private"
+    assert "divorce" not in editor.sees(page, **told)

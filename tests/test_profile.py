@@ -93,6 +93,17 @@ def test_what_was_said_does_not_become_markup(http: Caller) -> None:
     assert "[x](y)" not in text
 
 
+def test_html_is_escaped(http: Caller) -> None:
+    say(
+        http, "My favourite sign is <img src=x onerror=alert(1)>.", "I love <script>chess</script>."
+    )
+    text = asked(http, format="markdown").body.decode()
+    assert "<img" not in text
+    assert "<script" not in text
+    named = http.get(PROFILE, userId="<b>ann</b>", format="markdown").body.decode()
+    assert "<b>" not in named
+
+
 def test_it_is_made_again_only_when_something_changed(http: Caller) -> None:
     say(http, "I live in Lisbon.")
     first = asked(http)

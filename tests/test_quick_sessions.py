@@ -1,4 +1,5 @@
-"""Whatever the workers are at, what somebody said in a sentence is learned at once: real processes."""
+"""Whatever the workers are at, what somebody said in a sentence is learned at once: real
+processes."""
 
 import json
 import os

@@ -149,3 +149,26 @@ def test_the_page_shows_a_members_own_workspaces_only(
     assert CHECKS not in outsider.sees(page)
     assert CHECKS not in outsider.sees(page, workspace=alice.workspace.slug)
     assert desk_of(UserFactory()).status(page) == 302
+
+
+def test_nits_and_questions_of_reviews_are_one_pattern_of_the_team(
+    alice: Person, bob: Person
+) -> None:
+    for comment in (
+        "nit: missing null check on line 40",
+        "Can you add a null check here?",
+        "This function should add null check before reading user.name",
+        "Looks good overall. Shouldn't load_order() have a null check too?",
+        "Why is there no null check around the cache lookup?",
+    ):
+        bob.say(comment)
+    [repeat] = told(alice)
+    assert (repeat.statement, repeat.count, repeat.sessions) == ("Should add null check", 5, 5)
+    assert Memory.objects.get().visibility == "team"
+
+
+@pytest.mark.parametrize(
+    "said", ["What is a null check?", "No null check needed here.", "Did the null check help?"]
+)
+def test_talk_of_a_check_demands_none(bob: Person, said: str) -> None:
+    assert not bob.say(said).created_ids

@@ -2,8 +2,8 @@
 an older version made are found by it and made anew.
 
 Where a test here fails because you changed the rules: raise RULES_VERSION in
-memories/index/row_marks.py (and PASSAGES_SINCE to the same, where passages are cut otherwise) and add
-what the code makes now, as the failing test shows it, to tests/data/marks.json.
+memories/index/row_marks.py (and PASSAGES_SINCE to the same, where passages are cut otherwise) and
+add what the code makes now, as the failing test shows it, to tests/data/marks.json.
 """
 
 import json

@@ -1,4 +1,5 @@
-"""A long ingest is learned in steps: nothing is lost or doubled, and what is told stands in rows."""
+"""A long ingest is learned in steps: nothing is lost or doubled, and what is told stands in
+rows."""
 
 import json
 import os

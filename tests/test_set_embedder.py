@@ -218,7 +218,8 @@ def test_the_api_tells_how_far_it_is(ada: Person) -> None:
     changed = http.patch(f"/sets/{KEY}/config", {"embedder": LOCAL}).body
     assert changed["settings"]["embedder"] == {"value": LOCAL, "source": "set"}
     assert changed["embedding"] == {
-        "wanted": "local:wordllama-l2-supercat-256 (256)", "spoken": None, "state": "under way", "made": 0,
+        "wanted": "local:wordllama-l2-supercat-256 (256)", "spoken": None, "state": "under way",
+        "made": 0,
         "total": 2, "error": None,
     }  # fmt: skip
     work()

@@ -1,4 +1,5 @@
-"""The newest messages as they were said, a summary of the rest, and nobody hears what is not theirs."""
+"""The newest messages as they were said, a summary of the rest, and nobody hears what is not
+theirs."""
 
 import json
 from dataclasses import replace

@@ -1,7 +1,8 @@
-"""The statements of the hot paths are kept as files in tests/statements: what is sent, in its order, and
-by which indexes it is answered on a mixed table.
+"""The statements of the hot paths are kept as files in tests/statements: what is sent, in its
+order, and by which indexes it is answered on a mixed table.
 
-After a change that is meant: `pytest tests/test_statements.py --write-statements`, and read the difference.
+After a change that is meant: `pytest tests/test_statements.py --write-statements`, and read the
+difference.
 """
 
 import re
@@ -31,8 +32,8 @@ from workspaces.models import Workspace
 FOLDER = Path(__file__).parent / "statements"
 PLOTS = [Plot("large", 2_500), *(Plot(f"small-{n}", 150) for n in range(15))]
 QUERY = "bonumi takuzu zobizo"
-# What reads a table that is large here, or writes, and the parts of a statement in which it does: of a
-# small table the planner may read the whole, which other tests' rows decide.
+# What reads a table that is large here, or writes, and the parts of a statement in which it does:
+# of a small table the planner may read the whole, which other tests' rows decide.
 LARGE = (
     "memory|episode|feature|featurechange|featurecitation|entry|vector|fact|citation|memoryperiod"
 )
@@ -41,8 +42,8 @@ READS = re.compile(
     rf"|Bitmap Index Scan on (?:memories_)?(?:{LARGE})_\w+"
     rf"|(?:Seq Scan|(?:Index|Index Only) Scan (?:Backward )?using \w+) on memories_(?:{LARGE})\b)"
 )
-# Which rows are known to be visible to all, and so in which way an index is read, the time of the last
-# vacuum decides.
+# Which rows are known to be visible to all, and so in which way an index is read, the time of the
+# last vacuum decides.
 WAY = re.compile(
     r"(?:Index|Index Only|Bitmap Index) Scan (?:Backward )?(?:using|on) (?P<index>\w+).*"
 )

@@ -17,6 +17,8 @@ from tests.wire_servers import FACT, claude_message, facts_json, serve_in_turn
 
 CORPUS = Path(__file__).parent / "data" / "model_statements.jsonl"
 ROWS = [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]
+EVERYDAY = CORPUS.with_name("model_statements_everyday.jsonl")
+FRESH = [json.loads(line) for line in EVERYDAY.read_text(encoding="utf-8").splitlines()]
 SHED = "The shed belongs to Zebulon, and Mara has the key since March."
 
 
@@ -36,12 +38,14 @@ def share_believed(rows: list[dict[str, Any]]) -> float:
     return sum(believed) / len(believed)
 
 
-def test_what_is_said_in_other_words_is_believed() -> None:
-    assert share_believed([row for row in ROWS if row["faithful"]]) >= 0.95
+@pytest.mark.parametrize("rows", [ROWS, FRESH])
+def test_what_is_said_in_other_words_is_believed(rows: list[dict[str, Any]]) -> None:
+    assert share_believed([row for row in rows if row["faithful"]]) >= 0.95
 
 
-def test_what_quotes_do_not_say_is_not_believed() -> None:
-    assert share_believed([row for row in ROWS if not row["faithful"]]) <= 0.05
+@pytest.mark.parametrize("rows", [ROWS, FRESH])
+def test_what_quotes_do_not_say_is_not_believed(rows: list[dict[str, Any]]) -> None:
+    assert share_believed([row for row in rows if not row["faithful"]]) <= 0.05
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,10 @@ def test_what_points_elsewhere_or_says_nothing_is_left_out(statement: str, value
         ("Ada is going to open a bakery", "is going to open a bakery"),
         ("Ada loves this barn", "loves this barn"),
         ("Baking is Ada's passion", "Baking is Ada's passion"),
-        ("Ada paints it blue each spring before sailing", "paints it blue each spring before sailing"),
+        (
+            "Ada paints it blue each spring before sailing",
+            "paints it blue each spring before sailing",
+        ),
         ("User prefers dark mode", "prefers dark mode"),
     ],
 )  # fmt: skip

@@ -1,4 +1,5 @@
-"""What is forgotten or erased is served by none of the places that serve text; all of them are listed."""
+"""What is forgotten or erased is served by none of the places that serve text; all of them are
+listed."""
 
 from typing import Any
 
@@ -51,7 +52,8 @@ def told(alice: Person) -> dict[str, str]:
 
 
 def served(alice: Person, rows: dict[str, str]) -> dict[str, str]:
-    """By place, what it shows now: every reading operation, searches, and the pages of the admin."""
+    """By place, what it shows now: every reading operation, searches, and the pages of the
+    admin."""
     http, shown = caller(alice), {}
     for each in api_operations.operations():
         if each.method == "GET" and each.name in text_places.SERVING:
@@ -65,6 +67,7 @@ def served(alice: Person, rows: dict[str, str]) -> dict[str, str]:
     desk = member(alice.workspace)
     kinds = (
         Memory, Episode, Fact, Conversation, MemorySession, FeatureSet, AuditEntry, Subject, Case,
+        Intent,
     )  # fmt: skip
     for model in kinds:
         shown[f"list of {model.__name__}"] = desk.sees(list_of(model))
@@ -98,7 +101,7 @@ def tables() -> list[str]:
 
 def test_every_operation_is_in_the_list_of_places() -> None:
     every = {each.name for each in api_operations.operations()}
-    assert every == text_places.SERVING | text_places.SILENT
+    assert every == text_places.SERVING | text_places.SILENT | text_places.UNMASKING
     assert not text_places.SERVING & text_places.SILENT
 
 

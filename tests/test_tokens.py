@@ -1,4 +1,5 @@
-"""How many tokens a text is told to have: never fewer than a vocabulary makes, and not many more."""
+"""How many tokens a text is told to have: never fewer than a vocabulary makes, and not many
+more."""
 
 import importlib.util
 import json

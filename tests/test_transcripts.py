@@ -193,7 +193,8 @@ JSON = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(
         ["role", "content", "messages", "mapping", "current_node", "message", "author", "parts",
          "chat_messages", "sender", "session_1", "session_1_date_time", "conversation", "turns",
-         "batch_number", "dialogues", "dialogue_turns", "text", "type", "id", "tool_calls", "parent",
+         "batch_number", "dialogues", "dialogue_turns", "text", "type", "id", "tool_calls",
+         "parent",
          "blip_caption", "create_time", "content_type", "metadata", "function", "input"]), inner),
     max_leaves=25,
 )  # fmt: skip

@@ -69,7 +69,8 @@ def test_what_is_killed_and_stopped_loses_and_doubles_nothing(server: TrialServe
     # Nobody asks for the sets of the other workspaces: they wait a minute by their settings, and
     # `RINGING` and a sweep more where a worker was killed that had heard their bell.
     wish = Options(
-        seed=5, stopped_for=2.0, large=60, keyed=0.0, patience=360.0, deadline=time.monotonic() + 200
+        seed=5, stopped_for=2.0, large=60, keyed=0.0, patience=360.0,
+        deadline=time.monotonic() + 200,
     )  # fmt: skip
     points = [
         Point(1, KILL, WEB, "large", delay=0.3, place=0.9),

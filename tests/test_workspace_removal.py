@@ -53,6 +53,7 @@ def full(alice: Person) -> Person:
         words="Later", kind=MaskedSpan.Kind.SECRET,
     )  # fmt: skip
     alice.say("Keep in mind that my locker is red.", user_id="u1")
+    alice.say("I live in Lille. My favourite bakery is near my flat.", user_id="u1")
     return alice
 
 

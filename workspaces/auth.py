@@ -79,10 +79,9 @@ def scope_for_member(user: User, workspace: str) -> Scope | None:
     found = Membership.objects.select_related("workspace").filter(named, user=user)
     # An id goes before a slug that is written like one.
     ranked = sorted(found, key=lambda membership: membership.workspace_id != workspace_id)
-    return _scope_of(ranked[0]) if ranked else None
-
-
-def _scope_of(membership: Membership) -> Scope:
+    if not ranked:
+        return None
+    membership = ranked[0]
     return Scope(
         membership.workspace_id,
         f"user:{membership.user_id}",

@@ -16,8 +16,8 @@ INVITATIONS_KEPT = timedelta(days=90)  # since they were answered, revoked or ex
 
 
 def prune() -> int:
-    """Sessions of browsers, counts and attempts of logins, invitations that ended long ago; the number
-    of rows."""
+    """Sessions of browsers, counts and attempts of logins, invitations that ended long ago; the
+    number of rows."""
     now = timezone.now()
     long_ago = now - INVITATIONS_KEPT
     ended = Q(accepted_at__lt=long_ago) | Q(revoked_at__lt=long_ago) | Q(expires_at__lt=long_ago)

@@ -14,19 +14,13 @@ def uuid7() -> uuid.UUID:
     """A UUID of version 7 (RFC 9562, method 3): unix milliseconds, 12 bits of their fraction,
     then random bits. Ids of one process are strictly ordered; rows made together lie together.
     """
-    tick = _next_tick()
+    global _last
+    milliseconds, nanoseconds = divmod(time.time_ns(), 1_000_000)
+    with _lock:  # units of 1/4096 of a millisecond since 1970, never the same twice
+        _last = tick = max(_last + 1, milliseconds << 12 | nanoseconds * 4096 // 1_000_000)
     value = tick >> 12 << 80 | 0x7 << 76 | (tick & 0xFFF) << 64
     value |= 0b10 << 62 | int.from_bytes(os.urandom(8), "big") >> 2
     return uuid.UUID(int=value)
-
-
-def _next_tick() -> int:
-    """Units of 1/4096 of a millisecond since 1970, never the same twice."""
-    global _last
-    milliseconds, nanoseconds = divmod(time.time_ns(), 1_000_000)
-    with _lock:
-        _last = max(_last + 1, milliseconds << 12 | nanoseconds * 4096 // 1_000_000)
-        return _last
 
 
 def first_uuid7(at: datetime) -> uuid.UUID:

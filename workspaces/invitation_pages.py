@@ -15,10 +15,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
 from workspaces import members
+from workspaces.auth import as_uuid
 from workspaces.members import InvitationOver
 from workspaces.models import Invitation, User
 from workspaces.models.invitation import InvitationQuerySet
-from workspaces.scope import NotAllowed
+from workspaces.scope import NOBODY, NotAllowed
 
 OVER = "registration/invitation_over.html"
 OPENED = "invitations_opened"  # in the session
@@ -55,18 +56,15 @@ class InvitationView(View):
                 members.accept(user, invitation)
                 messages.success(request, f"You are a member of {invitation.workspace} now.")
                 return redirect("admin:index")
-            return self._joined(request, invitation)
+            form = _form(invitation, request.POST)
+            if not form.is_valid():
+                return self._page(request, invitation, form)
+            members.join(invitation, form.cleaned_data["new_password1"])
+            return redirect("password_reset_complete")
         except InvitationOver:
             return self._page(request, invitation, None, is_refused=True)
         except NotAllowed:
             return self._page(request, invitation, None)
-
-    def _joined(self, request: HttpRequest, invitation: Invitation) -> HttpResponse:
-        form = _form(invitation, request.POST)
-        if not form.is_valid():
-            return self._page(request, invitation, form)
-        members.join(invitation, form.cleaned_data["new_password1"])
-        return redirect("password_reset_complete")
 
     def _page(
         self, request: HttpRequest, invitation: Invitation, form: Any, *, is_refused: bool = False
@@ -90,8 +88,8 @@ def _form(invitation: Invitation, data: Any) -> Any:
 
 @method_decorator(never_cache, name="dispatch")
 class OwnInvitationsView(View):
-    """Those to the address of whoever is logged in whose link this browser has opened, to be declined.
-    An address alone proves nothing: whoever was first to give it has the account."""
+    """Those to the address of whoever is logged in whose link this browser has opened, to be
+    declined. An address alone proves nothing: whoever was first to give it has the account."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         if not isinstance(request.user, User):
@@ -104,7 +102,8 @@ class OwnInvitationsView(View):
             return redirect_to_login(request.get_full_path(), reverse("admin:login"))
         rows = self._rows(request, request.user)
         try:
-            members.decline(request.user, get_object_or_404(rows, pk=_id(request)))
+            row_id = as_uuid(request.POST.get("invitation", "")) or NOBODY
+            members.decline(request.user, get_object_or_404(rows, pk=row_id))
         except InvitationOver:
             messages.info(request, "It was over already.")
         return redirect("invitations")
@@ -116,10 +115,3 @@ class OwnInvitationsView(View):
 def _opened(request: HttpRequest) -> list[str]:
     """The ids of invitations whose link this browser's session has shown."""
     return list(request.session.get(OPENED, ()))
-
-
-def _id(request: HttpRequest) -> uuid.UUID:
-    try:
-        return uuid.UUID(request.POST.get("invitation", ""))
-    except ValueError:
-        return uuid.UUID(int=0)

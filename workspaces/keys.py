@@ -126,7 +126,14 @@ def scope_for_key(text: str, beside: Beside = NOTHING) -> Scope | None:
     prefix = prefix_of(text)
     if not prefix:
         return None
-    row = _found(prefix, beside)
+    # By a prepared statement: planning it took longer than running it.
+    wrapper, values = prepared.live_wrapper(), {"prefix": prefix}
+    if prepared.is_open_to(wrapper):
+        row = next(iter(prepared.ask(wrapper, beside.statement, values).rows(tuple)), None)
+    else:
+        with wrapper.wrap_database_errors, psycopg.Cursor(wrapper.connection) as cursor:
+            cursor.execute(beside.statement, values, prepare=True, binary=True)
+            row = cursor.fetchone()
     # An unknown prefix costs the same comparison as a known one.
     proves = hmac.compare_digest(bytes(row[1]) if row else bytes(32), digest_of(text))
     return _scope_of(row) if row and proves else None
@@ -137,15 +144,6 @@ def prefix_of(text: str) -> str:
     label, _, rest = text.partition("_")
     prefix, _, secret = rest.partition("_")
     return prefix[:16] if label == LABEL and secret and prefix.isalnum() else ""
-
-
-def _found(prefix: str, beside: Beside) -> tuple[Any, ...] | None:
-    """The row of a prefix, by a prepared statement: planning it took longer than running it."""
-    wrapper, values = prepared.live_wrapper(), {"prefix": prefix}
-    if prepared.is_open_to(wrapper):
-        return next(iter(prepared.ask(wrapper, beside.statement, values).rows(tuple)), None)
-    with wrapper.wrap_database_errors, psycopg.Cursor(wrapper.connection) as cursor:
-        return cursor.execute(beside.statement, values, prepare=True, binary=True).fetchone()
 
 
 def _scope_of(row: tuple[Any, ...]) -> Scope | None:

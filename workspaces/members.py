@@ -160,7 +160,11 @@ def join(invitation: Invitation, password: str) -> User:
         user = User(username=free_username, email=row.email, password=digest)
         User.objects.bulk_create([user], ignore_conflicts=True)
         found = User.objects.select_for_update().filter(email__iexact=row.email).first()
-        if found is None or not (found.pk == user.pk or _is_nobodys(found)):
+        # Nobody can log in to that account, and no workspace awaits it.
+        is_free = found is not None and not (
+            found.has_usable_password() or found.is_superuser or found.memberships.exists()
+        )
+        if found is None or not (found.pk == user.pk or is_free):
             log.warning("invitation %s: its address has an account already", row.pk)
             raise InvitationOver
         if found.pk != user.pk:
@@ -168,11 +172,6 @@ def join(invitation: Invitation, password: str) -> User:
             found.save(update_fields=["password"])
         accept(found, row)
     return found
-
-
-def _is_nobodys(user: User) -> bool:
-    """An account that nobody can log in to and that no workspace awaits."""
-    return not (user.has_usable_password() or user.is_superuser or user.memberships.exists())
 
 
 @transaction.atomic

@@ -1,8 +1,8 @@
 """What a caller may send: the types of which requests are declared.
 
-A request is a dataclass, or a TypedDict where it matters what was not given, with `@declared` on it.
-Its fields are spoken of in camelCase. Whoever reads callers' words (`workspaces.api.json_requests`)
-checks them against it, and the OpenAPI schema is made of it.
+A request is a dataclass, or a TypedDict where it matters what was not given, with `@declared` on
+it. Its fields are spoken of in camelCase. Whoever reads callers' words
+(`workspaces.api.json_requests`) checks them against it, and the OpenAPI schema is made of it.
 """
 
 from collections.abc import Iterable

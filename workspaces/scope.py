@@ -81,8 +81,12 @@ class NotAllowed(Exception):
 
 def subject_to_write(scope: Scope, external_id: str) -> Subject | None:
     """The subject to write about; raises NotAllowed where the key is limited to others."""
+    if scope.subject_ids is None and not external_id:
+        return None
     if scope.subject_ids is None:
-        return _subject(scope.workspace_id, external_id) if external_id else None
+        known = Subject.objects.filter(workspace_id=scope.workspace_id, external_id=external_id)
+        made = Subject(workspace_id=scope.workspace_id, external_id=external_id)
+        return known.first() or _made(Subject.objects.all(), made, known)
     allowed = Subject.objects.filter(workspace_id=scope.workspace_id, pk__in=scope.subject_ids)
     found = allowed.filter(external_id=external_id).first() if external_id else None
     if found is None:
@@ -102,7 +106,8 @@ def agent_to_write(scope: Scope, external_id: str) -> Agent | None:
 
 
 def agent_to_read(scope: Scope, external_id: str) -> Scope:
-    """The scope as the agent that is named sees it. An unknown one sees what the default team does."""
+    """The scope as the agent that is named sees it. An unknown one sees what the default team
+    does."""
     if not external_id:
         return scope
     if scope.is_bound:
@@ -121,12 +126,6 @@ def _own_agent(scope: Scope, external_id: str) -> Agent:
     if agent.external_id != external_id:
         raise NotAllowed("agent", "This key belongs to another agent.")
     return agent
-
-
-def _subject(workspace_id: uuid.UUID, external_id: str) -> Subject:
-    known = Subject.objects.filter(workspace_id=workspace_id, external_id=external_id)
-    made = Subject(workspace_id=workspace_id, external_id=external_id)
-    return known.first() or _made(Subject.objects.all(), made, known)
 
 
 def _made(rows: QuerySet[Named], row: Named, known: QuerySet[Named]) -> Named:

@@ -42,7 +42,8 @@ class Clients:
             thread.join(90.0)
 
     def begin(self, what: str) -> None:
-        """Start one act of this kind beside the others; it may be under way when the fault comes."""
+        """Start one act of this kind beside the others; it may be under way when the fault
+        comes."""
         with self.lock:
             if what == "large":
                 acts = [self.extra.large(self.messages)]

@@ -19,7 +19,8 @@ ONE_EACH = (SYNC, ASYNC, LARGE, NOTE)  # each message is one memory
 
 EPISODES = "select coalesce(external_id, ''), id::text, content from memories_episode"
 FACTS = """
-select c.episode_id::text, count(*) from memories_citation c join memories_fact f on f.id = c.fact_id
+select c.episode_id::text, count(*)
+from memories_citation c join memories_fact f on f.id = c.fact_id
 group by 1"""
 CONTENTS = "select content from memories_memory"
 REPEATED = """
@@ -47,7 +48,8 @@ WAITING = {
     "entries without vectors": "select count(*) from memories_duevector",
     "messages that wait for a feature set": """
         select count(*) from memories_episode e
-        join memories_featureset s on s.subject_id = e.subject_id and s.workspace_id = e.workspace_id
+        join memories_featureset s
+          on s.subject_id = e.subject_id and s.workspace_id = e.workspace_id
         where s.conversation_id is null and s.role = '' and e.scope = 'user'
           and not exists (select 1 from memories_featuremark m
                           where m.set_id = s.id and m.episode_id = e.id)""",

@@ -1,7 +1,7 @@
 """`python -m bench.pressure.attack`: those who press, in a process of their own.
 
-Reads a list of attacks as JSON from standard input, goes on until SIGTERM (`longest` seconds at most),
-and writes how often each was answered how.
+Reads a list of attacks as JSON from standard input, goes on until SIGTERM (`longest` seconds at
+most), and writes how often each was answered how.
 """
 
 import asyncio

@@ -67,7 +67,8 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Presser:
-    """Where the server is; `keys` and `paths` by tenant. `revive` makes it answer again by force."""
+    """Where the server is; `keys` and `paths` by tenant. `revive` makes it answer again by
+    force."""
 
     url: str
     keys: dict[str, str]
@@ -165,7 +166,8 @@ def bounds(found: Sequence[Result]) -> Iterator[Bound]:
         statuses = felt.health_statuses[READY]
         note = f"ready at worst {felt.worst(READY):.2f} s, {dict(statuses)}"
         yield Bound(f"{result.name}: live", felt.worst(LIVE), LIVE_LONGEST, " s", note)
-        note = f"statuses {dict(felt.statuses)}; pressed: {result.pressed.get(result.name, result.pressed)}"
+        pressed = result.pressed.get(result.name, result.pressed)
+        note = f"statuses {dict(felt.statuses)}; pressed: {pressed}"
         yield Bound(f"{result.name}: refused or failed", felt.errors, 0, "", note)
         quiet = QUIET + 1 if result.quiet_after is None else result.quiet_after
         yield Bound(f"{result.name}: calm again after", quiet, QUIET, " s")

@@ -1,4 +1,5 @@
-"""Synthetic memories: vectors in topics and subtopics, texts of made-up words. The same seed, the same data.
+"""Synthetic memories: vectors in topics and subtopics, texts of made-up words. The same seed, the
+same data.
 
 Cosines of random pairs lie near 0.1, of next neighbours near 0.7, as those of real sentences do;
 words are as unequally frequent as real ones (Zipf).
@@ -53,7 +54,8 @@ class Corpus:
         return Block(texts, vectors, old_texts, old_vectors)
 
     def queries(self, texts: list[str], count: int) -> list[str]:
-        """Every second one is two neighbouring words of a text, the others are five words of one."""
+        """Every second one is two neighbouring words of a text, the others are five words of
+        one."""
         chance = np.random.default_rng([self.seed, 1])
         return [
             _piece(chance, texts[int(chance.integers(len(texts)))], in_order=bool(i % 2))

@@ -1,4 +1,5 @@
-"""The SQL floor: what a `linea` search costs with psycopg alone. Free of Django, for other processes use it.
+"""The SQL floor: what a `linea` search costs with psycopg alone. Free of Django, for other
+processes use it.
 
 One search is two prepared statements with binary values, each a round trip: the candidates (as
 the server asks for them: the nearest by cosine, the texts that hold the query, their union), and

@@ -1,4 +1,5 @@
-"""How fast workers take episodes into feature sets, and that each is taken in once, whoever dies."""
+"""How fast workers take episodes into feature sets, and that each is taken in once, whoever
+dies."""
 
 import json
 import random
@@ -90,8 +91,10 @@ def lines(found: Outcome) -> Iterator[str]:
     for run in found.runs:
         died = f", {run.killed} killed" if run.killed else ""
         yield (
-            f"{run.workers} at work{died}: {run.marks} of {run.episodes} episodes in {run.seconds:.1f} s,"
-            f" {run.rate:.0f} per s ({run.rate / found.runs[0].rate:.2f} of one), {run.features} features"
+            f"{run.workers} at work{died}: {run.marks} of {run.episodes} episodes"
+            f" in {run.seconds:.1f} s,"
+            f" {run.rate:.0f} per s ({run.rate / found.runs[0].rate:.2f} of one),"
+            f" {run.features} features"
         )
     verdict = "once each" if found.is_exact else "NOT once each"
     yield f"taken into their sets: {verdict}; the same features on the same words: {found.is_same}"

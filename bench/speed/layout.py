@@ -37,7 +37,8 @@ def label(size: int) -> str:
 
 
 def plots(layout: str, size: int) -> list[Plot]:
-    """The workspaces of one size: one of all rows, many small ones, or each half of the one before."""
+    """The workspaces of one size: one of all rows, many small ones, or each half of the one
+    before."""
     name, build = label(size), {"one": _one, "many": _many, "skewed": _skewed}[layout]
     return build(f"benchmark-{layout}-{name.lower()}", size)
 

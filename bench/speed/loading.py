@@ -1,4 +1,5 @@
-"""Fills workspaces with synthetic memories: COPY of the truth, and the index through its own layer."""
+"""Fills workspaces with synthetic memories: COPY of the truth, and the index through its own
+layer."""
 
 import time
 import uuid
@@ -83,7 +84,8 @@ def are_there(plots: Sequence[Plot]) -> bool:
 
 @contextmanager
 def _built_at_once(model: type[Model]) -> Iterator[None]:
-    """Without the model's GIN indexes until the end: one row at a time costs them a hundred times more."""
+    """Without the model's GIN indexes until the end: one row at a time costs them a hundred times
+    more."""
     found = [index for index in model._meta.indexes if isinstance(index, GinIndex)]
     with connection.schema_editor() as editor:
         for index in found:

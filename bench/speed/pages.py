@@ -27,12 +27,17 @@ from (select *, row_number() over (order by id) as place from memories_memory) m
 where place % 100 = 1
 """,
     """
-insert into memories_memorysession (id, created_at, updated_at, workspace_id, subject_id, state, mode,
-  pathway, extract, is_whole_text, workflow, scope, visibility, metadata, requested_by, reason, error,
-  attempts, claims, failures, learned, episode_ids, created_ids, updated_ids, reinforced_ids, counts, timings, steps, finished_at)
+insert into memories_memorysession (id, created_at, updated_at, workspace_id, subject_id, state,
+  mode,
+  pathway, extract, is_whole_text, workflow, scope, visibility, metadata, requested_by, reason,
+  error,
+  attempts, claims, failures, learned, episode_ids, created_ids, updated_ids, reinforced_ids,
+  counts, timings, steps, finished_at)
 select id, created_at, created_at, workspace_id, subject_id,
   case when place % 1000 = 0 then 'dead' else 'done' end, 'sync', 'conversation', 'auto', false, '',
-  'user', '', '{}', 'benchmark', '', '', 1, 1, 0, 1, array[id], array[id], '{}', '{}', '{"facts": 1}', '{}', '[]',
+  'user', '', '{}', 'benchmark', '', '', 1, 1, 0, 1, array[id], array[id], '{}', '{}',
+  '{"facts": 1}',
+  '{}', '[]',
   created_at
 from (select *, row_number() over (order by id) as place from memories_memory) m
 """,
@@ -49,7 +54,8 @@ from (select *, row_number() over (order by id) as place from memories_memory) m
 insert into memories_fact (id, created_at, updated_at, workspace_id, session_id, memory_id,
   subject_id, statement, category, fact_type, confidence, method, rule, entities, visibility,
   quarantine_reason, quarantined_at)
-select id, created_at, created_at, workspace_id, id, id, subject_id, content, category, fact_type, 1,
+select id, created_at, created_at, workspace_id, id, id, subject_id, content, category,
+  fact_type, 1,
   'pattern', 'benchmark', '{}', visibility, '', case when place % 2000 = 0 then created_at end
 from (select *, row_number() over (order by id) as place from memories_memory) m
 """,
@@ -65,7 +71,8 @@ select id, created_at, created_at, workspace_id, 'benchmark', 'ingest', 'memorys
 from memories_memory
 """,
     """
-insert into workspaces_subject (id, created_at, updated_at, workspace_id, external_id, name, metadata)
+insert into workspaces_subject (id, created_at, updated_at, workspace_id, external_id, name,
+  metadata)
 select gen_random_uuid(), now(), now(), (select min(workspace_id::text)::uuid from memories_memory),
   'user-' || n, '', '{}' from generate_series(1, 1000) n
 """,

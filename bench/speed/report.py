@@ -30,15 +30,17 @@ FOOTPRINT = 900.0  # MB, with two web and two worker processes
 RECALL_OF = "recall@10 of the vector side"
 COST_OF = "writing with indexes of vectors / without"
 EXPLAINED = """\
-raw statement: the candidates' statement (nearest by cosine, texts that hold the query, their union) and the
-fetch of ten whole rows, prepared, binary, over psycopg and the server's socket; embedding is not in it.
+raw statement: the candidates' statement (nearest by cosine, texts that hold the query, their union)
+and the fetch of ten whole rows, prepared, binary, over psycopg and the server's socket; embedding
+is not in it.
 x raw: p50 by that of the raw statement of the same size, same queries, in turn with it.
 Each HTTP line is one kept-alive connection with its key checked and limits on.
-facts, verb: claims through the resolver and into the index, committed; embedding and HTTP are not in it.
-recall@10 of the vector side: how many of the ten that a full comparison of vectors finds; words, other
-signals and the ranking, which hybrid adds, are not in it.
-writing with indexes of vectors / without: how much longer 1,000 entries and their vectors take with those
-indexes, 1.10 is a tenth."""
+facts, verb: claims through the resolver and into the index, committed; embedding and HTTP are not
+in it.
+recall@10 of the vector side: how many of the ten that a full comparison of vectors finds; words,
+other signals and the ranking, which hybrid adds, are not in it.
+writing with indexes of vectors / without: how much longer 1,000 entries and their vectors take with
+those indexes, 1.10 is a tenth."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""How many searches a second, with several clients at once: processes of their own, over HTTP or SQL.
+"""How many searches a second, with several clients at once: processes of their own, over HTTP or
+SQL.
 
 Free of Django, because the clients are new processes.
 """

@@ -11,7 +11,8 @@ WARM_UP = 20  # prepared statements, caches, the embedder's weights
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Something to be timed: `run(n)` does it for the n-th time, at a workspace of `size` memories."""
+    """Something to be timed: `run(n)` does it for the n-th time, at a workspace of `size`
+    memories."""
 
     name: str
     place: str

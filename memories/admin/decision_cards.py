@@ -1,4 +1,5 @@
-"""Decisions as a curator reads them: both sides with what differs, their quotes, and plain words."""
+"""Decisions as a curator reads them: both sides with what differs, their quotes, and plain
+words."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -32,7 +33,8 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class DecisionCard:
-    """A decision as a page shows it; `pieces` is the new text with what was removed where it stood."""
+    """A decision as a page shows it; `pieces` is the new text with what was removed where it
+    stood."""
 
     decision: Supersession
     old: Side

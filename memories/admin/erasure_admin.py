@@ -4,7 +4,6 @@ import uuid
 from typing import Any
 
 from django import forms
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
@@ -53,7 +52,10 @@ class ErasureAdmin(MemoryRowAdmin):
         return [own, *super().get_urls()]
 
     def erase_view(self, request: HttpRequest, kind: str, row_id: uuid.UUID) -> HttpResponse:
-        row = self._row(request, kind, row_id)
+        if kind not in ROWS:
+            raise Http404(f"there is no {kind}")
+        rows = ROWS[kind].objects.filter(pk=row_id)
+        row = access_of(request).one(rows, Capability.ADMIN)
         scope = self.scope(request, row)
         target = erase.target_of(scope, kind, row_id)
         expected = getattr(row, "external_id", None) or str(row.pk)
@@ -70,17 +72,6 @@ class ErasureAdmin(MemoryRowAdmin):
             submit="Erase for good",
             back=self.page_of(row),
         )
-
-    def _row(self, request: HttpRequest, kind: str, row_id: uuid.UUID) -> Any:
-        if kind not in ROWS:
-            raise Http404(f"there is no {kind}")
-        access = access_of(request)
-        row = access.limit(ROWS[kind].objects.filter(pk=row_id), "workspace").first()
-        if row is None:
-            raise Http404(f"no such {kind}")
-        if not access.may(Capability.ADMIN, row.workspace_id):
-            raise PermissionDenied
-        return row
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         names = list(dict.fromkeys([*row.plan, *row.removed]))

@@ -16,6 +16,7 @@ from unfold.widgets import (
 
 from memories import review
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, excerpt, ingest_hint, text_column
+from memories.admin.rules_page import JudgePage, RulesPage
 from memories.models import Category, Citation, Episode, Fact
 from memories.repeats import Repeat, RepeatQuery, repeats
 from workspaces.adminbase.access import Access, access_of
@@ -146,7 +147,7 @@ class FactStateFilter(StateFilter):
 
 
 class FactAdmin(MemoryRowAdmin):
-    pages = (RepeatsPage,)
+    pages = (RepeatsPage, RulesPage, JudgePage)
     searched = "statement"
     list_display = (
         "text",

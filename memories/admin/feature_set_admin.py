@@ -129,10 +129,21 @@ class FeatureSetAdmin(MemoryRowAdmin):
         for feature in with_words(ordered)[:MOST_FEATURES]:
             by_tag.setdefault(feature.category, {}).setdefault(feature.tag, []).append(feature)
         sections = [(category, list(tags.items())) for category, tags in by_tag.items()]
+        # Each setting as it counts, and who said so.
+        settings = [
+            {
+                "name": name,
+                "label": LABELS[name],
+                "value": setting_text(each.value),
+                "categories": each.value if name == "categories" else (),
+                "source": each.source,
+            }
+            for name, each in effective_of(row).items()
+        ]
         return {
             "title": row.key,
             "sections": sections,
-            "settings": _settings(row),
+            "settings": settings,
             "config_url": self.config_url(request, row),
             "embedding": state_of(row),
             "changes": latest,
@@ -154,20 +165,6 @@ def with_words(rows: Any) -> Any:
     """Features with the words that they stand on, and whom they are about."""
     cited = FeatureCitation.objects.filter(change__is_current=True).select_related("episode")
     return rows.prefetch_related(Prefetch("citations", cited, to_attr="cited"))
-
-
-def _settings(row: FeatureSet) -> list[dict[str, Any]]:
-    """Each setting as it counts, and who said so."""
-    return [
-        {
-            "name": name,
-            "label": LABELS[name],
-            "value": setting_text(each.value),
-            "categories": each.value if name == "categories" else (),
-            "source": each.source,
-        }
-        for name, each in effective_of(row).items()
-    ]
 
 
 # ---- one feature ----------------------------------------------------------------------------

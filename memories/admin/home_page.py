@@ -131,6 +131,10 @@ def doing(access: Access, days: "Days", open_ones: int) -> list[Tile]:
     """How memory is doing. Live rows are counted as they come and go; the rest up to a limit."""
     indexes = access.limit(WorkspaceIndex.objects.all(), "workspace")
     live = indexes.aggregate(memories=Sum("live_memories"), episodes=Sum("live_episodes"))
+    # Of the whole server: a provider serves all workspaces.
+    since = timezone.now() - timedelta(days=1)
+    calls = counters.series("provider_calls", since, timedelta(hours=1), label="outcome")
+    failed = sum(point.count for point in calls.get("failed", []))
     return [
         *_memory_tiles(access, live["memories"] or 0),
         _tile(
@@ -138,12 +142,14 @@ def doing(access: Access, days: "Days", open_ones: int) -> list[Tile]:
             "memories_supersession", "?state=settled",
         ),
         Tile(
-            "contradictions open", count_text(open_ones, MOST_WAITING), reverse("admin:memories_review")
+            "contradictions open",
+            count_text(open_ones, MOST_WAITING),
+            reverse("admin:memories_review"),
         ),
         _tile("episodes", f"{live['episodes'] or 0:,}", "memories_episode"),
         *_work_tiles(access, DueVector.objects.filter(entry__workspace__in=indexes.values("pk"))),
         Tile(
-            "failed calls of models in 24 hours", f"{_failed_calls():,}",
+            "failed calls of models in 24 hours", f"{failed:,}",
             f"{reverse('admin:memories_plots')}?reach=day",
         ),
     ]  # fmt: skip
@@ -188,13 +194,6 @@ def _work_tiles(access: Access, due: QuerySet[DueVector]) -> list[Tile]:
         _tile(label, count_text(count), model, query)
         for (label, model, query), count in zip(labels, counts, strict=True)
     ]
-
-
-def _failed_calls() -> int:
-    """Of the whole server: a provider serves all workspaces."""
-    since = timezone.now() - timedelta(days=1)
-    points = counters.series("provider_calls", since, timedelta(hours=1), label="outcome")
-    return sum(point.count for point in points.get("failed", []))
 
 
 class Days:

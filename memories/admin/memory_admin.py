@@ -195,6 +195,10 @@ class MemoryAdmin(MemoryRowAdmin):
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         story = timeline(self.scope(request, row), row)
+        decided = (v.decision for v in reversed(story.versions) if v.decision is not None)
+        undo: list[Any] = []  # the button that takes the last replacement back
+        if last := next(decided, None):
+            undo = self.admin_site.get_model_admin(Supersession).buttons(request, last)
         return {
             "state": row.state,
             "story": story,
@@ -205,18 +209,10 @@ class MemoryAdmin(MemoryRowAdmin):
             ),
             "head": next((v.memory for v in story.versions if v.state == "live"), None),
             "waiting": [d for d in story.others if d.state == Supersession.State.PENDING],
-            "undo": self._undo(request, story.versions),
+            "undo": undo,
             "back": self.page_of(row),
             "may_curate": self.may(request, Capability.CURATE, row),
         }
-
-    def _undo(self, request: HttpRequest, versions: list[Any]) -> list[Any]:
-        """The button that takes the last replacement back."""
-        last = next((v.decision for v in reversed(versions) if v.decision is not None), None)
-        if last is None:
-            return []
-        admin = self.admin_site.get_model_admin(Supersession)
-        return admin.buttons(request, last)
 
     def do_correct(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         changes = {"content": as_typed(values["content"])}

@@ -156,7 +156,8 @@ class ChainAsOf:
 def chain_as_of(
     asked: QueryDict, memories: Sequence[Memory], lives: Iterable[Sequence[MemoryPeriod]]
 ) -> ChainAsOf:
-    """Where `asked` looks on the axes of a chain; `memories` and `lives` by version, oldest first."""
+    """Where `asked` looks on the axes of a chain; `memories` and `lives` by version, oldest
+    first."""
     as_of = AsOf(valid_at=_instant(asked, "valid"), known_at=_instant(asked, "known"))
     believed = [[(life.from_at, life.until_at) for life in each] for each in lives]
     true = [
@@ -194,22 +195,18 @@ def _axis(
     spans: Sequence[tuple[int, Sequence[Span]]],
 ) -> Axis:
     ends = [end for _, each in spans for span in each for end in span if end is not None]
-    now = timezone.now()
-    first, last, step = _ends_of(min([*ends, now]), max([*ends, now]))
+    ends.append(timezone.now())
+    start, end = min(ends).timestamp(), max(ends).timestamp()
+    fine = (each for each in STEPS if (end - start) / each <= MOST_STEPS)
+    step = next(fine, STEPS[-1])
+    # A step before the first event, and one after the last.
+    first, last = int(start // step - 1) * step, int(end // step + 2) * step
     typed = asked.get(f"{name}_on", "")
     if at is not None and at.timestamp() >= last and not typed:
         at = None
     fault = f"“{typed[:40]}” is no day: write 2026-03-31" if typed and at is None else ""
     bars = [(version, tuple(_bar(s, first, last) for s in each)) for version, each in spans]
     return Axis(name, first, last, step, at, typed, fault, tuple(bars))
-
-
-def _ends_of(start: datetime, end: datetime) -> tuple[int, int, int]:
-    """First, last and step in seconds; a step before the first event and one after the last."""
-    seconds = end.timestamp() - start.timestamp()
-    step = next((each for each in STEPS if seconds / each <= MOST_STEPS), STEPS[-1])
-    first = int(start.timestamp() // step - 1) * step
-    return first, int(end.timestamp() // step + 2) * step, step
 
 
 def _bar(span: Span, first: int, last: int) -> SpanBar:

@@ -8,9 +8,8 @@ from urllib.parse import urlencode
 from django import forms
 from django.contrib import messages
 from django.contrib.admin.options import ModelAdmin
-from django.core.exceptions import PermissionDenied
 from django.db.models import Count, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
@@ -84,14 +83,14 @@ def groups(request: HttpRequest) -> Sequence[MissGroup]:
         (row.workspace_id, row.category, row.shape): row
         for row in rows.order_by(*alike, "-pk").distinct(*alike)
     }
-    return [_group(request, newest[tuple(key)], count) for *key, count in counted]
-
-
-def _group(request: HttpRequest, newest: Miss, count: int) -> MissGroup:
-    may = access_of(request).may(Capability.CURATE, newest.workspace_id)
-    address = reverse("admin:memories_workspacepattern_add")
-    url = f"{address}?miss={newest.pk}" if may else ""
-    return MissGroup(newest.category, newest.shape, count, newest, url)
+    found = []
+    for *key, count in counted:
+        row = newest[tuple(key)]
+        may = access_of(request).may(Capability.CURATE, row.workspace_id)
+        address = reverse("admin:memories_workspacepattern_add")
+        url = f"{address}?miss={row.pk}" if may else ""
+        found.append(MissGroup(row.category, row.shape, count, row, url))
+    return found
 
 
 def _open(request: HttpRequest) -> QuerySet[Miss]:
@@ -189,7 +188,8 @@ class MissAdmin(MemoryRowAdmin):
         return "The miss is open again."
 
     def report_view(self, request: HttpRequest, episode_id: Any) -> HttpResponse:
-        episode = self._episode(request, episode_id)
+        episodes = Episode.objects.filter(pk=episode_id)
+        episode = access_of(request).one(episodes, Capability.CURATE)
         form = ReportForm(request.POST if request.method == "POST" else None)
         if request.method == "POST" and form.is_valid():
             values = form.cleaned_data
@@ -203,15 +203,6 @@ class MissAdmin(MemoryRowAdmin):
                 return redirect(self.page_of(miss))
         title = f"What was missed in: {one_line(episode.content)}"
         return self.form_page(request, form, title=title, submit="Report")
-
-    def _episode(self, request: HttpRequest, episode_id: Any) -> Episode:
-        access = access_of(request)
-        episode = access.limit(Episode.objects.filter(pk=episode_id), "workspace").first()
-        if episode is None:
-            raise Http404("no such episode")
-        if not access.may(Capability.CURATE, episode.workspace_id):
-            raise PermissionDenied
-        return episode
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from memories.models import Case, MemorySession
-from workspaces.adminbase.access import Access, access_of
+from workspaces.adminbase.access import access_of
 from workspaces.adminbase.list_admin import bounded_count, count_text
 from workspaces.models import Capability
 
@@ -21,6 +21,74 @@ class Waiting:
 
     decisions: int
     stuck: int
+
+
+@dataclass(frozen=True, slots=True)
+class MenuEntry:
+    """A page; `waits` is a field of Waiting, `needs` a capability in any workspace."""
+
+    title: str
+    icon: str
+    page: str
+    waits: str = ""
+    needs: str = ""
+
+
+SYSTEM = "System"  # for those who see all workspaces
+MENU = {
+    "": (MenuEntry("Home", "home", "index"),),
+    "Memory": (
+        MenuEntry("Memories", "neurology", "memories_memory_changelist"),
+        MenuEntry("Review", "rule", "memories_review", waits="decisions"),
+        MenuEntry("Intents", "record_voice_over", "memories_intent_changelist"),
+        MenuEntry("Search", "search", "memories_search"),
+        MenuEntry("Why not?", "troubleshoot", "memories_why_not"),
+        MenuEntry("Feature sets", "badge", "memories_featureset_changelist"),
+        MenuEntry("Features", "sell", "memories_feature_changelist"),
+        MenuEntry("Rejections", "block", "memories_rejection_changelist"),
+        MenuEntry("Slots", "data_object", "memories_workspaceslot_changelist"),
+        MenuEntry("Change words", "swap_horiz", "memories_workspacechange_changelist"),
+        MenuEntry("Subjects", "face", "workspaces_subject_changelist"),
+    ),
+    "Evidence": (
+        MenuEntry("Conversations", "forum", "memories_conversation_changelist"),
+        MenuEntry("Episodes", "chat_bubble", "memories_episode_changelist"),
+        MenuEntry("Facts", "format_quote", "memories_fact_changelist"),
+        MenuEntry("Repeats", "repeat", "memories_repeats"),
+        MenuEntry("Rules", "checklist", "memories_rules"),
+        MenuEntry("Visibility", "lock", "memories_visibility"),
+        MenuEntry("Misses", "search_off", "memories_miss_changelist"),
+        MenuEntry("Preview", "visibility", "memories_preview"),
+        MenuEntry("Patterns", "pattern", "memories_workspacepattern_changelist"),
+        MenuEntry("Sessions", "move_to_inbox", "memories_memorysession_changelist", "stuck"),
+    ),
+    "Access": (
+        MenuEntry("Workspaces", "workspaces", "workspaces_workspace_changelist"),
+        MenuEntry("Members", "group", "workspaces_membership_changelist"),
+        MenuEntry("Agents", "smart_toy", "workspaces_agent_changelist"),
+        MenuEntry(
+            "Invitations", "mail", "workspaces_invitation_changelist", needs=Capability.ADMIN
+        ),
+        MenuEntry("API keys", "key", "workspaces_apikey_changelist", needs=Capability.ADMIN),
+        MenuEntry(
+            "Erasures", "delete_forever", "memories_erasure_changelist", needs=Capability.ADMIN
+        ),
+        MenuEntry("Audit", "history", "workspaces_auditentry_changelist", needs=Capability.CURATE),
+    ),
+    "Operation": (MenuEntry("Performance", "monitoring", "memories_plots"),),
+    SYSTEM: (
+        MenuEntry("Accounts", "manage_accounts", "workspaces_user_changelist"),
+        MenuEntry("Server keys", "vpn_key", "workspaces_serverkey_changelist"),
+        MenuEntry("Removals", "delete_sweep", "workspaces_workspaceremoval_changelist"),
+        MenuEntry("Wrong logins", "gpp_maybe", "workspaces_loginattempt_changelist"),
+        MenuEntry("Waiting tasks", "queue", "django_q_ormq_changelist"),
+        MenuEntry("Failed tasks", "error", "django_q_failure_changelist"),
+        MenuEntry("Models", "power", "memories_breaker_changelist"),
+        MenuEntry("Schedules", "schedule", "django_q_schedule_changelist"),
+        MenuEntry("Workers", "engineering", "memories_workerbeat_changelist"),
+        MenuEntry("Index repairs", "build", "memories_indexrepair_changelist"),
+    ),
+}
 
 
 def waiting(request: HttpRequest) -> Waiting:
@@ -41,94 +109,28 @@ def waiting(request: HttpRequest) -> Waiting:
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    access = access_of(request)
-    now = waiting(request)
-    groups = [
-        ("", [_item("Home", "home", "index")]),
-        ("Memory", _memory(now)),
-        ("Evidence", _evidence(now)),
-        ("Access", _access(access)),
-    ]
-    groups.append(("Operation", [_item("Performance", "monitoring", "memories_plots")]))
-    if access.everywhere:
-        groups.append(("System", _system()))
-    _mark(request.path, [item for _, items in groups for item in items])
-    return [{"title": title, "items": items} for title, items in groups]
-
-
-def _mark(path: str, items: list[dict[str, Any]]) -> None:
-    """Only the item whose address the path begins with furthest is where the person is."""
-    links = [item["link"] for item in items]
-    if path.startswith(reverse("admin:memories_supersession_changelist")) or path.startswith(
-        reverse("admin:memories_case_changelist")
-    ):
+    access, now, path = access_of(request), waiting(request), request.path
+    lists = ("memories_supersession_changelist", "memories_case_changelist")
+    if path.startswith(tuple(reverse(f"admin:{each}") for each in lists)):
         path = reverse("admin:memories_review")  # a case's or decision's own page, its list
-    here = max((link for link in links if path.startswith(link)), key=len, default="")
-    for item in items:
+    groups, every = [], []
+    for title, entries in MENU.items():
+        if title == SYSTEM and not access.everywhere:
+            continue
+        items = []
+        for entry in entries:
+            if entry.needs and not access.may_somewhere(entry.needs):
+                continue
+            link = reverse(f"admin:{entry.page}")
+            item: dict[str, Any] = {"title": entry.title, "icon": entry.icon, "link": link}
+            if count := getattr(now, entry.waits) if entry.waits else 0:
+                item |= {"badge": count_text(count, MOST_WAITING), "badge_variant": "warning"}
+            items.append(item)
+        groups.append({"title": title, "items": items})
+        every += items
+    # Only the item whose address the path begins with furthest is where the person is.
+    links = [item["link"] for item in every if path.startswith(item["link"])]
+    here = max(links, key=len, default="")
+    for item in every:
         item["active"] = item["link"] == here
-
-
-def _memory(now: Waiting) -> list[dict[str, Any]]:
-    return [
-        _item("Memories", "neurology", "memories_memory_changelist"),
-        _item("Review", "rule", "memories_review", waits=now.decisions),
-        _item("Search", "search", "memories_search"),
-        _item("Why not?", "troubleshoot", "memories_why_not"),
-        _item("Feature sets", "badge", "memories_featureset_changelist"),
-        _item("Features", "sell", "memories_feature_changelist"),
-        _item("Rejections", "block", "memories_rejection_changelist"),
-        _item("Slots", "data_object", "memories_workspaceslot_changelist"),
-        _item("Change words", "swap_horiz", "memories_workspacechange_changelist"),
-        _item("Subjects", "face", "workspaces_subject_changelist"),
-    ]
-
-
-def _evidence(now: Waiting) -> list[dict[str, Any]]:
-    return [
-        _item("Conversations", "forum", "memories_conversation_changelist"),
-        _item("Episodes", "chat_bubble", "memories_episode_changelist"),
-        _item("Facts", "format_quote", "memories_fact_changelist"),
-        _item("Repeats", "repeat", "memories_repeats"),
-        _item("Visibility", "lock", "memories_visibility"),
-        _item("Misses", "search_off", "memories_miss_changelist"),
-        _item("Preview", "visibility", "memories_preview"),
-        _item("Patterns", "pattern", "memories_workspacepattern_changelist"),
-        _item("Sessions", "move_to_inbox", "memories_memorysession_changelist", waits=now.stuck),
-    ]
-
-
-def _access(access: Access) -> list[dict[str, Any]]:
-    items = [
-        _item("Workspaces", "workspaces", "workspaces_workspace_changelist"),
-        _item("Members", "group", "workspaces_membership_changelist"),
-        _item("Agents", "smart_toy", "workspaces_agent_changelist"),
-    ]
-    if access.may_somewhere(Capability.ADMIN):
-        items.append(_item("Invitations", "mail", "workspaces_invitation_changelist"))
-        items.append(_item("API keys", "key", "workspaces_apikey_changelist"))
-        items.append(_item("Erasures", "delete_forever", "memories_erasure_changelist"))
-    if access.may_somewhere(Capability.CURATE):
-        items.append(_item("Audit", "history", "workspaces_auditentry_changelist"))
-    return items
-
-
-def _system() -> list[dict[str, Any]]:
-    return [
-        _item("Accounts", "manage_accounts", "workspaces_user_changelist"),
-        _item("Server keys", "vpn_key", "workspaces_serverkey_changelist"),
-        _item("Removals", "delete_sweep", "workspaces_workspaceremoval_changelist"),
-        _item("Wrong logins", "gpp_maybe", "workspaces_loginattempt_changelist"),
-        _item("Waiting tasks", "queue", "django_q_ormq_changelist"),
-        _item("Failed tasks", "error", "django_q_failure_changelist"),
-        _item("Models", "power", "memories_breaker_changelist"),
-        _item("Schedules", "schedule", "django_q_schedule_changelist"),
-        _item("Workers", "engineering", "memories_workerbeat_changelist"),
-        _item("Index repairs", "build", "memories_indexrepair_changelist"),
-    ]
-
-
-def _item(title: str, icon: str, page: str, *, waits: int = 0) -> dict[str, Any]:
-    item: dict[str, Any] = {"title": title, "icon": icon, "link": reverse(f"admin:{page}")}
-    if waits:
-        item |= {"badge": count_text(waits, MOST_WAITING), "badge_variant": "warning"}
-    return item
+    return groups

@@ -31,6 +31,7 @@ FIELDS = (
     "examples", "counter_examples",
 )  # fmt: skip
 LONGEST_TRIAL = 20_000  # characters
+NOTHING_FOUND: dict[str, Any] = {"matches": [], "instead": []}
 
 
 def lines(label: str, help_text: str, *, required: bool) -> SimpleArrayField:
@@ -129,42 +130,33 @@ class WorkspacePatternAdmin(ScopedAdmin):
         form = PatternTrialForm(request.POST)
         if not form.is_valid():
             faults = [f"{name}: {' '.join(map(str, e))}" for name, e in form.errors.items()]
-            return JsonResponse({"faults": faults, "matches": [], "instead": []})
-        return JsonResponse(_tried(form.cleaned_data))
+            return JsonResponse({"faults": faults, **NOTHING_FOUND})
+        values = form.cleaned_data
+        pattern = OwnPattern("trial", values["category"], values["regex"], values["template"])
+        text = values["text"]
+        wrong = workspace_patterns.faults(pattern, [text], [])
+        if faults := [f"{f.field}: {f.message}" for f in wrong if f.field != "examples"]:
+            return JsonResponse({"faults": faults, **NOTHING_FOUND})
+        read = (text, values["speaker"], timezone.now())
+        hits = workspace_patterns.find(pattern, *read)
+        passed_over = gatekeeper.verdict(text, "user", "message")
+        if hits and passed_over.skip:
+            faults = [f"Such a message is not read: {passed_over.reason}."]
+            return JsonResponse({"faults": faults, **NOTHING_FOUND})
+        library = find_claims.extract(*read)
+        left = workspace_patterns.with_library(library, [pattern], *read) if hits else library
+        found = {
+            "faults": [],
+            "matches": [{"quote": text[h.start : h.end], "statement": h.statement} for h in hits],
+            "instead": [hit.statement for hit in library if hit not in left],
+        }
+        return JsonResponse(found)
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(
             "No patterns of your own yet",
             "The library is always there. What it misses waits under Misses.",
         )
-
-
-def _tried(values: dict[str, str]) -> dict[str, Any]:
-    pattern = OwnPattern("trial", values["category"], values["regex"], values["template"])
-    text = values["text"]
-    wrong = [f for f in workspace_patterns.faults(pattern, [text], []) if f.field != "examples"]
-    if wrong:
-        return {
-            "faults": [f"{fault.field}: {fault.message}" for fault in wrong],
-            "matches": [],
-            "instead": [],
-        }
-    read = (text, values["speaker"], timezone.now())
-    hits = workspace_patterns.find(pattern, *read)
-    passed_over = gatekeeper.verdict(text, "user", "message")
-    if hits and passed_over.skip:
-        return {
-            "faults": [f"Such a message is not read: {passed_over.reason}."],
-            "matches": [],
-            "instead": [],
-        }
-    library = find_claims.extract(*read)
-    left = workspace_patterns.with_library(library, [pattern], *read) if hits else library
-    return {
-        "faults": [],
-        "matches": [{"quote": text[h.start : h.end], "statement": h.statement} for h in hits],
-        "instead": [hit.statement for hit in library if hit not in left],
-    }
 
 
 def _miss_of(request: HttpRequest) -> Miss | None:

@@ -166,9 +166,28 @@ def as_json(scope: Scope, subject: Subject) -> str:
         "name": subject.name,
         "metadata": subject.metadata,
         "exportedAt": timezone.now().isoformat(),
-        **{name: list(map(_memory, each)) for name, each in _grouped(scope, subject).items()},
+        **{
+            name: [
+                {
+                    "id": str(memory.pk),
+                    "content": memory.content,
+                    "category": memory.category,
+                    "confidence": memory.confidence,
+                    "pinned": memory.pinned,
+                    "version": memory.version,
+                    "eventDate": memory.event_date and memory.event_date.isoformat(),
+                    "createdAt": memory.created_at.isoformat(),
+                    "quotes": _quotes(memory),
+                }
+                for memory in each
+            ]
+            for name, each in _grouped(scope, subject).items()
+        },
         "features": {
-            category: {tag: list(map(_feature, each)) for tag, each in tags.items()}
+            category: {
+                tag: [{"id": str(f.pk), "feature": f.feature, "value": f.value} for f in each]
+                for tag, each in tags.items()
+            }
             for category, tags in sections.items()
         },
     }
@@ -211,24 +230,6 @@ def _grouped(scope: Scope, subject: Subject) -> dict[str, list[Memory]]:
 
 def _quotes(memory: Memory) -> list[str]:
     return [citation.quote for fact in memory.facts.all() for citation in fact.citations.all()]
-
-
-def _memory(memory: Memory) -> dict[str, Any]:
-    return {
-        "id": str(memory.pk),
-        "content": memory.content,
-        "category": memory.category,
-        "confidence": memory.confidence,
-        "pinned": memory.pinned,
-        "version": memory.version,
-        "eventDate": memory.event_date and memory.event_date.isoformat(),
-        "createdAt": memory.created_at.isoformat(),
-        "quotes": _quotes(memory),
-    }
-
-
-def _feature(feature: Feature) -> dict[str, Any]:
-    return {"id": str(feature.pk), "feature": feature.feature, "value": feature.value}
 
 
 def _line(text: str) -> str:

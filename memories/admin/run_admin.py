@@ -1,4 +1,5 @@
-"""Runs of benchmark and evaluate, for those who administer a workspace: they are of no workspace."""
+"""Runs of benchmark and evaluate, for those who administer a workspace: they are of no
+workspace."""
 
 import uuid
 from collections.abc import Sequence

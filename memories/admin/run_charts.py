@@ -135,21 +135,20 @@ def drawings(kind: str, names: set[str]) -> list[Drawing]:
     """What these figures are drawn as; those that no chart wants are on their run's page."""
     result = [wanted.drawing(names) for wanted in CHARTS.get(Kind(kind), ())]
     if kind == Kind.BENCHMARK:
-        result = [*_speeds(names), *result]
+        # One for each size: what grows with it would press the others to the ground.
+        places = {match[1] for name in names if (match := PLACED.fullmatch(name))}
+        speeds = []
+        for place in sorted(places, key=_order):
+            lines = {
+                label: f"{figure}: p50 ms" if figure in PLACELESS else f"{figure}, {place}: p50 ms"
+                for label, figure in SPEEDS.items()
+            }
+            title = f"Medians, {place}"
+            speeds.append(Drawing(title, lines, "ms", "of one request at a time"))
+        result = [*speeds, *result]
     elif kind == Kind.RETRIEVAL:
         result = list(_rankings(names))
     return [drawing for drawing in result if drawing.lines]
-
-
-def _speeds(names: set[str]) -> Iterator[Drawing]:
-    """One for each size: what grows with it would press the others to the ground."""
-    places = {match[1] for name in names if (match := PLACED.fullmatch(name))}
-    for place in sorted(places, key=_order):
-        lines = {
-            label: f"{figure}: p50 ms" if figure in PLACELESS else f"{figure}, {place}: p50 ms"
-            for label, figure in SPEEDS.items()
-        }
-        yield Drawing(f"Medians, {place}", lines, "ms", "of one request at a time")
 
 
 def _rankings(names: set[str]) -> Iterator[Drawing]:

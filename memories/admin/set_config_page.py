@@ -1,7 +1,7 @@
 """The configuration of a feature set as a page: what the set says, and what counts without it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -68,18 +68,26 @@ def setting_text(value: Any) -> str:
     return f"{len(value)} categories" if isinstance(value, list) else str(value)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 200 else f"{text[:200]}…"
-
-
 class SetConfigForm(forms.Form):
     """All but the categories. Its fields are named as the settings are: `languageModel.model`."""
 
     def __init__(self, feature_set: FeatureSet, data: Any = None) -> None:
         own, inherited = feature_set.config, inherited_of(feature_set)
-        super().__init__(data, initial=dict(_initial(own)))
+        initial: dict[str, Any] = {}
+        for name, value in own.items():
+            if name not in PARTS:
+                initial[name] = value
+            elif isinstance(value, Mapping):
+                initial |= {name_of(name, part): said for part, said in value.items()}
+                initial[name] = OWN
+            else:
+                initial[name] = value or INHERITED
+        super().__init__(data, initial=initial)
         for name, label in TEXTS.items():
-            self.fields[name] = _text(label, _hint(inherited[name]), rows=4)
+            area, hint = UnfoldAdminTextareaWidget(attrs={"rows": 4}), _hint(inherited[name])
+            self.fields[name] = forms.CharField(
+                label=label, required=False, help_text=hint, widget=area
+            )
         for setting, parts in PARTS.items():
             self.fields |= _model_fields(setting, parts, inherited[setting])
         for name, label in NUMBERS.items():
@@ -108,7 +116,10 @@ class SetConfigForm(forms.Form):
         unread = {name.partition(".")[0] for name in self.errors}
         own = {name: values.get(name) or None for name in TEXTS}
         own |= {name: values.get(name) for name in NUMBERS}
-        own |= {name: _model(name, values) for name in PARTS if name not in unread}
+        for name in [each for each in PARTS if each not in unread]:
+            parts = {part: values[name_of(name, part)] for part in PARTS[name]}
+            said = {part: value for part, value in parts.items() if value not in (None, "")}
+            own[name] = said if values[name] == OWN else values[name] or None
         return {name: value for name, value in own.items() if name not in unread}
 
     def show(self, refusal: Invalid) -> None:
@@ -117,24 +128,10 @@ class SetConfigForm(forms.Form):
         self.add_error(name if name in self.fields else None, refusal.message)
 
 
-def _initial(own: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, value in own.items():
-        if name not in PARTS:
-            yield name, value
-        elif isinstance(value, Mapping):
-            yield name, OWN
-            yield from ((name_of(name, part), own_value) for part, own_value in value.items())
-        else:
-            yield name, value or INHERITED
-
-
 def _hint(inherited: EffectiveSetting) -> str:
-    return f"Left empty: {_short(setting_text(inherited.value))}, as the {inherited.source} has it."
-
-
-def _text(label: str, hint: str, rows: int) -> forms.CharField:
-    widget = UnfoldAdminTextareaWidget(attrs={"rows": rows})
-    return forms.CharField(label=label, required=False, help_text=hint, widget=widget)
+    text = setting_text(inherited.value)
+    shown = text if len(text) <= 200 else f"{text[:200]}…"
+    return f"Left empty: {shown}, as the {inherited.source} has it."
 
 
 def _model_fields(
@@ -148,35 +145,22 @@ def _model_fields(
         label="Which", required=False, choices=choices, widget=UnfoldAdminSelectWidget
     )
     fields: dict[str, forms.Field] = {setting: which}
+    key = "EXTRACTOR_KEY_… of the server; it goes only to the address in EXTRACTOR_URL_…"
     for part, label in parts.items():
-        fields[name_of(setting, part)] = _part(setting, part, label)
+        shared: dict[str, Any] = {"label": label, "required": False}
+        field: forms.Field
+        if part == "provider":
+            named = [("", "—"), *((each, each) for each in CHOICES[setting])]
+            field = forms.ChoiceField(choices=named, widget=UnfoldAdminSelectWidget, **shared)
+        elif part in WHOLE or part == "timeout":
+            kind = forms.IntegerField if part in WHOLE else forms.FloatField
+            widget = UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"})
+            field = kind(widget=widget, **shared)
+        else:
+            hint = key if part == "keyEnv" else ""
+            field = forms.CharField(help_text=hint, widget=UnfoldAdminTextInputWidget(), **shared)
+        fields[name_of(setting, part)] = field
     return fields
-
-
-def _part(setting: str, part: str, label: str) -> forms.Field:
-    if part == "provider":
-        choices = [("", "—"), *((each, each) for each in CHOICES[setting])]
-        return forms.ChoiceField(
-            label=label, required=False, choices=choices, widget=UnfoldAdminSelectWidget
-        )
-    if part in WHOLE or part == "timeout":
-        kind = forms.IntegerField if part in WHOLE else forms.FloatField
-        widget = UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"})
-        return kind(label=label, required=False, widget=widget)
-    hint = "EXTRACTOR_KEY_… of the server; it goes only to the address in EXTRACTOR_URL_…"
-    return forms.CharField(
-        label=label,
-        required=False,
-        help_text=hint if part == "keyEnv" else "",
-        widget=UnfoldAdminTextInputWidget(),
-    )
-
-
-def _model(setting: str, values: Mapping[str, Any]) -> Any:
-    if values[setting] != OWN:
-        return values[setting] or None
-    parts = {part: values[name_of(setting, part)] for part in PARTS[setting]}
-    return {part: value for part, value in parts.items() if value not in (None, "")}
 
 
 class CategoryForm(forms.Form):
@@ -203,14 +187,12 @@ class CategoryForm(forms.Form):
         return {
             "name": values["name"],
             "description": values["description"],
-            "tags": [_as_tag(line) for line in values["tags"].splitlines() if line.strip()],
+            "tags": [
+                {"name": parts[1].strip(), "description": parts[2].strip()}
+                for line in values["tags"].splitlines()
+                if line.strip() and (parts := _tag.match(line))
+            ],
         }
-
-
-def _as_tag(line: str) -> dict[str, str]:
-    parts = _tag.match(line)
-    assert parts is not None
-    return {"name": parts[1].strip(), "description": parts[2].strip()}
 
 
 class _Rows(forms.BaseFormSet):
@@ -235,7 +217,15 @@ class CategoriesForm:
         self.source, self.is_own = counts.source, counts.source == "set"
         self.inherited = inherited_of(feature_set)["categories"]
         self.given_back = data is not None and "categories.inherit" in data
-        self.rows = Rows(data, prefix="categories", initial=[_row(each) for each in counts.value])
+        initial = []
+        for each in counts.value:
+            tags = [
+                f"{tag['name']}: {tag['description']}" if tag.get("description") else tag["name"]
+                for tag in each["tags"]
+            ]
+            row = {"name": each["name"], "description": each.get("description", "")}
+            initial.append(row | {"tags": "\n".join(tags)})
+        self.rows = Rows(data, prefix="categories", initial=initial)
 
     def is_valid(self) -> bool:
         return self.given_back or bool(self.rows.is_valid())
@@ -261,18 +251,6 @@ class CategoriesForm:
         else:
             part = named[2] if named[2] in CategoryForm.base_fields else None
             self._kept[int(named[1])][0].add_error(part, refusal.message)
-
-
-def _row(category: Mapping[str, Any]) -> dict[str, str]:
-    tags = [
-        f"{tag['name']}: {tag['description']}" if tag.get("description") else tag["name"]
-        for tag in category["tags"]
-    ]
-    return {
-        "name": category["name"],
-        "description": category.get("description", ""),
-        "tags": "\n".join(tags),
-    }
 
 
 class SetConfigPage(AdminPage):

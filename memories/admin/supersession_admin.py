@@ -161,7 +161,8 @@ class SupersessionAdmin(MemoryRowAdmin):
         if request.GET.get("state", "pending") == "pending":
             return Empty(
                 "Nothing waits for you",
-                "Replacements that a person must approve appear here. Applied ones are under the filter.",
+                "Replacements that a person must approve appear here."
+                " Applied ones are under the filter.",
             )
         return Empty("No such decisions")
 

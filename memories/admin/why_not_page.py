@@ -20,7 +20,8 @@ NEWEST = 20_000  # rows that are looked through for the words of a memory
 
 
 class WhyNotForm(SearchPageForm):
-    """The search as the search page has it, of one ranking, and the memory that was expected of it."""
+    """The search as the search page has it, of one ranking, and the memory that was expected of
+    it."""
 
     first = ("workspace", "query", "memory", "ranking")
     field_order = first

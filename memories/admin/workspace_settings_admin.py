@@ -16,7 +16,9 @@ from unfold.widgets import (
 )
 
 from memories.english.calendar_dates import DATE_ORDERS, DateOrder
+from memories.extraction.extraction_types import BELIEVE, DEFAULT_TRUST, HOLD, IGNORE, SOURCES
 from memories.features.config import PRODUCT, WORKSPACE_SETTING
+from memories.guard import LABELS
 from memories.languages import NAMES
 from memories.ranking import Weights
 from memories.resolve import RULES
@@ -45,7 +47,8 @@ EXTRACTORS = (
     " Default: the server's own."
 )
 SETS = (
-    "What feature sets hold, as JSON: categories with their tags, updatePrompt, consolidationPrompt,"
+    "What feature sets hold, as JSON: categories with their tags, updatePrompt,"
+    " consolidationPrompt,"
     " languageModel, embedder. Default: the product's own."
 )
 OTHERS = "What has no field above, as JSON. What waits for a person is set on the page Policy."
@@ -55,7 +58,17 @@ KINDS: tuple[tuple[str, type[Any], str], ...] = (
     ("sets", dict, "object"),
     ("extractors", list, "list"),
 )
-WEIGHT, SET = "ranking.", f"{WORKSPACE_SETTING}."
+WEIGHT, SET, GUARD = "ranking.", f"{WORKSPACE_SETTING}.", "guard."
+TRUST_NAMES = {
+    BELIEVE: "believed",
+    HOLD: "held for a person",
+    IGNORE: "not read",
+}
+AUDIENCES = [
+    ("", "The default: a person where one is named, else the team"),
+    ("person", "a person"),
+    ("team", "the team"),
+]
 
 
 class IndentedJsonField(forms.JSONField):
@@ -106,6 +119,23 @@ def number_fields() -> dict[str, forms.Field]:
     }
 
 
+def trust_fields() -> dict[str, forms.Field]:
+    """One for each source of words."""
+    return {
+        f"{GUARD}{source}": forms.ChoiceField(
+            label=f"Only {words} said it",
+            choices=[
+                ("", f"The default: {TRUST_NAMES[DEFAULT_TRUST[source]]}"),
+                *TRUST_NAMES.items(),
+            ],
+            required=False,
+            widget=UnfoldAdminSelectWidget,
+        )
+        for source, words in SOURCES.items()
+    }
+
+
+TRUSTS = tuple(trust_fields())
 WEIGHTS, SET_NUMBERS = tuple(weight_fields()), tuple(number_fields())
 
 
@@ -139,6 +169,22 @@ class SettingsForm(forms.ModelForm):
         help_text="Whether 3/4/2026 is in March or in April. What can only be read one way, is.",
         widget=UnfoldAdminSelectWidget,
     )
+    allowed = forms.MultipleChoiceField(
+        label="Let pass",
+        choices=[(name, words) for name, words in LABELS.items()],
+        required=False,
+        help_text="What is neither masked nor held for a person, though it looks like a secret or an"
+        " order to whoever reads it.",
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+    )
+    audience = forms.ChoiceField(
+        label="What is decided belongs to",
+        choices=AUDIENCES,
+        required=False,
+        help_text="Of agents without a team, where neither agent nor conversation says whom it"
+        " speaks for.",
+        widget=UnfoldAdminSelectWidget,
+    )
     extractors = _json("Models", EXTRACTORS)
     sets = _json("Feature sets", SETS)
     settings = _json("Other settings", OTHERS)
@@ -149,11 +195,14 @@ class SettingsForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields |= weight_fields() | number_fields()
+        self.fields |= weight_fields() | number_fields() | trust_fields()
         settings = dict(self.instance.settings)
         ranking, sets = settings.pop("ranking", {}), dict(settings.pop(WORKSPACE_SETTING, {}))
         known: dict[str, Any] = {name: ranking.get(name.removeprefix(WEIGHT)) for name in WEIGHTS}
         known |= {name: sets.pop(name.removeprefix(SET), None) for name in SET_NUMBERS}
+        guard = dict(settings.pop("guard", None) or {})
+        known |= {name: guard.pop(name.removeprefix(GUARD), "") for name in TRUSTS}
+        known["allowed"], known["audience"] = guard.get("allowed", []), guard.get("audience", "")
         known["conflict_rule"] = settings.pop("conflictRule", "")
         known["languages"] = settings.pop("languages", [])
         known["date_order"] = settings.pop("dateOrder", "")
@@ -179,7 +228,10 @@ class SettingsForm(forms.ModelForm):
         others = dict(values["settings"] or {})
         ranking = _given(values, WEIGHTS, WEIGHT)
         sets = (values["sets"] or {}) | _given(values, SET_NUMBERS, SET)
+        guard = {name: value for name, value in _given(values, TRUSTS, GUARD).items() if value}
+        guard |= {name: values[name] for name in ("allowed", "audience") if values[name]}
         known = {
+            "guard": guard,
             "conflictRule": values["conflict_rule"],
             "languages": values["languages"],
             "dateOrder": values["date_order"],
@@ -198,6 +250,7 @@ class SettingsForm(forms.ModelForm):
         named = {
             WORKSPACE_SETTING: "sets",
             "ranking": "settings",
+            "guard": "allowed",
             "conflictRule": "conflict_rule",
             "dateOrder": "date_order",
         }.get(beginning, beginning)
@@ -225,6 +278,13 @@ class WorkspaceSettingsAdmin(WorkspaceAdmin):
             {
                 "fields": ("languages", "date_order"),
                 "description": "How what is said is read without a model.",
+            },
+        ),
+        (
+            "Trust",
+            {
+                "fields": ("allowed", *TRUSTS, "audience"),
+                "description": "What is believed and shown, and whose it is.",
             },
         ),
         (

@@ -52,6 +52,9 @@ class MemoryJson(JsonAnswer):
     held_at: Annotated[
         datetime | None, Meta(description="Since when it waits for a person's decision.")
     ]
+    uncertain: Annotated[
+        bool, Meta(description="Something that it rests on has ended; nobody has decided yet.")
+    ]
     forgotten_at: datetime | None
     forget_after: datetime | None
     forget_reason: str | None
@@ -63,7 +66,11 @@ class MemoryJson(JsonAnswer):
     @classmethod
     def of(cls, row: Any, known_at: datetime | None = None, **given: Any) -> Self:
         """As it is, or without what we learned of it after `known_at`, of a row `as_known` then."""
-        memory = super().of(row, is_latest=row.superseded_by_id is None and row.held_at is None)
+        memory = super().of(
+            row,
+            is_latest=row.superseded_by_id is None and row.held_at is None,
+            uncertain=known_at is None and row.is_uncertain,
+        )
         if known_at is None:
             return memory
         if row.superseded_at and row.superseded_at > known_at:

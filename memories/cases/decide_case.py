@@ -26,6 +26,7 @@ from memories.models import (
     Supersession,
     WorkspaceIndex,
 )
+from memories.resolve import grounds
 from memories.review.approve import decide, let_replace, release
 from memories.review.create import checked
 from memories.review.edit import new_version
@@ -225,6 +226,10 @@ class _CaseAct:
             forget_locked(self.scope, memory, note)
             reject_claim(self.scope, memory, note)
             self.steps.append({"act": "forget", "memory": str(memory.pk), "held": was_held})
+        # What is kept holds whatever it rested on.
+        for memory_id in decision.keep:
+            if kept := grounds.keep(memory_id):
+                self.steps.append({"act": "keep", "grounds": kept})
 
     def _standing(self, memory_id: uuid.UUID) -> Memory:
         """The memory, locked; Conflict where it ended meanwhile."""

@@ -22,7 +22,7 @@ from memories.models import (
     WorkspaceIndex,
     rank_of,
 )
-from memories.resolve import state_changes
+from memories.resolve import grounds, state_changes
 from memories.review.approve import believe_again, decide
 from memories.review.forget import forget_locked, locked
 from memories.review.undo import may_be_learned, put_back
@@ -167,9 +167,14 @@ def _wait_again(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
     )
 
 
+def _let_fall(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
+    grounds.doubt(step["grounds"])
+
+
 BACK: dict[str, Callable[[Scope, WorkspaceIndex, Step], list[uuid.UUID] | None]] = {
     "pairs": _wait_again,
     "release": _hold_again,
+    "keep": _let_fall,
     "replace": _take_out,
     "edit": _take_words_back,
     "forget": _remember,

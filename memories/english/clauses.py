@@ -60,9 +60,13 @@ _abbreviated = re.compile(
     r"|\b(?!(?:plan|option|vitamin|type|grade|team|group|class|part) )(?-i:[A-Z][a-z]+ [A-HJ-Z])\.$",
     re.IGNORECASE,
 )
+# "I'm vegan, could you suggest a dinner?" says the first whatever is asked after it
+_asks = r"(?:(?:can|could|would|will|do) you|please|(?:what|which|how|where) (?:do|does|would|should|can|could|is|are|\w+ (?:do|would|should|can|could)))\b"
+_asking = re.compile(_asks, re.IGNORECASE)
 _joint = re.compile(
     r",?\s+(?:and|but|plus|though|although|'cause|cuz)\s+"
-    r"(?=(?:I|we|my|our)(?:['’]\w+)?\s)|,\s+(?=(?:I|we)(?:['’]\w+)?\s)",
+    r"(?=(?:I|we|my|our)(?:['’]\w+)?\s)|,\s+(?=(?:I|we)(?:['’]\w+)?\s)"
+    rf"|,\s+(?:(?:so|and|but|then)\s+)?(?={_asks})",
     re.IGNORECASE,
 )
 _leading = re.compile(
@@ -78,11 +82,12 @@ _owned = re.compile(
 _companion = re.compile(r"(?:[Mm]y|[Oo]ur) [\w-]+(?: [\w-]+)?|[Mm]e|[A-Z][\w-]+|[Bb]oth \w+")
 _bullet = re.compile(r"\s*(?:[-*•‣]|\d{1,3}[.)]|>|#{1,6})\s+")
 _opening_words = (
-    r"hey|hi|hello|wow|whoa|woah|yeah|yea|yep|yup|yes|nope|nah|well|so(?! (?:many|much|far|few|long)\b)|oh"
+    r"(?:just )?so you know(?! (?:how|what|why|that)\b)|as (?:I|we) (?:just |already )?(?:said|told you|mentioned)(?: before| earlier)?|like I said|on (?:another|a different|a side|a lighter|a similar) note"
+    r"|in other news|fun fact|for the record|as you know|in case you (?:didn't know|forgot|wonder)|hey|hi|hello|wow|whoa|woah|yeah|yea|yep|yup|yes|nope|nah|well|so(?! (?:many|much|far|few|long)\b)|oh"
     r"|ooh|ah|aww*|and|but|also|plus|actually|honestly|btw|by the way|totally|thanks(?: so much| a lot| a bunch)?"
     r"|thank you(?: so much)?|sure thing|guess what|you know(?: what)?|anyways?|haha\w*|lol|sorry|ok(?:ay)?"
     r"|hmm+|definitely|absolutely|of course|congrats|congratulations|unfortunately|luckily|fortunately"
-    r"|thankfully|(?:just a |a )?(?:quick |small |friendly )?(?:heads[- ]up|note|reminder|fyi|psa|status|correction|edit|remember|important|warning|update)(?=\s*[:–])|same here|me too|as for me|for me|to be honest|tbh|i mean|speaking of which|for sure|no way"
+    r"|thankfully|(?:just a |a )?(?:quick |small |friendly )?(?:heads[- ]up|note|reminder|fyi|psa|status|correction|edit|nit|nitpick|minor|blocking|blocker|suggestion|issue|optional|remember|important|warning|update)(?=\s*[:–])|same here|me too|as for me|for me|to be honest|tbh|i mean|speaking of which|for sure|no way"
     r"|me(?=\s*:)|man|dude|basically|obviously|agreed|fyi|in fact|however|therefore|meanwhile|overall|personally"
     r"|good (?:morning|evening|afternoon)|of late|my (?:guy|friend|dear|bro|love)(?=,)"
     # these open a sentence only before a pause: "No, I ..." but "No need to ..."
@@ -164,7 +169,11 @@ def _of_text(text: str) -> Iterator[Clause]:
         for joint in _joint.finditer(sentence):
             if _belongs(sentence[position : joint.start()], joint.group(), sentence[joint.end() :]):
                 continue
-            yield from _clause(text, start + position, start + joint.start(), is_question)
+            is_told = bool(_asking.match(sentence, joint.end()))
+            if is_told and not _whole.match(_opening.sub("", sentence[position:], count=1)):
+                continue
+            is_asked = is_question and not is_told
+            yield from _clause(text, start + position, start + joint.start(), is_asked)
             position = joint.end()
         yield from _clause(text, start + position, end, is_question)
 
@@ -211,7 +220,18 @@ def _clause(text: str, start: int, end: int, is_question: bool) -> Iterator[Clau
     body = text[opening.end() if opening else start : end].strip(' \t\r\n"“”*_,')
     body = body.rstrip(".!,;:…")
     if body:
-        yield Clause(body, start, end, is_question)
+        yield Clause(_with_quotes(body, text[start:end]), start, end, is_question)
+
+
+def _with_quotes(body: str, sentence: str) -> str:
+    """`body` with the quotation mark that was cut off although the other one stands inside."""
+    for opening, closing in ('""', "“”"):
+        if body.count(opening) + (opening != closing) * body.count(closing) == 1:
+            if f"{opening}{body}" in sentence:
+                return f"{opening}{body}"
+            if f"{body}{closing}" in sentence:
+                return f"{body}{closing}"
+    return body
 
 
 _self = r"(?:I|we)(?:['’]m|['’]re|['’]ve| (?:am|are|have|has|don['’]t|can['’]t|do not|cannot|live|work|own|study|moved|use|never|no longer|hate|love))\b"

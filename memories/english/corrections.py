@@ -1,6 +1,9 @@
 """A statement with another value in it: "the 12th" becomes "the 14th". Pure."""
 
 import re
+from datetime import date, timedelta
+
+from memories.english.time_spans import MONTH, MONTHS, WEEKDAY, month_number, weekday_number
 
 _months = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
@@ -31,18 +34,46 @@ _kinds = tuple(
         (r"(?:(?:Dr|Mr|Mrs|Ms|Prof|St)\. )?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*", 0),
     )
 )
+_amount = rf"(?:\d[\d.,]*|{_number_words})"
+_measure = re.compile(
+    rf"(?P<amount>{_amount})(?: |(?<=\d))(?P<unit>[a-z]{{1,20}}(?: [a-z]{{2,20}})?|%)",
+    re.IGNORECASE,
+)
 _day = re.compile(r"\d{1,2}(?:st|nd|rd|th)", re.IGNORECASE)
 _small = re.compile(r"^(?:(?:the|on|at|in|to|by|from|for|a|an|is|it|was|around|about)\s+)+", re.I)
 _verb = re.compile(r"\b(?:is|are|was|were)\s+(?P<value>\S.*?)(?P<end>[.!]?)$")
 
 
+_weekday_date = re.compile(
+    rf"\b(?P<weekday>{WEEKDAY}) (?P<day>\d{{1,2}}) (?P<month>{MONTH}) (?P<year>\d{{4}})\b",
+    re.IGNORECASE,
+)
+
+
 def with_value(content: str, old: str, new: str, *, is_named: bool = False) -> str:
+    """As `_with_value`; a date beside a weekday that changes is that of the same week."""
+    return _weekday_date.sub(_of_that_week, _with_value(content, old, new, is_named=is_named))
+
+
+def _of_that_week(match: re.Match[str]) -> str:
+    day = date(int(match["year"]), month_number(match["month"]), int(match["day"]))
+    day += timedelta(days=weekday_number(match["weekday"]) - day.weekday())
+    return f"{match['weekday']} {day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
+
+
+def _with_value(content: str, old: str, new: str, *, is_named: bool = False) -> str:
     """`content` with `new` in the place of `old`, or, without it, of the last value of the same kind;
     where the thing `is_named`, of whatever it is said to be. "" where nothing fits."""
     value = _small.sub("", new).strip() or new
     if old:
         place = _find(content, old)
         return _put(content, place, value) if place else ""
+    if measured := _measure.fullmatch(value):
+        unit = re.escape(measured["unit"].removesuffix("s"))
+        same = re.compile(rf"(?<![\w.,]){_amount}(?= ?{unit}s?(?!\w))", re.I)
+        amounts = list(same.finditer(content))
+        if amounts:
+            return _put(content, amounts[-1].span(), measured["amount"])
     for number, kind in enumerate(_kinds):
         if not kind.fullmatch(value):
             continue

@@ -85,6 +85,19 @@ def spans(text: str, at: datetime | None, order: DateOrder = "auto") -> list[Spa
     return [p.span for p in phrases if at is not None or not p.span.is_relative]
 
 
+_counted = re.compile(rf"{_WHICH}\b", re.IGNORECASE)
+
+
+def relative_phrases(text: str, at: datetime) -> list[tuple[int, int, Span]]:
+    """The phrases that mean another time on another day, with their places in `text`."""
+    return [
+        (phrase.first, phrase.last, phrase.span)
+        for phrase in _phrases(text, at, "auto")
+        if not phrase.is_bare
+        and (phrase.span.is_relative or _counted.match(text, phrase.first, phrase.last))
+    ]
+
+
 def event_date(clause: str, at: datetime, order: DateOrder = "auto") -> datetime | None:
     """When that is what `clause` tells of, as far as its words say; None: they do not say.
 

@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memories.bounds import Budget
-from memories.english import clauses, person, read_clause, short_answers, unspoken
+from memories.english import clauses, person, read_clause, short_answers, unspoken, worth
 from memories.english.calendar_dates import DateOrder
 from memories.english.clauses import Clause
 from memories.english.dates import event_date
 from memories.english.patterns import library
 from memories.english.patterns.pattern import Found, Pattern
 from memories.english.talk import UNKNOWN, Talk
+from memories.english.worth import Telling
 
 CERTAIN, SURE, FIRM, FAIR, LOOSE = (
     0.95,
@@ -63,12 +64,14 @@ _owned = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A pattern that fits a clause; `weight` counts the telling words of the clause."""
+    """A pattern that fits a clause; `weight` counts the telling words of the clause. `is_beside`: it is
+    no part of the news of its message."""
 
     pattern: Pattern
     match: re.Match[str]
     clause: Clause
     weight: int
+    is_beside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +183,53 @@ def extract(
             break
         read.append((clause, words))
         # The first pattern that fits a clause, if it claims anything.
-        if clause.is_question or not read_clause.is_claim(words):
-            continue
-        if first := library.first(words, is_request=read_clause.is_request(words)):
+        if clause.is_question:
+            first = library.first_of_question(words)
+        elif read_clause.is_claim(words):
+            first = library.first(words, is_request=read_clause.is_request(words))
+        else:
+            first = None
+        if first:
             fits.append(Fit(*first, clause, read_clause.weight(words, name)))
-    kept = _kept(fits, message_worth(unspoken.spoken(text), name, read, fits, talk)) if fits else []
-    claim = _claim(name, talk.listener(name), occurred_at, order)
-    found = {each.statement.lower(): each for each in map(claim, kept)}
+    told = message_worth(unspoken.spoken(text), name, read, fits, talk)
+    kept = _kept(fits, told) if fits else []
+    to_machine = name == UNKNOWN or talk.with_assistant
+    base = Telling(
+        to_machine=to_machine, is_named=bool(talk.listener(name)), is_alone=told.heard == 1
+    )
+    claim = _claim(name, talk.listener(name), occurred_at, order, base)
+    places = {fit.clause.start for fit in kept}
+    # Of what a message says beside its news, that which is surely worth keeping.
+    others = [
+        replace(fit, is_beside=True)
+        for fit in fits
+        if fit.clause.start not in places and fit.pattern.name not in worth.LOOSE and fit.weight > 1
+    ]
+    said = sorted([*kept, *others], key=lambda fit: fit.clause.start)
+    claims = [(fit, claim(fit)) for fit in said]
+    if not to_machine and all(each.unworthy for _, each in claims):
+        claims = _with_best(claims)
+    found = {
+        each.statement.lower(): each
+        for fit, each in claims
+        if not (fit.is_beside and each.unworthy)
+    }
     return list(found.values())
+
+
+def _with_best(told: Sequence[tuple[Fit, Found]]) -> list[tuple[Fit, Found]]:
+    """Among people, of a message that would leave nothing, what says most of its speaker."""
+    strong = {
+        each.start: worth.strength(fit.match.string)
+        for fit, each in told
+        if each.unworthy in worth.WEAK and fit.pattern.name not in worth.IDLE and not fit.is_beside
+    }
+    best = max(strong, key=lambda start: strong[start], default=-1)
+    is_enough = strong.get(best, 0) >= worth.LEAST
+    return [
+        (fit, replace(each, unworthy="") if is_enough and each.start == best else each)
+        for fit, each in told
+    ]
 
 
 def _assented(text: str, name: str, talk: Talk) -> list[tuple[Clause, str]]:
@@ -218,8 +260,11 @@ def _read(text: str, name: str, talk: Talk) -> Iterator[tuple[Clause, str]]:
             yield clause, people.resolved(read_clause.with_subject(words), name)
 
 
-def _claim(name: str, listener: str, at: datetime, order: DateOrder) -> Callable[[Fit], Found]:
+def _claim(
+    name: str, listener: str, at: datetime, order: DateOrder, telling: Telling
+) -> Callable[[Fit], Found]:
     def claim(fit: Fit) -> Found:
+        fit, unworthy = _worth_keeping(fit, telling)
         pattern, words = fit.pattern, fit.match.string
         named = [fit.match[group] for group in pattern.entities if fit.match[group]]
         return Found(
@@ -233,9 +278,38 @@ def _claim(name: str, listener: str, at: datetime, order: DateOrder) -> Callable
             start=fit.clause.start,
             end=fit.clause.end,
             is_answer=fit.clause.is_answer,
+            unworthy=unworthy,
         )
 
     return claim
+
+
+def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
+    """The fit, or of its clause the part that is worth keeping; and what is against it."""
+    opening = read_clause.plain(fit.clause.text)[:2].lower()
+
+    def doubt(words: str, pattern: Pattern) -> str:
+        return worth.doubt(
+            replace(
+                telling,
+                words=words,
+                rule=pattern.name,
+                category=pattern.category,
+                confidence=pattern.confidence,
+                is_restored=words.startswith("I ") and opening != "i ",
+                is_answer=fit.clause.is_answer,
+                is_beside=fit.is_beside,
+            )
+        )
+
+    reason = doubt(fit.match.string, fit.pattern)
+    if not reason or reason == "unfinished":
+        return fit, reason
+    for words in worth.shortened(fit.match.string):
+        part = library.first(words, is_request=False) if read_clause.is_claim(words) else None
+        if part and not doubt(words, part[0]):
+            return replace(fit, pattern=part[0], match=part[1]), ""
+    return fit, reason
 
 
 def _statement(pattern: Pattern, match: re.Match[str], name: str, listener: str) -> str:

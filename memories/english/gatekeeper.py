@@ -140,7 +140,8 @@ def _is_dump(text: str) -> bool:
 
 def _label(clause: Clause, words: str, telling: int) -> str:
     if clause.is_question:
-        return "question" if telling < QUESTION_WEIGHT else "content"
+        is_idle = telling < QUESTION_WEIGHT and not library.first_of_question(words)
+        return "question" if is_idle else "content"
     if _courtesy.match(words) and telling <= 2:
         return "courtesy"
     if len(words.split()) <= 5 and _assent.match(words) and telling <= 1:

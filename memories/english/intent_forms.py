@@ -7,7 +7,7 @@ import re
 
 # Words without which none of the forms below can be; looked for first, in small letters.
 SIGNS = re.compile(
-    r"forg[eo]t|delet|eras[ei]|remov|\bdrop|wip(?:e|ing)|scrub|purg|discard|get(?:ting)? rid|\bclear|\bstrike|scrap"
+    r"april fool|sarcas|nonsense|fiction|invent|mistyp|limits|spell|spelt|written|pronounced|came out|un-?(?:note|save|store|record|know)|disappear|vanish|\bhave you know|not a word|for future|forg[eo]t|delet|eras[ei]|remov|\bdrop|wip(?:e|ing)|scrub|purg|discard|get(?:ting)? rid|\bclear|\bstrike|scrap"
     r"|unlearn|\blose\b|\bthrow|\bdump|expunge|redact|remember|memori[sz]e|in mind|\bnote\b|\bkeep|\bstore|\bsav[ei]"
     r"|retain|record|hold on|\blog\b|write down|\barchive|\bout of\b|\boff\b|pretend|act like|act as if|you never|you didn"
     r"|bring|mention|talk|speak|remind|raise|refer|discuss|\bask|touch on|hear about|taboo|limits|discussion|closed"
@@ -17,7 +17,7 @@ SIGNS = re.compile(
     r"|typo|rather|, not |\bnot .{1,40}(?:,| but) |chang|updat|\bfix|make (?:that|it)|no more|off the record|\bgone\b|private|\bkeep\b|\bleave\b|steer clear"
 )
 LEAD = (
-    r"(?:(?:please|pls|plz|hey|hi|hello|ok(?:ay)?|oh|um+|uh+|hm+|well|so|also|and|but|wait|sorry|actually|alright|right|yes|yeah|no|then|now"
+    r"(?:(?:please|pls|plz|hey|hi|hello|ok(?:ay)?|oh|um+|uh+|hm+|well|so|also|and|but|wait|sorry|actually|alright|right|yes|yeah|no|nah|nope|then|now"
     r"|btw|by the way|one (?:more|last|other) (?:thing|request)|quick (?:thing|one|note|favou?r|request)|listen|look|honestly|seriously"
     r"|on second thoughts?|on reflection|thinking about it|now that I think (?:about|of) it|come to think of it|for (?:my )?privacy(?: reasons)?"
     r"|if (?:you can|possible|you don['’]t mind|it['’]s (?:ok(?:ay)?|possible|not too much trouble)|you would)|when you (?:get a chance|can)"
@@ -27,8 +27,8 @@ LEAD = (
     r"|thanks|thank you|great|good|fine|cool|ha(?:ha)+|lol)\b[\s,.!:;–—-]+)*"
 )
 ASK = (
-    r"(?:(?:can|could|would|will|won['’]t|may I ask) you (?:please |kindly |just |maybe |possibly |also |perhaps )*"
-    r"|(?:can|could|may) (?:I|we) (?:please )?(?:ask|get|have) you (?:to )?"
+    r"(?:(?:can|could|would|will|won['’]t|may I ask) (?:you|u|ya) (?:pls |plz |please |kindly |just |maybe |possibly |also |perhaps )*"
+    r"|(?:can|could|may) (?:I|we) (?:please )?(?:ask|get|have) you (?:to )?|(?:can|could|shall) we (?:please |just |maybe )*"
     r"|I(?:['’]d| would) (?:really |very much |much )?(?:like|love|want|prefer) (?:it if |if |for )?you (?:to |could |would )?(?:please |just )*"
     r"|I(?:['’]d| would) (?:really )?(?:appreciate|be grateful|be happy|be glad|rather|prefer) (?:it )?(?:if |that )?you (?:could |would |to |just )*"
     r"|I (?:really |just |now )?(?:want|need|ask|order|wish|request|beg|would ask) (?:that )?(?:for )?you (?:to |would |could )?(?:please |just )*"
@@ -41,13 +41,13 @@ NOT = (
     r"|you (?:really )?(?:don['’]t|do not|needn['’]t) (?:need|have) to|you needn['’]t|you (?:should|must|may|can|shall) (?:not|never)|you (?:shouldn|mustn|can)['’]t"
     r"|I(?:['’]d| would) (?:really |much )?(?:rather|prefer|appreciate it|be happier|like it)(?: that| if)? you (?:didn['’]t|not|don['’]t|did not|never|wouldn['’]t|would not)"
     r"|I (?:really )?(?:don['’]t|do not) (?:want|need|like) you (?:to|for)|I(?:['’]d| would) (?:like|ask|prefer|want|love)(?: for)? you (?:not to|to not|to never|never to)"
-    r"|I (?:want|need|ask) you (?:not to|to not|to never|never to)|(?:can|could|would|will) you (?:please )?(?:not|never|avoid)|(?:please )?(?:avoid|refrain from))"
+    r"|I (?:want|need|ask) you (?:not to|to not|to never|never to)|(?:(?:let['’]?s|can we|shall we|we should) agree|promise(?: me)?|make sure|see to it)(?: that)? you(?:['’]ll| will) (?:never|not)|(?:(?:let['’]?s|can we|shall we|we should) agree|promise(?: me)?|make sure|see to it)(?: that)? you (?:won['’]t|don['’]t|never)|(?:can|could|would|will) (?:you|u) (?:please )?(?:not|never|avoid)|(?:please )?(?:avoid|refrain from))"
     r"(?: ever| please| just| again)*"
 )
 FORGET = r"(?:(?:completely |just |kindly |simply |please )*(?:forget|forgot|forgetting)(?: all about| about)?)"
 DELETE = (
-    r"(?:(?:completely |just |kindly |simply |permanently |please )*(?:delet(?:e|ed|ing)|eras(?:e|ed|ing)|remov(?:e|ed|ing)|drop|wip(?:e|ing)|scrub|purg(?:e|ing)"
-    r"|discard(?:ing)?|get(?:ting)? rid of|got rid of|clear(?:ing)?(?: out)?|strike|striking|scrap(?:ping)?|unlearn|lose|throw (?:out|away)|dump|expunge|redact|cross out))"
+    r"(?:(?:completely |just |kindly |simply |permanently |please )*(?:delet(?:e|ed|ing)|eras(?:e|ed|ing)|remov(?:e|ed|ing)|drop(?:ped|ping)?|wip(?:e|ed|ing)|scrub(?:bed|bing)?|purg(?:e|ed|ing)"
+    r"|discard(?:ed|ing)?|get(?:ting)? rid of|got rid of|clear(?:ed|ing)?(?: out)?|strike|struck|striking|scrap(?:ped|ping)?|unlearn|lose|throw (?:out|away)|dump|expunge|redact|cross out))"
 )
 KEEP = (
     r"(?:keep(?:ing)?(?: track of| a record of| any record of| a note of| hold of)?|kept|stor(?:e|ed|ing)|sav(?:e|ed|ing)|retain(?:ing|ed)?|remember(?:ing|ed)?|record(?:ing|ed)?"
@@ -65,9 +65,9 @@ WHEN = (
     r"|(?:a|one|two|a few|some) (?:moments?|minutes?|while|seconds?|days?|weeks?|hours?|messages?) ago|in (?:my|the) (?:last|previous|first) (?:message|text|sentence|line)|at the (?:start|beginning)))*"
 )
 ABOUT = r"(?:about|regarding|on|concerning|of|around|relating to|related to|to do with|with respect to|when it comes to)"
-MEMORY = r"(?:(?:your|the|my|our|its) )?(?:own )?(?:long[- ]term )?(?:memory|memories|records?|notes?|profile|database|files?|logs?|history|mind|brain|system|storage|archive|data|account data|context|chat history|head)"
+MEMORY = r"(?:(?:whatever|what|everything|anything|all) (?:that )?you (?:keep|have|know|store|hold|['’]ve (?:kept|stored|saved))(?: (?:about|of|on) (?:me|us))?|(?:(?:your|the|my|our|its) )?(?:own )?(?:long[- ]term )?(?:memory|memories|records?|notes?|profile|database|files?|logs?|history|mind|brain|system|storage|archive|data|account data|context|chat history|head))"
 TAIL = re.compile(
-    rf"(?:[\s,;–—-]*(?:\b(?:(?:from|out of|off|in|to|on|within) (?:all )?{MEMORY}(?: of (?:me|us|our \w+))?|please|pls|now|right now|for good|for ever|forever|completely|entirely|altogether|right away|at once"
+    rf"(?:[\s,;–—-]*(?:\b(?:(?:from|out of|off|in|to|on|within) (?:all )?{MEMORY}(?: of (?:me|us|our \w+))?|please(?: and (?:thanks|thank you))?|pls|now|right now|for good|for ever|forever|completely|entirely|altogether|right away|at once"
     r"|if (?:you can|possible|you (?:don['’]t mind|would|could))|ok(?:ay)?|thanks|thank you|thx|again|immediately|will you|would you|can you|could you|for me|permanently|at all|any ?more|any longer|ever|ever again"
     r"|for privacy(?: reasons)?|asap|for (?:my|our) (?:sake|privacy)|in (?:the )?future|from now on|going forward|with me|to me|around me|in our (?:chats?|conversations?|talks?)|in (?:this|any|future) (?:chats?|conversations?|talks?)"
     r"|(?:that )?you (?:have|['’]ve got|hold|keep|(?:have |['’]ve )?(?:stored|saved|kept|recorded|noted|remembered|remember|know))(?: (?:of|about) me)?|too|as well|either|then|instantly|next time|yet|whatsoever|no matter what|unless I (?:bring it up|ask|do)(?: first)?))?[\s.!?,;:…]*)+$",
@@ -174,13 +174,15 @@ FORGET_HEADS = tuple(
         rf"{LEAD}{ASK}?(?:(?:let['’]s )?pretend|act (?:as if|as though|like)|imagine)(?: that)? (?:I|we) (?:had )?(?:never|didn['’]t|hadn['’]t|did not)(?: ever)? (?:said|say|told you|tell you|mentioned|mention|bring up|brought up|shared|share|wrote|talked about)(?: anything)?(?: about)?{REST}",
         rf"{LEAD}{ASK}?(?:(?:let['’]s )?pretend|act (?:as if|as though|like))(?: that)? you (?:had )?(?:never|didn['’]t|hadn['’]t|don['’]t)(?: ever)? (?:heard?|read|saw|see|seen|know|knew|learned)(?: anything)?(?: about| of)?{REST}",
         rf"{LEAD}you (?:never|didn['’]t) (?:heard?|read|see|saw)(?: anything)?(?: about)?\s+(?P<rest>(?:that|this|it|about)\b.*)$",
-        rf"{LEAD}{ASK}?(?:take|leave|keep|get|strike) (?P<rest>\S.{{0,120}}?) (?:out of|off|away from|out from) (?:your|the|my) (?:memory|memories|records?|notes?|profile|database|files?|logs?|history|mind|brain|system|storage|record)[\s.!?]*$",
+        rf"{LEAD}{ASK}?(?:take|leave|keep|get|strike) (?P<rest>\S.{{0,120}}?) (?:out of|off|away from|out from) (?:(?:your|the|my) (?:memory|memories|records?|notes?|profile|database|files?|logs?|history|mind|brain|system|storage|record)|(?:whatever|what|everything|all) (?:that )?you (?:keep|have|know|store|hold)(?: (?:about|of|on) (?:me|us))?)[\s.!?]*$",
+        rf"{LEAD}{ASK}?(?:make|have|get|let) (?P<rest>\S.{{0,100}}?) (?:disappear|vanish|go away|forgotten|deleted|removed|erased|wiped|purged)(?: from {MEMORY})?[\s,.!?]*(?:please[.!?]*)?$",
+        rf"{LEAD}I (?:really )?(?:don['’]t|do not) (?:want|need) you to (?:know|have|hold|see){REST}",
         rf"{LEAD}(?:I (?:want|need|would like)|I['’]d like|can I have|could I have|can you have|can we have|I(?:['’]d| would) (?:prefer|rather have)) (?P<rest>\S.{{1,120}}?) (?:to be )?(?:gone|deleted|removed|erased|forgotten|wiped|scrubbed|purged|dropped)(?: from {MEMORY})?[\s,.!?]*(?:please[.!?]*)?$",
-        rf"{LEAD}(?P<rest>(?:what|everything|anything|all|the|my|that|this|our)\b[^,;]{{0,120}}?) (?:should|must|needs? to|has to|have to|ought to|can|may|shall|is to|are to) (?:please |now |also |really )?(?:be (?:forgotten|deleted|removed|erased|wiped|purged|kept out of your memory)|not be (?:kept|stored|saved|remembered|recorded|retained)|never be (?:kept|stored|saved|remembered)|go(?: from your memory)?)[\s,.!]*(?:please[.!]*)?$",
+        rf"{LEAD}(?P<rest>(?:what|everything|anything|all|the|my|that|this|our)\b[^,;]{{0,120}}?) (?:should|must|needs? to|has to|have to|ought to|can|may|shall|is to|are to) (?:please |now |also |really )?(?:be (?:forgotten|deleted|removed|erased|wiped|purged|kept out of your memory)|not be (?:kept|stored|saved|remembered|recorded|retained)(?: anywhere| at all| any longer| for long)?|never be (?:kept|stored|saved|remembered)|go(?: from your memory)?)[\s,.!]*(?:please[.!]*)?$",
         rf"{LEAD}(?:can|could|may) (?P<rest>(?:what|everything|anything|all|the|my|that|this|our)\b[^,;]{{0,120}}?) (?:please )?be (?:forgotten|deleted|removed|erased|wiped|purged)[\s,.!?]*(?:please[.!?]*)?$",
         rf"{LEAD}(?P<rest>(?:that|this|it|what I (?:just )?(?:said|told you|mentioned)(?: about [^,;.]{{2,60}})?|the (?:part|bit|thing|stuff) about [^,;.]{{2,60}}))(?:['’]s| is| was| stays| should (?:be|stay)| must (?:be|stay))(?: strictly| meant to be)? (?:off the record|not for (?:your|the) (?:records?|memory|notes)|not (?:for keeping|to be (?:kept|remembered|stored|saved|recorded)))[\s.!]*$",
         rf"{LEAD}(?:please )?(?:keep|leave) (?P<rest>that|this|it)(?: one| last bit| part)? off the record[\s.!]*$",
-        rf"{LEAD}{ASK}?(?:un-?remember|unsee|unhear){REST}",
+        rf"{LEAD}{ASK}?(?:un-?(?:remember|note|save|store|record|see|hear|know)|unsee|unhear){REST}",
     )
 )
 DELETES = re.compile(rf"{LEAD}{ASK}?{DELETE}\b", re.IGNORECASE)
@@ -194,10 +196,12 @@ NEVER_HEADS = tuple(
         rf"{LEAD}{NOT}\s+{MENTION}{REST}",
         rf"{LEAD}{NOT}\s+bring(?:ing)?\s+(?P<rest>\S.{{0,100}}?)\s+up\b[^a-z]*(?:again|ever again|any ?more|with me|in future|please|next time|[\s.!?,])*$",
         rf"{LEAD}(?:please )?(?:stop|quit|cease|no more|enough of|enough with)\s+(?:{MENTION}|(?:talk|mentions?|reminders?|questions?|jokes|comments|remarks) (?:of|about)){REST}",
-        rf"{LEAD}(?:I|we) (?:really |simply |just )?(?:never|don['’]t|do not|don['’]t ever) (?:ever )?(?:want|wish|need|like|care) (?:you )?to (?:ever )?(?:hear|talk|be reminded|be asked|speak|read|discuss|chat)(?: anything| a word)?(?: again)?(?: about| of)?\s+(?P<rest>\S.*?(?:again|any ?more|any longer|ever|at all|with you|here|in this chat|in our chats)[\s.!]*)$",
+        rf"{LEAD}(?:I|we) (?:really |simply |just )?(?:never|don['’]t|do not|don['’]t ever) (?:ever )?(?:want|wish|need|like|care) (?:you )?to (?:ever )?(?:hear|talk|be reminded|be asked|speak|read|discuss|chat)(?: anything| a word)?(?: again)?(?: about| of)?\s+(?P<rest>\S.*?(?:again|any ?more|any longer|ever|at all|with you|here|in this chat|in our chats)[\s.!]*(?:,? ?please[\s.!]*)?)$",
+        rf"{LEAD}(?:I|we) (?:never|(?:don['’]t|do not) ever) (?:want|wish|need) to (?:hear (?:anything )?(?:about|of)|be (?:reminded|asked)(?: about| of)?|talk about|discuss){REST}",
         rf"{LEAD}(?:I(?:['’]d| would) (?:rather|prefer) (?:not|to not|never|never to)) (?:to )?(?:hear|talk|be reminded|be asked|speak|discuss)(?: anything)?(?: about| of)?\s+(?P<rest>\S.*?(?:again|any ?more|any longer|ever|at all|with you|here)[\s.!]*)$",
         rf"{LEAD}let(?:['’]s| us) (?:please )?(?:never|not|stop|don['’]t)\s+(?:ever )?{MENTION}{REST}",
-        rf"{LEAD}(?:the (?:subject|topic|matter) of )?(?P<rest>(?:my|our|the|that|this|anything about|what happened|everything about)\b[^,;:.!?]{{1,80}}?)(?:['’]s| is| are) (?:now |completely |totally |strictly |from now on )?(?:off[- ]limits|taboo|a (?:closed|taboo|forbidden) (?:topic|chapter|subject|matter)|not (?:up |open )?for discussion|a no-?go(?: (?:topic|area))?|something I (?:never|don['’]t) want (?:to (?:hear|talk) about|mentioned|brought up)(?: again)?)(?: from now on| with me| here| please)*[\s.!]*$",
+        rf"{LEAD}(?:not (?:a|one|another|a single) word|no (?:more )?(?:talk|mention|word|reminders?|questions?)) (?:about|of|on|regarding){REST}",
+        rf"{LEAD}(?:the (?:subject|topic|matter) of )?(?P<rest>(?:my|our|the|that|this|anything about|what happened|everything about)\b[^,;:.!?]{{1,80}}?|(?-i:[A-Z][\w’'-]+)(?: (?-i:[A-Z][\w’'-]+))?)(?:['’]s| is| are) (?:now |completely |totally |strictly |from now on )?(?:off[- ]limits|taboo|a (?:closed|taboo|forbidden) (?:topic|chapter|subject|matter)|not (?:up |open )?for discussion|a no-?go(?: (?:topic|area))?|something I (?:never|don['’]t) want (?:to (?:hear|talk) about|mentioned|brought up)(?: again)?)(?: from now on| with me| here| please)*[\s.!]*$",
         rf"{LEAD}{ASK}?(?:leave|keep)\s+(?P<rest>\S.{{1,80}}?)\s+out of (?:it|this|our (?:conversations?|chats?|talks?|discussions?)|the conversation|(?:any )?future (?:conversations?|chats?|talks?)|everything from now on)(?: from now on| please| in (?:the )?future)*[\s.!]*$",
         rf"{LEAD}{ASK}?(?:steer clear of|stay away from|stay off) (?:the (?:subject|topic) of )?{REST}",
     )
@@ -229,7 +233,7 @@ RETRACT_HEADS = tuple(
             False,
         ),
         (
-            rf"{LEAD}(?:kidding|joking|jk|j/k|psych)(?: about (?P<x>[^,;:.!?–—]{{2,80}}))?[\s.!,]*(?=$|[,;:.!–—])",
+            rf"{LEAD}(?:kidding|joking|jk|j/k|psych|(?:happy )?april fools?(?: day)?)(?: about (?P<x>[^,;:.!?–—]{{2,80}}))?[\s.!,]*(?=$|[,;:.!–—])",
             False,
         ),
         (
@@ -245,7 +249,7 @@ RETRACT_HEADS = tuple(
             False,
         ),
         (
-            rf"{LEAD}(?:the|that|my) (?:(?:thing|part|bit|story|stuff|remark|comment|line|claim|statement) about |whole )?(?P<x>[^,;:.!?–—]{{2,60}}?)(?: (?:thing|story|part|bit|stuff|remark|comment|line|claim))? (?:was|is) (?:just |only |actually |really |all |completely )*(?:a joke|made up|a lie|a fib|not true|untrue|not real|invented|fake|nonsense|false|made-up|me joking)(?=[\s.,;:!?–—-]*(?:$|[,;:.!?–—]| - ))",
+            rf"{LEAD}(?:the|that|my) (?:(?:thing|part|bit|story|stuff|remark|comment|line|claim|statement) about |whole )?(?P<x>[^,;:.!?–—]{{2,60}}?)(?: (?:thing|story|part|bit|stuff|remark|comment|line|claim))? (?:(?:was|is)n['’]t(?: really| actually| at all)* (?:true|real|serious)|(?:was|is) (?:just |only |actually |really |all |completely )*(?:a joke|made up|a lie|a fib|not true|untrue|not real|invented|fake|nonsense|false|made-up|me joking))(?=[\s.,;:!?–—-]*(?:$|[,;:.!?–—]| - ))",
             False,
         ),
         (
@@ -265,6 +269,10 @@ RETRACT_HEADS = tuple(
             False,
         ),
         (
+            rf"{LEAD}(?:that|it|this) (?:came|went|sounded|got) out (?:all )?wrong(?=[\s.,;:!–—-]*(?:$|[,;:.!–—]| - ))",
+            True,
+        ),
+        (
             rf"{LEAD}(?:that|it)(?:(?:['’]s| is| was)(?: actually| really| just| simply| of course)* {FLAT}|(?: is| was)(?:n['’]t| not)(?: actually| really| quite)* {HOLDS})(?: after all| at all| actually| anymore)?(?=[\s.,;:!–—-]*(?:$|[,;:.!–—]| - ))",
             True,
         ),
@@ -274,6 +282,10 @@ RETRACT_HEADS = tuple(
         ),
         (
             rf"{LEAD}I (?:got|had|have|['’]ve got) (?:that|it|this|my facts|things|(?P<x>(?:the|my|our)\b[^,;:.!?–—]{{2,50}}?)) (?:all |completely |totally )?(?:wrong|mixed up|backwards|muddled|confused)(?=[\s.,;:!?–—-]*(?:$|[,;:.!?–—]| - ))",
+            False,
+        ),
+        (
+            rf"{LEAD}(?:please )?disregard (?P<x>my [^,;:.!?–—]{{2,50}})(?=[,;:.!–—-]+\s*I\b)",
             False,
         ),
         (
@@ -292,8 +304,8 @@ OLD = r"(?:(?:,|\s-|\s–|\s—)?\s+(?:and )?(?:not|instead of|rather than|as op
 OOPS = r"(?:(?<!oh )(?<!oh, )no|nope|nah|sorry|oops|ups|whoops|wait|hm+|ah|oh|um|uh|er|hang on|hold on|actually|correction|(?:small |quick |slight |a )?correction|i mean|rather|edit|typo|my (?:bad|mistake)|apologies|pardon|excuse me|well|let me correct (?:that|myself)|to correct myself|i stand corrected|i misspoke|i mistyped|i was wrong)"
 NOT_ONLY = r"(?:just|only|simply|merely|even|really|that|so|too|always|necessarily|all)\b"
 ONLY_OOPS = re.compile(rf"(?:{OOPS}[\s,]*)+", re.IGNORECASE)
-IT_IS = r"(?:it['’]?s|its|it is|that['’]s|that is|it was|that was|they['’]re|it['’]ll be|it will be|i meant(?: to say)?|i mean|meant|make (?:that|it)|(?:it|that) should (?:be|have been|say|read)|should be|should have been|i should (?:say|have said)|i wanted to say|the right (?:one|answer|date|time|name|number|word) is|read that as)"
-END = r"[\s.!?)]*(?:please[.!]*|sorry[.!]*|my (?:bad|mistake)[.!]*|actually[.!]*|then[.!]*|of course[.!]*)?\s*$"
+IT_IS = r"(?:it['’]?s|its|it is|that['’]s|that is|it was|that was|they['’]re|it['’]ll be|it will be|i meant(?: to say)?|i mean|meant|make (?:that|it)|(?:it|that) should (?:be|have been|say|read)|(?:it|that|he|she)(?:['’]s| is) (?:spelled|spelt|written|pronounced|called|named)|(?:his|her|its|their|my|our|the) (?:name|number|date|address|code|age|title|size)(?:['’]s| is)|should be|should have been|i should (?:say|have said)|i wanted to say|the right (?:one|answer|date|time|name|number|word) is|read that as)"
+END = r"[\s.!?)]*(?:please[.!]*|sorry[.!]*|my (?:bad|mistake)[.!]*|actually[.!]*|then[.!]*|of course[.!]*|(?:,|;|\s-|\s–)\s*(?:I (?:just |had |have )?(?:forgot|misread|miscounted|mixed|confused|checked|looked|got|mistyped|misremember|left out)|with (?:one|two|a|an|no)\b|without (?:a|an|the)\b)[^.!?;\n]{0,60}[.!]*)?\s*$"
 CORRECT_HEADS = tuple(
     (re.compile(form, FLAGS), sure)
     for form, sure in (
@@ -312,6 +324,10 @@ CORRECT_HEADS = tuple(
             False,
         ),
         # with the new one alone
+        (
+            rf"{LEAD}(?:it|that|(?:his|her|my|the|their) (?:\w+ )?name)(?:['’]s| is)\s+(?:actually\s+|really\s+)?(?:spelled|spelt|written)\s+(?P<new>{VALUE}){END}",
+            True,
+        ),
         (rf"(?:{OOPS}[\s,.:;!–—-]+)+(?:{IT_IS}\s+)?(?P<new>{VALUE}){END}", True),
         (
             rf"(?:{LEAD})(?:I|i)\s+(?:actually\s+|really\s+)?(?:meant(?:\s+to\s+say)?|should have said|wanted to say)\s+(?P<new>{VALUE}){END}",
@@ -350,8 +366,8 @@ HAS_CLAUSE = re.compile(
     re.IGNORECASE,
 )
 REMEMBER_HEAD = re.compile(
-    rf"{LEAD}{ASK}?(?:(?:always |please |just |kindly )*(?:remember|keep in mind|bear in mind|don['’]?t (?:ever )?forget|do not forget|never forget|(?:make|take) (?:a )?(?:mental )?note|note(?: down)?|memori[sz]e|(?:add|commit|save|put|write)(?: this| it| the following)?(?: down)? (?:to|in|into|on) (?:your|my|the) (?:memory|notes?|profile|records?)|(?:save|store|record|write down|jot down|log|keep)(?: this| the following)?(?=:| that (?:I|my|we|our|he|she|they|his|her|their|the|there)\b))"
-    rf"(?: (?:this|the following|for (?:later|next time|the future|future reference|me)|from now on|in future|always|about me|please))*(?:\s*[:,–—-]+\s*|\s+)(?:(?:the fact )?that\s+)?)(?P<x>\S.*)$|{LEAD}for (?:the record|future reference|your (?:records?|memory|notes))[\s,:–—-]+(?P<x2>(?:I|my|we|our)\b.*)$",
+    rf"{LEAD}{ASK}?(?:(?:always |please |just |kindly )*(?:remember|(?:keep|bear) (?:(?:this|that|the following) )?in mind|don['’]?t (?:ever )?forget|do not forget|never forget|(?:make|take) (?:a )?(?:mental )?note|note(?: down)?|memori[sz]e|(?:add|commit|save|put|write)(?: this| it| the following)?(?: down)? (?:to|in|into|on) (?:your|my|the) (?:memory|notes?|profile|records?)|(?:save|store|record|write down|jot down|log|keep)(?: this| the following)?(?=:| that (?:I|my|we|our|he|she|they|his|her|their|the|there)\b))"
+    rf"(?: (?:this|the following|for (?:later|next time|the future|future reference|me)|from now on|in future|always|about me|please))*(?:\s*[:,–—-]+\s*|\s+)(?:(?:the fact )?that\s+)?)(?P<x>\S.*)$|{LEAD}for (?:the record[\s,:–—-]+(?=(?:I|my|we|our)\b)|(?:future reference|your (?:records?|memory|notes|information))[\s,:–—-]+(?=(?:I|my|we|our|the|his|her|their)\b))(?P<x2>\S.*)$",
     FLAGS,
 )
 STATEMENT = re.compile(
@@ -364,6 +380,8 @@ OF_OWN_LIFE = re.compile(r"(?:(?:I|my|we|our|he|she|they|his|her|their)\b|I['’
 
 
 REGRETTED = re.compile(
-    r"\b(?:shouldn['’]t have|should not have|wish I had(?:n['’]t| not)|regret|didn['’]t mean to)\b.{0,30}\b(?:said|say|saying|told|tell|telling|mention\w*|shar\w+|wr\w+te)\b",
+    r"\b(?:shouldn['’]t have|should not have|wish I had(?:n['’]t| not)|regret|didn['’]t mean to)\b.{0,30}\b(?:said|say|saying|told|tell|telling|mention\w*|shar\w+|wr\w+te|typ\w+|post\w*|sent)\b"
+    r"|^\W*(?:(?:oh|well|no|hm+|actually|sorry|wait|please|and|but)\W+)*(?:(?:nobody|no one|no-one|you don['’]t) (?:really )?(?:needs?|has|have|ought|is supposed) to (?:know|hear|see|read) (?:that|this|it|about (?:that|this|it))"
+    r"|(?:that|this|it)(?:['’]s| is| was) (?:way |too |very |really |quite |a bit |rather |strictly )*(?:private|personal|confidential|secret|a secret|embarrassing|sensitive|between us|nobody['’]s business|none of your business|too much|oversharing))\W*$",
     re.IGNORECASE,
 )

@@ -80,7 +80,7 @@ def _after_lead_ins(sentence: str, name: str) -> Iterator[str]:
     you: ...", "User wants to add that they ...". Of the latter, as he himself would say it."""
     for joint in islice(_boundary.finditer(sentence, 0, LONGEST), MOST):
         before, after = sentence[: joint.start()], sentence[joint.end() :]
-        words = before.replace(name, "I").split()
+        words = re.sub(rf"\b{re.escape(name)}\b(?:'s)?", "I", before).split()
         if _turning.search(before) or any(w[:1].isupper() and w != "I" for w in words[1:]):
             continue
         if name in before:

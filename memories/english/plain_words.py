@@ -77,6 +77,9 @@ RULES = {
     "contained": "one contains the other",
     "quarantine": "not believed without a person's word",
     "ground": "what it rests on has ended",
+    "ended": "ended under what rests on it",
+    "over": "says that it is over",
+    "earlier": "told later, of a day before the other was said",
     "intent": "asked for in a message",
 }
 # Why policy holds something back; stands before the rule: "pinned: slot:residence".
@@ -85,9 +88,10 @@ REASONS = {
     "protected": "a protected category",
     "untrusted": "written by an agent that is not trusted",
     "unsure": "low confidence",
+    "bystander": "somebody else says it of a person",
     "grey": "as similar as policy lets no machine decide",
 }
-SLOT, ENDED = "slot:", "ended:"
+SLOT, ENDED, IMPLIED = "slot:", "ended:", "implied:"
 
 
 def attribute_words(attribute: str) -> str:
@@ -104,4 +108,6 @@ def rule_words(rule: str) -> str:
         return f"{attribute_words(rule.removeprefix(SLOT))}: one at a time"
     if rule.startswith(ENDED):
         return f"ended: {rule.removeprefix(ENDED)}"
+    if rule.startswith(IMPLIED):
+        return f"implied by an event: {rule.removeprefix(IMPLIED)}"
     return RULES.get(rule) or REASONS.get(rule) or f"rule {rule}"

@@ -68,7 +68,7 @@ def _of_sentence(text: str, start: int, end: int) -> Iterator[SpokenIntent]:
     if forms.SAID_BEHIND.search(whole):
         return
     weak: SpokenIntent | None = None
-    for at in _heads(whole):
+    for at in _heads(text, start, end):
         if one := _read(whole[at:]):
             if one.kind == NEVER and forms.ELSEWHERE.search(whole[:1].lower() + whole[1:at]):
                 continue
@@ -103,7 +103,8 @@ def _before(sentence: str, at: int) -> Span | None:
     return start - at, len(before) - at
 
 
-def _heads(sentence: str) -> Iterator[int]:
+def _heads(text: str, start: int, end: int) -> Iterator[int]:
+    sentence = text[start:end]
     yield 0
     for pause in forms.PAUSE.finditer(sentence):
         at = pause.end()
@@ -112,7 +113,7 @@ def _heads(sentence: str) -> Iterator[int]:
             return
         if pause.group().startswith(":") and not forms.ANNOUNCED.search(before):
             return
-        if at >= len(sentence) or unspoken.is_quoted(sentence, at):
+        if at >= len(sentence) or unspoken.is_quoted(text, start + at):
             continue
         # "It is easy to get lost and forget that" asks nothing of anybody.
         head = forms.ASKING_HEAD if pause.group()[0].isspace() else forms.STRONG_HEAD
@@ -172,7 +173,11 @@ def _with_topic(
     about_memory = re.search(
         rf"\b(?:from|in|out of|off|to) {forms.MEMORY}\b", sentence[start:], re.I
     )
-    rest = _without_tail(sentence[start:end])
+    rest = sentence[start:end]
+    if about_memory and re.match(r"\s*[,;.!?–—]", sentence[start + about_memory.end() :]):
+        # what follows is a reason
+        rest = sentence[start : min(end, start + about_memory.start())]
+    rest = _without_tail(rest)
     if (reason := forms.REASON.search(rest)) and reason.start() > 1:
         rest = rest[: reason.start()]
     rest = _without_tail(rest).rstrip(" ,;:.!?–—-")
@@ -273,7 +278,8 @@ def _read_remember(sentence: str) -> SpokenIntent | None:
     if match is None or sentence.rstrip().endswith("?"):
         return None
     start, end = match.span("x") if match["x"] else match.span("x2")
-    is_said_to_be_one = sentence[:start].rstrip().endswith((":", "that", "That"))
+    said_to_be_one = sentence[:start].rstrip().endswith((":", "that", "That"))
+    is_said_to_be_one = said_to_be_one or match["x"] is None
     if not forms.STATEMENT.match(sentence, start) or not (
         is_said_to_be_one or forms.OF_OWN_LIFE.match(sentence, start)
     ):

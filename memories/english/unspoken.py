@@ -60,6 +60,61 @@ _verse = re.compile(
     r"(?: \d+)?: *(?P<words>\S(?:(?!\n\s*\n).)*)",
     re.IGNORECASE | re.DOTALL,
 )
+# A letter with its opening and closing, an advertisement with its call, a file with its headings
+_letter = re.compile(
+    r"(?:^|\n)[ \t]*Dear [^\n]{1,80},?[ \t]*\n(?P<words>(?:[^\n]*\n){1,60}?)[ \t]*(?:(?:kind|best|warm) regards|sincerely|yours (?:sincerely|faithfully|truly)|best wishes|respectfully)\b"
+    r"[^\n]*(?:\n[^\n]{0,60}){0,2}",
+    re.IGNORECASE,
+)
+_found = re.compile(
+    r"\b(?:here is|here's|here’s|here are|this is|these are|below is|below are|i found|from) (?:[\w'’-]+ ){0,4}?(?:advert(?:isement)?|ad|article|job (?:ad|advert|description|posting|offer|listing)|posting"
+    r"|listing|bios?|readme|reviews?|brochure|flyer|web ?site|home ?page|product page|press release|newsletter|cv|resume|résumé|cover letter|profile of|excerpt|passage|transcript|testimonials?)"
+    r"(?: [\w'’-]+){0,5}:\s*(?P<words>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_call = re.compile(
+    r"\b(?:sign up|call (?:us|today|now)|contact us|book (?:now|today|your)|order (?:now|today)|buy now|shop now|get started|subscribe|learn more|visit our|join us|get \d+ ?% off|\d+ ?% off|free trial|"
+    r"download (?:now|the app)|money[- ]back|limited (?:time|offer)|our (?:customers|platform|experts|services))\b",
+    re.IGNORECASE,
+)
+_company = re.compile(r"\b(?:we|our|us)\b", re.IGNORECASE)
+_alone = re.compile(r"\b(?:I|I'm|I’m|my|me)\b")
+_paragraph = re.compile(r"[^\n]+(?:\n[^\n]+)*")
+_headline = re.compile(r"^#{1,6} +(?P<title>[^\n]+)$", re.MULTILINE)
+_own_headline = re.compile(
+    r"\b(?:me|my|our|I|to[ -]?dos?|goals?|notes|likes|dislikes|allergies|preferences)\b",
+    re.IGNORECASE,
+)
+_choice = re.compile(
+    r"\b(?:which|compare|choose|pick|rank|best|better)\b[^\n]{0,60}[?:]", re.IGNORECASE
+)
+_numbered_own = re.compile(
+    r"^[ \t]*(?:\d{1,2}[.)]|[-*•]|[A-D][.)])[ \t]+[\"“]?(?:I|We|My|Our)\b[^\n]*$", re.MULTILINE
+)
+
+
+def pasted(text: str) -> Iterator[tuple[int, int]]:
+    """Where `text` holds what its speaker did not write: letters, advertisements, files, things to
+    choose from."""
+    small = text.lower()
+    if "dear " in small:
+        yield from (match.span() for match in _letter.finditer(text))
+    if ":" in text:
+        yield from (match.span("words") for match in _found.finditer(text))
+    heads = list(_headline.finditer(text)) if "#" in text else []
+    if len(heads) > 1 and not any(_own_headline.search(head["title"]) for head in heads):
+        yield heads[0].start(), len(text)
+    if len(_call.findall(small)) > 1:
+        for paragraph in _paragraph.finditer(text):
+            is_company = _company.search(paragraph[0]) and not _alone.search(paragraph[0])
+            if is_company and _call.search(paragraph[0]):
+                yield paragraph.span()
+    if _choice.search(text):
+        items = list(_numbered_own.finditer(text))
+        if len(items) > 1:
+            yield from (item.span() for item in items)
+
+
 # A line that plays the part of a machine or its master, and is neither
 _role = re.compile(
     r"^[ \t>#*\[<(|-]*(?:(?-i:SYSTEM|ASSISTANT|DEVELOPER|ADMIN|TOOL)(?: \w+){0,2}[\])>*|]*:"
@@ -91,6 +146,8 @@ def passages(text: str) -> Iterator[tuple[int, int]]:
         yield from _after_colons(text, small)
     if _has(small, _of_fiction):
         yield from _spans(text, _fiction)
+    if _first.search(text):
+        yield from pasted(text)
     if not _has(text, _marks):
         return
     # Quotations of several sentences beside other words; a shorter one is part of its sentence.

@@ -148,6 +148,7 @@ def plan(target: ErasureTarget) -> dict[str, int]:
         *(pk for rows in (facts, rejections, misses) for pk in rows.values_list("pk", flat=True)),
         *_sessions(target),
     }  # fmt: skip
+    answers = {"workspace": target.workspace_id, "ids": list(named)}
     return {
         "episodes": len(episodes),
         "sessions": target.sessions.count(),
@@ -155,7 +156,9 @@ def plan(target: ErasureTarget) -> dict[str, int]:
         "citations": Citation.objects.filter(fact__in=facts.values("pk")).count(),
         "memories": len(memories),
         "memories recomputed": kept.exclude(pk__in=memories).count(),
-        "supersessions": _supersessions(gone),
+        "supersessions": Supersession.objects.filter(
+            Q(old__in=memories) | Q(new__in=memories)
+        ).count(),
         "rejections": rejections.count(),
         "misses": misses.count(),
         **counts,
@@ -165,7 +168,7 @@ def plan(target: ErasureTarget) -> dict[str, int]:
             conversation__in=target.episodes.values("conversation")
         ).count(),
         **_of_the_index(episodes, memories, features.gone),
-        "kept answers": _answers(target, named),
+        "kept answers": int(statements.rows(COUNT_ANSWERS, answers)[0].n),
         "audit values": audit_of(target, named).count(),
         **_ending(target),
     }
@@ -264,16 +267,6 @@ def audit_of(target: ErasureTarget, named: set[uuid.UUID]) -> AuditRows:
     rows = AuditEntry.objects.filter(WRITTEN, workspace_id=target.workspace_id)
     own = Q(subject_id=target.id) if target.kind == Kind.SUBJECT else Q(pk=None)
     return rows.filter(own | Q(target_id__in=named))
-
-
-def _answers(target: ErasureTarget, named: set[uuid.UUID]) -> int:
-    values = {"workspace": target.workspace_id, "ids": list(named)}
-    return int(statements.rows(COUNT_ANSWERS, values)[0].n)
-
-
-def _supersessions(gone: MemoryRows) -> int:
-    ids = gone.values("pk")
-    return Supersession.objects.filter(Q(old__in=ids) | Q(new__in=ids)).count()
 
 
 def _entries(layer: int, ids: Collection[uuid.UUID]) -> QuerySet[Entry]:

@@ -64,22 +64,18 @@ def end_remainder(space: WorkspaceIndex, target: ErasureTarget) -> TALLY:
         MemorySession.objects.filter(pk__in=sessions).delete()[1].get("memories.MemorySession", 0)
     )
     done["feature sets"] += target.sets.delete()[1].get("memories.FeatureSet", 0)
-    done += _end_conversations(target)
-    if target.kind == Kind.SUBJECT:
-        done += _end_subject(space, target)
-    return done
-
-
-def _end_conversations(target: ErasureTarget) -> TALLY:
-    """One in which others spoke too stays, without what it says of whom it was about."""
+    # A conversation in which others spoke too stays, without what it says of whom it was about.
     rows = target.conversations
     own = Q(conversation__in=rows.values("pk"))
     Memory.objects.filter(own).exclude(scope=MemoryScope.THREAD).update(conversation=None)
     if target.kind == Kind.SUBJECT:
         shared = rows.filter(Q(episodes__isnull=False)).values("pk")
         Conversation.objects.filter(pk__in=shared).update(subject=None, title="", metadata={})
-    done = blank(AuditEntry.objects.filter(target_id__in=rows.values("pk")))
-    return done + Counter({"conversations": rows.delete()[1].get("memories.Conversation", 0)})
+    done += blank(AuditEntry.objects.filter(target_id__in=rows.values("pk")))
+    done["conversations"] += rows.delete()[1].get("memories.Conversation", 0)
+    if target.kind == Kind.SUBJECT:
+        done += _end_subject(space, target)
+    return done
 
 
 def _end_subject(space: WorkspaceIndex, target: ErasureTarget) -> TALLY:
@@ -165,7 +161,8 @@ def run(
         with leases.renewed(partial(held, row)) as work:
             for done in _steps(row):
                 work.advance()
-                (advance or _quiet)(sum(done.values()))
+                if advance:
+                    advance(sum(done.values()))
                 if time.monotonic() >= until:
                     row.attempts = 0  # a turn that was too short is no failure
                     return _leave(row, "")
@@ -245,7 +242,3 @@ def _finish(row: Erasure) -> Erasure:
 
 def _audit(row: Erasure, actor: str, action: str, **details: object) -> None:
     AuditEntry.line(row.workspace_id, actor, action, row, **details).save()
-
-
-def _quiet(rows: int) -> None:
-    pass

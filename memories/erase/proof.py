@@ -1,11 +1,12 @@
 """Proof that it is gone: searching for what was said, and reading every table that could hold it.
 
-Every copy of content has a name here: which columns hold what was said, or was made of it. A test walks
-all models: a column of text, JSON, a list or bytes that is named neither here nor among those that hold
-none fails it."""
+Every copy of content has a name here: which columns hold what was said, or was made of it. A test
+walks all models: a column of text, JSON, a list or bytes that is named neither here nor among those
+that hold none fails it."""
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Any
 
 from django.db.models import CharField, F, Q, TextField
@@ -93,6 +94,7 @@ FREE = {
     "Fact": {"rule"},
     "MemoryPeriod": {"ended_by"},
     "MaskedSpan": {"place", "reason"},
+    "Ground": {"words"},
     "Intent": {"memory_ids", "reason", "decided_by"},
     "Supersession": {"model", "rule", "method", "decided_by"},
     "Case": {"attribute", "decided_by", "steps"}, "CaseItem": {"why"},
@@ -112,14 +114,16 @@ FREE = {
     "Vector": {"embedding"},
     "Erasure": {"requested_by", "plan", "removed", "proof", "probes", "error"},
     # of the server and its people, not of what is remembered
-    "Figure": None, "EvaluationRun": None, "Team": None, "EmbeddingModel": None, "ExtractorUse": None,
-    "LargeLayer": None, "Breaker": None, "User": None, "Workspace": None, "Agent": None, "ApiKey": None,
-    "IndexRepair": None, "WorkerBeat": None, "Membership": None, "Invitation": None, "ServerKey": None,
+    "Figure": None, "EvaluationRun": None, "Team": None, "EmbeddingModel": None,
+    "ExtractorUse": None, "LargeLayer": None, "Breaker": None, "User": None, "Workspace": None,
+    "Agent": None, "ApiKey": None, "IndexRepair": None, "WorkerBeat": None, "Membership": None,
+    "Invitation": None, "ServerKey": None,
     "WorkspaceRemoval": None, "LoginPause": None, "LoginAttempt": None, "SecondFactor": None,
     "RecoveryCode": None,
 }  # fmt: skip
 
 
+RANKINGS = ("hybrid", "keyword")
 MOST = 12  # texts that are looked for
 LOOKED_AT = 200  # of the newest rows
 SHORTEST = 16  # characters
@@ -133,7 +137,11 @@ def probes(target: ErasureTarget) -> tuple[list[str], int]:
     believed = list(target.memories.order_by("-pk").values_list("content", flat=True)[:LOOKED_AT])
     own = Q(episode__in=target.episodes.values("pk")) | Q(memory__in=target.memories.values("pk"))
     kept = MaskedSpan.objects.filter(own).order_by("-pk").values_list("words", flat=True)
-    found = dict.fromkeys(_longest_pieces([*said, *believed, *kept[:LOOKED_AT]]))
+    found: set[str] = set()
+    for text in [*said, *believed, *kept[:LOOKED_AT]]:
+        for start, end in clauses.sentences(text):
+            piece = max(_plain.findall(text[start:end]), key=len, default="").strip()
+            found |= {piece[:200]} if len(piece) >= SHORTEST else set()
     longest = sorted(found, key=lambda text: (-len(text), text))
     chosen: list[str] = []
     shared = 0
@@ -145,14 +153,6 @@ def probes(target: ErasureTarget) -> tuple[list[str], int]:
         else:
             chosen.append(text)
     return chosen, shared
-
-
-def _longest_pieces(texts: Sequence[str]) -> Iterator[str]:
-    for text in texts:
-        for start, end in clauses.sentences(text):
-            longest = max(_plain.findall(text[start:end]), key=len, default="").strip()
-            if len(longest) >= SHORTEST:
-                yield longest[:200]
 
 
 def _is_shared(target: ErasureTarget, text: str) -> bool:
@@ -174,7 +174,12 @@ def _is_shared(target: ErasureTarget, text: str) -> bool:
 def prove(target: ErasureTarget, texts: Sequence[str]) -> dict[str, Any]:
     """What was looked for and where, in numbers; `clean`: nothing was found."""
     tables = {name: n for name, n in _counted(target, texts) if n}
-    hits = sum(_hits(target, text) for text in texts)
+    hits = 0  # results that say it, in all layers and rankings, by nobody's restrictions
+    for text, ranking in product(texts, RANKINGS):
+        wish = SearchRequest(text, limit=20, ranking=ranking, layers=tuple(LAYERS))
+        for hit in search(worker_scope(target.workspace_id), wish).hits:
+            row = hit.memory or hit.episode
+            hits += row is not None and text in row.content
     left = target.episodes.count() + target.memories.count()
     return {
         "texts": len(texts),
@@ -187,20 +192,6 @@ def prove(target: ErasureTarget, texts: Sequence[str]) -> dict[str, Any]:
     }
 
 
-RANKINGS = ("hybrid", "keyword")
-
-
-def _hits(target: ErasureTarget, text: str) -> int:
-    """Results that say it, in all layers and rankings, by nobody's restrictions."""
-    found = 0
-    for ranking in RANKINGS:
-        wish = SearchRequest(text, limit=20, ranking=ranking, layers=tuple(LAYERS))
-        for hit in search(worker_scope(target.workspace_id), wish).hits:
-            row = hit.memory or hit.episode
-            found += row is not None and text in row.content
-    return found
-
-
 def _columns() -> Iterator[tuple[Any, str]]:
     for model, names in CONTENT.items():
         for name in names:
@@ -209,22 +200,16 @@ def _columns() -> Iterator[tuple[Any, str]]:
 
 
 def _counted(target: ErasureTarget, texts: Sequence[str]) -> Iterator[tuple[str, int]]:
+    number = WorkspaceIndex.objects.filter(workspace=target.workspace_id).values("number")
     for model, name in _columns():
-        rows = model.objects.filter(_of_workspace(model, target)).annotate(
-            _text=(Cast(F(name), TextField()) if name else CharField())
-        )
+        own = Q(workspace_id=target.workspace_id)
+        if model is not Subject and "workspace" not in {f.name for f in model._meta.fields}:
+            own = Q(entry__workspace__in=number)
+        elif model in (Entry, Speaker):
+            own = Q(workspace__in=number)
+        column = Cast(F(name), TextField()) if name else CharField()
         says = Q(pk__in=[])
         for text in texts:
             says |= Q(_text__contains=text)
+        rows = model.objects.filter(own).annotate(_text=column)
         yield f"{model._meta.db_table}.{name}", rows.filter(says).count()
-
-
-def _of_workspace(model: Any, target: ErasureTarget) -> Q:
-    number = WorkspaceIndex.objects.filter(workspace=target.workspace_id).values("number")
-    if model is Subject:
-        return Q(workspace_id=target.workspace_id)
-    names = {field.name for field in model._meta.fields}
-    if "workspace" not in names:
-        return Q(entry__workspace__in=number)
-    is_numbered = model is Entry or model._meta.model_name == "speaker"
-    return Q(workspace__in=number) if is_numbered else Q(workspace_id=target.workspace_id)

@@ -106,7 +106,9 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     bare = Fact.objects.filter(session__in=sessions, citations=None)
     facts_of = set(cited.values_list("pk", flat=True)) | set(bare.values_list("pk", flat=True))
     done = remove_facts(space, facts_of)
-    done += _remove_misses(space, ids)
+    misses = Miss.objects.filter(episode__in=ids)
+    done += forget_traces(space, list(misses.values_list("pk", flat=True)))
+    done["misses"] += misses.delete()[0]
     done += _unsay_features(space, ids)
     done["refusals"] += FeatureRefusal.objects.filter(episode_ids__overlap=list(ids)).delete()[0]
     _clean_examples(space, [episode.content for episode in episodes])
@@ -241,12 +243,6 @@ def _unindex(space: WorkspaceIndex, layer: int, ids: Ids) -> TALLY:
 
 def blank(lines: QuerySet[AuditEntry]) -> TALLY:
     return Counter({"audit values": masks.blank(lines)})
-
-
-def _remove_misses(space: WorkspaceIndex, episodes: Ids) -> TALLY:
-    rows = Miss.objects.filter(episode__in=episodes)
-    done = forget_traces(space, list(rows.values_list("pk", flat=True)))
-    return done + Counter({"misses": rows.delete()[0]})
 
 
 def _clean_examples(space: WorkspaceIndex, texts: Sequence[str]) -> None:

@@ -94,19 +94,16 @@ def tables() -> tuple[WorkspaceTable, ...]:
         if model in found or not (rows := _rows_of(model)):
             return
         for pointing in every:
-            if pointing is not model and model in _pointed_at(pointing):
+            others = {field.related_model for field in pointing._meta.concrete_fields}
+            if pointing is Vector:  # its key to the entry is the database's alone
+                others = {Entry}
+            if pointing is not model and model in others:
                 visit(pointing)
         found[model] = WorkspaceTable(model, rows)
 
     for model in every:
         visit(model)
     return tuple(found.values())
-
-
-def _pointed_at(model: type[models.Model]) -> set[Any]:
-    if model is Vector:  # its key to the entry is the database's alone
-        return {Entry}
-    return {field.related_model for field in model._meta.concrete_fields if field.is_relation}
 
 
 def _rows_of(model: type[models.Model]) -> str:

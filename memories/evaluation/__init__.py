@@ -1,1 +1,2 @@
-"""Measures quality on labelled files: retrieval, extraction, conflicts. No language model judges."""
+"""Measures quality on labelled files: retrieval, extraction, conflicts. No language model
+judges."""

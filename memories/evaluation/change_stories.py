@@ -3,20 +3,18 @@
 Each story is told message by message, to a subject and a thread of its own in a scratch workspace.
 """
 
-import json
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from memories import ingest
 from memories.evaluation.measures import share
 from memories.evaluation.retrieval import scratch
-from memories.ingest import IngestRequest, NewMessage
-from memories.models import Case, CaseItem, Memory, MemorySession
-from memories.transcripts import Unreadable
+from memories.evaluation.story_files import read_lines, tell
+from memories.ingest import NewMessage
+from memories.models import Case, CaseItem, Ground, Memory
 from workspaces.scope import Scope
 
 CHANGES = Path(__file__).with_name("changes.jsonl")
@@ -34,7 +32,7 @@ class ToldMessage:
 class ChangeStory:
     """Each expectation is words of a memory: `old` is believed no more (of `implied`, or waits in a
     case; of `opposite`, gains no support; of `bystander` and `dated`, stays), `new` is live, `past`
-    has an end, `marked` is in a case because its ground ended, `keep` is live and in none."""
+    has an end, `marked` is uncertain or in a case, `keep` is live and in none."""
 
     name: str
     kind: str
@@ -44,6 +42,19 @@ class ChangeStory:
     past: tuple[str, ...] = ()
     marked: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> Self:
+        if row["kind"] not in KINDS:
+            raise ValueError(f"no kind {row['kind']}")
+        messages = []
+        for place, each in enumerate(row["messages"]):
+            at = START + APART * place
+            if each.get("on"):
+                at = datetime.fromisoformat(each["on"]).replace(hour=9, tzinfo=UTC)
+            messages.append(ToldMessage(each["content"], each.get("name", ""), at))
+        expected = (tuple(row.get(name, ())) for name in ("old", "new", "past", "marked", "keep"))
+        return cls(str(row["id"]), row["kind"], tuple(messages), *expected)
 
 
 @dataclass(slots=True)
@@ -75,35 +86,7 @@ def stories(path: Path, half: str = "") -> list[ChangeStory]:
 
     Raises Unreadable with the number of the line that is none.
     """
-    return list(_stories(path, half))
-
-
-def _stories(path: Path, half: str) -> Iterator[ChangeStory]:
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            if half and row.get("half") != half:
-                continue
-            if row["kind"] not in KINDS:
-                raise ValueError(f"no kind {row['kind']}")
-            messages = tuple(
-                ToldMessage(
-                    each["content"],
-                    each.get("name", ""),
-                    datetime.fromisoformat(each["on"]).replace(hour=9, tzinfo=UTC)
-                    if each.get("on")
-                    else START + APART * place,
-                )
-                for place, each in enumerate(row["messages"])
-            )
-            expected = (
-                tuple(row.get(name, ())) for name in ("old", "new", "past", "marked", "keep")
-            )
-            yield ChangeStory(str(row["id"]), row["kind"], messages, *expected)
-        except (KeyError, TypeError, ValueError) as error:
-            raise Unreadable(f"line {number} is no story: {error}") from error
+    return read_lines(path, ChangeStory.of, "story", half)
 
 
 def evaluate(told: Sequence[ChangeStory], advance: Callable[[int], object]) -> ChangesTold:
@@ -111,7 +94,8 @@ def evaluate(told: Sequence[ChangeStory], advance: Callable[[int], object]) -> C
     with scratch() as scope:
         for story in told:
             for message in story.messages:
-                _tell(scope, story.name, message)
+                own = NewMessage(message.content, name=message.name, created_at=message.at)
+                tell(scope, story.name, own)
             memories = Memories.of(scope, story.name)
             faults = _JUDGES[story.kind](story, memories)
             result.told[story.kind] = result.told.get(story.kind, 0) + 1
@@ -132,23 +116,9 @@ def evaluate(told: Sequence[ChangeStory], advance: Callable[[int], object]) -> C
     return result
 
 
-def _tell(scope: Scope, name: str, message: ToldMessage) -> None:
-    session = ingest.ingest(
-        scope,
-        IngestRequest(
-            messages=(NewMessage(message.content, name=message.name, created_at=message.at),),
-            user_id=name,
-            thread_id=name,
-            extract=MemorySession.Extract.PATTERNS,
-        ),
-    )
-    if not session.is_final:
-        ingest.run(session.pk)
-
-
 @dataclass(frozen=True, slots=True)
 class Memories:
-    """What a story left, oldest first, and the kinds of the cases that each waits in."""
+    """What a story left, oldest first, and the kinds of the cases that each waits in, or would."""
 
     rows: Sequence[Memory]
     cases: Mapping[uuid.UUID, set[str]]
@@ -160,6 +130,9 @@ class Memories:
         asked = CaseItem.objects.filter(memory__in=cases, case__state__in=Case.UNDECIDED)
         for memory_id, kind in asked.values_list("memory_id", "case__kind"):
             cases[memory_id].add(kind)
+        resting = Ground.objects.ended().filter(memory__in=cases)
+        for row_id in resting.values_list("memory_id", flat=True):
+            cases[row_id].add(Case.Kind.UNCERTAIN)
         return cls(list(rows.order_by("pk")), cases)
 
     def saying(self, words: str) -> list[Memory]:
@@ -220,7 +193,7 @@ def _marked(story: ChangeStory, memories: Memories) -> list[str]:
         rows = [row for row in memories.saying(words) if row.is_live]
         if not rows:
             faults.append(f"not believed: {words}")
-        elif not any(Case.Kind.UNCERTAIN in memories.cases[row.pk] for row in rows):
+        elif not any(memories.cases[row.pk] for row in rows):
             faults.append(f"not marked: {rows[0].content}")
     return faults + _kept(story, memories)
 

@@ -1,7 +1,6 @@
 """Whether the resolver's judgement of two statements is what people said. Needs no database."""
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ import numpy as np
 
 from memories.english import statements
 from memories.evaluation.measures import share
+from memories.evaluation.story_files import read_lines
 from memories.providers import Embedder
-from memories.transcripts import Unreadable
 
 LABELS = {"same": "same", "duplicate": "same", "update": "update", "different": "different"}
 JUDGEMENTS = ("same", "update", "unsure", "different")
@@ -57,19 +56,11 @@ def pairs(path: Path, half: str = "") -> list[LabelledPair]:
 
     Raises Unreadable with the number of the line that is none.
     """
-    return list(_pairs(path, half))
 
+    def pair(row: dict[str, Any]) -> LabelledPair:
+        return LabelledPair(row["old"], row["new"], LABELS[row["label"]])
 
-def _pairs(path: Path, half: str) -> Iterator[LabelledPair]:
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        if line.strip():
-            try:
-                row: dict[str, Any] = json.loads(line)
-                if half and row.get("half") != half:
-                    continue
-                yield LabelledPair(row["old"], row["new"], LABELS[row["label"]])
-            except (KeyError, TypeError, ValueError) as error:
-                raise Unreadable(f"line {number} is no {{old, new, label}}: {error}") from error
+    return read_lines(path, pair, "{old, new, label}", half)
 
 
 def evaluate(

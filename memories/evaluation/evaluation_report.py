@@ -83,7 +83,8 @@ def conflict_json(found: Judged) -> dict[str, Any]:
 def intent_lines(found: StoriesTold) -> Iterator[str]:
     yield from _measured(found.measured())
     for row in found.wrong:
-        yield f"{row['id']} ({row['kind']}): {'; '.join(row['faults'])} [{', '.join(row['intents'])}]"
+        faults, intents = "; ".join(row["faults"]), ", ".join(row["intents"])
+        yield f"{row['id']} ({row['kind']}): {faults} [{intents}]"
 
 
 def intent_json(found: StoriesTold) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Times are the processor's: what else runs on the machine does not count.
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -82,30 +82,22 @@ def _conversation(
     """The labelled facts of a conversation that were found, by number."""
     gold = [terms(fact.text) for fact in case.facts]
     matched: set[int] = set()
-    for message, before in _in_order(case):
-        advance(1)
-        if message.role == Episode.Kind.ASSISTANT:
-            continue
-        said = by_turn.get(message.id, [])
-        statements = [terms(each) for each in _read(message, before, bool(said), found)]
-        scores = [[overlap(one, gold[number]) for number in said] for one in statements]
-        found.facts_right += sum(max(row, default=0.0) >= MATCH for row in scores)
-        matched |= {
-            n for row in scores for n, score in zip(said, row, strict=True) if score >= MATCH
-        }
-    return matched
-
-
-def _in_order(
-    case: LabelledConversation,
-) -> Iterator[tuple[TranscriptMessage, tuple[extraction.Message, ...]]]:
-    """Each message with the last ones before it in the same sitting, as they reach a server that
-    is told one message at a time."""
     for part in case.transcripts:
+        # The last ones of the same sitting, as they reach a server that is told one at a time.
         before: tuple[extraction.Message, ...] = ()
         for message in part.messages:
-            yield message, before
-            before = (*before, _as_message(message))[-MOST_BEFORE:]
+            advance(1)
+            earlier, before = before, (*before, _as_message(message))[-MOST_BEFORE:]
+            if message.role == Episode.Kind.ASSISTANT:
+                continue
+            said = by_turn.get(message.id, [])
+            statements = [terms(each) for each in _read(message, earlier, bool(said), found)]
+            scores = [[overlap(one, gold[number]) for number in said] for one in statements]
+            found.facts_right += sum(max(row, default=0.0) >= MATCH for row in scores)
+            matched |= {
+                n for row in scores for n, score in zip(said, row, strict=True) if score >= MATCH
+            }
+    return matched
 
 
 def _read(

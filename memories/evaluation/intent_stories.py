@@ -3,18 +3,16 @@
 Each story is told message by message, to a subject and a thread of its own in a scratch workspace.
 """
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from memories import ingest
 from memories.evaluation.measures import share
 from memories.evaluation.retrieval import scratch
-from memories.ingest import IngestRequest, NewMessage
-from memories.models import Episode, Intent, Memory, MemorySession
-from memories.transcripts import Unreadable
+from memories.evaluation.story_files import read_lines, tell
+from memories.ingest import NewMessage
+from memories.models import Episode, Intent, Memory
 from workspaces.scope import Scope
 
 OWN = Path(__file__).with_name("intents.jsonl")
@@ -35,6 +33,14 @@ class IntentStory:
     gone: tuple[str, ...] = ()
     becomes: tuple[str, ...] = ()
     here: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> Self:
+        if row["kind"] not in KINDS:
+            raise ValueError(f"no kind {row['kind']}")
+        messages = tuple((each["role"], each["content"]) for each in row["messages"])
+        expected = (tuple(row.get(name, ())) for name in ("gone", "becomes", "here"))
+        return cls(str(row["id"]), row["kind"], messages, *expected)
 
 
 @dataclass(slots=True)
@@ -68,33 +74,15 @@ def stories(path: Path, half: str = "") -> list[IntentStory]:
 
     Raises Unreadable with the number of the line that is none.
     """
-    return list(_stories(path, half))
-
-
-def _stories(path: Path, half: str) -> Iterator[IntentStory]:
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            if half and row.get("half") != half:
-                continue
-            if row["kind"] not in KINDS:
-                raise ValueError(f"no kind {row['kind']}")
-            yield IntentStory(
-                str(row["id"]), row["kind"],
-                tuple((each["role"], each["content"]) for each in row["messages"]),
-                *(tuple(row.get(name, ())) for name in ("gone", "becomes", "here")),
-            )  # fmt: skip
-        except (KeyError, TypeError, ValueError) as error:
-            raise Unreadable(f"line {number} is no story: {error}") from error
+    return read_lines(path, IntentStory.of, "story", half)
 
 
 def evaluate(told: Sequence[IntentStory], advance: Callable[[int], object]) -> StoriesTold:
     found = StoriesTold()
     with scratch() as scope:
         for story in told:
-            _tell(scope, story)
+            for role, text in story.messages:
+                tell(scope, story.name, NewMessage(text, role=role))
             faults = _faults(scope, story)
             found.told[story.kind] = found.told.get(story.kind, 0) + 1
             found.right[story.kind] = found.right.get(story.kind, 0) + (not faults)
@@ -107,21 +95,6 @@ def evaluate(told: Sequence[IntentStory], advance: Callable[[int], object]) -> S
                                     "faults": faults})  # fmt: skip
             advance(1)
     return found
-
-
-def _tell(scope: Scope, story: IntentStory) -> None:
-    for role, text in story.messages:
-        session = ingest.ingest(
-            scope,
-            IngestRequest(
-                messages=(NewMessage(text, role=role),),
-                user_id=story.name,
-                thread_id=story.name,
-                extract=MemorySession.Extract.PATTERNS,
-            ),
-        )
-        if not session.is_final:
-            ingest.run(session.pk)
 
 
 def _faults(scope: Scope, story: IntentStory) -> list[str]:

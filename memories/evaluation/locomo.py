@@ -1,4 +1,5 @@
-"""LoCoMo's labels: questions with the turns that answer them, facts with the turns that say them."""
+"""LoCoMo's labels: questions with the turns that answer them, facts with the turns that say
+them."""
 
 import json
 import re
@@ -64,21 +65,23 @@ def cases(path: Path, limit: int = 0) -> list[LabelledConversation]:
     if len(labels) != len(parts):
         raise Unreadable(f"{len(labels)} labelled conversations, {len(parts)} names of them")
     pairs = list(zip(parts.items(), labels, strict=True))[: limit or None]
-    return [_case(name, tuple(own), label) for (name, own), label in pairs]
-
-
-def _case(
-    name: str, transcripts: tuple[Transcript, ...], label: Mapping[str, Any]
-) -> LabelledConversation:
-    known = {message.id for part in transcripts for message in part.messages}
-    try:
+    labelled = []
+    for (name, own), label in pairs:
+        known = {message.id for part in own for message in part.messages}
         left_out: Counter[str] = Counter()
-        questions = tuple(_questions(label, known, left_out))
-        return LabelledConversation(
-            name, transcripts, questions, tuple(_facts(label, known)), left_out
-        )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise Unreadable(f"the labels of {name} are not as LoCoMo writes them: {error}") from error
+        try:
+            questions = tuple(_questions(label, known, left_out))
+            facts = tuple(
+                LabelledFact(text, _turns(evidence, known))
+                for by_speaker in label.get("observation", {}).values()
+                for said in by_speaker.values()
+                for text, evidence in said
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            wrong = f"the labels of {name} are not as LoCoMo writes them: {error}"
+            raise Unreadable(wrong) from error
+        labelled.append(LabelledConversation(name, tuple(own), questions, facts, left_out))
+    return labelled
 
 
 def _questions(
@@ -93,13 +96,6 @@ def _questions(
             left_out["adversarial" if asked["category"] == ADVERSARIAL else "of no category"] += 1
         else:
             left_out["with evidence that is not there" if evidence else "without evidence"] += 1
-
-
-def _facts(label: Mapping[str, Any], known: set[str]) -> Iterator[LabelledFact]:
-    for by_speaker in label.get("observation", {}).values():
-        for facts in by_speaker.values():
-            for text, evidence in facts:
-                yield LabelledFact(text, _turns(evidence, known))
 
 
 def _turns(evidence: object, known: set[str]) -> frozenset[str]:

@@ -2,9 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from memories.evaluation.locomo import LabelledConversation, LabelledFact
 from memories.transcripts import Transcript, Unreadable, read
@@ -19,16 +17,13 @@ def cases(path: Path, limit: int = 0) -> list[LabelledConversation]:
     """
     parts = tuple(part for part in read(path, "realmem") if isinstance(part, Transcript))
     known = {message.id for part in parts for message in part.messages}
+    facts = []
     try:
-        facts = tuple(_facts(json.loads(path.read_text()), known))
+        for number, dialogue in enumerate(json.loads(path.read_text())["dialogues"]):
+            for label in dialogue["extracted_memory"]:
+                if label["source_role_snapshot"] == "User" and isinstance(label["content"], str):
+                    gold = frozenset({f"{number}:{label['source_turn']}"} & known)
+                    facts.append(LabelledFact(_heading.sub("", label["content"]), gold))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise Unreadable(f"the labels are not as RealMem writes them: {error}") from error
-    return [LabelledConversation(path.stem, parts, (), facts)]
-
-
-def _facts(data: Mapping[str, Any], known: set[str]) -> Iterator[LabelledFact]:
-    for number, dialogue in enumerate(data["dialogues"]):
-        for label in dialogue["extracted_memory"]:
-            if label["source_role_snapshot"] == "User" and isinstance(label["content"], str):
-                turn = f"{number}:{label['source_turn']}"
-                yield LabelledFact(_heading.sub("", label["content"]), frozenset({turn} & known))
+    return [LabelledConversation(path.stem, parts, (), tuple(facts))]

@@ -13,7 +13,7 @@ from memories.evaluation import measures
 from memories.evaluation.locomo import LabelledConversation
 from memories.index import workspace_index
 from memories.models import Entry, MemorySession, Speaker
-from memories.search import Hit, SearchRequest, search
+from memories.search import SearchRequest, search
 from memories.transfer.transcript_import import ImportOptions, import_transcript
 from workspaces.models import Workspace, erasing_audit
 from workspaces.scope import Scope, worker_scope
@@ -87,10 +87,13 @@ def evaluate(cases: Sequence[LabelledConversation], advance: Advance) -> Retriev
                         ranking=ranking,
                         include=frozenset({"citations"}),
                     )
-                    hits = search(scope, wanted).hits
-                    measure = measures.ranking(
-                        [name for hit in hits for name in _messages(hit)], question.gold
-                    )
+                    # The messages that a hit stands for: its own, or those that it cites.
+                    names = [
+                        row.external_id or ""
+                        for hit in search(scope, wanted).hits
+                        for row in ([hit.episode] if hit.episode else hit.citations or ())
+                    ]
+                    measure = measures.ranking(names, question.gold)
                     found.add(ranking, question.category, measure)
                     advance(1)
         found.conversations += 1
@@ -112,10 +115,3 @@ def scratch() -> Iterator[Scope]:
         Speaker.objects.filter(workspace=number).delete()
         with erasing_audit():
             workspace.delete()
-
-
-def _messages(hit: Hit) -> list[str]:
-    """The ids of the messages that a hit stands for: its own, or those that it cites."""
-    if hit.episode:
-        return [hit.episode.external_id or ""]
-    return [row.external_id or "" for row in hit.citations or ()]

@@ -20,19 +20,17 @@ Who judges memories by hand uses the same seven, and says "keep" only where all 
 Each story is told message by message, to a subject and a thread of its own in a scratch workspace.
 """
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from memories import ingest
 from memories.evaluation.measures import share
 from memories.evaluation.retrieval import scratch
-from memories.ingest import IngestRequest, NewMessage
-from memories.models import Memory, MemorySession
-from memories.transcripts import Unreadable
+from memories.evaluation.story_files import read_lines, tell
+from memories.ingest import NewMessage
+from memories.models import Memory
 from workspaces.scope import Scope
 
 WORTH = Path(__file__).with_name("worth.jsonl")
@@ -51,6 +49,17 @@ class WorthStory:
     keep: tuple[tuple[str, ...], ...] = ()
     ended: tuple[tuple[str, ...], ...] = ()
     unworthy: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> Self:
+        return cls(
+            str(row["id"]),
+            row["kind"],
+            tuple((m["role"], m.get("name", ""), m["content"]) for m in row["messages"]),
+            tuple(tuple(words) for words in row.get("keep", ())),
+            tuple(tuple(words) for words in row.get("ended", ())),
+            tuple(row.get("not", ())),
+        )
 
 
 @dataclass(slots=True)
@@ -80,23 +89,7 @@ def worth_stories(path: Path) -> list[WorthStory]:
 
     Raises Unreadable with the number of the line that is none.
     """
-    return list(_stories(path))
-
-
-def _stories(path: Path) -> Iterator[WorthStory]:
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        try:
-            row = json.loads(line)
-            yield WorthStory(
-                str(row["id"]),
-                row["kind"],
-                tuple((m["role"], m.get("name", ""), m["content"]) for m in row["messages"]),
-                tuple(tuple(words) for words in row.get("keep", ())),
-                tuple(tuple(words) for words in row.get("ended", ())),
-                tuple(row.get("not", ())),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise Unreadable(f"line {number} is no story: {error}") from error
+    return read_lines(path, WorthStory.of, "story")
 
 
 def evaluate(told: Sequence[WorthStory], advance: Callable[[int], object]) -> WorthJudged:
@@ -104,17 +97,8 @@ def evaluate(told: Sequence[WorthStory], advance: Callable[[int], object]) -> Wo
     with scratch() as scope:
         for story in told:
             for role, name, text in story.messages:
-                session = ingest.ingest(
-                    scope,
-                    IngestRequest(
-                        messages=(NewMessage(text, role=role, name=name, created_at=TOLD_AT),),
-                        user_id=story.name,
-                        thread_id=story.name,
-                        extract=MemorySession.Extract.PATTERNS,
-                    ),
-                )
-                if not session.is_final:
-                    ingest.run(session.pk)
+                message = NewMessage(text, role=role, name=name, created_at=TOLD_AT)
+                tell(scope, story.name, message)
             _judge(scope, story, result)
             advance(1)
     return result

@@ -15,6 +15,7 @@ from functools import cached_property
 from memories.bounds import STATEMENT
 from memories.english import lexical, statements
 from memories.english.calendar_dates import DateOrder
+from memories.english.patterns.pattern import KIN, PEOPLE
 from memories.english.statements.wording import Word, words
 from memories.extraction import exact
 from memories.extraction.free_words import (
@@ -35,11 +36,29 @@ _clause = re.compile(
 _pronoun = re.compile(
     r"\b(?:he|she|it|they|him|her|his|its|their|them|that|this|there|one)\b", re.IGNORECASE
 )
+# Whose husband he is makes nobody else the husband
+_relative = re.compile(rf"(?:\b(?:my|our)|\b[\w-]+['’]s) (?P<who>{KIN}|{PEOPLE})\b", re.IGNORECASE)
+_leaving = re.compile(
+    r"\b(?:left|leaves|leaving) (?:my|our|her|his|their|the) (?:job|work|school|company|team|band|club|church|husband|wife|partner|army)\b",
+    re.IGNORECASE,
+)
 FIRST_PERSON = re.compile(r"\b(?:i|i'm|we|we're|my|our|me|us|let's)\b", re.IGNORECASE)
 SPEAKER, ANYBODY = "qqspk", "qqanb"  # no words, so no stem changes them
 TEAM = frozenset(("team", "user", SPEAKER))
 _unspaced = re.compile(r"(?<=[A-Za-z])(?=[\u3040-\u9fff])|(?<=[\u3040-\u9fff])(?=[A-Za-z])")
 _ENDS = (". ", "! ", "? ", "\n")
+# What may stand behind the common part of two words of one family: dentist, dental; subscribe, subscription
+_DERIVED = frozenset(
+    """
+    s es e ed d ing er ers or ors ion ions tion tions ption ptions be bed bing bes ation ations al als ist ists ic
+    ics ary eer eers eered eering y ies ied ity ment ments ness ship ships ful ly able ance ence ant ent ive
+    ism ise ize ised ized ises izes ising izing isation ization age hood dom cy tive ative sion sions
+    """.split()
+) | {""}
+_preferred = re.compile(
+    r"\b(?:prefer\w*|rather (?:have |drink |eat |take |use |read |watch )?) ?(?P<first>[\w' -]{2,40}?) (?:to|over|than|instead of) (?P<second>[\w'-]{2,30})",
+    re.IGNORECASE,
+)
 _letters = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
@@ -106,6 +125,8 @@ def unsupported(statement: str, evidence: Evidence) -> str:
         if _roots_of(_content(part)) & evidence.roots
     ):
         return "the quotes say the opposite"
+    if _is_swapped(statement, evidence):
+        return "the quotes say the opposite"
     return "the quotes say it of others" if _is_turned_round(statement, evidence) else ""
 
 
@@ -166,7 +187,8 @@ def _alike(one: str, other: str, is_english: bool) -> bool:
     if not one.isascii() and set(one) & set(other) and exact.scripts(one) & {"CJK", "HIRAGANA"}:
         return one in other or other in one or len(set(one) & set(other)) >= 0.6 * len(set(one))
     if is_english:
-        return common >= 4 and common >= 0.7 * longest
+        is_derived = common >= 4 and one[common:] in _DERIVED and other[common:] in _DERIVED
+        return is_derived or (common >= 4 and common >= 0.7 * longest)
     return common >= 3 and common >= 0.55 * longest
 
 
@@ -185,6 +207,8 @@ def _is_negative(text: str) -> bool:
     if any(sign in text for sign in NEGATIVE_SIGNS):
         return True
     said = words(text)
+    if _leaving.search(text):
+        return True
     return any({word.text, word.root} & (NEGATIVE | ENDING) for word in said)
 
 
@@ -199,6 +223,18 @@ def _told_negative(part: str, evidence: Evidence) -> bool:
         return any(_is_negative(quote) for quote in evidence.quotes)
     found = {_is_negative(clause) for clause, count in shared.items() if count == most}
     return _is_negative(part) if len(found) == 2 else found.pop()
+
+
+def _is_swapped(statement: str, evidence: Evidence) -> bool:
+    """Whether of two things the other one is preferred."""
+    said = _preferred.search(statement)
+    told = _preferred.search(evidence.cited_text)
+    if said is None or told is None:
+        return False
+    roots = [
+        frozenset(_roots(match[side])) for match in (said, told) for side in ("first", "second")
+    ]
+    return bool(roots[0] & roots[3] and roots[1] & roots[2])
 
 
 # ---- who did what to whom
@@ -239,6 +275,7 @@ def _differ(said: _Sides, told: _Sides, own_names: frozenset[str]) -> bool:
 
 
 def _sides(clause: str, head: str, evidence: Evidence) -> _Sides:
+    clause = _relative.sub(r" \g<who>", clause)
     said = words(_pronoun.sub(f" {ANYBODY} ", FIRST_PERSON.sub(f" {SPEAKER} ", clause)))
     at = next((i for i, word in enumerate(said) if word.root == head), len(said))
     by = any(word.text == "by" for word in said[at:])

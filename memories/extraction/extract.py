@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 
 from memories import bounds, languages
 from memories.bounds import Budget
-from memories.english import find_claims, gatekeeper, workspace_patterns
+from memories.english import find_claims, gatekeeper, workspace_patterns, worth
+from memories.english.absolute_dates import end_of_state, with_dates
 from memories.english.patterns.library import compile_patterns
 from memories.english.patterns.pattern import Found
 from memories.english.private_life import is_private_life, is_work
@@ -21,6 +22,7 @@ from memories.english.talk import Talk
 from memories.extraction.extraction_types import (
     HOLD,
     IGNORE,
+    SOURCES,
     SPEAKING,
     Extraction,
     ExtractOptions,
@@ -44,6 +46,8 @@ from memories.models import (
 from memories.resolve import Claim, Quote
 
 KEPT = "kept"  # the label of what is kept and not read
+# Of a text in which nothing was found nobody knows what it claims; who wants none read says it is one
+WHOLE_CONFIDENCE, NONE_CONFIDENCE = 0.5, 0.8
 
 
 def warm_up() -> None:
@@ -98,8 +102,11 @@ class ExtractionRun:
         if options.extract == MemorySession.Extract.AUTO:
             found.missed = list(missed_in(self.unmatched, found.claims))
         if not found.claims and self.heard and options.is_whole_text:
-            # A text is kept whole, as in the seed; of messages the episodes alone.
-            _keep_whole(self.heard, options, "whole", found)
+            # A text is kept whole, as in the seed; of messages the episodes alone, and of a text
+            # that was understood and is not worth keeping.
+            understood = {skip.index for skip in found.unworthy}
+            texts = [message for message in self.heard if message.index not in understood]
+            _keep_whole(texts, options, "whole", found)
             found.notes.insert(0, f"{'kept whole: ' if found.claims else ''}no claim found")
             found.notes += _too_long(found)
             found.steps.append(step("whole", len(found.claims)))
@@ -126,6 +133,7 @@ def _keep_whole(
             visibility=options.visibility_of(Category.OTHER, statement),
             method=Fact.Method.WHOLE,
             rule=rule,
+            confidence=WHOLE_CONFIDENCE if rule == "whole" else NONE_CONFIDENCE,
             source=Source.INGESTED,
             occurred_at=message.occurred_at,
             quotes=(Quote(message.id, start, start + len(statement), statement),),
@@ -133,9 +141,13 @@ def _keep_whole(
         found.add([claim], unsure([message], options))
 
 
-def unsure(messages: Iterable[Message], options: ExtractOptions) -> list[uuid.UUID]:
-    """Those whose words are not believed unless a person says so."""
-    return [message.id for message in messages if options.trust_in(message) == HOLD]
+def unsure(messages: Iterable[Message], options: ExtractOptions) -> dict[uuid.UUID, str]:
+    """Those whose words are not believed unless a person says so, and whose they are."""
+    return {
+        message.id: SOURCES[options.source_of(message)]
+        for message in messages
+        if options.trust_in(message) == HOLD
+    }
 
 
 def _too_long(found: Extraction) -> Iterator[str]:
@@ -182,7 +194,7 @@ def read_by_patterns(
         else:
             heard.append(message)
             budget = bounds.Budget()
-            read = _pattern_claims(message, text, options, talk, budget)
+            read = _pattern_claims(message, text, options, talk, budget, found)
             claims = [claim for claim in read if len(claim.statement) <= bounds.STATEMENT]
             found.add(claims, unsure([message], options))
             unmatched += [] if claims else [message]
@@ -210,7 +222,12 @@ def _hear(talk: Talk, message: Message, text: str) -> None:
 
 
 def _pattern_claims(
-    message: Message, text: str, options: ExtractOptions, talk: Talk, budget: Budget
+    message: Message,
+    text: str,
+    options: ExtractOptions,
+    talk: Talk,
+    budget: Budget,
+    found: Extraction,
 ) -> list[Claim]:
     """What the workspace's own patterns find in `text`, and of the library's what they leave."""
     # An assistant's advice is nobody's rule, and what it says of a person it was told.
@@ -220,9 +237,14 @@ def _pattern_claims(
     said = (text, message.speaker, message.occurred_at)
     hits = languages.extract(*said, options.languages, budget)
     hits += find_claims.extract(*said, talk, budget, options.date_order)
-    left = workspace_patterns.with_library(
-        hits, options.patterns, *said, budget, options.date_order
-    )
+    hits = [hit for hit in hits if hit.rule not in options.patterns_off]
+    found.unworthy += [
+        Skip(message.index, worth.REASONS[hit.unworthy], hit.unworthy)
+        for hit in hits
+        if hit.unworthy
+    ]
+    library, order = [hit for hit in hits if not hit.unworthy], options.date_order
+    left = workspace_patterns.with_library(library, options.patterns, *said, budget, order)
     return [_pattern_claim(message, hit, options, talk) for hit in left]
 
 
@@ -234,11 +256,15 @@ def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: 
         f"{workspace_patterns.RULE}{pattern.name}": pattern.visibility
         for pattern in options.patterns
     }
-    statement = hit.statement
+    is_own = hit.rule.startswith(workspace_patterns.RULE)
+    statement = hit.statement if is_own else with_dates(hit.statement, message.occurred_at)
+    words = quotes[0].quote
     visibility = (
-        options.visibility or own.get(hit.rule) or options.visibility_of(hit.category, statement)
+        options.visibility
+        or own.get(hit.rule)
+        or options.visibility_of(hit.category, statement, words)
     )
-    if is_private_life(statement) or (visibility == Visibility.PRIVATE and not is_work(statement)):
+    if is_private_life(statement) or (visibility == Visibility.PRIVATE and not is_work(words)):
         # Those who decide it are no team.
         statement = re.sub(r"^Team (?!\w+:)", f"{message.speaker} and others ", statement)
     return Claim(
@@ -255,6 +281,7 @@ def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: 
         entities=tuple(hit.entities),
         event_date=hit.event_date,
         quotes=tuple(quotes),
+        forget_after=None if is_own else end_of_state(hit.statement, message.occurred_at),
     )
 
 

@@ -2,9 +2,11 @@
 
 import time
 import uuid
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from memories.english.calendar_dates import DateOrder
@@ -33,8 +35,19 @@ SPEAKING = (
     Episode.Kind.ACTIVITY,
 )
 Span = tuple[int, int]
-# What becomes of claims that stand on the words of an assistant, or of a tool, alone.
+# What becomes of claims that stand on the words of one source alone; by source, in words for people.
 TRUST = BELIEVE, HOLD, IGNORE = ("believe", "hold", "ignore")
+SOURCES = {
+    "user": "a user", "assistant": "an assistant", "tool": "a tool", "document": "a document",
+    "agents": "an agent's report",
+}  # fmt: skip
+DEFAULT_TRUST = dict.fromkeys(SOURCES, BELIEVE) | {"assistant": IGNORE}
+SOURCE_OF: dict[str, str] = {
+    Episode.Kind.ASSISTANT: "assistant", Episode.Kind.TOOL_USE: "tool",
+    Episode.Kind.TOOL_RESULT: "tool", Episode.Kind.ERROR: "tool",
+    Episode.Kind.ACTIVITY: "agents", Episode.Kind.TEXT: "document",
+}  # fmt: skip
+NO_UNSURE: Mapping[uuid.UUID, str] = MappingProxyType({})
 NEW_LINE, BULLETS = "\n", "… \t\r\n-*•>"
 
 
@@ -73,7 +86,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A message that is not read; `label` is one of the gatekeeper's, `reason` may say more."""
+    """A message that is not read, or a claim of it that is not kept; `label` is one of the gatekeeper's, `reason` may say more."""
 
     index: int
     reason: str
@@ -98,9 +111,10 @@ class ExtractOptions:
     the messages that the conversation had already: they are context, and make no claims.
     `asks_always`: a model reads the messages that patterns covered, too. `subject`: the caller's
     own id of whom it is about, where nobody knows a name. `languages` are read beside English;
-    `date_order` is that of day and month in numbers.
+    `date_order` is that of day and month in numbers. `patterns_off` are names of the library's
+    patterns that find nothing.
     `shares`: what a team decides is the team's, as it is where no person speaks for himself.
-    `trust` in an assistant's and a tool's words, by the names of `memories.workspace_settings`.
+    `trust` in the words of each of SOURCES.
     """
 
     extract: str = MemorySession.Extract.AUTO
@@ -114,17 +128,22 @@ class ExtractOptions:
     date_order: DateOrder = "auto"
     shares: bool = True
     trust: Mapping[str, str] = field(default_factory=dict)
+    patterns_off: frozenset[str] = frozenset()
 
     def trust_in(self, message: Message) -> str:
-        if message.kind == Episode.Kind.ASSISTANT:
-            return self.trust.get("assistant", IGNORE)
-        is_tool = message.kind in (Episode.Kind.TOOL_USE, Episode.Kind.TOOL_RESULT)
-        return self.trust.get("tool", BELIEVE) if is_tool else BELIEVE
+        source = self.source_of(message)
+        return self.trust.get(source) or DEFAULT_TRUST[source]
 
-    def visibility_of(self, category: str, statement: str) -> str:
-        """Of a decision a person tells, "we" may be anybody: it is the team's where it is of work."""
+    def source_of(self, message: Message) -> str:
+        """A whole text is its teller's own words; one among messages is a document's."""
+        is_own = message.kind == Episode.Kind.TEXT and self.is_whole_text
+        return "user" if is_own else SOURCE_OF.get(message.kind, "user")
+
+    def visibility_of(self, category: str, statement: str, words: str = "") -> str:
+        """Of a decision a person tells, "we" may be anybody: it is the team's where its `words`, as they
+        were said, are of work."""
         shares = self.shares and not (
-            self.subject and category == Category.DECISION and not is_work(statement)
+            self.subject and category == Category.DECISION and not is_work(words or statement)
         )
         return self.visibility or visibility_of(category, statement, shares=shares)
 
@@ -134,10 +153,12 @@ class Extraction:
     """The claims found, and why the rest made none. `error` is a model's failure; `quarantined`
     are claims without evidence, each with what is lacking. `too_long`: so many texts were to be
     kept whole and are longer than a memory; of `unread` messages only the beginning was read, `cut`
-    statements were longer than one may be; so many claims held `masked` words."""
+    statements were longer than one may be; so many claims held `masked` words. `unworthy`: what
+    was found and is not worth keeping."""
 
     claims: list[Claim] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
+    unworthy: list[Skip] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     error: ProviderError | None = None
     quarantined: list[tuple[Claim, str]] = field(default_factory=list)
@@ -149,26 +170,31 @@ class Extraction:
     milliseconds: dict[str, float] = field(default_factory=dict)
     steps: list[dict[str, Any]] = field(default_factory=list)
 
-    def add(self, claims: Iterable[Claim], unsure: Collection[uuid.UUID] = ()) -> None:
+    def add(self, claims: Iterable[Claim], unsure: Mapping[uuid.UUID, str] = NO_UNSURE) -> None:
         """What may be believed of `claims`: none of masked words; those that stand on `unsure`
-        messages alone are held."""
+        messages alone are held, with who said them."""
         for claim in claims:
             cited = {quote.episode_id for quote in claim.quotes}
             if any(map(is_masked, (claim.statement, *(quote.quote for quote in claim.quotes)))):
                 self.masked += 1
-            elif cited and cited <= set(unsure):
-                self.quarantined.append((claim, "only an assistant or a tool said it"))
+            elif cited and cited <= unsure.keys():
+                said = " and ".join(sorted({unsure[each] for each in cited}))
+                self.quarantined.append((claim, f"only {said} said it"))
             else:
                 self.claims.append(claim)
 
     @property
     def reason(self) -> str:
         """Why there are no more claims than there are, in words for people."""
-        counted: dict[str, int] = {}
-        for skip in self.skipped:
-            counted[skip.reason] = counted.get(skip.reason, 0) + 1
-        parts = [f"{reason} ({n})" if n > 1 else reason for reason, n in counted.items()]
-        return "; ".join([*self.notes, *(["skipped: " + ", ".join(parts)] if parts else [])])
+        parts = list(self.notes)
+        for heading, skips in (
+            ("not worth keeping", self.unworthy),
+            ("skipped", self.skipped),
+        ):
+            counted = Counter(skip.reason for skip in skips)
+            told = [f"{reason} ({n})" if n > 1 else reason for reason, n in counted.items()]
+            parts += [f"{heading}: {', '.join(told)}"] if told else []
+        return "; ".join(parts)
 
 
 def visibility_of(category: str, statement: str = "", *, shares: bool = True) -> str:

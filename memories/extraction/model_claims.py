@@ -11,11 +11,13 @@ from memories import guard, providers
 from memories.bounds import STATEMENT
 from memories.chunking import PIECE
 from memories.english import lexical, read_clause
+from memories.english.absolute_dates import end_of_state, with_dates
 from memories.english.calendar_dates import DateOrder
 from memories.english.talk import UNKNOWN
 from memories.extraction.evidence import FIRST_PERSON, Evidence, sentences_of, unsupported
 from memories.extraction.extraction_types import (
     BELIEVE,
+    SOURCES,
     Extraction,
     ExtractOptions,
     Message,
@@ -60,7 +62,11 @@ def ask_model(
         result.notes.append(f"too long: the model read {read} of {len(answer.pieces)} pieces")
     known = {lexical.fingerprint(claim.statement) for claim in result.claims}
     context = [*options.before, *messages]
-    unsure = [message.id for message in messages if options.trust_in(message) != BELIEVE]
+    unsure = {
+        message.id: SOURCES[options.source_of(message)]
+        for message in messages
+        if options.trust_in(message) != BELIEVE
+    }
     for claim in _distinct_claims(answer, unmatched, options):
         if doubt := doubt_of(claim, context, options.subject, options.date_order):
             text = claim.statement  # what nobody believes need not be kept at any length
@@ -72,7 +78,9 @@ def ask_model(
                 safe = replace(claim, statement=guard.masked(claim.statement, places))
                 result.quarantined.append((safe, guard.reason_of(places)))
             else:
-                result.add([claim], unsure)
+                statement = with_dates(claim.statement, claim.occurred_at)
+                ends = end_of_state(claim.statement, claim.occurred_at)
+                result.add([replace(claim, statement=statement, forget_after=ends)], unsure)
     if result.quarantined:
         result.notes.append(
             f"{len(result.quarantined)} claims of the model had no evidence or are held"
@@ -130,7 +138,9 @@ def _model_claim(
         statement=fact.statement.strip(),
         category=category,
         fact_type=fact.fact_type if fact.fact_type in FactType.values else type_of(category),
-        visibility=options.visibility_of(category, fact.statement),
+        visibility=options.visibility_of(
+            category, fact.statement, " ".join(quote.quote for quote in quotes)
+        ),
         method=Fact.Method.LLM,
         rule=read.rule,
         source=Source.EXTRACTED,

@@ -25,6 +25,7 @@ from memories.models import (
     Feature,
     FeatureChange,
     FeatureCitation,
+    FeatureRefusal,
     FeatureSet,
     Layer,
     WorkspaceIndex,
@@ -140,12 +141,23 @@ class _Changes:
             return
         same = self.by_fingerprint.get(Feature.fingerprint_of(command.columns))
         if same is not None:
-            self._support(command, same, target)
+            # It is known already: more words for it, and where another feature was meant, that
+            # ends.
+            confirmed = self.origin.method == MANUAL and same.method != MANUAL
+            if confirmed and target in (None, same):  # what a machine said is a person's now
+                cited = (*command.cited, *cited_now(same))
+                self._update(replace(command, action=UPDATE, slot=same.slot, cited=cited), same)
+                return
+            self.support.append((same, command.cited))
+            self.result.supported.append(same.pk)
+            if target is not None and target.pk != same.pk:
+                self._end(replace(command, reason=f"{same.feature} says it already"), target)
         elif command.action == ADD or target is None:
             feature_set = self.origin.set
             feature = Feature(
-                workspace_id=feature_set.workspace_id, set=feature_set, agent_id=self.origin.agent_id,
-                subject_id=feature_set.subject_id, conversation_id=feature_set.conversation_id,
+                workspace_id=feature_set.workspace_id, set=feature_set,
+                agent_id=self.origin.agent_id, subject_id=feature_set.subject_id,
+                conversation_id=feature_set.conversation_id,
                 method=self.origin.method,
             )  # fmt: skip
             feature.set_to(command.columns)
@@ -155,18 +167,6 @@ class _Changes:
             self._note(command, feature, None, feature.snapshot())
         else:
             self._update(command, target)
-
-    def _support(self, command: Command, same: Feature, target: Feature | None) -> None:
-        """It is known already: more words for it, and where another feature was meant, that ends."""
-        confirmed = self.origin.method == MANUAL and same.method != MANUAL
-        if confirmed and target in (None, same):  # what a machine said is a person's now
-            cited = (*command.cited, *cited_now(same))
-            self._update(replace(command, action=UPDATE, slot=same.slot, cited=cited), same)
-            return
-        self.support.append((same, command.cited))
-        self.result.supported.append(same.pk)
-        if target is not None and target.pk != same.pk:
-            self._end(replace(command, reason=f"{same.feature} says it already"), target)
 
     def _update(self, command: Command, feature: Feature) -> None:
         before = feature.snapshot()
@@ -215,6 +215,20 @@ class _Changes:
         reindex(self.space, list(self.changed), here, vectors)
         if self.changes or self.support:
             mark_changed(self.origin.set)
+
+
+def keep_refused(
+    origin: ChangeOrigin, refused: Iterable[RefusedCommand], episode_ids: Sequence[uuid.UUID] = ()
+) -> None:
+    """Note what was not done, and why; `episode_ids` are what was read for it."""
+    FeatureRefusal.objects.bulk_create(
+        FeatureRefusal(
+            workspace_id=origin.set.workspace_id, set=origin.set, agent_id=origin.agent_id,
+            batch=origin.batch, command=each.as_json(), reason=each.reason, rule=origin.rule,
+            episode_ids=list(episode_ids),
+        )
+        for each in refused
+    )  # fmt: skip
 
 
 def mark_changed(feature_set: FeatureSet) -> None:

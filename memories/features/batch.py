@@ -119,7 +119,8 @@ select m.id as memory, m.content, f.category, f.rule, f.confidence, f.id as fact
        c.episode_id, c.start, c."end", c.quote, {BELIEVED_AT} as occurred_at, s.name as subject,
        array(with recursive before (id) as (
                select id from memories_memory where superseded_by_id = m.id
-               union select v.id from memories_memory v join before on v.superseded_by_id = before.id)
+               union select v.id from memories_memory v
+               join before on v.superseded_by_id = before.id)
              select fc.feature_id from before
              join memories_fact of on of.memory_id = before.id
              join memories_featurecitation fc on fc.fact_id = of.id
@@ -166,28 +167,23 @@ def statements_by_memory(
 
 def propose(batch: EpisodeBatch) -> ProposedCommands:
     """Raises ProviderError where a model was asked and gave no whole answer."""
-    if batch.models is not None:
-        return _ask_model(batch, batch.models)
-    episodes, known = [each.pk for each in batch.episodes], [each.id for each in batch.known]
-    by_memory = statements_by_memory(batch.set.workspace_id, episodes, known)
-    commands = rules.commands(list(by_memory.values()), batch.known)
-    return ProposedCommands(commands, "rule", "rules")
-
-
-def _ask_model(batch: EpisodeBatch, models: FallbackChain) -> ProposedCommands:
+    if batch.models is None:
+        episodes, known = [each.pk for each in batch.episodes], [each.id for each in batch.known]
+        by_memory = statements_by_memory(batch.set.workspace_id, episodes, known)
+        commands = rules.commands(list(by_memory.values()), batch.known)
+        return ProposedCommands(commands, "rule", "rules")
     named = named_by_number(batch.known)
     messages = [
         PromptMessage(number, each.role, each.content[:LONGEST], each.author, each.occurred_at)
         for number, each in enumerate(batch.episodes)
     ]
+    own = batch.config.update_prompt
     question = ModelQuestion(
-        feature_prompts.update_rules(
-            batch.config.categories, batch.config.update_prompt, LONGEST_VALUE
-        ),
+        feature_prompts.update_rules(batch.config.categories, own, LONGEST_VALUE),
         feature_prompts.update_text(feature_lines(named), messages),
         CommandsAnswer,
     )
-    answer, model = ask_for(models, question, "commands", CommandAnswer)
+    answer, model = ask_for(batch.models, question, "commands", CommandAnswer)
     broken = [RefusedCommand("it is no command", raw=raw) for raw in answer.broken]
     commands = []
     for part in answer.parts:

@@ -41,12 +41,14 @@ _places = re.compile(
 )
 _dwelling = re.compile(
     r"\b(?:liv(?:e[sd]?|ing)|mov(?:e[sd]?|ing)|resid(?:e[sd]?|ing)|relocat(?:e[sd]?|ing)|based|from"
-    r"|stay(?:s|ed|ing)?) (?:\w+ )?(?:in|to|at|near|from|outside|with) (?!the moment|a mood|hope|fear)",
+    r"|stay(?:s|ed|ing)?) (?:\w+ )?(?:in|to|at|near|from|outside|with)"
+    r" (?!the moment|a mood|hope|fear)",
     re.IGNORECASE,
 )
 _lost = re.compile(r"\b(?:lost|sold|gave away|given away|threw|returned)\b", re.IGNORECASE)
 _no_things = re.compile(
-    r"(?:also |just |really |has |have |got |had |been )*(?:(?:a|an|the|some|any|no|few|more|lot|lots"
+    r"(?:also |just |really |has |have |got |had |been )*"
+    r"(?:(?:a|an|the|some|any|no|few|more|lot|lots"
     r"|of|great|good|little|much|many|new|really|tough|rough|hard|possible|temp) )*(?:jobs?|ideas?"
     r"|feelings?|times?|chances?|leads?|advice|plans?|questions?|problems?|offers?|interviews?"
     r"|setbacks?|blast|hang|sense|faith|luck|opportunit(?:y|ies)|experiences?|days?|weeks?"

@@ -31,7 +31,6 @@ from memories.models import (
     Feature,
     FeatureChange,
     FeatureCitation,
-    FeatureRefusal,
     FeatureSet,
     Layer,
     WorkspaceIndex,
@@ -154,19 +153,18 @@ def _ask_model(section: _Section, models: FallbackChain) -> _ProposedMerges:
     for part in answer.parts:
         values = part.model_dump(include={"tag", "feature", "value"})
         merge = commands.by_answer(part.ids, named, values)
-        fault = merge if isinstance(merge, str) else _fault(section, merge)
-        if fault or isinstance(merge, str):
+        if isinstance(merge, str):
+            result.refused.append(RefusedCommand(merge, raw=part.model_dump()))
+            continue
+        fault = "a person took this merge back"
+        if not commands.are_apart([merge.kept, *merge.gone], section.apart):
+            command = Command("add", merge.kept.category, merge.tag, merge.feature, merge.value)
+            fault = fault_of_value(command, section.config.categories)
+        if fault:
             result.refused.append(RefusedCommand(fault, raw=part.model_dump()))
         else:
             result.merges.append(merge)
     return result
-
-
-def _fault(section: _Section, merge: FeatureMerge) -> str:
-    if commands.are_apart([merge.kept, *merge.gone], section.apart):
-        return "a person took this merge back"
-    command = Command("add", merge.kept.category, merge.tag, merge.feature, merge.value)
-    return fault_of_value(command, section.config.categories)
 
 
 @transaction.atomic(durable=True)
@@ -180,13 +178,7 @@ def _apply(
         if _is_possible(merge, live):
             touched += _merge(replace(origin, set=feature_set, batch=uuid7()), merge, live)
             gone += len(merge.gone)
-    FeatureRefusal.objects.bulk_create(
-        FeatureRefusal(
-            workspace_id=feature_set.workspace_id, set=feature_set, agent_id=origin.agent_id,
-            batch=origin.batch, command=each.as_json(), reason=each.reason, rule=origin.rule,
-        )
-        for each in proposed.refused
-    )  # fmt: skip
+    apply.keep_refused(origin, proposed.refused)
     if touched:
         here = [each for each in touched if each.ended_at is None]
         apply.reindex(space, [each.pk for each in touched], here, vectors)

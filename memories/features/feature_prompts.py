@@ -156,7 +156,8 @@ class ParsedAnswer(Generic[Answer]):
 
 
 def read_answer(text: str, name: str, shape: type[Answer]) -> ParsedAnswer[Answer]:
-    """The list called `name`. Raises ValueError where the object that was asked for is not there."""
+    """The list called `name`. Raises ValueError where the object that was asked for is not
+    there."""
     start, end = text.find("{"), text.rfind("}")
     if not 0 <= start < end:
         raise ValueError("there is no JSON object in the answer")

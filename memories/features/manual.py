@@ -1,4 +1,5 @@
-"""Features written, changed and ended by hand, and changes taken back; what a person wrote, no machine changes."""
+"""Features written, changed and ended by hand, and changes taken back; what a person wrote, no
+machine changes."""
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence

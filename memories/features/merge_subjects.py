@@ -1,4 +1,5 @@
-"""What was taken in about one subject becomes another's, and goes back; in the caller's transaction.
+"""What was taken in about one subject becomes another's, and goes back; in the caller's
+transaction.
 
 The own set of the merged subject stays, with all its history and the marks of what it took in: its
 features only end, in one batch, so that they can come back word for word.

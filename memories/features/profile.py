@@ -49,8 +49,8 @@ KEPT = 3600  # seconds
 
 @dataclass(frozen=True, slots=True)
 class ProfileOptions:
-    """Of whom, at which instant, and how many memories of each group, and features of each category,
-    at most: the newest."""
+    """Of whom, at which instant, and how many memories of each group, and features of each
+    category, at most: the newest."""
 
     subject_id: uuid.UUID
     at: AsOf = NOW
@@ -174,27 +174,21 @@ def _profile_features(
     for citation in citations.select_related("episode", "fact"):
         by_change[citation.change_id].cited.append(citation)
     for each in by_change.values():
-        each.is_over = _is_over(each, options.day, order)
+        # A plan is over when its last day lies behind; one without a date never ends by itself. Its
+        # day is that of the fact that was read there; else its own words name it, as said that day.
+        ends, value = [], each.feature.value
+        for cited in each.cited if each.feature.category in MOVING else ():
+            if cited.fact and cited.fact.event_date:
+                ends.append(last_day(cited.fact.statement, cited.fact.event_date.date(), order))
+            elif first := event_date(value, cited.episode.occurred_at, order):
+                ends.append(last_day(value, first.date(), order))
+        each.is_over = bool(ends) and max(ends) < options.day
 
     def place(one: ProfileFeature) -> tuple[str, ...]:
         row = one.feature
         return row.category, row.tag, row.about, row.feature, str(row.pk)
 
     return sorted(by_change.values(), key=place)
-
-
-def _is_over(one: ProfileFeature, on: date, order: DateOrder) -> bool:
-    """Whether a plan's last day lies before `on`; one without a date never ends by itself. Its day
-    is that of the fact that was read there; else its own words name it, as said that day."""
-    if one.feature.category not in MOVING:
-        return False
-    ends = []
-    for citation in one.cited:
-        if citation.fact and citation.fact.event_date:
-            ends.append(last_day(citation.fact.statement, citation.fact.event_date.date(), order))
-        elif first := event_date(one.feature.value, citation.episode.occurred_at, order):
-            ends.append(last_day(one.feature.value, first.date(), order))
-    return bool(ends) and max(ends) < on
 
 
 NEWEST_EVENTS = 10
@@ -215,7 +209,10 @@ _predicate = re.compile(
     r"|dreams|plans|planned|aims|intends|considers|thinks|believes|cherishes|appreciates|cares|got)\b",
     re.IGNORECASE,
 )
-_markup = re.compile(r"[<>`#*_\[\]|\\]")
+_markup = re.compile(r"[<>`#*_\[\]|\\~]")
+_HTML = {"<": "&lt;", ">": "&gt;"}
+# What would begin a list within the list.
+_leading = re.compile(r"^[-+=](?=\s|$)|(?<=^\d)[.)](?=\s)|(?<=^\d\d)[.)](?=\s)")
 
 
 def static_lines(profile: Profile) -> list[str]:
@@ -286,4 +283,7 @@ def _line(feature: Feature, named: bool) -> str:
 
 
 def _plain_text(text: str) -> str:
-    return _markup.sub(lambda match: f"\\{match[0]}", " ".join(text.split()))
+    escaped = _markup.sub(
+        lambda match: _HTML.get(match[0], f"\\{match[0]}"), " ".join(text.split())
+    )
+    return _leading.sub(r"\\\g<0>", escaped)

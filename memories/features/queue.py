@@ -105,23 +105,19 @@ def count(feature_set: FeatureSet) -> None:
     if since and since > now:  # what a wrong clock kept waits since it was first counted, at least
         since = min(feature_set.waiting_since or now, now)
     feature_set.waiting, feature_set.waiting_since = counted["number"], since
-    feature_set.due_at = _due_at(feature_set)
+    if since is not None:
+        config = config_of(feature_set.workspace.settings, feature_set.config)
+        at_once = feature_set.waiting >= config.messages
+        due = since if at_once else since + timedelta(seconds=config.seconds)
+        # A failing set keeps to its pause.
+        pause = feature_set.due_at or due
+        feature_set.due_at = max(due, pause) if feature_set.failures else due
+    elif not feature_set.failures:  # one that failed has all, but it is not yet merged
+        feature_set.due_at = None
     # All that fits up to the cursor is taken in, and nothing will come before it any more.
     settled = id_at(now - LATE)
     reached = settled if first is None else min(settled, uuid.UUID(int=first.int - 1))
     feature_set.cursor = max(feature_set.cursor or reached, reached)
-
-
-def _due_at(feature_set: FeatureSet) -> datetime | None:
-    since, due_at = feature_set.waiting_since, feature_set.due_at
-    if since is None:
-        return due_at if feature_set.failures else None  # all is taken in, but not yet merged
-    config = config_of(feature_set.workspace.settings, feature_set.config)
-    at_once = feature_set.waiting >= config.messages
-    due = since if at_once else since + timedelta(seconds=config.seconds)
-    if feature_set.failures:
-        return max(due, due_at or due)  # a failing set keeps to its pause
-    return due
 
 
 def recount(feature_set: FeatureSet) -> None:
@@ -170,7 +166,8 @@ def discover_sets(workspace_id: uuid.UUID | None = None) -> int:
         for feature_set in _touched(row.workspace, row.subjects or []):
             recount(feature_set)
             looked += 1
-        # Episodes whose ids were made a while ago may still be committed: those are looked at again.
+        # Episodes whose ids were made a while ago may still be committed: those are looked at
+        # again.
         seen = min(row.last, id_at(timezone.now() - LATE))
         SetDiscovery.objects.update_or_create(workspace_id=row.workspace, defaults={"seen": seen})
     return looked

@@ -40,6 +40,31 @@ class Redaction:
     fallen: list[FeatureChange] = field(default_factory=list)
     lost: int = 0
 
+    @classmethod
+    def of(cls, changes: Sequence[FeatureChange], erased: Ids, parted: Ids) -> "Redaction":
+        """What is left of the changes of one feature; `parted` are the merges that are taken
+        back."""
+        left = cls(changes[0].feature)
+        for change in changes:
+            before = left.standing[-1].after if left.standing else None
+            is_broken = bool(left.fallen) and (
+                not left.standing or left.fallen[-1].pk > left.standing[-1].pk
+            )
+            # The outcome of a merge is what one of its parts said; other changes may end or restore
+            # what is no longer there.
+            says_nothing = bool(change.action == Action.MERGE and change.after) or (
+                change.after == before and (change.after is None or change.action == Action.UNDO)
+            )
+            if _falls(change, erased, parted) or (is_broken and says_nothing):
+                left.fallen.append(change)
+                continue
+            if is_broken:
+                change.before = before
+                change.action = change.action if before else Action.ADD
+            left.lost += sum(each.episode_id in erased for each in change.citations.all())
+            left.standing.append(change)
+        return left
+
     @property
     def citations_gone(self) -> int:
         """Those of erased words, and those of what falls."""
@@ -87,7 +112,7 @@ def redactions(episodes: QuerySet[Episode] | Ids) -> list[Redaction]:
         rows = FeatureChange.objects.filter(feature__in=touched).order_by("feature_id", "pk")
         whole = rows.select_related("feature").prefetch_related("citations")
         result = [
-            _redaction(list(own), erased, parted)
+            Redaction.of(list(own), erased, parted)
             for _, own in groupby(whole, key=lambda change: change.feature_id)
         ]
         fallen = {c.batch for one in result for c in one.fallen if c.action == Action.MERGE}
@@ -98,24 +123,6 @@ def redactions(episodes: QuerySet[Episode] | Ids) -> list[Redaction]:
             batch__in=parted, action=Action.MERGE, after__isnull=True
         )
         touched |= set(parts.values_list("feature_id", flat=True))
-
-
-def _redaction(changes: Sequence[FeatureChange], erased: Ids, parted: Ids) -> Redaction:
-    left = Redaction(changes[0].feature)
-    for change in changes:
-        before = left.standing[-1].after if left.standing else None
-        is_broken = bool(left.fallen) and (
-            not left.standing or left.fallen[-1].pk > left.standing[-1].pk
-        )
-        if _falls(change, erased, parted) or is_broken and _says_nothing_of_its_own(change, before):
-            left.fallen.append(change)
-            continue
-        if is_broken:
-            change.before = before
-            change.action = change.action if before else Action.ADD
-        left.lost += sum(each.episode_id in erased for each in change.citations.all())
-        left.standing.append(change)
-    return left
 
 
 def _falls(change: FeatureChange, erased: Ids, parted: Ids) -> bool:
@@ -135,14 +142,6 @@ def _falls(change: FeatureChange, erased: Ids, parted: Ids) -> bool:
 
 def _stems(cited: Iterable[FeatureCitation]) -> set[str]:
     return {stem for each in cited for stem in lexical.stems(each.quote)}
-
-
-def _says_nothing_of_its_own(change: FeatureChange, before: object) -> bool:
-    """The outcome of a merge is what one of its parts said; other changes may end or restore what
-    is no longer there."""
-    if change.action == Action.MERGE and change.after:
-        return True
-    return change.after == before and (change.after is None or change.action == Action.UNDO)
 
 
 def redact(space: WorkspaceIndex, left: Redaction, erased: Ids) -> Counter[str]:

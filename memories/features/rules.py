@@ -132,7 +132,8 @@ LASTING_THOUGH_PAST = frozenset(
     {"home", "education", "health", "family", "people", "rules", "decisions"}
 )
 _over = re.compile(
-    r"(?:and others|(?:also |really |just )?(?:had|has had|has been an?|was|were|wanted|ran|went))\b",
+    r"(?:and others|(?:also |really |just )?"
+    r"(?:had|has had|has been an?|was|were|wanted|ran|went))\b",
     re.IGNORECASE,
 )
 _words = re.compile(r"[\w@.+'&/-]*[\w@+'&/]")
@@ -212,7 +213,16 @@ def is_theirs(about: str, known: KnownFeature, others: Sequence[KnownFeature]) -
 def _drafts(one: MemoryStatement) -> Iterator[_Draft]:
     if one.confidence < SURE:
         return
-    slots = [(slot, _value(one, slot)) for slot in _own_slots(one) if slot.name in BY_SLOT]
+    # Slots of the speaker's own, not of somebody they speak about; one per name.
+    own = "-".join(sorted(root(word) for word in one.speaker.lower().split()))
+    by_name: dict[str, Slot] = {}
+    for slot in read(one.statement).slots:
+        # Who moves from one place to another lives there; in the words alone it may be an employer.
+        if one.rule == "moved" and slot.name == "employer":
+            slot = replace(slot, name="residence")
+        if slot.subject == own:
+            by_name[slot.name] = slot
+    slots = [(slot, _value(one, slot)) for slot in by_name.values() if slot.name in BY_SLOT]
     # Who "stays positive" lives nowhere by that.
     slots = [
         (slot, value)
@@ -227,32 +237,13 @@ def _drafts(one: MemoryStatement) -> Iterator[_Draft]:
             yield _Draft(key, value, f"{slot.name}|{slot.key}"[:255])
     by_rule = BY_PATTERN.get(one.rule) or BY_CATEGORY.get(one.category)
     if not slots and by_rule is not None:
-        value = to_the_point(predicate(one.statement, one.speaker))
-        if _says_something(one, by_rule, value):
+        value, tag = to_the_point(predicate(one.statement, one.speaker)), by_rule.tag
+        # What was, happened once, or was done with others says little of what somebody is or has.
+        lasts = tag in LASTING_THOUGH_PAST or not _over.match(value)
+        fits = tag != "things" or is_thing(value)
+        fits = fits and (tag != "home" or is_home(one.statement, value))
+        if fits and lasts and stands_alone(one.statement, value, one.speaker):
             yield _Draft(by_rule, value, "")
-
-
-def _says_something(one: MemoryStatement, key: FeatureKey, value: str) -> bool:
-    """What was, happened once, or was done with others says little of what somebody is or has."""
-    if key.tag == "things" and not is_thing(value):
-        return False
-    if key.tag == "home" and not is_home(one.statement, value):
-        return False
-    lasts = key.tag in LASTING_THOUGH_PAST or not _over.match(value)
-    return lasts and stands_alone(one.statement, value, one.speaker)
-
-
-def _own_slots(one: MemoryStatement) -> list[Slot]:
-    """Slots of the speaker's own, not of somebody they speak about; one per name."""
-    own = "-".join(sorted(root(word) for word in one.speaker.lower().split()))
-    by_name: dict[str, Slot] = {}
-    for slot in read(one.statement).slots:
-        # Who moves from one place to another lives there; in the words alone it may be an employer.
-        if one.rule == "moved" and slot.name == "employer":
-            slot = replace(slot, name="residence")
-        if slot.subject == own:
-            by_name[slot.name] = slot
-    return list(by_name.values())
 
 
 def _value(one: MemoryStatement, slot: Slot) -> str:

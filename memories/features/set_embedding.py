@@ -71,7 +71,8 @@ class SetEmbedding:
 
 
 def faults(raw: object, path: str) -> list[Invalid]:
-    """What is wrong with an embedder that is well declared: there is no such model, or no way to it."""
+    """What is wrong with an embedder that is well declared: there is no such model, or no way to
+    it."""
     if not isinstance(raw, Mapping):
         return []
     try:

@@ -20,7 +20,7 @@ from memories.features.consolidate import consolidate_long_sections
 from memories.features.sets import find
 from memories.index import statements, workspace_index
 from memories.leases import TakenOver
-from memories.models import Feature, FeatureRefusal, FeatureSet, WorkspaceIndex
+from memories.models import Feature, FeatureSet, WorkspaceIndex
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
@@ -44,6 +44,13 @@ class UpdateResult:
     refused: int = 0
     merged: int = 0
 
+    def add(self, episodes: int, applied: ApplyResult) -> None:
+        self.episodes += episodes
+        self.added += len(applied.added)
+        self.updated += len(applied.updated)
+        self.deleted += len(applied.deleted)
+        self.refused += len(applied.refused)
+
 
 def update_set(set_id: uuid.UUID) -> UpdateResult | None:
     """Take all that is ready into a set that is due, then merge what is too much.
@@ -59,7 +66,15 @@ def update_set(set_id: uuid.UUID) -> UpdateResult | None:
     try:
         with metrics.timer("set_fold"), leases.renewed(held) as work:
             while time.monotonic() < until and (batch := gather(feature_set)) is not None:
-                _take_in(batch, result)
+                proposed = propose(batch)
+                space = workspace_index.index_of(batch.set.workspace_id)
+                texts = [
+                    Feature.text_of(each.tag, each.feature, each.value, each.about)
+                    for each in proposed.commands
+                    if each.value
+                ]
+                applied = _apply(space, batch, proposed, apply.embed_texts(space, texts))
+                result.add(len(batch.episodes), applied)
                 work.advance()
             # Also where a worker before died between the two.
             if result.episodes or feature_set.failures > 1:
@@ -117,22 +132,6 @@ def _discovered(scope: Scope, key: str) -> FeatureSet:
     return find(scope, key)
 
 
-def _take_in(batch: EpisodeBatch, result: UpdateResult) -> None:
-    proposed = propose(batch)
-    space = workspace_index.index_of(batch.set.workspace_id)
-    texts = [
-        Feature.text_of(each.tag, each.feature, each.value, each.about)
-        for each in proposed.commands
-        if each.value
-    ]
-    applied = _apply(space, batch, proposed, apply.embed_texts(space, texts))
-    result.episodes += len(batch.episodes)
-    result.added += len(applied.added)
-    result.updated += len(applied.updated)
-    result.deleted += len(applied.deleted)
-    result.refused += len(applied.refused)
-
-
 @transaction.atomic(durable=True)
 def _apply(
     space: WorkspaceIndex, batch: EpisodeBatch, proposed: ProposedCommands, vectors: Vectors
@@ -154,21 +153,12 @@ def _apply(
     planned = _without_ended(origin, plan(commands, batch.config.categories, known))
     result = apply.apply_commands(space, origin, planned.commands, vectors)
     result.refused = [*proposed.broken, *planned.refused]
-    FeatureRefusal.objects.bulk_create(
-        FeatureRefusal(
-            workspace_id=feature_set.workspace_id, set=feature_set, agent_id=batch.agent_id,
-            batch=origin.batch, command=each.as_json(), reason=each.reason, rule=origin.rule,
-            episode_ids=ids,
-        )
-        for each in result.refused
-    )  # fmt: skip
-    statements.execute(
-        MARK,
-        {
-            "set": feature_set.pk, "workspace": feature_set.workspace_id, "batch": origin.batch,
-            "now": timezone.now(), "ids": ids,
-        },
-    )  # fmt: skip
+    apply.keep_refused(origin, result.refused, ids)
+    marks = {
+        "set": feature_set.pk, "workspace": feature_set.workspace_id, "batch": origin.batch,
+        "now": timezone.now(), "ids": ids,
+    }  # fmt: skip
+    statements.execute(MARK, marks)
     if result.added or result.updated or result.deleted:
         AuditEntry.line(
             feature_set.workspace_id, origin.by, "fold_set", feature_set,

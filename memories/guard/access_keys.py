@@ -24,6 +24,11 @@ _prefixed = Form(
     r"|(?:mem|lin_api|ntn|secret|vercel|fig[du]|dckr_pat|nvapi|r8|pplx|xai|co)[_-][A-Za-z0-9_-]{24,120})(?![\w-])",
     exact_case=True,
 )
+# A name of its own and groups of capitals and digits: "acme_prod_7K2M-Q9XD-4H1B".
+_grouped = Form(
+    r"(?<![\w-])(?:[A-Za-z]{2,12}_){1,4}(?=[A-Z0-9-]{0,30}\d)(?=[A-Z0-9-]{0,30}[A-Z])[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){1,6}(?![\w-])",
+    exact_case=True,
+)
 _jwt = Form(r"(?<![\w-])eyJ[\w-]{8,4000}\.eyJ[\w-]{8,8000}(?:\.[\w-]{4,2000})?", exact_case=True)
 _webhook = Form(
     r"hooks\.slack\.com/(?:services|workflows)/[\w/]{20,120}|discord(?:app)?\.com/api/webhooks/\d{10,25}/[\w-]{20,100}|\bapi\.telegram\.org/bot\d{6,12}:[\w-]{30,50}"
@@ -64,6 +69,8 @@ _of_examples = re.compile(r"pass|pwd|secret|port$|test", re.IGNORECASE)
 
 
 def find(text: str) -> Iterator[Finding]:
+    for match in _grouped.finditer(text):
+        yield Finding(match.start(), match.end(), "key")
     for form in (_prefixed, _jwt):
         for match in form.finditer(text):
             if not is_placeholder(match[0]) and _has_variety(match[0]):

@@ -127,22 +127,18 @@ def _check_batch(
 
 def _differing(index: WorkspaceIndex, entry: Entry, item: Item) -> list[str]:
     names = [name for name in PLAIN_COLUMNS if getattr(entry, name) != getattr(item, name)]
+    wanted = lexical.term_keys(index.number, item.layer, lexical.document(item.text))
+    has_terms = list(entry.terms) == wanted
+    if item.layer == Layer.EPISODES:  # what neighbours lend depends on the order in which they came
+        has_terms = set(wanted) <= set(entry.terms)
     own = {
         "workspace": entry.workspace == index.number,
         "marks": entry.marks == ranking.marks(item.text),
         "trigrams": entry.trigrams == lexical.trigram_keys(index.number, item.layer, item.text),
-        "terms": _has_terms(index, entry, item),
+        "terms": has_terms,
         "weights": (entry.weights is None) == (not entry.terms),
     }
     return [*names, *(name for name, agrees in own.items() if not agrees)]
-
-
-def _has_terms(index: WorkspaceIndex, entry: Entry, item: Item) -> bool:
-    """Its own words at least: what neighbours lend depends on the order in which they came."""
-    wanted = lexical.term_keys(index.number, item.layer, lexical.document(item.text))
-    if item.layer != Layer.EPISODES:
-        return list(entry.terms) == wanted
-    return set(wanted) <= set(entry.terms)
 
 
 def _check_vectors(
@@ -153,24 +149,22 @@ def _check_vectors(
         return
     values = {"ids": [entry for entry, _ in lacking], "model": index.embedding_model_id}
     parts = {row.id: set(row.parts or ()) for row in statements.rows(rebuild.PARTS, values)}
-    wanted = _wanted_parts(index, [item for _, item in lacking])
+    texts = [item.texts for _, item in lacking]
+    if index.embedding_model_id is None:
+        wanted: list[set[int]] = [set() for _ in lacking]
+    elif workspace_index.embedder_of(
+        index
+    ).is_remote:  # asking it costs; what it cannot embed is blank
+        wanted = [{n for n, text in enumerate(own) if embeddable(text)} for own in texts]
+    else:
+        vectors = due.embed(index, texts)
+        wanted = [{n for n, vector in enumerate(own) if vector is not None} for own in vectors]
     for (entry, item), expected in zip(lacking, wanted, strict=True):
         name = Layer(item.layer).label
         if expected - parts[entry]:
             found.add(f"{name} without all their vectors, and not due", item.id)
         if parts[entry] - expected:
             found.add(f"{name} with vectors of texts that are not there", item.id)
-
-
-def _wanted_parts(index: WorkspaceIndex, items: Sequence[Item]) -> list[set[int]]:
-    if index.embedding_model_id is None:
-        return [set() for _ in items]
-    if workspace_index.embedder_of(
-        index
-    ).is_remote:  # asking it costs; what it cannot embed is blank
-        return [{n for n, text in enumerate(item.texts) if embeddable(text)} for item in items]
-    vectors = due.embed(index, [item.texts for item in items])
-    return [{n for n, vector in enumerate(own) if vector is not None} for own in vectors]
 
 
 def _check_counts(index: WorkspaceIndex, found: Agreement) -> None:

@@ -3,6 +3,8 @@
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -16,7 +18,7 @@ from memories.index import entries, statements, workspace_index
 from memories.index.entries import Item, Vectors
 from memories.index.workspace_index import embedder_of, line_to, lock
 from memories.models import DueVector, Entry, Episode, Feature, Layer, Memory, WorkspaceIndex
-from memories.providers import Embedder, embeddable
+from memories.providers import embeddable
 
 BATCH = 256
 TEXTS: dict[int, type[Memory] | type[Episode] | type[Feature]] = {
@@ -28,20 +30,14 @@ TEXTS: dict[int, type[Memory] | type[Episode] | type[Feature]] = {
 
 def embed(index: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors]:
     """Vectors of each sequence of texts; raises ProviderError."""
-    flat = _embedded(embedder_of(index), [text for group in texts for text in group])
-    found: list[Vectors] = []
-    at = 0
-    for group in texts:
-        found.append(flat[at : at + len(group)])
-        at += len(group)
-    return found
-
-
-def _embedded(embedder: Embedder, texts: list[str]) -> Vectors:
-    if not embedder.is_remote or not any(map(embeddable, texts)):
-        return embedder.embed(texts)
-    line = line_to(embedder, "documents", settings.PROVIDER_TIMEOUT)
-    return breakers.call(line, lambda: embedder.embed(texts))
+    embedder = embedder_of(index)
+    flat = [text for group in texts for text in group]
+    if embedder.is_remote and any(map(embeddable, flat)):
+        line = line_to(embedder, "documents", settings.PROVIDER_TIMEOUT)
+        vectors = iter(breakers.call(line, lambda: embedder.embed(flat)))
+    else:
+        vectors = iter(embedder.embed(flat))
+    return [list(islice(vectors, len(group))) for group in texts]
 
 
 def embed_or_leave(index: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors] | None:
@@ -85,7 +81,13 @@ def fill_entries(index: WorkspaceIndex, ids: Sequence[int]) -> int:
             with leases.renewed(rows.all, "next_attempt_at"):
                 vectors = embed(index, [item.texts for _, item in found])
         except ProviderError as error:
-            _postpone([*claimed, *ids[tried:]], error)
+            # Each failure doubles the pause; where nobody was asked, only that of the breaker is
+            # waited for.
+            late: dict[str, Any] = {"ids": [*claimed, *ids[tried:]]}
+            if isinstance(error, Unasked) and error.retry_after:
+                statements.execute(WAIT, late | {"seconds": float(error.retry_after)})
+            else:
+                statements.execute(POSTPONE, late | {"error": error.message})
             break
         done += _store(index, found, vectors)
     return done
@@ -129,36 +131,32 @@ def batches(ids: Sequence[int]) -> Iterator[list[int]]:
 def items_of(rows: QuerySet[Entry]) -> list[tuple[int, Item]]:
     """Entry ids with their items, read from the truth again."""
     found = list(rows.defer("terms", "trigrams", "weights"))
-    texts = _texts(found)
-    return [(row.pk, _item(row, texts[row.item])) for row in found if row.item in texts]
-
-
-def _texts(rows: list[Entry]) -> dict[uuid.UUID, str]:
     texts: dict[uuid.UUID, str] = {}
     for layer, model in TEXTS.items():
-        ids = [row.item for row in rows if row.layer == layer]
-        if ids:
-            found = model._default_manager.filter(pk__in=ids)
-            texts |= dict(found.values_list("pk", "content"))
-    return texts
-
-
-def _item(row: Entry, text: str) -> Item:
-    return Item(
-        id=row.item,
-        layer=row.layer,
-        text=text,
-        counts={},
-        occurred_at=row.occurred_at,
-        subject=row.subject,
-        agent=row.agent,
-        visibility=row.visibility,
-        scope=row.scope,
-        place=row.place,
-        live=row.live,
-        position=row.position,
-        texts=entries.texts_of(text),
-    )
+        if ids := [row.item for row in found if row.layer == layer]:
+            truth = model._default_manager.filter(pk__in=ids)
+            texts |= dict(truth.values_list("pk", "content"))
+    items = []
+    for row in found:
+        if row.item not in texts:
+            continue
+        item = Item(
+            id=row.item,
+            layer=row.layer,
+            text=texts[row.item],
+            counts={},
+            occurred_at=row.occurred_at,
+            subject=row.subject,
+            agent=row.agent,
+            visibility=row.visibility,
+            scope=row.scope,
+            place=row.place,
+            live=row.live,
+            position=row.position,
+            texts=entries.texts_of(texts[row.item]),
+        )
+        items.append((row.pk, item))
+    return items
 
 
 @transaction.atomic
@@ -173,7 +171,8 @@ def _store(
     ids = [entry for entry, _ in found]
     taken = statements.rows(
         "delete from memories_duevector d using memories_entry e"
-        " where d.entry_id = e.id and d.entry_id = any(%(ids)s) returning e.id, e.live, e.visibility",
+        " where d.entry_id = e.id and d.entry_id = any(%(ids)s)"
+        " returning e.id, e.live, e.visibility",
         {"ids": ids},
     )
     now = {row.id: row for row in taken}
@@ -196,11 +195,3 @@ WAIT = """
 update memories_duevector set next_attempt_at = now() + make_interval(secs => %(seconds)s)
 where entry_id = any(%(ids)s)
 """
-
-
-def _postpone(ids: Sequence[int], error: ProviderError) -> None:
-    """Each failure doubles the pause; where nobody was asked, only that of the breaker is waited for."""
-    if isinstance(error, Unasked) and error.retry_after:
-        statements.execute(WAIT, {"ids": list(ids), "seconds": float(error.retry_after)})
-    else:
-        statements.execute(POSTPONE, {"ids": list(ids), "error": error.message})

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -200,7 +199,7 @@ def write(
     rows.append(_vector_rows(index, found, index.embedding_model_id))
     statements.insert(*rows)
     if len(found) < len(ids):
-        _mark_due([entry for (entry, _), own in paired if own is None])
+        statements.execute(MARK_DUE, {"ids": [entry for (entry, _), own in paired if own is None]})
     if model != index.embedding_model_id:
         workspace_index.leave_due(index, ids)
 
@@ -216,12 +215,20 @@ def _vector_rows(
     index: WorkspaceIndex, found: Iterable[tuple[int, Item, Vectors]], model: int | None
 ) -> Rows:
     made = [
-        (entry, model, part, index.number, item, vector)
+        (entry, part, item, vector)
         for entry, item, vectors in found
         for part, vector in enumerate(vectors)
         if vector is not None
     ]
-    return Rows(VECTORS, len(made), starmap(_vector_record, made))
+    records = (
+        (
+            entry, model, part, index.number, int(item.layer), item.subject, item.agent,
+            item.visibility, item.scope, item.place, item.live, len(vector) > WIDEST_COVERED,
+            HalfVector(vector),
+        )
+        for entry, part, item, vector in made
+    )  # fmt: skip
+    return Rows(VECTORS, len(made), records)
 
 
 def set_live(index: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID], *, live: bool) -> None:
@@ -281,6 +288,10 @@ def remove(index: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID]) -> int
     return len(gone)
 
 
+MARK_DUE = """
+insert into memories_duevector (entry_id, attempts, next_attempt_at, error)
+select id, 0, now(), '' from unnest(%(ids)s::int8[]) id
+"""
 SET_KEYS = """
 update memories_entry
 set length = %(length)s, marks = %(marks)s, terms = %(terms)s::int8[],
@@ -311,14 +322,6 @@ delete from memories_entry where id in (select id from gone) returning id, live
 """
 
 
-def _mark_due(ids: list[int]) -> None:
-    statements.execute(
-        "insert into memories_duevector (entry_id, attempts, next_attempt_at, error)"
-        " select id, 0, now(), '' from unnest(%(ids)s::int8[]) id",
-        {"ids": ids},
-    )
-
-
 def entry_record(entry: int, number: int, item: Item) -> tuple[Any, ...]:
     """The values of an item's entry, in the order of ENTRY_COLUMNS."""
     keys = item.keys or keys_of(number, item.layer, item.text, item.counts)
@@ -336,12 +339,3 @@ def sparse(weights: Mapping[int, float]) -> SparseVector | None:
     # pgvector's constructor counts from 0, the text form from 1.
     positions = {number - 1: weight for number, weight in kept.items()}
     return SparseVector(positions, lexical.SPARSE_DIMENSIONS) if positions else None
-
-
-def _vector_record(
-    entry: int, model: int | None, part: int, number: int, item: Item, vector: np.ndarray
-) -> tuple[Any, ...]:
-    return (
-        entry, model, part, number, int(item.layer), item.subject, item.agent, item.visibility,
-        item.scope, item.place, item.live, len(vector) > WIDEST_COVERED, HalfVector(vector),
-    )  # fmt: skip

@@ -1,6 +1,7 @@
-"""The live memories that a claim is compared with: those near it. Many vectors against all that a subject has are
-one product of matrices, outside of the database: the rows come as binary COPY out of the covering index. A
-thousand statements against ten thousand memories take a tenth of a second; as a join, two."""
+"""The live memories that a claim is compared with: those near it. Many vectors against all that a
+subject has are one product of matrices, outside of the database: the rows come as binary COPY out
+of the covering index. A thousand statements against ten thousand memories take a tenth of a second;
+as a join, two."""
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -79,24 +80,18 @@ class _Pairs(NamedTuple):
 def _chunks(
     select: str, values: dict[str, Any], dimensions: int
 ) -> Iterator[tuple[npt.NDArray[np.int64], Floats]]:
-    rows = np.frombuffer(_copied(select, values), _layout(dimensions))
-    for start in range(0, len(rows), CHUNK):
-        part = rows[start : start + CHUNK]
-        yield part["id"].astype(np.int64), part["vector"].astype(np.float32)
-
-
-def _copied(select: str, values: dict[str, Any]) -> bytes:
     text = f"copy ({select}) to stdout (format binary)"
     with psycopg.Cursor(statements.hot_connection()) as cursor, cursor.copy(text, values) as reader:
-        return b"".join(bytes(part) for part in reader)[HEADER:-TRAILER]
-
-
-def _layout(dimensions: int) -> np.dtype[Any]:
-    """One row of binary COPY: a count of fields, then each with its length before it."""
-    return np.dtype(
+        told = b"".join(bytes(part) for part in reader)[HEADER:-TRAILER]
+    # One row of binary COPY: a count of fields, then each with its length before it.
+    layout = np.dtype(
         [("fields", ">i2"), ("id_length", ">i4"), ("id", ">i8"), ("vector_length", ">i4")]
         + [("dimensions", ">i2"), ("unused", ">i2"), ("vector", ">f2", (dimensions,))]
     )
+    rows = np.frombuffer(told, layout)
+    for start in range(0, len(rows), CHUNK):
+        part = rows[start : start + CHUNK]
+        yield part["id"].astype(np.int64), part["vector"].astype(np.float32)
 
 
 # From so many statements on the comparison is a product of matrices.
@@ -217,13 +212,23 @@ def _compared(
     vectors: Sequence[np.ndarray | None],
     codes: Sequence[int],
 ) -> list[Pair]:
-    return [
-        pair
-        for code in sorted(set(codes))
-        for pair in _by_matrix(text_of(code), values, _of_code(vectors, codes, code))
-    ]
+    pairs = []
+    reach = {"floor": values["threshold"], "most": values["most"]}
+    for code in sorted(set(codes)):
+        own = enumerate(zip(vectors, codes, strict=True))
+        asked = [(i, v) for i, (v, of) in own if of == code and v is not None]
+        if not asked:
+            continue
+        # As the index has them: in half precision.
+        rows = np.array([vector for _, vector in asked], np.float16).astype(np.float32)
+        found = best_pairs(text_of(code), values, rows, **reach)
+        ids = list({entry for _, entry, _ in found})
+        items = {row.id: row.item for row in statements.rows(ITEMS, {"ids": ids})}
+        pairs += [Pair(asked[row][0], items[entry], cosine) for row, entry, cosine in found]
+    return pairs
 
 
+ITEMS = "select id, item from memories_entry where id = any(%(ids)s::int8[])"
 # `n` are the new statements, where there are several in one text.
 STATEMENTS = """
   select v, visible, i - 1 as i from unnest(%(vectors)b::halfvec[], %(visible)s::int2[])
@@ -316,27 +321,3 @@ def _arrays(vectors: Sequence[np.ndarray | None], codes: Sequence[int]) -> dict[
 
 def _found(text: str, values: dict[str, Any]) -> list[Pair]:
     return [Pair(row.i, row.item, row.similarity) for row in statements.rows(text, values)]
-
-
-def _of_code(
-    vectors: Sequence[np.ndarray | None], codes: Sequence[int], code: int
-) -> list[tuple[int, np.ndarray]]:
-    own = zip(vectors, codes, strict=True)
-    return [(i, v) for i, (v, of) in enumerate(own) if of == code and v is not None]
-
-
-ITEMS = "select id, item from memories_entry where id = any(%(ids)s::int8[])"
-
-
-def _by_matrix(
-    text: str, values: dict[str, Any], asked: Sequence[tuple[int, np.ndarray]]
-) -> list[Pair]:
-    if not asked:
-        return []
-    # As the index has them: in half precision.
-    rows = np.array([vector for _, vector in asked], np.float16).astype(np.float32)
-    reach = {"floor": values["threshold"], "most": values["most"]}
-    found = best_pairs(text, values, rows, **reach)
-    ids = list({entry for _, entry, _ in found})
-    items = {row.id: row.item for row in statements.rows(ITEMS, {"ids": ids})}
-    return [Pair(asked[row][0], items[entry], cosine) for row, entry, cosine in found]

@@ -103,8 +103,17 @@ def items_of_truth(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
         return [entries.feature_item(feature) for feature in features]
     values = {"ids": list(ids), "most": BESIDE + 1}
     around = {row.id: row for row in statements.rows(AROUND, values)}
-    episodes = Episode.objects.filter(pk__in=around).order_by("pk")
-    return [_episode_item(episode, around[episode.pk]) for episode in episodes]
+    items = []
+    for episode in Episode.objects.filter(pk__in=around).order_by("pk"):
+        if len(episode.content) > BESIDE:
+            items.append(entries.episode_item(episode, lexical.document(episode.content)))
+            continue
+        row = around[episode.pk]
+        texts = (row.previous, episode.content, row.following)
+        previous, own, following = (lexical.lent(text or "") for text in texts)
+        stems = lexical.index_stems(own, previous, following)
+        items.append(entries.episode_item(episode, stems))
+    return items
 
 
 def beside(ids: Collection[uuid.UUID]) -> list[uuid.UUID]:
@@ -116,15 +125,6 @@ def _rows_of_truth(index: WorkspaceIndex, layer: Layer) -> QuerySet[Any]:
     # A feature that ended has no entry: it comes back with a new one.
     rows = Feature.objects.live() if layer == Layer.FEATURES else due.TEXTS[layer]._default_manager
     return rows.filter(workspace_id=index.workspace_id)
-
-
-def _episode_item(episode: Episode, around: Any) -> Item:
-    if len(episode.content) > BESIDE:
-        return entries.episode_item(episode, lexical.document(episode.content))
-    previous, own, following = (
-        lexical.lent(text or "") for text in (around.previous, episode.content, around.following)
-    )
-    return entries.episode_item(episode, lexical.index_stems(own, previous, following))
 
 
 log = logging.getLogger(__name__)
@@ -208,7 +208,12 @@ def rebuild(index: WorkspaceIndex, advance: Callable[[int], object]) -> Rebuilt:
 def finish(index: WorkspaceIndex, done: Rebuilt) -> None:
     """What is true of the whole workspace, once all its rows are made anew."""
     for layer in TABLE:
-        done.removed += _remove_strangers(index, layer)
+        gone: list[uuid.UUID] | None = None
+        while gone is None or len(gone) == BATCH:
+            with alone(index):
+                gone = strangers(index, layer, BATCH)
+                entries.remove(index, layer, gone)
+            done.removed += len(gone)
     # Not `alone`: a writer has the workspace's row before it counts speakers, and would wait.
     with transaction.atomic():
         # Whoever has counted has committed, and whoever has not is not seen below.
@@ -244,23 +249,17 @@ def rebuild_batch(
     old = [(known[item.id][0], item) for item in items if item.id in known]
     cut = {entry for entry, version in known.values() if version < PASSAGES_SINCE}
     done.added += len(new)
-    done.changed += _update(index, old)
+    if old:
+        records = [
+            dict(zip(ENTRY_COLUMNS, entries.entry_record(entry, index.number, item), strict=True))
+            for entry, item in old
+        ]
+        with statements.cursor_of() as cursor:
+            cursor.executemany(UPDATE, records)
+            done.changed += cursor.rowcount
+        statements.execute(ALIGN_VECTORS, {"ids": [entry for entry, _ in old]})
     done.incomplete += incomplete(index, [each for each in old if each[0] not in cut])
     done.incomplete += [entry for entry, item in old if entry in cut and len(item.texts) > 1]
-
-
-def _update(index: WorkspaceIndex, old: Sequence[tuple[int, Item]]) -> int:
-    if not old:
-        return 0
-    records = [
-        dict(zip(ENTRY_COLUMNS, entries.entry_record(entry, index.number, item), strict=True))
-        for entry, item in old
-    ]
-    with statements.cursor_of() as cursor:
-        cursor.executemany(UPDATE, records)
-        changed = cursor.rowcount
-    statements.execute(ALIGN_VECTORS, {"ids": [entry for entry, _ in old]})
-    return changed
 
 
 def incomplete(index: WorkspaceIndex, found: Sequence[tuple[int, Item]]) -> list[int]:
@@ -290,17 +289,6 @@ def strangers(index: WorkspaceIndex, layer: Layer, most: int) -> list[uuid.UUID]
     }
     text = WITHOUT_TRUTH.format(table=TABLE[layer])
     return [row.item for row in statements.rows(text, values)]
-
-
-def _remove_strangers(index: WorkspaceIndex, layer: Layer) -> int:
-    removed = 0
-    while True:
-        with alone(index):
-            gone = strangers(index, layer, BATCH)
-            entries.remove(index, layer, gone)
-        removed += len(gone)
-        if len(gone) < BATCH:
-            return removed
 
 
 def live_counts(index: WorkspaceIndex) -> dict[int, int]:

@@ -4,7 +4,7 @@ While vectors of another model are being made, search goes on with those that ar
 made stays, so that the next run goes on from it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from django.db import transaction
 from django.db.models import F
@@ -90,9 +90,12 @@ def fill(index: WorkspaceIndex, advance: Callable[[int], object]) -> int:
     done stays.
     """
     done = 0
-    for ids in _missing(index):
-        done += make(index, ids)
-        advance(len(ids))
+    for layer in Layer if index.embedding_model_id is not None else ():
+        values = _values(index, layer, 0)
+        while ids := [row.id for row in statements.rows(MISSING, values)]:
+            done += make(index, ids)
+            advance(len(ids))
+            values["after"] = ids[-1]
     return done
 
 
@@ -139,20 +142,6 @@ def drop_others(index: WorkspaceIndex) -> int:
             row = statements.rows(DROP_OTHERS, values)[0]
             gone, after = gone + row.gone, row.last
     return gone
-
-
-def _missing(index: WorkspaceIndex) -> Iterator[list[int]]:
-    if index.embedding_model_id is None:
-        return
-    for layer in Layer:
-        ids = _page(index, layer, 0)
-        while ids:
-            yield ids
-            ids = _page(index, layer, ids[-1])
-
-
-def _page(index: WorkspaceIndex, layer: Layer, after: int) -> list[int]:
-    return [row.id for row in statements.rows(MISSING, _values(index, layer, after))]
 
 
 def _values(index: WorkspaceIndex, layer: Layer, after: int) -> dict[str, int | None]:

@@ -1,10 +1,10 @@
 """Making the marks of rows anew that other rules made, batch after batch; see index.row_marks.
 
 Meanwhile a statement about somebody must meet what is known of them although its keys are others:
-those rows come first (`repair_subject`). The rest is found when the server starts and by the sweep, and
-done in the background in slices, so that the worker's other tasks have their turn in between. A repair
-is a row (`IndexRepair`) that says how far it is. Whoever takes it up has a lease, renewed with every
-batch, and goes on where the last one stopped."""
+those rows come first (`repair_subject`). The rest is found when the server starts and by the sweep,
+and done in the background in slices, so that the worker's other tasks have their turn in between. A
+repair is a row (`IndexRepair`) that says how far it is. Whoever takes it up has a lease, renewed
+with every batch, and goes on where the last one stopped."""
 
 import logging
 import time
@@ -162,7 +162,8 @@ def _open() -> QuerySet[IndexRepair]:
 
 
 def _due(now: datetime) -> QuerySet[IndexRepair]:
-    """Whose turn it is, and nobody has. Times further ahead than we set any were a wrong clock's."""
+    """Whose turn it is, and nobody has. Times further ahead than we set any were a wrong
+    clock's."""
     free = Q(lease_until=None) | Q(lease_until__lt=now) | Q(lease_until__gt=now + 2 * LEASE)
     ready = Q(next_attempt_at__lte=now) | Q(next_attempt_at__gt=now + 2 * LONGEST_PAUSE)
     return _open().filter(free, ready)

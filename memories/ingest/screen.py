@@ -24,7 +24,7 @@ from memories.models import (
 from memories.resolve import file_facts
 from workspaces.ids import uuid7
 
-OWN_KINDS = (Episode.Kind.USER, Episode.Kind.TEXT, Episode.Kind.SYSTEM)
+OWN_KINDS = (Episode.Kind.USER, Episode.Kind.SYSTEM)
 GUARD = "guard"  # what a session's steps call it; so begins the rule of a fact that is held
 # What a person pastes in: code, quoted lines, a mail, a quotation.
 _pasted = re.compile(
@@ -43,12 +43,15 @@ class Screened:
     words: tuple[str, ...] = ()
 
 
-def screen(message: NewMessage, allowed: Collection[str] = ()) -> Screened:
-    """What a message holds that nobody is to read, without what the workspace allows."""
+def screen(
+    message: NewMessage, allowed: Collection[str] = (), *, is_whole_text: bool = False
+) -> Screened:
+    """What a message holds that nobody is to read, without what the workspace allows. A whole text is
+    its teller's own words; one among messages is a document's."""
     text = message.content
     kind = message.kind or message.role
     whose = guard.ASSISTANT if kind == Episode.Kind.ASSISTANT else guard.OTHER
-    if kind in OWN_KINDS:
+    if kind in OWN_KINDS or (kind == Episode.Kind.TEXT and is_whole_text):
         found = guard.findings(text, guard.OWN, allowed)
         for pasted in _pasted.finditer(text):
             more = guard.findings(pasted[0], guard.OTHER, allowed)

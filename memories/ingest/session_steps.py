@@ -193,7 +193,9 @@ class SessionSteps:
             "rejected": counts.get("rejected", 0) + len(outcome.rejected),
             "skipped": len(found.skipped),
             "tooLong": found.too_long,
+            "unworthy": len(found.unworthy),
             **Counter(f"{skip_counts.KEY}{skip.label}" for skip in found.skipped),
+            **Counter(f"{skip_counts.UNWORTHY}{skip.label}" for skip in found.unworthy),
         }
         rejected = self.earlier.rejected
         rejected.extend(outcome.rejected)

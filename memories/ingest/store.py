@@ -95,7 +95,7 @@ def keep(
 ) -> Kept:
     """As `receive`; `claimed`: by the caller, who goes on to learn from it at once."""
     request.check()
-    prepared = prepare(space, request.all_messages)
+    prepared = prepare(space, request.all_messages, is_whole_text=request.content is not None)
     try:
         return _keep(scope, request, space, prepared, claimed)
     except IntegrityError:
@@ -121,6 +121,12 @@ def _keep(
     _place_after(tail, made)
     session.episode_ids = [e.pk for e in sorted([*adopted, *made], key=lambda e: e.pk)]
     session.counts = {"messages": len(new), "known": len(new) - len(fresh)}
+    if len(fresh) < len(new):
+        # Where in the request each stands, for what answers about messages.
+        by_id = {m.id: i for i, m in reversed([*enumerate(new)]) if m.id}
+        places = {str(e.pk): by_id[e.external_id] for e in adopted if e.external_id in by_id}
+        places |= {str(e.pk): i for e, i in zip(made, fresh, strict=True)}
+        session.counts["places"] = places
     held = HeldBatch.of(made, prepared.of(fresh).screened, session)
     if held.facts:
         session.counts["quarantined"] = len(held.facts)
@@ -226,10 +232,12 @@ def _finish_known(sessions: set[uuid.UUID]) -> None:
         outbox.post("run_session", session_id)
 
 
-def prepare(space: WorkspaceIndex, messages: Sequence[NewMessage]) -> Prepared:
+def prepare(
+    space: WorkspaceIndex, messages: Sequence[NewMessage], *, is_whole_text: bool = False
+) -> Prepared:
     """Before the transaction: others wait for its locks. What is masked is not in the index."""
     allowed = space.guard.get("allowed", ())
-    screened = [screen(message, allowed) for message in messages]
+    screened = [screen(message, allowed, is_whole_text=is_whole_text) for message in messages]
     texts = [
         without_secrets(message, places) for message, places in zip(messages, screened, strict=True)
     ]

@@ -12,7 +12,7 @@ from itertools import takewhile
 import numpy as np
 from django.db.models import QuerySet
 
-from memories.english import clauses, topics
+from memories.english import clauses, spoken_intents, topics
 from memories.english.spoken_intents import SpokenIntent, is_regret
 from memories.index import due, workspace_index
 from memories.masked_text import is_masked
@@ -84,7 +84,12 @@ class OrderReach:
         of_subject = seen.filter(subject=intent.subject).order_by("-pk")[:MOST_EPISODES]
         more = [row for row in of_subject if row.pk not in known] if intent.subject_id else []
         own = _sentences(intent.episode, len(intent.episode.content), is_here=True)
-        sentences = [one for one in own if one.end <= intent.start]
+        orders = spoken_intents.find_intents(intent.episode.content)
+        sentences = [
+            one for one in own
+            if one.end <= intent.start
+            and not any(each.start < one.end and one.start < each.end for each in orders)
+        ]  # fmt: skip
         for rows, is_here in ((here, True), (more, False)):
             for row in rows:
                 sentences += _sentences(row, len(row.content), is_here=is_here)

@@ -64,7 +64,8 @@ class Lines:
             rate = self.done / (now - self.begun)
             left = (self.total - self.done) / rate if rate else 0
             self.out.write(
-                f"{self.done} of {self.total} {self.unit}, {rate:.0f} per second, {left:.0f} s left\n"
+                f"{self.done} of {self.total} {self.unit},"
+                f" {rate:.0f} per second, {left:.0f} s left\n"
             )
             self.out.flush()
 

@@ -15,7 +15,10 @@ def keep(
     kind: str, name: str, started: datetime, figures: Mapping[str, float], details: Any
 ) -> EvaluationRun | None:
     """The kept run; None where there is no installation yet: measuring does not make one."""
-    if not _is_installed():
+    home = settings.EMBEDDED_POSTGRES
+    if home is not None and not (home.data / "PG_VERSION").exists():
+        return None
+    if EvaluationRun._meta.db_table not in connection.introspection.table_names():
         return None
     seconds = (timezone.now() - started).total_seconds()
     return EvaluationRun.objects.create(
@@ -26,10 +29,3 @@ def keep(
         figures=dict(figures),
         details=details,
     )
-
-
-def _is_installed() -> bool:
-    home = settings.EMBEDDED_POSTGRES
-    if home is not None and not (home.data / "PG_VERSION").exists():
-        return False
-    return EvaluationRun._meta.db_table in connection.introspection.table_names()

@@ -17,6 +17,7 @@ from memories.models.feature import (
     FeatureSet,
     SetDiscovery,
 )
+from memories.models.ground import Ground
 from memories.models.index import (
     SCOPE_CODE,
     VISIBILITY_CODE,
@@ -52,6 +53,7 @@ from memories.models.memory_state import (
     LIVE_SQL,
     NOW,
     SAID,
+    UNCERTAIN_SQL,
     UNEXPIRED_SQL,
     AsOf,
     MemoryState,
@@ -107,6 +109,7 @@ __all__ = [
     "FeatureRefusal",
     "FeatureSet",
     "IdempotentAnswer",
+    "Ground",
     "IndexRepair",
     "LIVE_SQL",
     "LargeLayer",
@@ -128,6 +131,7 @@ __all__ = [
     "SubjectMerge",
     "Supersession",
     "Vector",
+    "UNCERTAIN_SQL",
     "UNEXPIRED_SQL",
     "Visibility",
     "WorkerBeat",

@@ -123,7 +123,8 @@ class Case(Row):
 
 
 def rank_of(risk: float, since: datetime) -> float:
-    """Two cases keep their order while both grow older, so that the rank is no matter of the clock."""
+    """Two cases keep their order while both grow older, so that the rank is no matter of the
+    clock."""
     return risk - since.timestamp() / AGEING
 
 

@@ -289,7 +289,8 @@ class Episode(Row):
 
     @property
     def is_ahead(self) -> bool:
-        """Said to be of the future, by a caller's clock or on purpose; or by ours, which was wrong."""
+        """Said to be of the future, by a caller's clock or on purpose; or by ours, which was
+        wrong."""
         return self.occurred_at - self.created_at > AHEAD
 
     @property

@@ -299,7 +299,8 @@ class FeatureChange(Row):
 
 
 class FeatureCitation(models.Model):
-    """The words a value stands on: `quote` is `episode.content[start:end]`, checked when written."""
+    """The words a value stands on: `quote` is `episode.content[start:end]`, checked when
+    written."""
 
     id = models.BigAutoField(primary_key=True)
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")

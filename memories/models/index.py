@@ -89,6 +89,7 @@ class WorkspaceIndex(models.Model):
     llm: str = ""
     languages: tuple[str, ...] = ()
     date_order: DateOrder = "auto"
+    patterns_off: frozenset[str] = frozenset()
     segments: Sequence[dict[str, Any]] = ()
 
     def live(self, layer: int) -> int:

@@ -1,4 +1,5 @@
-"""Words that were taken out of a row, so that no reader of it has to know; kept here to be put back."""
+"""Words that were taken out of a row, so that no reader of it has to know; kept here to be put
+back."""
 
 import uuid
 
@@ -15,8 +16,9 @@ class MaskedSpan(Row):
     """In `place` of a row stand blocks from `start` to `end`, instead of `words`.
 
     `place` is a column with text, or one with JSON and a JSON pointer into it ("payload/output").
-    Several masks may overlap: the words of a later one are then blocks where an older one lies. `cause`
-    is the intent or the quarantined fact that it is for. Whoever reads `words` writes an audit line.
+    Several masks may overlap: the words of a later one are then blocks where an older one lies.
+    `cause` is the intent or the quarantined fact that it is for. Whoever reads `words` writes an
+    audit line.
     """
 
     class Kind(models.TextChoices):

@@ -15,7 +15,14 @@ from django.db.models.functions import Least
 from django.utils import timezone
 
 from memories.models.conversation import Conversation, MemoryScope, Visibility
-from memories.models.memory_state import AS_KNOWN, BELIEVED_IDS, IS_HEAD, AsOf, MemoryState
+from memories.models.memory_state import (
+    AS_KNOWN,
+    BELIEVED_IDS,
+    IS_HEAD,
+    UNCERTAIN_SQL,
+    AsOf,
+    MemoryState,
+)
 from memories.models.names import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
@@ -87,8 +94,16 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
     def visible_to(self, scope: Scope) -> Self:
         return self.filter(seen_by(scope))
 
+    def with_names(self) -> Self:
+        """As of other rows, and with `is_uncertain`: whether something that it rests on has ended."""
+        uncertain = UNCERTAIN_SQL.replace("m.id", "memories_memory.id")
+        return (
+            super().with_names().annotate(is_uncertain=RawSQL(uncertain, (), models.BooleanField()))
+        )
+
     def as_known(self, known_at: datetime | None) -> Self:
-        """With what was known then: known_valid_until and others; see memories.models.memory_state."""
+        """With what was known then: known_valid_until and others; see
+        memories.models.memory_state."""
         if known_at is None:
             return self
         columns = {
@@ -248,7 +263,8 @@ class Memory(Row):
 
 class MemoryPeriodQuerySet(models.QuerySet["MemoryPeriod"]):
     def end(self, at: datetime, by: str) -> int:
-        """End the open periods. One that a wrong clock began later than now was never any longer."""
+        """End the open periods. One that a wrong clock began later than now was never any
+        longer."""
         began = Least(F("from_at"), Value(at))
         return self.filter(until_at=None).update(from_at=began, until_at=at, ended_by=by)
 

@@ -35,6 +35,11 @@ IS_HEAD = Q(superseded_by=None, forgotten_at=None, held_at=None)  # what the col
 # Over `m`, a memory.
 UNEXPIRED_SQL = "(m.forget_after is null or m.forget_after > now())"
 LIVE_SQL = f"m.is_head and {UNEXPIRED_SQL}"
+# Over `m`: something that it rests on has ended, and nobody said that this is no matter.
+UNCERTAIN_SQL = """exists (
+    select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+    where g.memory_id = m.id and g.kept_at is null
+      and not (o.is_head and (o.forget_after is null or o.forget_after > now())))"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,8 @@ AS_KNOWN = {
       else greatest(row.created_at,
         (select max(f.created_at) from memories_fact f
          where f.memory_id = row.id and f.created_at <= {_K}),
-        (select max(t.at) from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
+        (select max(t.at)
+         from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
          where l.memory_id = row.id and t.at <= {_K})) end""",
 }
 BELIEVED_IDS = f"""

@@ -1,4 +1,5 @@
-"""The names of a row: the callers' own ids of whom it is about, who wrote it and in which thread."""
+"""The names of a row: the callers' own ids of whom it is about, who wrote it and in which
+thread."""
 
 from typing import Any, Self, TypeVar
 
@@ -25,7 +26,8 @@ left join memories_conversation c on c.id = {row}.conversation_id"""
 
 class NamedQuerySet(models.QuerySet[NamedRow]):
     def with_names(self) -> Self:
-        """With `user_external`, `agent_external` and `thread_external`, of those that the model has."""
+        """With `user_external`, `agent_external` and `thread_external`, of those that the model
+        has."""
         fields: set[Any] = {field.name for field in self.model._meta.fields}
         own = {name: to for name, to in NAMES.items() if to in fields}
         return self.annotate(**{name: F(f"{to}__external_id") for name, to in own.items()})

@@ -1,5 +1,5 @@
-"""Rows about how the server itself runs: counts, breakers, workers, calls of models, answers that may be
-asked for again, and what `benchmark` and `evaluate` measured."""
+"""Rows about how the server itself runs: counts, breakers, workers, calls of models, answers that
+may be asked for again, and what `benchmark` and `evaluate` measured."""
 
 import uuid
 from collections.abc import Sequence

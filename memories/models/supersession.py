@@ -1,4 +1,5 @@
-"""The recorded decisions that one memory replaces another, and the chains of versions that they make."""
+"""The recorded decisions that one memory replaces another, and the chains of versions that they
+make."""
 
 import uuid
 from dataclasses import dataclass

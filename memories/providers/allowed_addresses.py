@@ -1,8 +1,8 @@
 """To which addresses a call may go that somebody else than the operator has named.
 
 Public ones over https; others where the operator allows them, by host (`models.lan`), host and port
-(`localhost:11434`) or network (`10.0.0.0/8`); `*` allows all. What a name stands for is looked at when
-the connection is made, and the connection goes to the address that was looked at.
+(`localhost:11434`) or network (`10.0.0.0/8`); `*` allows all. What a name stands for is looked at
+when the connection is made, and the connection goes to the address that was looked at.
 """
 
 import ipaddress
@@ -47,8 +47,8 @@ class GuardedTransport(httpx2.HTTPTransport):
 
 
 def address_for(scheme: str, host: str, port: int, allowed: Sequence[str]) -> str:
-    """An address of `host` that a connection may go to. Raises AddressRefused, OSError for a name that
-    nobody knows."""
+    """An address of `host` that a connection may go to. Raises AddressRefused, OSError for a name
+    that nobody knows."""
     named = _is_named(host, port, allowed)
     for family, _, _, _, where in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
         if family in (socket.AF_INET, socket.AF_INET6):

@@ -27,7 +27,10 @@ class AnthropicExtractor(Extractor):
         self.who = f"{self.model} at {host}" if host else f"Anthropic's {self.model}"
 
     def ask(self, question: ModelQuestion) -> ModelReply:
-        client = self._client()
+        if not self._endpoint.api_key:
+            raise ProviderError("ANTHROPIC_API_KEY is not set", permanent=True)
+        sdk, wire = anthropic.Anthropic, anthropic.DefaultHttpxClient
+        client = network.connect(sdk, wire, self._endpoint)
 
         def call() -> ModelReply:
             # `parse` of the SDK sends the same, but reads the JSON before the stop reason can be
@@ -50,11 +53,6 @@ class AnthropicExtractor(Extractor):
         if reply.stop_reason == "refusal":
             raise refused(self.who)
         return reply
-
-    def _client(self) -> anthropic.Anthropic:
-        if not self._endpoint.api_key:
-            raise ProviderError("ANTHROPIC_API_KEY is not set", permanent=True)
-        return network.connect(anthropic.Anthropic, anthropic.DefaultHttpxClient, self._endpoint)
 
 
 def _reply(message: anthropic.types.Message) -> ModelReply:

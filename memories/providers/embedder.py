@@ -1,5 +1,5 @@
-"""What every embedder promises, what is known of the models, and the two embedders that need none. A text
-without a vector is None: never zeros, never NaN."""
+"""What every embedder promises, what is known of the models, and the two embedders that need none.
+A text without a vector is None: never zeros, never NaN."""
 
 import re
 import zlib
@@ -61,7 +61,8 @@ Matrix = npt.NDArray[np.float32]
 class EmbedderConfig:
     """Which embedder to use. Empty `model` and 0 `dimensions` mean the provider's own default.
 
-    `provider` is local, openai, hash or none; `timeout` is in seconds, of a call with its `retries`.
+    `provider` is local, openai, hash or none; `timeout` is in seconds, of a call with its
+    `retries`.
     """
 
     provider: str
@@ -109,20 +110,16 @@ class Embedder(ABC):
         for batch in batches([len(cleaned[index]) for index in present], self):
             chosen = [present[position] for position in batch]
             matrix = self._vectors([cleaned[index] for index in chosen], side)
-            for index, vector in zip(chosen, self._unit(matrix, len(chosen)), strict=True):
-                vectors[index] = vector
+            self._check(matrix, len(chosen))
+            lengths = np.linalg.norm(matrix, axis=1)
+            divisors = np.where(lengths > 0, lengths, 1)[:, None]
+            unit: Matrix = np.divide(matrix, divisors, dtype=np.float32)
+            for index, row, length in zip(chosen, unit, lengths, strict=True):
+                vectors[index] = row if length > 0 else None
         return vectors
 
     def embed_one(self, text: str, side: Side = "query") -> Vector | None:
         return self.embed([text], side)[0]
-
-    def _unit(self, matrix: Matrix, count: int) -> list[Vector | None]:
-        self._check(matrix, count)
-        lengths = np.linalg.norm(matrix, axis=1)
-        unit: Matrix = np.divide(
-            matrix, np.where(lengths > 0, lengths, 1)[:, None], dtype=np.float32
-        )
-        return [row if length > 0 else None for row, length in zip(unit, lengths, strict=True)]
 
     def _check(self, matrix: Matrix, count: int) -> None:
         if matrix.shape != (count, self.dimensions):
@@ -173,21 +170,14 @@ class HashEmbedder(Embedder):
     search_floor = 0.1
 
     def _vectors(self, texts: Sequence[str], side: Side) -> Matrix:
-        return np.stack([self._counts(text) for text in texts])
-
-    def _counts(self, text: str) -> Vector:
-        counts = np.zeros(self.dimensions, np.float32)
-        for feature in _features(text):
-            code = zlib.crc32(feature.encode())
-            counts[code % self.dimensions] += 1.0 if code & 0x8000_0000 else -1.0
+        counts = np.zeros((len(texts), self.dimensions), np.float32)
+        for own, text in zip(counts, texts, strict=True):
+            for word in WORD.findall(text.casefold()):
+                framed = f"^{word}$"
+                for feature in (word, *(framed[at : at + 3] for at in range(len(word)))):
+                    code = zlib.crc32(feature.encode())
+                    own[code % self.dimensions] += 1.0 if code & 0x8000_0000 else -1.0
         return counts
-
-
-def _features(text: str) -> Iterator[str]:
-    for word in WORD.findall(text.casefold()):
-        yield word
-        framed = f"^{word}$"
-        yield from (framed[start : start + 3] for start in range(len(word)))
 
 
 class NoEmbedder(Embedder):

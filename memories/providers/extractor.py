@@ -1,5 +1,5 @@
-"""What every extractor promises: messages in, facts with their quotes out, or a ProviderError; and two that
-ask nobody."""
+"""What every extractor promises: messages in, facts with their quotes out, or a ProviderError; and
+two that ask nobody."""
 
 import time
 from abc import ABC, abstractmethod
@@ -123,7 +123,21 @@ class Extractor(ABC):
         reply = self.ask(
             ModelQuestion(rules, prompts.extraction_text(request), prompts.FactsAnswer)
         )
-        facts = [fact_of(answer) for answer in self._read(reply)]
+        if reply.is_cut:
+            answers = prompts.whole_facts(reply.text)
+            if not answers:
+                raise cut_off(self.who, reply.output_tokens)
+        else:
+            try:
+                answers = prompts.read_facts(reply.text).facts
+            except ValueError as error:
+                start = " ".join(reply.text.split())[:80]
+                raise UnreadableAnswer(
+                    f"{self.model} did not answer with the JSON it was asked for",
+                    permanent=False,
+                    foreign=repr(start),
+                ) from error
+        facts = [fact_of(answer) for answer in answers]
         return ExtractionAnswer(
             facts=tuple(fact for fact in facts if fact.statement)[: request.max_facts],
             model=reply.model or self.model,
@@ -134,22 +148,6 @@ class Extractor(ABC):
             stop_reason=reply.stop_reason,
             is_cut=reply.is_cut,
         )
-
-    def _read(self, reply: ModelReply) -> list[FactAnswer]:
-        if reply.is_cut:
-            whole = prompts.whole_facts(reply.text)
-            if not whole:
-                raise cut_off(self.who, reply.output_tokens)
-            return whole
-        try:
-            return prompts.read_facts(reply.text).facts
-        except ValueError as error:
-            start = " ".join(reply.text.split())[:80]
-            raise UnreadableAnswer(
-                f"{self.model} did not answer with the JSON it was asked for",
-                permanent=False,
-                foreign=repr(start),
-            ) from error
 
 
 def refused(who: str, why: str = "") -> ProviderError:
@@ -163,7 +161,8 @@ def cut_off(who: str, tokens: int) -> ProviderError:
 
 
 def fact_of(answer: FactAnswer) -> ExtractedFact:
-    """Without what no row can hold. Whether a quote stands in a message is for the caller to see."""
+    """Without what no row can hold. Whether a quote stands in a message is for the caller to
+    see."""
     names = dict.fromkeys(_clean(name)[:MAX_NAME] for name in answer.entities)
     quotes = (ExtractedQuote(quote.message, quote.text) for quote in answer.quotes)
     return ExtractedFact(

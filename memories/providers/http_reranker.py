@@ -60,7 +60,29 @@ class HttpReranker:
         seconds = self._config.timeout
         with metrics.timer("provider_calls", provider="rerank"):
             response = network.within(self._who, seconds, lambda: self._ask(query, documents))
-            return self._scores(response, len(documents))
+            count = len(documents)
+            if response.status_code != 200:
+                try:
+                    body: object = json.loads(response.text)
+                except ValueError:
+                    body = response.text
+                raise network.from_status(_Refusal(response, body), self._who)
+            try:
+                results = response.json()["results"]
+                found: list[float | None] = [None] * count
+                for result in results:
+                    index, score = result["index"], float(result["relevance_score"])
+                    if not 0 <= index < count or not math.isfinite(score):
+                        raise ValueError(f"{score} for document {index} of {count}")
+                    found[index] = score
+                if not results:
+                    raise ValueError("no results")
+                return found
+            except MALFORMED as error:
+                raise ProviderError(
+                    f"{self._who} answered in a shape that was not expected: {error}"[:400],
+                    permanent=False,
+                ) from error
 
     def _ask(self, query: str, documents: Sequence[str]) -> httpx2.Response:
         cut = [document[:LONGEST] for document in documents]
@@ -74,33 +96,6 @@ class HttpReranker:
             raise ProviderError(
                 f"{self._who} cannot be reached: {error}", permanent=False
             ) from error
-
-    def _scores(self, response: httpx2.Response, count: int) -> list[float | None]:
-        if response.status_code != 200:
-            raise network.from_status(_Refusal(response, _body(response)), self._who)
-        try:
-            results = response.json()["results"]
-            found: list[float | None] = [None] * count
-            for result in results:
-                index, score = result["index"], float(result["relevance_score"])
-                if not 0 <= index < count or not math.isfinite(score):
-                    raise ValueError(f"{score} for document {index} of {count}")
-                found[index] = score
-            if not results:
-                raise ValueError("no results")
-            return found
-        except MALFORMED as error:
-            raise ProviderError(
-                f"{self._who} answered in a shape that was not expected: {error}"[:400],
-                permanent=False,
-            ) from error
-
-
-def _body(response: httpx2.Response) -> object:
-    try:
-        return json.loads(response.text)
-    except ValueError:
-        return response.text
 
 
 @functools.lru_cache(maxsize=4)

@@ -106,8 +106,13 @@ def _load() -> _Weights:
             " or set EMBEDDING_PROVIDER to hash, openai or none",
             permanent=True,
         )
+    from tokenizers import Tokenizer
+
     try:
-        return _Weights(_table(root / WEIGHTS), _tokenizer(root / TOKENIZER))
+        tokenizer: Tokenizer = Tokenizer.from_file(str(root / TOKENIZER))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return _Weights(_table(root / WEIGHTS), tokenizer)
     except (OSError, ValueError, LookupError) as error:
         raise ProviderError(
             f"the local embedder's files cannot be read: {error}", permanent=True
@@ -133,12 +138,3 @@ def _table(path: Path) -> npt.NDArray[np.float16]:
     offset = 8 + size + about["data_offsets"][0]
     rows = np.memmap(path, np.float16, mode="r", offset=offset, shape=tuple(about["shape"]))
     return rows.view(np.ndarray)
-
-
-def _tokenizer(path: Path) -> "Tokenizer":
-    from tokenizers import Tokenizer
-
-    tokenizer: Tokenizer = Tokenizer.from_file(str(path))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer

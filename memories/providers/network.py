@@ -56,8 +56,8 @@ MALFORMED = (AttributeError, LookupError, TypeError, ValueError)
 @dataclass(frozen=True)
 class Endpoint:
     """Where a model is served. An empty `base_url` is the vendor's own; `timeout` in seconds, of a
-    call as a whole; `retries`, the SDK's, come after its first try and within the same time. `allowed`:
-    somebody else than the operator named it, and these addresses are allowed to them."""
+    call as a whole; `retries`, the SDK's, come after its first try and within the same time.
+    `allowed`: somebody else than the operator named it, and these addresses are allowed to them."""
 
     api_key: str = field(default="", repr=False)
     base_url: str = ""
@@ -82,8 +82,8 @@ def offline() -> Iterator[None]:
 
 
 class NeedsNetwork(BaseException):
-    """Nothing was sent: this process must not wait for a model (ELSEWHERE). Not an Exception, so that
-    it comes through to whoever hands the request on to a process that may."""
+    """Nothing was sent: this process must not wait for a model (ELSEWHERE). Not an Exception, so
+    that it comes through to whoever hands the request on to a process that may."""
 
 
 _patience = threading.local()
@@ -180,13 +180,19 @@ def in_thread(call: Callable[[], Answer], *, aside: bool = False) -> "Future[Ans
 
 def from_status(error: Any, who: str) -> ProviderError:
     """Of an SDK's APIStatusError. Only what passes by itself is not permanent."""
+    body: object = error.body
+    # The server's own words: from `error.message` (Anthropic) or `message` (OpenAI).
+    if isinstance(body, dict):
+        inner = body.get("error", body)
+        body = inner.get("message", inner) if isinstance(inner, dict) else inner
+    words = " ".join(str(body or "nothing more").split())
     status: int = error.status_code
     kind = Misconfigured if status in FOR_ALL else ProviderError
     found = kind(
         f"{who} {in_words(status)}",
         permanent=status < 500 and status not in BUSY,
         retry_after=pause_wanted(error.response.headers),
-        foreign=_told(error.body),
+        foreign=words if len(words) <= 300 else words[:299] + "…",
     )
     found.status = status
     return found
@@ -194,15 +200,6 @@ def from_status(error: Any, who: str) -> ProviderError:
 
 def in_words(status: int) -> str:
     return f"answered {status}" + (f" ({HINTS[status]})" if status in HINTS else "")
-
-
-def _told(body: object) -> str:
-    """The server's own words: from `error.message` (Anthropic) or `message` (OpenAI)."""
-    if isinstance(body, dict):
-        inner = body.get("error", body)
-        body = inner.get("message", inner) if isinstance(inner, dict) else inner
-    words = " ".join(str(body or "nothing more").split())
-    return words if len(words) <= 300 else words[:299] + "…"
 
 
 def pause_wanted(headers: Mapping[str, str]) -> float | None:

@@ -1,5 +1,5 @@
-"""The official OpenAI SDK, for OpenAI and for all who speak its wire (Ollama, Gemini, vLLM): embeddings, and
-facts read over the chat."""
+"""The official OpenAI SDK, for OpenAI and for all who speak its wire (Ollama, Gemini, vLLM):
+embeddings, and facts read over the chat."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

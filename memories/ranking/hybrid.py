@@ -1,7 +1,6 @@
 """How well the days of candidates fit the dates that a query names, 0 to 1."""
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from math import isnan
@@ -61,25 +60,20 @@ def _best_fit(reaches: Sequence[Sequence[_Reach]], dates: Sequence[Span], at: Ar
     for span in dates:
         length = (span.last_day - span.first_day).days + 1
         reach_of = reaches[0 if length < _a_month else 1 if length < _a_year else 2]
-        for first, last in _days(span, days):
+        years = [span.first_day.year]
+        if span.any_year:  # that of each year of the days
+            known = days[~np.isnan(days)].astype("datetime64[D]").astype("datetime64[Y]")
+            years = [int(year) + 1970 for year in np.unique(known.astype(int))]
+        for year in years:
+            try:
+                first = span.first_day.replace(year=year).toordinal() - _epoch
+            except ValueError:  # the calendar has no such day in that year
+                continue
+            last = first if span.grain == "part" else first + length - 1  # a night's is its first
             for reach in reach_of:
                 near = (days >= first - reach.before) & (days <= last + reach.after)
                 best = np.maximum(best, reach.worth * near)
     return best
-
-
-def _days(span: Span, days: Array) -> Iterator[tuple[int, int]]:
-    """First and last day, since the epoch; where no year is named those of each year of the `days`.
-    Of a night the day on which it begins."""
-    years = [span.first_day.year]
-    if span.any_year:
-        known = days[~np.isnan(days)].astype("datetime64[D]")
-        years = [int(year) + 1970 for year in np.unique(known.astype("datetime64[Y]").astype(int))]
-    length = 0 if span.grain == "part" else (span.last_day - span.first_day).days
-    for year in years:
-        with contextlib.suppress(ValueError):  # the calendar has no such day in that year
-            first = span.first_day.replace(year=year).toordinal() - _epoch
-            yield first, first + length
 
 
 def spread(
@@ -133,9 +127,7 @@ def hybrid(
     columns = Columns.of(candidates)
     if not columns.size:
         return []
-    own = _among_people if query.among_people else _with_assistant
-    parts = _matches(columns, weights) | _hints(query, columns, weights)
-    parts |= own(query, columns, weights)
+    parts = _parts(query, columns, weights)
     if recency:
         days = np.maximum(0.0, recency.now.timestamp() - columns.time) / _day
         young: Array = recency.weight * 0.5 ** (days / recency.half_life_days)
@@ -164,9 +156,10 @@ def hybrid(
     ]
 
 
-def _matches(columns: Columns, w: Weights) -> dict[str, Array]:
+def _parts(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
+    """What each candidate has of each part of a score, weighted."""
     keyword = columns.keyword
-    return {
+    parts = {
         "keyword": w.keyword * keyword,
         "vector": w.vector * columns.vector,
         "session": w.session_best * columns.best_of_sitting(keyword)
@@ -175,10 +168,6 @@ def _matches(columns: Columns, w: Weights) -> dict[str, Array]:
         "neighbours": w.following * columns.of_neighbour(keyword, 1)
         + w.previous * columns.of_neighbour(keyword, -1),
     }
-
-
-def _hints(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
-    parts: dict[str, Array] = {}
     if query.named:
         parts["speaker"] = w.speaker * (columns.authors == query.named).astype(float)
     if query.dates:
@@ -186,7 +175,8 @@ def _hints(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
     for mark, name, weight in _kinds(w):
         if query.kind & mark:
             parts[name] = weight * columns.marked(mark)
-    return parts
+    own = _among_people if query.among_people else _with_assistant
+    return parts | own(query, columns, w)
 
 
 def _kinds(w: Weights) -> tuple[tuple[Mark, str, float], ...]:

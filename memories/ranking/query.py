@@ -23,8 +23,9 @@ _form = frozenset(stems(_question_words)) | STOP_WORDS
 # words of somebody who asks about the talk itself, not of what it was about
 _talk_words = """
     can please provide give clear comprehensive complete detailed brief summary summaries summarize
-    overview recap list walk order brought bring aspects different various conversation conversations
-    discussion discussions discuss discussed session sessions throughout across mention only items
+    overview recap list walk order brought bring aspects different various
+    conversation conversations discussion discussions discuss discussed session sessions
+    throughout across mention only items
     item everything covered two three four five six seven eight nine ten time far
 """
 _talk = frozenset(stems(_talk_words))
@@ -47,6 +48,7 @@ _told = re.compile(
     r"|advised|wrote|listed)\b",
     re.IGNORECASE,
 )
+_asked = ((_when, Mark.TIME), (_number, Mark.NUMBER), (_where, Mark.PLACE))
 _sentence_end = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _roles = "user assistant system human ai bot agent tool me model customer"
 _nobody = frozenset(_roles.split())
@@ -110,27 +112,33 @@ def analyse(
     order: DateOrder = "auto",
     beside: Sequence[str] = (),
 ) -> QueryView:
-    """Reads a query. `now` grounds "last week"; without it only absolute dates count. `order` is that
-    of day and month in numbers, `beside` the languages that are read beside English."""
-    people = [p.author for p in participants if not p.assistant and _is_name(p.author)]
-    named = {name: words for name in people if (words := _names_in(query, name))}
+    """Reads a query. `now` grounds "last week"; without it only absolute dates count. `order` is
+    that of day and month in numbers, `beside` the languages that are read beside English."""
+    people = [
+        p for p in participants if p.author and not (p.assistant or p.author.casefold() in _nobody)
+    ]
+    named = {p.author: words for p in people if (words := _names_in(query, p.author))}
     meaning = _without(query, [word for words in named.values() for word in words])
     overview, turn = bool(_overview.search(query)), _turn(query)
     in_all = overview or bool(_order.search(query))
-    matter = _of_the_matter(meaning) if in_all else meaning
+    if in_all:  # without the words about the talk itself, unless nothing else is left
+        rest = " ".join(word for word in meaning.split() if _talk.isdisjoint(stems(word)))
+        meaning = rest if stems(rest) else meaning
+    distinct = tuple(dict.fromkeys(stems(meaning)))
+    spoken, total = (sum(p.messages for p in some) for some in (people, participants))
     return QueryView(
         text=query,
-        meaning=matter,
-        terms=_terms(matter),
+        meaning=meaning,
+        terms=tuple(stem for stem in distinct if stem not in _form) or distinct,
         names=tuple(dict.fromkeys(stems(" ".join(w for words in named.values() for w in words)))),
         named=next(iter(named)) if len(named) == 1 else None,
         dates=_dates(query, now if turn < _half_a_turn else None, order, beside),
-        kind=_kind(query),
+        kind=Mark(sum(mark for pattern, mark in _asked if pattern.search(query))),
         asks_many=turn < _half_a_turn and (in_all or bool(_many.search(query))),
         asks_overview=overview,
         asks_assistant=bool(_told.search(query)),
         turn=turn,
-        among_people=_among_people(participants),
+        among_people=len(people) > 1 and spoken >= 0.9 * total,
     )
 
 
@@ -144,19 +152,15 @@ def _dates(
     return tuple(dict.fromkeys(finer or named))
 
 
-def _is_name(author: str) -> bool:
-    return bool(author) and author.casefold() not in _nobody
-
-
 def _names_in(query: str, name: str) -> list[str]:
-    words = [word for word in name.split() if len(word) > 1]
-    return [word for word in words if _occurs(word, query)]
-
-
-def _occurs(word: str, query: str) -> bool:
-    if word.casefold() in _also_words or word.casefold() in STOP_WORDS:
-        return re.search(rf"(?<=\w ){re.escape(word)}\b", query) is not None
-    return re.search(rf"\b{re.escape(word)}\b", query, re.IGNORECASE) is not None
+    found = []
+    for word in name.split():
+        form = rf"(?i:\b{re.escape(word)}\b)"
+        if word.casefold() in _also_words or word.casefold() in STOP_WORDS:
+            form = rf"(?<=\w ){re.escape(word)}\b"
+        if len(word) > 1 and re.search(form, query):
+            found.append(word)
+    return found
 
 
 def _without(query: str, words: Sequence[str]) -> str:
@@ -167,30 +171,7 @@ def _without(query: str, words: Sequence[str]) -> str:
     return rest if stems(rest) else query
 
 
-def _of_the_matter(text: str) -> str:
-    """The text without the words about the talk itself; all of it where nothing else is left."""
-    rest = " ".join(word for word in text.split() if _talk.isdisjoint(stems(word)))
-    return rest if stems(rest) else text
-
-
-def _kind(query: str) -> Mark:
-    asked = ((_when, Mark.TIME), (_number, Mark.NUMBER), (_where, Mark.PLACE))
-    return Mark(sum(mark for pattern, mark in asked if pattern.search(query)))
-
-
-def _terms(text: str) -> tuple[str, ...]:
-    distinct = dict.fromkeys(stems(text))
-    return tuple(t for t in distinct if t not in _form) or tuple(distinct)
-
-
 def _turn(query: str) -> float:
     said = [s for s in _sentence_end.split(query) if not s.rstrip().endswith(("?", "？"))]
     words = sum(len(s.split()) for s in said)
     return min(1.0, max(0.0, (words - _turn_from) / (_turn_to - _turn_from)))
-
-
-def _among_people(participants: Sequence[Participant]) -> bool:
-    total = sum(p.messages for p in participants)
-    people = [p for p in participants if not p.assistant and _is_name(p.author)]
-    spoken = sum(p.messages for p in people)
-    return len(people) > 1 and spoken >= 0.9 * total

@@ -23,6 +23,7 @@ from memories.models import (
     SCOPE_CODE,
     VISIBILITY_CODE,
     Category,
+    Citation,
     Fact,
     Layer,
     Memory,
@@ -186,15 +187,25 @@ def fact_values(claim: Claim) -> dict[str, object]:
 def quarantine(
     placement: Placement, doubted: Sequence[tuple[Claim, str]], session_id: uuid.UUID
 ) -> None:
-    """Keep claims that stand on nothing, each with the reason, for a person to review; they are
-    not believed."""
+    """Keep claims that are not believed, each with the reason, for a person to review. What a pattern
+    read has its citations; of a model's claim a person says what it stands on."""
     at = timezone.now()
+    ids = [uuid7() for _ in doubted]
     facts = [
-        {**fact_values(claim), "id": uuid7(), "quarantined_at": at, "quarantine_reason": reason}
-        for claim, reason in doubted
+        {**fact_values(claim), "id": pk, "quarantined_at": at, "quarantine_reason": reason}
+        for pk, (claim, reason) in zip(ids, doubted, strict=True)
     ]
     statements.insert(new_facts(placement, facts, session_id))
-    file_cases.file_facts(Fact.objects.filter(pk__in=[fact["id"] for fact in facts]).order_by("pk"))
+    Citation.objects.bulk_create(
+        Citation(
+            workspace_id=placement.workspace_id, fact_id=pk, episode_id=quote.episode_id,
+            start=quote.start, end=quote.end, quote=quote.quote,
+        )
+        for pk, (claim, _) in zip(ids, doubted, strict=True)
+        if claim.method != Fact.Method.LLM
+        for quote in dict.fromkeys(claim.quotes)
+    )  # fmt: skip
+    file_cases.file_facts(Fact.objects.filter(pk__in=ids).order_by("pk"))
     for reason, number in Counter(reason for _, reason in doubted).items():
         transaction.on_commit(
             partial(

@@ -18,6 +18,7 @@ from memories.models import (
     Case,
     CaseItem,
     Fact,
+    Ground,
     Intent,
     Memory,
     Supersession,
@@ -32,7 +33,8 @@ from workspaces.ids import uuid7
 Kind = Case.Kind
 # Of several reasons to ask, the one that a case is listed under: the last of these.
 KINDS = [Kind.UNCERTAIN, Kind.QUARANTINE, Kind.CONTRADICTION, Kind.HELD, Kind.INTENT]
-QUARANTINED, GROUND = "quarantine", "ground"  # why a fact, or what rests on another, is in a case
+# Why a fact, what rests on another, or what ended under it, is in a case.
+QUARANTINED, GROUND, ENDED = "quarantine", "ground", "ended"
 # How contradictory: of a rule, without the reason of a policy and what follows the colon.
 SHARPNESS = {
     "slot": 0.9, "denied": 0.9, "replaced": 0.8, "ended": 0.8, "instead": 0.8, "number": 0.7,
@@ -126,14 +128,22 @@ class WaitingPair:
 def file_pairs(
     subject_id: uuid.UUID | None, pairs: Iterable[WaitingPair], words: OwnWords = NO_WORDS
 ) -> None:
-    """Put pairs that wait into cases, and name these in the decisions, which are not saved."""
+    """Put pairs that wait into cases, and name these in the decisions, which are not saved. What rests
+    on one of them is decided with them."""
+    pairs = list(pairs)
+    olds = [pair.old.id for pair in pairs]
+    rows = Ground.objects.filter(on__in=olds, kept_at=None, memory__is_head=True)
+    by_old: dict[uuid.UUID, list[NewItem]] = {}
+    for row in rows.select_related("memory").order_by("pk") if olds else ():
+        at = row.memory.valid_from or row.memory.created_at
+        by_old.setdefault(row.on_id, []).append(NewItem(at, GROUND, memory_id=row.memory_id))
     for pair in pairs:
         decision, now = pair.decision, timezone.now()
         about = _about(decision.workspace_id, subject_id, pair.old, pair.new, words)
         items = [
             NewItem(each.since or now, decision.rule, memory_id=each.id)
             for each in (pair.old, pair.new)
-        ]
+        ] + by_old.get(pair.old.id, [])
         kind = Kind.HELD if pair.is_held else Kind.CONTRADICTION
         decision.case_id = open_case(about, kind, items, risk=risk_of(pair))
 
@@ -183,12 +193,41 @@ def file_facts(facts: Iterable[Fact], words: OwnWords = NO_WORDS) -> None:
         open_case(about, Kind.QUARANTINE, items, risk=SHARPNESS[QUARANTINED] / 2)
 
 
+def file_uncertain(rows: Iterable[Ground], words: OwnWords = NO_WORDS) -> None:
+    """Put what rests on ended memories into cases of what these told; `rows` with both memories."""
+    by_ground: dict[uuid.UUID, list[Ground]] = {}
+    for row in rows:
+        by_ground.setdefault(row.on_id, []).append(row)
+    now = timezone.now()
+    for resting in by_ground.values():
+        on = resting[0].on
+        keys = english.slot_keys(english.read(on.content, words))
+        attribute, topic = on.category or "other", on.pk
+        if keys:
+            attribute, topic = keys[0].split("|")[1], topic_of(keys[0])
+        items = [
+            NewItem(row.memory.valid_from or now, GROUND, memory_id=row.memory_id)
+            for row in resting
+        ]
+        # What a person asked to forget is shown to nobody again.
+        if on.forgotten_at is None:
+            items.append(NewItem(on.valid_from or on.created_at, ENDED, memory_id=on.pk))
+            if on.superseded_by_id:
+                at = on.valid_until or on.superseded_at or now
+                items.append(NewItem(at, ENDED, memory_id=on.superseded_by_id))
+        supported = sum(row.memory.source_count for row in resting)
+        risk = round(SHARPNESS[GROUND] * (1 - 0.5 / (1 + supported)), 3)
+        about = CaseAbout(on.workspace_id, on.subject_id, attribute, topic)
+        open_case(about, Kind.UNCERTAIN, items, risk=risk)
+
+
 def settle(case_ids: Collection[uuid.UUID], actor: str) -> int:
     """Close the undecided ones among these cases in which nothing waits any more; how many."""
     waiting = CaseItem.objects.filter(case=OuterRef("pk")).filter(
         Q(memory__held_at__isnull=False, memory__forgotten_at=None, memory__superseded_by=None)
         | Q(fact__quarantined_at__isnull=False)
         | Exists(Intent.objects.filter(pk=OuterRef("intent"), state=Intent.State.CASE))
+        | Q(Exists(Ground.objects.ended().filter(memory=OuterRef("memory"))), memory__is_head=True)
     )
     pairs = Supersession.objects.filter(case=OuterRef("pk"), state=Supersession.State.PENDING)
     rows = Case.objects.undecided().filter(~Exists(waiting), ~Exists(pairs), pk__in=case_ids)
@@ -247,7 +286,7 @@ def _join(case: Case, subject_id: uuid.UUID | None, items: Sequence[CaseItem]) -
 
 def unfiled() -> set[uuid.UUID]:
     """The workspaces in which something waits that is in no undecided case."""
-    rows = (_pairs(), _facts(), _held())
+    rows = (_pairs(), _facts(), _held(), _uncertain())
     return {workspace for each in rows for workspace in each.values_list("workspace_id", flat=True)}
 
 
@@ -270,7 +309,9 @@ def file_unfiled(index: WorkspaceIndex) -> int:
         about = CaseAbout(index.workspace_id, memory.subject_id, memory.category, memory.pk)
         at = memory.valid_from or memory.created_at
         open_case(about, Kind.HELD, [NewItem(at, memory_id=memory.pk)], risk=0.3)
-    return len(pairs) + len(facts) + len(held)
+    resting = list(_uncertain().filter(**mine).select_related("memory", "on")[:WAITING])
+    file_uncertain(resting, words)
+    return len(pairs) + len(facts) + len(held) + len(resting)
 
 
 def _pairs() -> QuerySet[Supersession]:
@@ -286,6 +327,11 @@ def _facts() -> QuerySet[Fact]:
 def _held() -> QuerySet[Memory]:
     rows = Memory.objects.filter(held_at__isnull=False, forgotten_at=None, superseded_by=None)
     return rows.exclude(Exists(_undecided().filter(memory=OuterRef("pk"))))
+
+
+def _uncertain() -> QuerySet[Ground]:
+    rows = Ground.objects.ended().filter(memory__is_head=True).order_by("pk")
+    return rows.exclude(Exists(_undecided().filter(memory=OuterRef("memory_id"))))
 
 
 def _undecided() -> QuerySet[CaseItem]:

@@ -4,7 +4,7 @@ Few statements for a whole batch, whatever its size. Only memories of the same s
 visibility and writer are looked at.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 
 import numpy as np
@@ -114,14 +114,19 @@ def floor(judge: Judge) -> float:
     return judge.threshold if judge.rule == NEAREST else judge.threshold - REACH
 
 
-def negated(
-    space: WorkspaceIndex, placement: Placement, readings: Sequence[Reading], judge: Judge
+def negated(readings: Sequence[Reading], judge: Judge) -> dict[int, Sequence[str]]:
+    """Words of what each statement may deny, end or replace, however far its own are from it."""
+    words = {i: negates(reading, judge.words) for i, reading in enumerate(readings)}
+    return {} if judge.rule == NEAREST else {i: each for i, each in words.items() if each}
+
+
+def holding(
+    space: WorkspaceIndex, placement: Placement, words: Mapping[int, Sequence[str]]
 ) -> list[Pair]:
-    """What a statement may deny, end or replace, however far its words are from it."""
+    """The newest memories that hold one of the words, by the number that these are asked under."""
     at, terms = [], []
-    for index, reading in enumerate(readings):
-        stems = lexical.stems(" ".join(negates(reading, judge.words)))
-        for key in lexical.term_keys(space.number, Layer.MEMORIES, stems):
+    for index, each in words.items():
+        for key in lexical.term_keys(space.number, Layer.MEMORIES, lexical.stems(" ".join(each))):
             at.append(index)
             terms.append(key)
     if not at:

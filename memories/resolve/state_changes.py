@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from memories.index import entries, statements
 from memories.models import Layer, Memory, MemoryPeriod, WorkspaceIndex
+from memories.resolve import grounds
 
 SUPERSEDE = """
 with pair as (
@@ -52,6 +53,7 @@ def supersede(
     }
     statements.execute(SUPERSEDE, values)
     entries.set_live(space, Layer.MEMORIES, successors, live=False)
+    grounds.follow(space, successors)
 
 
 def add_support(facts: Mapping[uuid.UUID, int], at: datetime) -> None:
@@ -67,6 +69,7 @@ def end(space: WorkspaceIndex, memory: Memory, reason: str, at: datetime) -> Non
     memory.save(update_fields=["forgotten_at", "forget_reason", "updated_at"])
     memory.periods.all().end(at, "forgotten")
     entries.set_live(space, Layer.MEMORIES, [memory.pk], live=False)
+    grounds.follow(space, [memory.pk])
 
 
 def hold(space: WorkspaceIndex, memory: Memory, at: datetime) -> None:
@@ -75,6 +78,7 @@ def hold(space: WorkspaceIndex, memory: Memory, at: datetime) -> None:
     memory.save(update_fields=["held_at", "forgotten_at", "forget_reason", "updated_at"])
     memory.periods.all().end(at, "held")
     entries.set_live(space, Layer.MEMORIES, [memory.pk], live=False)
+    grounds.follow(space, [memory.pk])
 
 
 def restore(space: WorkspaceIndex, memory: Memory, cause: str) -> None:
@@ -83,6 +87,7 @@ def restore(space: WorkspaceIndex, memory: Memory, cause: str) -> None:
     memory.save(update_fields=["forgotten_at", "forget_reason", "held_at", "updated_at"])
     begin_period(memory, cause)
     entries.set_live(space, Layer.MEMORIES, [memory.pk], live=True)
+    grounds.follow(space, [memory.pk])
 
 
 def begin_period(memory: Memory, cause: str) -> None:
@@ -95,6 +100,7 @@ def begin_period(memory: Memory, cause: str) -> None:
 
 def unlink(old: Memory, new: Memory, heir: Memory | None = None) -> None:
     """Take `new` out of the place of `old`, and `heir` into it, if there is one."""
+    grounds.move_back(new, heir or old)
     if old.valid_until is not None and old.valid_until == new.valid_from:
         old.valid_until = heir.valid_from if heir else None
     old.superseded_by = heir

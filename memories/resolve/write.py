@@ -3,7 +3,7 @@ a batch comes to together at its end."""
 
 import logging
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -15,8 +15,16 @@ from django.utils import timezone
 from memories.english.statements import NO_WORDS, OwnWords, Reading, is_said_by, read, true_until
 from memories.index import entries, repair, row_marks, statements, workspace_index
 from memories.index.nearest import Placement
-from memories.models import Citation, Fact, Memory, MemoryPeriod, Supersession, WorkspaceIndex
-from memories.resolve import file_cases, neighbours, rejections, state_changes
+from memories.models import (
+    Citation,
+    Fact,
+    Ground,
+    Memory,
+    MemoryPeriod,
+    Supersession,
+    WorkspaceIndex,
+)
+from memories.resolve import file_cases, grounds, neighbours, rejections, state_changes
 from memories.resolve.bystanders import BYSTANDER, Bystanders
 from memories.resolve.claims import (
     Claim,
@@ -27,8 +35,17 @@ from memories.resolve.claims import (
     new_items,
     new_memories,
 )
-from memories.resolve.decide import GUARDED, NEAREST, Decision, Judge, Neighbour, Resolver
+from memories.resolve.decide import (
+    GUARDED,
+    NEAREST,
+    Decision,
+    Judge,
+    KnownMemory,
+    Neighbour,
+    Resolver,
+)
 from memories.resolve.file_cases import WaitingPair
+from memories.resolve.grounds import BatchGrounds
 from memories.resolve.neighbours import compared
 from memories.resolve.review_policy import Policy, Replacement, held_by
 from workspaces.ids import uuid7
@@ -73,6 +90,8 @@ class ClaimBatch:
         self.promoted: set[uuid.UUID] = set()
         self.policy = Policy.of(space.review)
         self.bystanders = Bystanders()
+        self.grounds = BatchGrounds()
+        self.richer: dict[uuid.UUID, uuid.UUID] = {}
 
     def take(self, claim: Claim, index: int, own: ClaimReading, resolver: Resolver) -> None:
         """Decide one claim, and note what is to be written for it."""
@@ -150,7 +169,12 @@ class ClaimBatch:
         self._add_fact(claim, None)
         self.outcome.rejected.append(claim.statement)
 
-    def write(self, vectors: Sequence[entries.Vectors] | None) -> None:
+    def write(
+        self, vectors: Sequence[entries.Vectors] | None, live: Mapping[uuid.UUID, KnownMemory]
+    ) -> None:
+        """`live`: what is, after all that was decided."""
+        for old, new in self.richer.items():
+            grounds.move(old, new)
         state_changes.supersede(
             self.space,
             {old: (new.id, new.valid_from) for old, new in self.replaced.items()},
@@ -173,6 +197,7 @@ class ClaimBatch:
         ]
         made = list(self.memories.values())
         workspace = self.placement.workspace_id
+        resting = self.grounds.rows(made, live)
         file_cases.file_pairs(self.placement.subject_id, self.waiting, self.words)
         entries.write(
             self.space,
@@ -184,6 +209,7 @@ class ClaimBatch:
                 self.supersessions,
                 new_facts(self.placement, self.facts, self.session_id),
                 statements.rows_with(Citation, self.citations, workspace_id=workspace),
+                statements.rows_with(Ground, resting, workspace_id=workspace),
             ],
         )
         transaction.on_commit(self._log)
@@ -225,6 +251,8 @@ class ClaimBatch:
             self.outcome.superseded.append(target.id)
             if target.id not in self.memories:
                 self.replaced[target.id] = new
+                if decision.rule == "richer":
+                    self.richer[target.id] = new.id
                 continue
             old = self.memories[target.id]
             old.superseded_by, old.superseded_at = new.id, self.now
@@ -310,7 +338,7 @@ def apply(
             batch.reject(claim)
         else:
             batch.take(claim, index, own, resolver)
-    batch.write(vectors)
+    batch.write(vectors, resolver.live)
     return batch.outcome
 
 
@@ -329,11 +357,17 @@ def _resolver(
 ) -> Resolver:
     """Knows the live memories that the claims may meet."""
     pairs = neighbours.near(batch.space, batch.placement, whole, claims, judge)
-    wanted: set[int] = set()
     readings = [each.reading for each in own]
+    batch.grounds = BatchGrounds.of(batch.placement, claims, readings)
+    # One statement for both: what a reason names is asked for under the numbers after the claims'.
+    words = neighbours.negated(readings, judge)
+    words |= {len(claims) + index: each for index, each in batch.grounds.terms.items()}
+    held = neighbours.holding(batch.space, batch.placement, words)
+    pairs += [pair for pair in held if pair.index < len(claims)]
+    batch.grounds.take(held, len(claims))
+    wanted = set().union(*batch.grounds.keys.values())
     if judge.rule != NEAREST:
-        pairs += neighbours.negated(batch.space, batch.placement, readings, judge)
         wanted.update(*(each.keys for each in own))
-    known = neighbours.known(batch.placement, claims, wanted, pairs)
+    known = neighbours.known(batch.placement, claims, wanted, [*pairs, *held])
     batch.bystanders = Bystanders.of(claims, readings, known)
     return Resolver(judge, known, pairs, vectors=whole, floor=neighbours.floor(judge))

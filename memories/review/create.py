@@ -98,7 +98,7 @@ def create(scope: Scope, new: NewMemory) -> Memory:
     places = places_in(space, content)
     vectors = None if places else due.embed_or_leave(space, [entries.texts_of(content)])
     with transaction.atomic(durable=True):
-        placement, shares = _placement(scope, new)
+        placement, shares = _placement(scope, new, str(space.guard.get("audience") or ""))
         claim = _claim(new, content, shares)
         if claim.is_of_team and scope.subject_ids is None:
             placement = replace(placement, subject_id=None)
@@ -170,7 +170,7 @@ def _claim(new: NewMemory, content: str, shares: bool) -> Claim:
     )
 
 
-def _placement(scope: Scope, new: NewMemory) -> tuple[Placement, bool]:
+def _placement(scope: Scope, new: NewMemory, audience: str) -> tuple[Placement, bool]:
     """Where it belongs, and whether what a team decides is the team's there."""
     try:
         subject = subject_to_write(scope, new.user_id)
@@ -188,7 +188,7 @@ def _placement(scope: Scope, new: NewMemory) -> tuple[Placement, bool]:
         conversation, _ = Conversation.objects.get_or_create(
             workspace_id=scope.workspace_id, external_id=new.thread_id
         )
-    shares = is_shared_by_default(subject.pk if subject else None, agent, conversation)
+    shares = is_shared_by_default(subject.pk if subject else None, agent, conversation, audience)
     placement = Placement(
         workspace_id=scope.workspace_id,
         subject_id=subject.pk if subject else None,

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories import guard
-from memories.english import lexical
+from memories.english import lexical, statements
 from memories.errors import Conflict
 from memories.features import follow_memory
 from memories.index import due, entries, row_marks, workspace_index
@@ -23,7 +23,7 @@ from memories.models import (
     Supersession,
     WorkspaceIndex,
 )
-from memories.resolve import rejections, state_changes
+from memories.resolve import grounds, rejections, state_changes
 from memories.review.create import checked
 from memories.review.forget import CORRECTED, audit, locked, reject_claim
 from memories.review.hold import hold_new, places_in
@@ -141,6 +141,11 @@ def new_version(
     new = _next(old, content)
     new.slots = row_marks.slots_of_memory(new, row_marks.words_of(space))
     new.save(force_insert=True)
+    # In other words it is still what others rest on; a change of it ends that.
+    was, now = (statements.read(each) for each in (old.content, content))
+    is_changed = statements.relation(was, now, cosine=None, threshold=1.0).kind == "update"
+    if not is_changed:
+        grounds.move(old.pk, new.pk, also_own=True)
     state_changes.supersede(space, {old.pk: (new.pk, new.valid_from)}, timezone.now())
     own = {name: getattr(new, name) for name in OF_A_FACT}
     Fact.objects.create(**own, memory=new, statement=content, method=Fact.Method.MANUAL, rule=EDIT)

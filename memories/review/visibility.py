@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import QuerySet
 
-from memories.english.private_life import is_private_life
+from memories.english.private_life import is_private_life, is_work
 from memories.english.workspace_patterns import RULE
 from memories.extraction.extraction_types import TEAM_CATEGORIES
 from memories.index import entries, workspace_index
-from memories.models import Episode, Layer, Memory, Source, Visibility
+from memories.models import Category, Episode, Layer, Memory, Source, Visibility
 from memories.models.audience import is_shared_by_default
 from memories.review.forget import audit
 from workspaces.scope import Scope
@@ -19,6 +19,7 @@ from workspaces.scope import Scope
 PRIVATE_LIFE = "it tells of somebody's private life"
 ASSISTANTS = "only an assistant said it"
 OF_A_PERSON = "a person is named, and nobody said that it is the team's"
+NOT_OF_WORK = "a person decided it with others, and it tells of no work"
 AT_ONCE = 500  # memories that are read together
 
 
@@ -33,6 +34,7 @@ class VisibilityChange:
 def visibility_changes(scope: Scope) -> Iterator[VisibilityChange]:
     """Of live memories that machines read and made the team's, those that would be private today.
     What a request, a person or a workspace's own pattern made visible stays."""
+    default = str(workspace_index.index_of(scope.workspace_id).guard.get("audience") or "")
     rows = _shared(scope).select_related("agent", "subject", "conversation")
     for memory in rows.order_by("pk").iterator(chunk_size=AT_ONCE):
         cited = Episode.objects.filter(citations__fact__memory=memory)
@@ -45,8 +47,10 @@ def visibility_changes(scope: Scope) -> Iterator[VisibilityChange]:
             yield VisibilityChange(memory, PRIVATE_LIFE)
         elif episodes and all(each.kind == Episode.Kind.ASSISTANT for each in episodes):
             yield VisibilityChange(memory, ASSISTANTS)
-        elif not is_shared_by_default(subject_id, memory.agent, conversation):
+        elif not is_shared_by_default(subject_id, memory.agent, conversation, default):
             yield VisibilityChange(memory, OF_A_PERSON)
+        elif subject_id and memory.category == Category.DECISION and not is_work(memory.content):
+            yield VisibilityChange(memory, NOT_OF_WORK)
 
 
 def make_private(scope: Scope, memory_ids: Collection[uuid.UUID]) -> int:

@@ -1,6 +1,6 @@
-"""What comes after a ranking: the layers in one order; a memory and the episode that it stands on as one
-hit, because they say the same, and nothing is lost; what was replaced after what replaced it; and, where
-a reranker is configured and asked for, its order."""
+"""What comes after a ranking: the layers in one order; a memory and the episode that it stands on
+as one hit, because they say the same, and nothing is lost; what was replaced after what replaced
+it; and, where a reranker is configured and asked for, its order."""
 
 import logging
 import math
@@ -47,8 +47,8 @@ select distinct f.memory_id, ci.episode_id
 from memories_fact f join memories_citation ci on ci.fact_id = f.id
 where f.memory_id = any(%(ids)s::uuid[])
 """
-# What stands on these episodes, and the way from there to what is believed: each version once, however
-# many of a chain stand on one episode.
+# What stands on these episodes, and the way from there to what is believed: each version once,
+# however many of a chain stand on one episode.
 REPLACED = f"""
 with recursive stands (episode_id, memory_id) as (
   select distinct ci.episode_id, f.memory_id
@@ -71,7 +71,10 @@ def collapse(found: Sequence[Scored]) -> list[Scored]:
     The memory leads if it stands on that episode alone and its own words and meaning answer no
     worse; what it stands on, or what stands on the same words, is among its `echoes`, best first.
     """
-    cited = _cited(found)
+    memories = [one.item for one in found if one.layer == "memories"]
+    cited: dict[uuid.UUID, set[uuid.UUID]] = {}
+    for row in statements.rows(CITED, {"ids": memories}):
+        cited.setdefault(row.memory_id, set()).add(row.episode_id)
     groups: list[list[Scored]] = []
     place: dict[uuid.UUID, int] = {}  # of an episode, the group that tells it
     for one in found:
@@ -90,14 +93,6 @@ def collapsed_into(found: Sequence[Placed]) -> dict[uuid.UUID, Placed]:
     return {echo.item: hit for hit in found for echo in hit.echoes}
 
 
-def _cited(found: Sequence[Scored]) -> dict[uuid.UUID, set[uuid.UUID]]:
-    memories = [one.item for one in found if one.layer == "memories"]
-    cited: dict[uuid.UUID, set[uuid.UUID]] = {}
-    for row in statements.rows(CITED, {"ids": memories}):
-        cited.setdefault(row.memory_id, set()).add(row.episode_id)
-    return cited
-
-
 def _led(group: Sequence[Scored], cited: Mapping[uuid.UUID, set[uuid.UUID]]) -> Scored:
     first = group[0]
     if len(group) == 1:
@@ -105,14 +100,13 @@ def _led(group: Sequence[Scored], cited: Mapping[uuid.UUID, set[uuid.UUID]]) -> 
     best = first
     if first.layer != "memories":
         able = [one for one in group if cited.get(one.item, {first.item}) == {first.item}]
-        best = max(able, key=lambda one: (_match(one), one.layer == "memories"))
+        # How well its own words and meaning answer, whoever said it and wherever.
+        sides = ("keyword", "vector")
+        own = [sum(one.scores.get(side, 0.0) for side in sides) for one in able]
+        at = max(range(len(able)), key=lambda n: (own[n], able[n].layer == "memories"))
+        best = able[at]
     others = tuple(one for one in group if one is not best)
     return replace(best, score=first.score, echoes=others)
-
-
-def _match(one: Scored) -> float:
-    """How well its own words and meaning answer, whoever said it and wherever."""
-    return one.scores.get("keyword", 0.0) + one.scores.get("vector", 0.0)
 
 
 def newest_first(found: Sequence[Scored]) -> list[Scored]:

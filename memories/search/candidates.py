@@ -54,25 +54,23 @@ class EntryMatch:
 def linea_text(
     shape: StatementShape, has_keywords: bool, has_trigrams: bool, top: int = TOP
 ) -> str:
+    keywords = NO_ENTRIES
+    if has_keywords:  # the newest whose text holds the whole query
+        trigrams = "and x.trigrams @> %(trigrams)s::int8[]" if has_trigrams else ""
+        keywords = f"""
+  select y.id from (select x.id, x.item {shape.entries(by_key=has_trigrams)} {trigrams}) y
+  join {TABLES[shape.layer]} t on t.id = y.item
+  where t.content ilike %(pattern)s order by t.created_at desc, t.id desc limit {TOP}"""
     seen = ", (select count(*) from nearest) as seen" if shape.segment else ""
     return f"""
 with {shape.prelude}
 nearest as materialized ({shape.nearest(top, "and x.part = 0")}),
 v as (select entry_id, -d as cosine from nearest order by d, entry_id limit {top}),
-k as materialized ({_keywords(shape, has_trigrams) if has_keywords else NO_ENTRIES}),
+k as materialized ({keywords}),
 f as (select coalesce(v.entry_id, k.id) as id, v.cosine, k.id is not null as matched
       from v full join k on k.id = v.entry_id)
 select f.id, f.cosine, f.matched, e.item{seen} from f join memories_entry e on e.id = f.id
 """
-
-
-def _keywords(shape: StatementShape, has_trigrams: bool) -> str:
-    """The newest whose text holds the whole query."""
-    trigrams = "and x.trigrams @> %(trigrams)s::int8[]" if has_trigrams else ""
-    return f"""
-  select y.id from (select x.id, x.item {shape.entries(by_key=has_trigrams)} {trigrams}) y
-  join {TABLES[shape.layer]} t on t.id = y.item
-  where t.content ilike %(pattern)s order by t.created_at desc, t.id desc limit {TOP}"""
 
 
 def linea(
@@ -148,10 +146,11 @@ def pool_text(
 ) -> str:
     """`has_common`: some words may be in many entries. `is_long`: so many words that the rarest
     are chosen of them."""
-    words = _chosen_words(shape) if has_common or is_long else _all_words(shape)
+    words = CHOSEN_WORDS if has_common or is_long else ALL_WORDS
+    of_word = f"{shape.entries(by_key=True)} and x.terms @> array[c.key] limit {MOST}"
     rarest = "where number in (select number from df)" if is_long else ""
     # Without vectors nothing is found but by its words.
-    newest = _newest(shape) if shape.has_vector and depth.newest else NO_ENTRIES
+    newest = shape.newest if shape.has_vector and depth.newest else NO_ENTRIES
     cosine = OWN_COSINE if shape.has_vector else "null::float8"
     more = OF_MESSAGES if shape.layer == Layer.EPISODES else ""
     more += OF_EVENTS if depth.dated and shape.layer == Layer.MEMORIES else ""
@@ -159,9 +158,9 @@ def pool_text(
     # More vectors than entries, because an entry may have its passages among them.
     return f"""
 with {shape.prelude}
-stats as materialized (select {_count(shape)} as n),
+stats as materialized (select {shape.count} as n),
 nearest as materialized ({shape.nearest(2 * depth.top)}),
-{words},
+{words.replace("{of_word}", of_word)},
 {IDF},
 said as (
   select id from pairs {rarest}
@@ -173,9 +172,7 @@ pool as (
     union all select id, null, true from said
     union all select id, null, false from ({newest}) newest) sides
   group by id)
-select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
-       array_agg(talk) as conversation, array_agg(occurred_at) as at,
-       array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item
+select {OF_ALL}
        {more}
 from (
   select e.*, coalesce(-pool.d, {cosine}, 'nan') as cosine,
@@ -186,8 +183,11 @@ from (
 """
 
 
-# `weights` holds the 16,000 heaviest words of a text: another one that is found there by its key counts
-# as one that stands in it once (lexical.bm25_weights).
+# `weights` holds the 16,000 heaviest words of a text: another one that is found there by its key
+# counts as one that stands in it once (lexical.bm25_weights).
+OF_ALL = """array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
+       array_agg(talk) as conversation, array_agg(occurred_at) as at,
+       array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item"""
 LEAST = "2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / 16.0))"
 OF_MESSAGES = """, array_agg(position) as position, array_agg(author) as author,
        array_agg(role = 'assistant') as assistant"""
@@ -200,20 +200,15 @@ IDF = """idf as materialized (
   select ('{' || string_agg(number || ':' || ln(1 + (greatest((select n from stats), df)
             - df + 0.5) / (df + 0.5))::float4, ',' order by number)
           || '}/1000000000')::sparsevec as q from df)"""
-
-
-def _all_words(shape: StatementShape) -> str:
-    """The entries of each word that is looked up (pairs), and how many these are (df)."""
-    return f"""pairs as materialized (
+# The entries of each word that is looked up (pairs), and how many these are (df).
+ALL_WORDS = """pairs as materialized (
   select c.number, y.id, y.weights
   from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
-  cross join lateral ({_holding_the_word(shape)}) y),
+  cross join lateral (
+    select x.id, x.weights {of_word}) y),
 df as (select number, count(*) as df from pairs group by number)"""
-
-
-def _chosen_words(shape: StatementShape) -> str:
-    """As `_all_words`, where some words are in many entries, or many words are asked for."""
-    return f"""asked as materialized (
+# The same, where some words are in many entries, or many words are asked for.
+CHOSEN_WORDS = f"""asked as materialized (
   select t.key, t.number, c.share, row_number() over rarest as place,
          sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings
   from unnest(%(keys)s::int8[], %(numbers)s::int4[]) t(key, number)
@@ -221,39 +216,14 @@ def _chosen_words(shape: StatementShape) -> str:
   window rarest as (order by coalesce(c.share, 0), t.number)),
 pairs as materialized (
   select c.number, y.id, y.weights from asked c
-  cross join lateral ({_holding_the_word(shape)}) y
+  cross join lateral (
+    select x.id, x.weights {{of_word}}) y
   where c.place = 1 or c.postings <= {ENOUGH}),
 df as materialized (
   select a.number, greatest(p.df, a.share * (select n from stats)) as df
   from asked a left join (select number, count(*) as df from pairs group by number) p
     on p.number = a.number
   where p.df > 0 or a.share > 0 order by 2, 1 limit {RAREST})"""
-
-
-def _holding_the_word(shape: StatementShape) -> str:
-    of_word = shape.entries(by_key=True)
-    return f"""
-    select x.id, x.weights {of_word} and x.terms @> array[c.key] limit {MOST}"""
-
-
-# A subject's own stand together in the covering index, among the entries they are scattered; and
-# what an agent sees is counted there without reading the entries.
-
-
-def _count(shape: StatementShape) -> str:
-    """How many entries there are to be found; of a large layer, how many are live."""
-    if shape.is_all or shape.segment or (shape.is_large and not shape.is_subject_by_vector):
-        return "%(n)s::int8"
-    if shape.is_by_exact_vector:
-        return f"(select count(*) from ({shape.vectors('and x.part = 0')}) c)"
-    return f"(select count(*) {shape.entries()})"
-
-
-def _newest(shape: StatementShape) -> str:
-    if shape.is_subject_by_vector:
-        wholes = shape.vectors("and x.part = 0")
-        return f"select entry_id as id from ({wholes}) n order by entry_id desc limit 40"
-    return f"select x.id {shape.entries()} order by x.id desc limit 40"
 
 
 def pool(
@@ -264,20 +234,14 @@ def pool(
     def ask(shape: StatementShape) -> Arrays:
         return statements.arrays(*pool_statement(index, asked, stems, shape, depth))
 
-    def seen(found: Arrays) -> int:
-        return int(found["seen"][0])
-
     shape = shape_of(index, asked, exact=depth.top > DEEP.top)
-    return _columns(asked.layer, _seen_enough(asked, shape, ask, seen))
-
-
-def _columns(layer: Layer, found: Arrays) -> Columns:
+    found = _seen_enough(asked, shape, ask, lambda found: int(found["seen"][0]))
     if "id" not in found:
         return Columns.of(())
     size = found["id"].size
     columns = Columns(
         ids=found["id"],
-        layers=np.full(size, int(layer)),
+        layers=np.full(size, int(asked.layer)),
         cosine=found["cosine"],
         bm25=found["bm25"],
         conversations=found["conversation"],

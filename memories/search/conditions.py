@@ -188,9 +188,23 @@ w as materialized (
 
     def nearest(self, number: int, part: str = "") -> str:
         """At least the `number` nearest vectors with their distance d (the negative cosine)."""
-        if self.segment:
-            return self._in_segment(self.segment, part)
-        return f"select * from ({self.vectors(part)}) x order by d, entry_id limit {number}"
+        if not self.segment:
+            return f"select * from ({self.vectors(part)}) x order by d, entry_id limit {number}"
+        # Of the HNSW so many, and all of the tail. Literals, because a partial index never meets a
+        # parameter; the cast, because the index has it; one case of all conditions, because the
+        # planner would multiply its guesses of each and shun the index.
+        kind, rows, upto = self.segment.kind, self.segment.rows, self.segment.upto
+        narrowed, fitting = f"{self._subject} {part} {self._visible}", self._fitting("x.entry_id")
+        return f"""
+  (select x.entry_id, x.part, x.embedding::{kind} <#> %(vector)s::{kind} as d
+   from memories_vector x
+   where {rows} and entry_id <= {upto} {fitting}
+     and case when true {narrowed} then true else false end
+   order by x.embedding::{kind} <#> %(vector)s::{kind} limit {self.depth})
+  union all
+  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+  from memories_vector x
+  where {rows} and entry_id > {upto} {narrowed} {fitting}"""
 
     def vectors(self, part: str) -> str:
         """All vectors of the asked set: index-only, a range of the covering index for each whom
@@ -213,23 +227,6 @@ w as materialized (
             for branch in ([f"and {about}" for about in self._abouts] or [""])
         )
 
-    def _in_segment(self, segment: Segment, part: str) -> str:
-        """Of the HNSW so many, and all of the tail. Literals, because a partial index never meets a
-        parameter; the cast, because the index has it; one case of all conditions, because the
-        planner would multiply its guesses of each and shun the index."""
-        kind, rows, upto = segment.kind, segment.rows, segment.upto
-        narrowed, fitting = f"{self._subject} {part} {self._visible}", self._fitting("x.entry_id")
-        return f"""
-  (select x.entry_id, x.part, x.embedding::{kind} <#> %(vector)s::{kind} as d
-   from memories_vector x
-   where {rows} and entry_id <= {upto} {fitting}
-     and case when true {narrowed} then true else false end
-   order by x.embedding::{kind} <#> %(vector)s::{kind} limit {self.depth})
-  union all
-  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-  from memories_vector x
-  where {rows} and entry_id > {upto} {narrowed} {fitting}"""
-
     def entries(self, *, by_key: bool = False) -> str:
         """`from ... where ...`: the entries x of the layer that the asker may find.
 
@@ -243,14 +240,34 @@ w as materialized (
   where x.workspace{hidden} = %(workspace)s and x.layer{hidden} = %(layer)s and x.live
     {self._subject} {self._visible} {self._fitting("x.id")}"""
 
+    # A subject's own stand together in the covering index, among the entries they are scattered;
+    # and what an agent sees is counted there without reading the entries.
+
+    @property
+    def count(self) -> str:
+        """How many entries there are to be found; of a large layer, how many are live."""
+        if self.is_all or self.segment or (self.is_large and not self.is_subject_by_vector):
+            return "%(n)s::int8"
+        if self.is_by_exact_vector:
+            return f"(select count(*) from ({self.vectors('and x.part = 0')}) c)"
+        return f"(select count(*) {self.entries()})"
+
+    @property
+    def newest(self) -> str:
+        """The 40 newest entries that the asker may find."""
+        if self.is_subject_by_vector:
+            wholes = self.vectors("and x.part = 0")
+            return f"select entry_id as id from ({wholes}) n order by entry_id desc limit 40"
+        return f"select x.id {self.entries()} order by x.id desc limit 40"
+
     def _fitting(self, entry: str) -> str:
         """That an entry is one that the filter wants."""
         if not self.wanted.condition:
             return ""
         if not self.segment:
             return f"and {entry} in (select id from w)"
-        # In a large layer a filter looks at the rows that are found, not for all rows that it wants.
-        # The offset keeps it a condition: as a join it could come before the index.
+        # In a large layer a filter looks at the rows that are found, not for all rows that it
+        # wants. The offset keeps it a condition: as a join it could come before the index.
         return f"""
   and exists (select 1 from memories_entry f join {TABLES[self.layer]} row on row.id = f.item
     {name_joins("row")}
@@ -279,6 +296,15 @@ def shape_of(
 ) -> StatementShape:
     model = index.embedding_model
     has_vector = by_vector and asked.vector is not None and model is not None
+    segment = None
+    if has_vector and not exact and not asked.wanted.history:
+        segment = segments.segment_of(index, asked.layer)
+        subjects: list[uuid.UUID | None] = [*(asked.scope.subject_ids or ())]
+        if asked.subject is not None:
+            subjects = [asked.subject, None]
+        # What is asked of a few subjects who have little of the layer is compared one by one.
+        if segment and subjects and not segment.speaks_of(subjects):
+            segment = None
     return StatementShape(
         asked.layer,
         asked.wanted,
@@ -289,17 +315,5 @@ def shape_of(
         is_limited=asked.scope.subject_ids is not None,
         has_places=bool(asked.places),
         is_large=index.live(asked.layer) > COUNTED,
-        segment=_segment_through(index, asked) if has_vector and not exact else None,
+        segment=segment,
     )
-
-
-def _segment_through(index: WorkspaceIndex, asked: LayerQuery) -> Segment | None:
-    """The segment through which the question is answered. What is asked of a few subjects who have
-    little of the layer is compared one by one."""
-    segment = segments.segment_of(index, asked.layer)
-    if segment is None or asked.wanted.history:
-        return None
-    subjects: list[uuid.UUID | None] = [*(asked.scope.subject_ids or ())]
-    if asked.subject is not None:
-        subjects = [asked.subject, None]
-    return segment if not subjects or segment.speaks_of(subjects) else None

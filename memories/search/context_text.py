@@ -43,14 +43,17 @@ class ContextEntry:
     """A message, or what is believed, as lines of the block.
 
     `at` is when it became known: when its words were said, or when it was written by hand.
-    `since` is when it began to hold, where that is another day. `beliefs` stand on the message:
-    each with its line, or "" where the message says it. `notes` are lines about what changed.
+    `since` is when it began to hold, where that is another day, and `until` when it was over. What
+    is uncertain rests on something that has ended. `beliefs` stand on the message: each with its
+    line, or "" where the message says it. `notes` are lines about what changed.
     """
 
     hit: Hit
     at: datetime
     said: str
     since: datetime | None = None
+    until: datetime | None = None
+    is_uncertain: bool = False
     beliefs: tuple[tuple[Hit, str], ...] = ()
     notes: tuple[str, ...] = ()
     is_standing: bool = False
@@ -88,7 +91,10 @@ def said_of(
         at = max((cited.occurred_at for cited in hit.citations or ()), default=by_hand)
         since = row.valid_from if hit.memory else None
         since = since if since and since.date() != at.date() else None
-        return ContextEntry(hit, at, served_line.one_line(row.content), since)
+        said = served_line.one_line(row.content)
+        if not hit.memory:
+            return ContextEntry(hit, at, said, since)
+        return ContextEntry(hit, at, said, since, row.valid_until, row.is_uncertain)
     quotes = [
         (cited.start, cited.end)
         for belief in beliefs
@@ -108,7 +114,7 @@ def said_of(
         f"replaced {since:%Y-%m-%d} by: {served_line.one_line(memory.content)}"
         for memory, since in later
     )
-    return ContextEntry(hit, row.occurred_at, said, None, lines, notes)
+    return ContextEntry(hit, row.occurred_at, said, beliefs=lines, notes=notes)
 
 
 def wish_of(hit: Hit, place: tuple[int, int]) -> ContextEntry:
@@ -121,9 +127,11 @@ def wish_of(hit: Hit, place: tuple[int, int]) -> ContextEntry:
 
 def _belief_line(hit: Hit, words: AbstractSet[str]) -> str:
     own = set(lexical.stems(hit.row.content[:READ])) - {"user"}
-    if len(own & words) >= HOLDS * len(own):
+    state = "uncertain" if hit.row.is_uncertain else "current"
+    state = f"until {hit.row.valid_until:%Y-%m-%d}" if hit.row.valid_until else state
+    if state == "current" and len(own & words) >= HOLDS * len(own):
         return ""
-    return f"current: {served_line.one_line(hit.row.content)}"
+    return f"{state}: {served_line.one_line(hit.row.content)}"
 
 
 def size(entry: ContextEntry, highest: int, *, is_dated: bool = True) -> int:
@@ -150,7 +158,10 @@ def _lines(entry: ContextEntry, numbers: Counter[str], *, is_dated: bool) -> Ite
     marks = [mark(hit) for hit in entry.hits]
     beside = [own for own, (_, line) in zip(marks[1:], entry.beliefs, strict=True) if not line]
     since = f", from {entry.since:%Y-%m-%d}" if entry.since else ""
-    date = f" {entry.day}{since}:" if is_dated or since else ""
+    until = f", until {entry.until:%Y-%m-%d}" if entry.until else ""
+    unsure = ", uncertain" if entry.is_uncertain else ""
+    state = f"{since}{until}{unsure}"
+    date = f" {entry.day}{state}:" if is_dated or state else ""
     standing = ["standing"] if entry.is_standing else []
     yield f"[{' '.join([marks[0], *beside, *standing])}]{date} {entry.said}\n"
     for own, (_, line) in zip(marks[1:], entry.beliefs, strict=True):

@@ -4,7 +4,7 @@ Runs the very search, and asks step by step what it asks at once, so it may be s
 nothing."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -13,7 +13,6 @@ from django.conf import settings
 from memories.index import workspace_index
 from memories.models import (
     SCOPE_CODE,
-    AsOf,
     DueVector,
     Entry,
     Layer,
@@ -25,7 +24,7 @@ from memories.models import (
 from memories.providers import network
 from memories.search import Hit, SearchRequest, asked_of, candidates, in_layer, search
 from memories.search.conditions import EVERYTHING
-from memories.search.explain_stages import Walk, WhyNotQuestion, steps
+from memories.search.explain_stages import Told, Walk, WhyNotQuestion, steps
 from memories.search.request import Placed
 from workspaces.scope import Scope
 
@@ -62,11 +61,6 @@ class WhyNot:
         return not failure
 
 
-def _other_layer(question: WhyNotQuestion) -> str:
-    layers = question.request.layers
-    return "" if "memories" in layers else f"The search looks at {' and '.join(layers)} alone."
-
-
 def _unseen(question: WhyNotQuestion) -> str:
     memory = question.memory
     if Memory.objects.visible_to(question.asked.scope).filter(pk=memory.pk).exists():
@@ -91,21 +85,20 @@ def _other_subject(question: WhyNotQuestion) -> str:
     return f"It is about {told}, and the search about {question.request.user_id}."
 
 
-def _other_place(question: WhyNotQuestion) -> str:
-    memory, asked = question.memory, question.asked
-    place = place_of(memory.scope, memory.conversation_id, memory.workflow)
-    if SCOPE_CODE[memory.scope] in asked.open_scopes or place in asked.places:
-        return ""
-    return f"It belongs to a {memory.scope} that the search does not name."
-
-
 def _not_believed(question: WhyNotQuestion) -> str:
     if question.request.at.is_now:
         return "" if question.memory.is_live else _end(question.memory)
     anything = replace(question.request, filter=None, fact_types=(), categories=())
     if not _has_entry(question) or _is_reached(question, anything):
         return ""
-    return _untimely(question.memory, question.request.at)
+    memory, at = question.memory, question.request.at
+    if at.known_at and memory.created_at > at.known_at:
+        return f"It was not believed then: it was learned on {memory.created_at:%Y-%m-%d %H:%M}."
+    if at.valid_at and memory.valid_from and memory.valid_from > at.valid_at:
+        return f"It was not true then: it is true from {memory.valid_from:%Y-%m-%d %H:%M}."
+    if at.valid_at and memory.valid_until and memory.valid_until <= at.valid_at:
+        return f"It was not true then: it was true until {memory.valid_until:%Y-%m-%d %H:%M}."
+    return "It was not believed then." + ("" if memory.is_live else f" {_end(memory)}")
 
 
 def _end(memory: Memory) -> str:
@@ -116,17 +109,6 @@ def _end(memory: Memory) -> str:
     return "It waits for a person's decision." if memory.held_at else "It expired."
 
 
-def _untimely(memory: Memory, at: AsOf) -> str:
-    """Why it was not believed, or not true, at an instant."""
-    if at.known_at and memory.created_at > at.known_at:
-        return f"It was not believed then: it was learned on {memory.created_at:%Y-%m-%d %H:%M}."
-    if at.valid_at and memory.valid_from and memory.valid_from > at.valid_at:
-        return f"It was not true then: it is true from {memory.valid_from:%Y-%m-%d %H:%M}."
-    if at.valid_at and memory.valid_until and memory.valid_until <= at.valid_at:
-        return f"It was not true then: it was true until {memory.valid_until:%Y-%m-%d %H:%M}."
-    return "It was not believed then." + ("" if memory.is_live else f" {_end(memory)}")
-
-
 def _has_entry(question: WhyNotQuestion) -> bool:
     return Entry.objects.filter(layer=Layer.MEMORIES, item=question.memory.pk).exists()
 
@@ -134,18 +116,6 @@ def _has_entry(question: WhyNotQuestion) -> bool:
 def _is_reached(question: WhyNotQuestion, request: SearchRequest) -> bool:
     there = in_layer(request, question.asked, "memories")
     return there is not None and candidates.is_reached(question.index, there, question.memory.pk)
-
-
-def _missing(question: WhyNotQuestion) -> str:
-    now = replace(question.asked, wanted=EVERYTHING)
-    is_now = question.request.at.is_now
-    if (
-        candidates.is_reached(question.index, now, question.memory.pk)
-        if is_now
-        else _has_entry(question)
-    ):
-        return ""
-    return "The index does not hold it as the tables do: run `manage.py checkindex`."
 
 
 def _filtered(question: WhyNotQuestion) -> str:
@@ -159,15 +129,28 @@ def _filtered(question: WhyNotQuestion) -> str:
     return "The search's filter excludes it."
 
 
-CHECKS: tuple[tuple[str, Callable[[WhyNotQuestion], str], str], ...] = (
-    ("layer", _other_layer, "Memories are searched."),
-    ("visibility", _unseen, "The asker may see it."),
-    ("subject", _other_subject, "It is about the subject, or about nobody in particular."),
-    ("scope", _other_place, "Its scope is searched."),
-    ("life", _not_believed, "It is believed at the time that is asked for."),
-    ("index", _missing, "The index holds it."),
-    ("filter", _filtered, "No filter, category or fact type excludes it."),
-)
+def checks(question: WhyNotQuestion) -> Iterator[Told]:
+    """What must be true of a memory before it is compared; asking stops at the first that is
+    not."""
+    memory, asked, layers = question.memory, question.asked, question.request.layers
+    told = f"The search looks at {' and '.join(layers)} alone."
+    yield "layer", "" if "memories" in layers else told, "Memories are searched."
+    yield "visibility", _unseen(question), "The asker may see it."
+    about = "It is about the subject, or about nobody in particular."
+    yield "subject", _other_subject(question), about
+    place = place_of(memory.scope, memory.conversation_id, memory.workflow)
+    is_searched = SCOPE_CODE[memory.scope] in asked.open_scopes or place in asked.places
+    told = f"It belongs to a {memory.scope} that the search does not name."
+    yield "scope", "" if is_searched else told, "Its scope is searched."
+    yield "life", _not_believed(question), "It is believed at the time that is asked for."
+    if question.request.at.is_now:
+        now = replace(asked, wanted=EVERYTHING)
+        is_held = candidates.is_reached(question.index, now, memory.pk)
+    else:
+        is_held = _has_entry(question)
+    told = "The index does not hold it as the tables do: run `manage.py checkindex`."
+    yield "index", "" if is_held else told, "The index holds it."
+    yield "filter", _filtered(question), "No filter, category or fact type excludes it."
 
 
 def why_not(scope: Scope, request: SearchRequest, memory_id: uuid.UUID) -> WhyNot:
@@ -180,7 +163,7 @@ def why_not(scope: Scope, request: SearchRequest, memory_id: uuid.UUID) -> WhyNo
     assert mine is not None
     found.memory = mine
     question = WhyNotQuestion(workspace_index.index_of(scope.workspace_id), request, asked, mine)
-    if all(found.note(name, check(question), success) for name, check, success in CHECKS):
+    if all(found.note(*check) for check in checks(question)):
         model = question.index.embedding_model
         entry = Entry.objects.get(layer=Layer.MEMORIES, item=question.memory.pk)
         if model is None:
@@ -193,17 +176,14 @@ def why_not(scope: Scope, request: SearchRequest, memory_id: uuid.UUID) -> WhyNo
             found.steps.append(Step("vector", "noted", f"It has no vector yet.{told}"))
         # It searches more than once: none of the models is waited for anew each time.
         with network.patience(settings.QUERY_TIMEOUT + settings.RERANK_TIMEOUT):
-            _walk(scope, question, found)
+            # The search itself; the memory is followed through what was left after each step.
+            include = request.include | {"scores"}
+            answer = search(scope, replace(request, include=include))
+            assert answer.trace is not None
+            walk = Walk(scope, question, answer.hits, answer.trace)
+            for step in steps(walk):
+                if not found.note(*step):
+                    break
+            found.last = answer.hits[-1] if answer.hits else None
+            found.rank, found.placed = walk.rank, walk.placed
     return found
-
-
-def _walk(scope: Scope, question: WhyNotQuestion, found: WhyNot) -> None:
-    """Ask the search itself, and follow the memory through what was left after each step."""
-    answer = search(scope, replace(question.request, include=question.request.include | {"scores"}))
-    assert answer.trace is not None
-    walk = Walk(scope, question, answer.hits, answer.trace)
-    for name, failure, success in steps(walk):
-        if not found.note(name, failure, success):
-            break
-    found.last = answer.hits[-1] if answer.hits else None
-    found.rank, found.placed = walk.rank, walk.placed

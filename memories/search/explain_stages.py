@@ -1,5 +1,5 @@
-"""How far a memory comes in a search that reaches it: through candidates, ranking, echoes, reranker and
-threshold to the hits. What the search kept after each is read out of its trace."""
+"""How far a memory comes in a search that reaches it: through candidates, ranking, echoes, reranker
+and threshold to the hits. What the search kept after each is read out of its trace."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -95,25 +95,24 @@ def steps(walk: Walk) -> Iterator[Told]:
     is_there = walk.question.memory.pk in walk.trace.ranks
     brought = "candidates", "" if is_there else f"Nothing brings it up. {sides}", sides
     yield brought
-    yield _ordered(walk)
+    rank, number = walk.rank_at("ranking"), len(walk.trace.stages["ranking"])
+    below = f"It is not among the best {number}, which is as far as the ranking looks"
+    below = "" if rank else f"{below} for {request.limit} hits."
+    yield "ranking", below, f"It is number {rank} of {number}."
     if len(request.layers) > 1:
         yield _told_once(walk)
     if request.rerank:
         yield _reranked(walk)
-    yield _good_enough(walk)
-    number = walk.place or walk.rank_at("threshold")
-    told = f"It is number {number} of {len(walk.trace.stages['threshold'])};"
+    own, least = walk.at("rerank"), request.threshold
+    low = ""
+    if own and not walk.at("threshold"):
+        low = f"Its score is {own.score:.3f}, and {least} is asked for."
+    yield "threshold", low, "No score is asked for." if least is None else "Its score is enough."
+    place = walk.place or walk.rank_at("threshold")
+    told = f"It is number {place} of {len(walk.trace.stages['threshold'])};"
     told = f"{told} the search shows {len(walk.hits)}."
     shown = "rank", "" if walk.place else told, told
     yield shown
-
-
-def _ordered(walk: Walk) -> Told:
-    rank, number = walk.rank_at("ranking"), len(walk.trace.stages["ranking"])
-    if rank:
-        return "ranking", "", f"It is number {rank} of {number}."
-    below = f"It is not among the best {number}, which is as far as the ranking looks"
-    return "ranking", f"{below} for {walk.question.request.limit} hits.", ""
 
 
 def _told_once(walk: Walk) -> Told:
@@ -140,17 +139,6 @@ def _reranked(walk: Walk) -> Told:
     told = f"It was number {before}, and is number {after} after the reranker."
     is_out = not walk.place and (before or 0) <= limit < after
     return "rerank", told if is_out else "", told
-
-
-def _good_enough(walk: Walk) -> Told:
-    own, least = walk.at("rerank"), walk.question.request.threshold
-    if walk.at("threshold") or own is None:
-        return (
-            "threshold",
-            "",
-            "No score is asked for." if least is None else "Its score is enough.",
-        )
-    return "threshold", f"Its score is {own.score:.3f}, and {least} is asked for.", ""
 
 
 def _sides(question: WhyNotQuestion) -> str:

@@ -1,4 +1,5 @@
-"""A filter as SQL. Nothing of the caller's is ever part of a statement's text: it is a parameter."""
+"""A filter as SQL. Nothing of the caller's is ever part of a statement's text: it is a
+parameter."""
 
 import json
 from collections.abc import Callable
@@ -26,7 +27,12 @@ def sql_of(tree: Filter, layer: str, values: dict[str, Any], at: AsOf = NOW) -> 
 
 
 def _condition_sql(c: Condition, layer: str, values: dict[str, Any], *, as_known: bool) -> str:
-    put = _putter(values)
+
+    def put(value: Any) -> str:
+        name = f"f{len(values)}"
+        values[name] = value
+        return f"%({name})s"
+
     if c.field.startswith(METADATA):
         return _metadata_sql(c, layer, put, as_known=as_known)
     if c.field not in FIELDS[layer]:
@@ -98,12 +104,3 @@ def _json_sql(column: str, key: str, c: Condition, put: Callable[[Any], str]) ->
     value = put(json.dumps(c.value))
     same_kind = f"jsonb_typeof({found}) = jsonb_typeof({value}::jsonb)"
     return f"({same_kind} and {found} {COMPARISONS[c.op]} {value}::jsonb)"
-
-
-def _putter(values: dict[str, Any]) -> Callable[[Any], str]:
-    def put(value: Any) -> str:
-        name = f"f{len(values)}"
-        values[name] = value
-        return f"%({name})s"
-
-    return put

@@ -158,8 +158,13 @@ def value_of(field: str, op: str, value: Any, path: str) -> Any:
 
 
 def _typed(kind: str, value: Any, path: str) -> Any:
-    if kind in ("time", "uuid"):
-        return _time(value, path) if kind == "time" else _uuid(value, path)
+    if kind == "time":
+        return _time(value, path)
+    if kind == "uuid":
+        try:
+            return str(uuid.UUID(value))  # as the database writes it
+        except (ValueError, AttributeError, TypeError):
+            raise Invalid(path, "Must be a UUID.") from None
     if isinstance(value, float) and not math.isfinite(value):
         raise Invalid(path, "Must be a finite number.")
     fits = {
@@ -174,14 +179,6 @@ def _typed(kind: str, value: Any, path: str) -> Any:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**63:
         raise Invalid(path, "The number is too large.")
     return value
-
-
-def _uuid(value: Any, path: str) -> str:
-    """As the database writes it."""
-    try:
-        return str(uuid.UUID(value))
-    except (ValueError, AttributeError, TypeError):
-        raise Invalid(path, "Must be a UUID.") from None
 
 
 def _time(value: Any, path: str) -> datetime:
@@ -224,7 +221,9 @@ class _FilterParser:
                     f"{path}.{min(unknown)}", "Unknown; a condition has field, op, value."
                 )
             field, op = raw.get("field"), raw.get("op", "eq")
-            if not isinstance(field, str) or not self._is_known(field):
+            if not isinstance(field, str) or not (
+                field in self.known or (field.startswith(METADATA) and field != METADATA)
+            ):
                 raise Invalid(
                     f"{path}.field",
                     f"Unknown field. Known: {', '.join(sorted(self.known))} and metadata.<key>.",
@@ -257,6 +256,3 @@ class _FilterParser:
             if one not in words:
                 path = f"{c.path}[{i}]" if c.op == "in" else c.path
                 raise Invalid(path, f"Unknown {c.field}. Known: {', '.join(sorted(words))}.")
-
-    def _is_known(self, field: str) -> bool:
-        return field in self.known or (field.startswith(METADATA) and len(field) > len(METADATA))

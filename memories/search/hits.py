@@ -11,6 +11,7 @@ from memories.models import (
     NAME_COLUMNS,
     NOW,
     SAID,
+    UNCERTAIN_SQL,
     UNEXPIRED_SQL,
     AsOf,
     Feature,
@@ -23,14 +24,16 @@ from memories.search.request import Hit, Scored, SearchRequest, SourceMessage
 from workspaces.scope import Scope
 
 MEMORY_ROWS = f"""
-select m.*, {NAME_COLUMNS}
+select m.*, {UNCERTAIN_SQL} as is_uncertain, {NAME_COLUMNS}
 from memories_memory m
 {name_joins("m")}
 where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
   and (%(history)s or {UNEXPIRED_SQL})
 """
 KNOWN = ", ".join(f"{sql.replace('row.', 'm.')} as known_{name}" for name, sql in AS_KNOWN.items())
-KNOWN_MEMORY_ROWS = MEMORY_ROWS.replace("select m.*,", f"select m.*, {KNOWN},")
+KNOWN_MEMORY_ROWS = MEMORY_ROWS.replace(UNCERTAIN_SQL, "false").replace(
+    "select m.*,", f"select m.*, {KNOWN},"
+)
 EPISODE_ROWS = f"""
 select e.*, {NAME_COLUMNS}
 from memories_episode e
@@ -115,7 +118,13 @@ def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> l
     if "citations" in request.include:
         _cite(scope, [one for hit in hits for one in (hit, *hit.echoes)], request.at)
     if "neighbours" in request.include:
-        _add_neighbours(scope, hits, request.at)
+        around: dict[uuid.UUID, list[Any]] = {hit.row.id: [] for hit in hits if hit.episode}
+        statement = NEIGHBOUR_ROWS if request.at.is_now else PAST_NEIGHBOUR_ROWS
+        values = _who_sees(scope) | request.at.values | {"ids": list(around)}
+        for row in statements.rows(statement, values) if around else ():
+            around[row.row_id].append(row)
+        for hit in hits:
+            hit.neighbours = around.get(hit.row.id)
     if "chain" in request.include:
         for hit in hits:
             hit.chain = chain(scope, hit.memory.id, request.at.known_at) if hit.memory else []
@@ -172,17 +181,6 @@ def rows_of(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) 
 def _who_sees(scope: Scope) -> dict[str, Any]:
     subjects = None if scope.subject_ids is None else list(scope.subject_ids)
     return {"bound": scope.agent_id, "subjects": subjects}
-
-
-def _add_neighbours(scope: Scope, hits: Sequence[Hit], at: AsOf) -> None:
-    neighbours: dict[uuid.UUID, list[Any]] = {hit.row.id: [] for hit in hits if hit.episode}
-    if neighbours:
-        statement = NEIGHBOUR_ROWS if at.is_now else PAST_NEIGHBOUR_ROWS
-        values = _who_sees(scope) | at.values | {"ids": list(neighbours)}
-        for row in statements.rows(statement, values):
-            neighbours[row.row_id].append(row)
-    for hit in hits:
-        hit.neighbours = neighbours.get(hit.row.id)
 
 
 def _add_sources(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> None:

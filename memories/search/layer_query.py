@@ -1,9 +1,10 @@
 """Who asks, about whom and under which conditions, by the ids of the index; and the query's vector.
 
 Vectors that a remote model made are kept for all processes of this machine, a file for each: 256
-folders of at most PER_FOLDER, the least recently used goes first. Files, because a row in the database
-would be a write on the path of every search, and because nothing here is worth a backup. A name is a
-hash: no query can be read from it. A local model is faster than any file and is not kept."""
+folders of at most PER_FOLDER, the least recently used goes first. Files, because a row in the
+database would be a write on the path of every search, and because nothing here is worth a backup. A
+name is a hash: no query can be read from it. A local model is faster than any file and is not
+kept."""
 
 import logging
 import os
@@ -21,7 +22,7 @@ from memories import breakers, metrics
 from memories.errors import Forbidden, ProviderError, Unasked
 from memories.index import statements, workspace_index
 from memories.models import BELIEVED, SAID, Layer, WorkspaceIndex
-from memories.providers import Embedder, Vector, embeddable
+from memories.providers import Vector, embeddable
 from memories.search import filter_sql, filters
 from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.request import LAYERS, WORDS_ONLY, SearchRequest, Trace
@@ -46,18 +47,19 @@ def vector_of(index: WorkspaceIndex, query: str) -> Vector | None:
     if kept is None:
         quick = workspace_index.in_a_search(embedder)
         line = workspace_index.line_to(quick, "query", settings.QUERY_TIMEOUT)
-        found = breakers.call(line, lambda: _made(quick, query, path))
+
+        def made() -> Vector | None:
+            """Kept where it is made: an open breaker is tried beside, and nobody waits for it."""
+            vector = quick.embed_one(query)
+            if vector is not None and settings.QUERY_CACHE_SECONDS:
+                _write(path, vector)
+            return vector
+
+        found = breakers.call(line, made)
     if settings.QUERY_CACHE_SECONDS:
         outcome = "miss" if kept is None else "hit"
         metrics.count("query_vectors", outcome=outcome, workspace=str(index.workspace_id))
     return found
-
-
-def _made(embedder: Embedder, query: str, path: Path) -> Vector | None:
-    vector = embedder.embed_one(query)
-    if vector is not None and settings.QUERY_CACHE_SECONDS:
-        _write(path, vector)
-    return vector
 
 
 def _read(path: Path, dimensions: int) -> Vector | None:
@@ -84,15 +86,11 @@ def _write(path: Path, vector: Vector) -> None:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix="new-", delete=False) as file:
             file.write(vector.astype(np.float16).tobytes())
         os.replace(file.name, path)
-        _make_room(path.parent)
+        kept = [(entry.stat().st_atime, entry.path) for entry in os.scandir(path.parent)]
+        for _, oldest in sorted(kept)[: max(0, len(kept) - PER_FOLDER)]:
+            Path(oldest).unlink(missing_ok=True)
     except OSError:
         metrics.count("query_vectors", outcome="not kept")
-
-
-def _make_room(folder: Path) -> None:
-    kept = [(entry.stat().st_atime, entry.path) for entry in os.scandir(folder)]
-    for _, path in sorted(kept)[: max(0, len(kept) - PER_FOLDER)]:
-        Path(path).unlink(missing_ok=True)
 
 
 log = logging.getLogger(__name__)

@@ -106,19 +106,6 @@ ECHOES = 3
 A_TURN = 0.25
 
 
-def _linea(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> list[Scored]:
-    embed = partial(query_vector, query=request.query, notes=asked.notes)
-    return by_place(_merged(index, request, asked, embed), request.threshold)
-
-
-def _vector(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> list[Scored]:
-    # Nothing else decides here: a provider that fails is told, not answered with nothing.
-    embed = partial(layer_query.vector_of, query=request.query)
-    merged = _merged(index, request, asked, embed, most=max(_most(request), TOP))
-    scaled = [replace(one, score=min(1.0, max(0.0, one.score))) for one in merged]
-    return by_place(scaled, request.threshold)
-
-
 def _merged(
     index: WorkspaceIndex,
     request: SearchRequest,
@@ -176,27 +163,6 @@ def _parts(
     if asked.layer == Layer.FEATURES and not request.at.is_now:
         return (PastFeatures(index, asked, request.at),)
     return partitions_of(index, asked, embed)
-
-
-def _keyword(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> list[Scored]:
-    pool, _ = _pool(index, request, asked, with_vector=False)
-    return by_place(_scored(ranking.by_keyword(pool)), request.threshold)
-
-
-def _hybrid(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> list[Scored]:
-    pool, view = _pool(index, request, asked, with_vector=True)
-    mixed = len(request.layers) > 1
-    most = _most(request) * (ECHOES if mixed else 1)
-    weights, recency = ranking.Weights.of(index.ranking), None
-    if request.recency is not None:
-        own = request.recency
-        recency = ranking.RecencyBoost(own.weight, own.half_life_days, timezone.now())
-    ranked = _scored(ranking.hybrid(view, pool, limit=most, weights=weights, recency=recency))
-    if asked.trace:
-        asked.trace.stages["ranking"] = ranked
-    if not mixed:
-        return ranked
-    return collapse(newest_first(ranked) if request.at.is_now else ranked)
 
 
 def _pool(
@@ -259,10 +225,30 @@ def _scored(ranked: Sequence[ranking.Ranked]) -> list[Scored]:
     ]
 
 
-Ranker = Callable[[WorkspaceIndex, SearchRequest, LayerQuery], list[Scored]]
-RANKERS: dict[str, Ranker] = {
-    "linea": _linea,
-    "vector": _vector,
-    "keyword": _keyword,
-    "hybrid": _hybrid,
-}
+def rank(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> list[Scored]:
+    """The best of all layers by the ranking that is asked for, best first. Raises ProviderError for
+    `vector`: nothing else decides there."""
+    if request.ranking == "linea":
+        embed: Embed = partial(query_vector, query=request.query, notes=asked.notes)
+        return by_place(_merged(index, request, asked, embed), request.threshold)
+    if request.ranking == "vector":
+        embed = partial(layer_query.vector_of, query=request.query)
+        merged = _merged(index, request, asked, embed, most=max(_most(request), TOP))
+        scaled = [replace(one, score=min(1.0, max(0.0, one.score))) for one in merged]
+        return by_place(scaled, request.threshold)
+    if request.ranking == "keyword":
+        pool, _ = _pool(index, request, asked, with_vector=False)
+        return by_place(_scored(ranking.by_keyword(pool)), request.threshold)
+    pool, view = _pool(index, request, asked, with_vector=True)
+    mixed = len(request.layers) > 1
+    most = _most(request) * (ECHOES if mixed else 1)
+    weights, recency = ranking.Weights.of(index.ranking), None
+    if request.recency is not None:
+        own = request.recency
+        recency = ranking.RecencyBoost(own.weight, own.half_life_days, timezone.now())
+    ranked = _scored(ranking.hybrid(view, pool, limit=most, weights=weights, recency=recency))
+    if asked.trace:
+        asked.trace.stages["ranking"] = ranked
+    if not mixed:
+        return ranked
+    return collapse(newest_first(ranked) if request.at.is_now else ranked)

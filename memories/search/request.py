@@ -185,8 +185,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """`notes`: what it had to do without, codes of NOTES. `weights` are those of the hybrid ranking; of the others there are none. `trace` is there
-    where scores were asked for; `reranked` is false where the reranker was not asked or failed."""
+    """`notes`: what it had to do without, codes of NOTES. `weights` are those of the hybrid
+    ranking; of the others there are none. `trace` is there where scores were asked for; `reranked`
+    is false where the reranker was not asked or failed."""
 
     hits: list[Hit]
     took_ms: float

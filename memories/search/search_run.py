@@ -15,7 +15,7 @@ from memories.search import after_ranking
 from memories.search.confidence import confidence_of
 from memories.search.hits import hits_of, with_rows
 from memories.search.layer_query import asked_of
-from memories.search.rank import RANKERS
+from memories.search.rank import rank
 from memories.search.request import NOT_RERANKED, Scored, SearchAnswer, SearchRequest
 from workspaces.scope import Scope
 
@@ -36,21 +36,18 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     index = workspace_index.index_for(scope)
     asked = asked_of(scope, request)
     with network.patience(settings.QUERY_TIMEOUT):
-        ranked = RANKERS[request.ranking](index, request, asked)
+        ranked = rank(index, request, asked)
     ranked_after = time.perf_counter() - started
-    left = [ranked]
     reranked = _reranked(scope, request, ranked) if request.rerank else None
     if request.rerank and reranked is None:
         asked.notes.append(NOT_RERANKED)
-    ranked = ranked if reranked is None else reranked
-    left.append(ranked)
-    if request.threshold is not None:
-        ranked = [found for found in ranked if found.score >= request.threshold]
-    left.append(ranked)
-    hits = hits_of(scope, request, ranked)
+    ordered = ranked if reranked is None else reranked
+    least = request.threshold
+    good = [one for one in ordered if least is None or one.score >= least]
+    hits = hits_of(scope, request, good)
     if asked.trace:
-        stages = dict(zip(("echoes", "rerank", "threshold"), left, strict=True))
-        asked.trace.stages = {"ranking": left[0]} | asked.trace.stages | stages
+        after = {"echoes": ranked, "rerank": ordered, "threshold": good}
+        asked.trace.stages = {"ranking": ranked} | asked.trace.stages | after
         for one in [one for hit in hits for one in (hit, *hit.echoes)]:
             one.ranks = asked.trace.ranks.get(one.row.id, {})
     took = time.perf_counter() - started

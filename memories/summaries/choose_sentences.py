@@ -7,7 +7,7 @@ messages with the same citations give the same choice.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import log
 
@@ -44,17 +44,30 @@ class Sentence:
 
 def weighed(said: Sequence[Said]) -> list[Sentence]:
     """All sentences that say something, in their order, each with its score."""
-    found = [sentence for index, one in enumerate(said) for sentence in _sentences(index, one)]
+    found = []
+    for index, message in enumerate(said):
+        for start, end in clauses.sentences(message.text):
+            text = message.text[start:end]
+            if len(_stems(text)) >= SHORTEST and not _is_unsaid(message, start, end):
+                found.append(Sentence(index, start, end, text, stems=_stems(text)))
     spread = Counter(stem for sentence in found for stem in sentence.stems)
-    central = [_centrality(sentence, spread) for sentence in found]
+    # How much of what it says is said elsewhere too; a long sentence is no better for it.
+    central = [
+        sum(log(spread[stem]) for stem in one.stems) / max(len(one.stems), SHORTEST) ** 0.5
+        for one in found
+    ]
     most = max(central, default=0.0) or 1.0
-    return [
-        Sentence(
-            one.index, one.start, one.end, one.text,
-            _score(said[one.index], one, share / most, (one.index + 1) / len(said)), one.stems,
-        )
-        for one, share in zip(found, central, strict=True)
-    ]  # fmt: skip
+    scored = []
+    for one, share in zip(found, central, strict=True):
+        near = (w for a, b, w in said[one.index].cited if a < one.end and one.start < b)
+        recent = (one.index + 1) / len(said)
+        telling = min(len(one.stems), ENOUGH) / ENOUGH
+        fact, central_share = max(near, default=0), share / most
+        score = FACT * fact + CENTRAL * central_share + RECENT * recent + TELLING * telling
+        is_question = one.text.rstrip("\"'”’)").endswith("?")
+        score = round(score * (QUESTION if is_question else 1.0), 6)
+        scored.append(replace(one, score=score))
+    return scored
 
 
 def choose(found: Iterable[Sentence], cost: Callable[[Sentence], int], room: int) -> list[Sentence]:
@@ -81,14 +94,6 @@ def again(index: int, said: Said, span: tuple[int, int], score: float) -> Senten
     return Sentence(index, start, end, said.text[start:end], score, _stems(said.text[start:end]))
 
 
-def _sentences(index: int, said: Said) -> Iterable[Sentence]:
-    for start, end in clauses.sentences(said.text):
-        text = said.text[start:end]
-        stems = _stems(text)
-        if len(stems) >= SHORTEST and not _is_unsaid(said, start, end):
-            yield Sentence(index, start, end, text, stems=stems)
-
-
 def _is_unsaid(said: Said, start: int, end: int) -> bool:
     return any(weight < 0 and a < end and start < b for a, b, weight in said.cited)
 
@@ -96,19 +101,3 @@ def _is_unsaid(said: Said, start: int, end: int) -> bool:
 @lru_cache(maxsize=4_096)
 def _stems(text: str) -> frozenset[str]:
     return frozenset(lexical.stems(text))
-
-
-def _centrality(sentence: Sentence, spread: Counter[str]) -> float:
-    """How much of what it says is said elsewhere too; a long sentence is no better for it."""
-    shared = sum(log(spread[stem]) for stem in sentence.stems)
-    return shared / max(len(sentence.stems), SHORTEST) ** 0.5
-
-
-def _score(said: Said, one: Sentence, central: float, recent: float) -> float:
-    fact = max(
-        (w for start, end, w in said.cited if start < one.end and one.start < end), default=0
-    )
-    telling = min(len(one.stems), ENOUGH) / ENOUGH
-    score = FACT * fact + CENTRAL * central + RECENT * recent + TELLING * telling
-    is_question = one.text.rstrip("\"'”’)").endswith("?")
-    return round(score * (QUESTION if is_question else 1.0), 6)

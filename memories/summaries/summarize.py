@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories import leases, prompts
+from memories.bounds import runs
 from memories.chunking import PIECE
 from memories.errors import ProviderError
 from memories.extraction.fallback import FallbackChain, chain_of
@@ -138,7 +139,7 @@ def _by_model(
     lines = row.lines if row.method == Method.LLM else []
     known = EpisodePlace(row.upto_at, row.upto_position) if lines and row.upto_at else None
     fresh = [e for e in heard if known is None or place_of(e) > known or e.position > row.seen]
-    rule, pieces = row.rule, _pieces(fresh)
+    rule, pieces = row.rule, list(runs(((e, len(e.content)) for e in fresh), PIECE))
     read = [known] if known else []
     for piece in pieces[:PIECES]:
         messages = tuple(
@@ -166,18 +167,6 @@ def _by_model(
     return NewSummary(Method.LLM, rule, lines, tokens, max(read), left=len(pieces) > PIECES)
 
 
-def _pieces(fresh: Sequence[Episode]) -> list[list[Episode]]:
-    pieces: list[list[Episode]] = []
-    size = PIECE
-    for episode in fresh:
-        if size + len(episode.content) > PIECE:
-            pieces.append([])
-            size = 0
-        pieces[-1].append(episode)
-        size += len(episode.content)
-    return pieces
-
-
 def _line(
     answer: SummaryLineAnswer, lines: Sequence[dict[str, Any]], piece: Sequence[Episode]
 ) -> dict[str, Any]:
@@ -193,20 +182,17 @@ def write(row: ConversationSummary, made: NewSummary | None) -> bool:
     own = held(row)
     if made is None:
         return bool(own.update(due_at=None, lease_until=None))
+    now = timezone.now()
+    # Again, where a model failed for now or has more to read; else when it falls behind.
+    due_at = now if made.left else None
+    fails_for_now = made.error is not None and not made.error.permanent
+    if not made.left and fails_for_now and row.attempts < MAX_ATTEMPTS:
+        due_at = now + BACK_OFF * 2**row.attempts
     return bool(
         own.update(
             method=made.method, rule=made.rule, lines=made.lines, tokens=made.tokens,
             episodes=made.episodes, upto_at=made.upto.at, upto_position=made.upto.position,
-            seen=made.seen, due_at=_next(row, made), lease_until=None, updated_at=timezone.now(),
+            seen=made.seen, due_at=due_at, lease_until=None, updated_at=now,
             error=made.error.message if made.error else "",
         )
     )  # fmt: skip
-
-
-def _next(row: ConversationSummary, made: NewSummary) -> Any:
-    """Again, where a model failed for now or has more to read; else when it falls behind."""
-    if made.left:
-        return timezone.now()
-    if made.error is None or made.error.permanent or row.attempts >= MAX_ATTEMPTS:
-        return None
-    return timezone.now() + BACK_OFF * 2**row.attempts

@@ -1,5 +1,6 @@
-"""The summary of what lies before a window: episodes in their order, as sentences are chosen from them, with
-citations; and which summaries have fallen behind. There the row is the queue; the worker is woken for it."""
+"""The summary of what lies before a window: episodes in their order, as sentences are chosen from
+them, with citations; and which summaries have fallen behind. There the row is the queue; the worker
+is woken for it."""
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -183,6 +184,18 @@ class _Before:
     found: list[Sentence]
     lines: list[SummaryLine] = field(default_factory=list)
 
+    def chosen(self, room: int) -> list[SummaryLine]:
+        """The model's lines, and the best sentences in the room that they leave."""
+        lines = []
+        for line in self.lines:
+            if _cost(line) <= room:
+                room -= _cost(line)
+                lines.append(line)
+        best = choose_sentences.choose(
+            self.found, lambda one: _cost(_line_of(self.episodes, one)), room
+        )
+        return [*lines, *(_line_of(self.episodes, one) for one in best)]
+
 
 def summary_before(
     scope: Scope, episodes: QuerySet[Episode], first: Episode, room: int
@@ -203,7 +216,7 @@ def summary_before(
     named = [one for line in row.lines for one in _cited(line)] if row is not None else []
     known = {one.pk: one for one in episodes.filter(pk__in=named)} if named else {}
     all_of_it = _gathered(fallen[:FALLEN][::-1], known, row, place_of(first))
-    lines = _chosen(all_of_it, room)
+    lines = all_of_it.chosen(room)
     if not lines:
         return None
     by_model = row is not None and bool(all_of_it.lines)
@@ -264,19 +277,6 @@ def _gathered(
         if kept := choose_sentences.again(index, texts[index], span, line["score"]):
             before.found.append(kept)
     return before
-
-
-def _chosen(before: _Before, room: int) -> list[SummaryLine]:
-    """The model's lines, and the best sentences in the room that they leave."""
-    lines = []
-    for line in before.lines:
-        if _cost(line) <= room:
-            room -= _cost(line)
-            lines.append(line)
-    best = choose_sentences.choose(
-        before.found, lambda one: _cost(_line_of(before.episodes, one)), room
-    )
-    return [*lines, *(_line_of(before.episodes, one) for one in best)]
 
 
 def _cost(line: SummaryLine) -> int:

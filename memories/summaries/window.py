@@ -59,7 +59,10 @@ def window(scope: Scope, conversation_id: uuid.UUID, tokens: int = USUAL) -> Win
     if len(messages) < len(newest):
         room = tokens - tokens_of(_block(SUMMARISED, texts))
         summary = summary_before(scope, heard, messages[-1], room)
-    earlier = "" if summary is None else _heading(summary) + summary.text
+    earlier = ""
+    if summary is not None:
+        is_chosen = summary.method == ConversationSummary.Method.EXTRACTIVE
+        earlier = (CHOSEN if is_chosen else SUMMARISED) + summary.text
     text = _block(earlier, texts) if messages else ""
     is_cut = bool(texts) and texts[0] != _line_of(messages[0])
     took = (time.perf_counter() - started) * 1e3
@@ -70,10 +73,6 @@ def window(scope: Scope, conversation_id: uuid.UUID, tokens: int = USUAL) -> Win
 
 def _block(earlier: str, texts: Sequence[str]) -> str:
     return "".join([HEAD, earlier, LATEST, *reversed(texts), TAIL])
-
-
-def _heading(summary: Summary) -> str:
-    return CHOSEN if summary.method == ConversationSummary.Method.EXTRACTIVE else SUMMARISED
 
 
 def _line_of(episode: Episode) -> str:

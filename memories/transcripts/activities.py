@@ -1,4 +1,5 @@
-"""Events of what somebody did in a program, told as they would tell it: then they are read like talk.
+"""Events of what somebody did in a program, told as they would tell it: then they are read like
+talk.
 
 An event's payload names `app`, `action`, `object` and `duration` (seconds); each may be missing,
 but not all of the first three.
@@ -37,14 +38,10 @@ def faults_of(payload: Mapping[str, Any]) -> dict[str, str]:
     said = {name: value for name in NAMES if (value := payload.get(name)) is not None}
     found = {name: "A string." for name, value in said.items() if not isinstance(value, str)}
     length = payload.get("duration")
-    if length is not None and not _is_seconds(length):
+    is_number = isinstance(length, int | float) and not isinstance(length, bool)
+    if length is not None and not (is_number and 0 <= length < math.inf):
         found["duration"] = "A number of seconds, not below 0."
     return found
-
-
-def _is_seconds(value: object) -> bool:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and 0 <= value < math.inf  # type: ignore[operator]
 
 
 def is_written_out(content: str) -> bool:
@@ -69,7 +66,14 @@ def sentence_of(payload: Mapping[str, Any]) -> str:
         return ""
     if not action and not thing:
         thing, app = app, ""
-    done = [_done(action) if action else "used", thing, f"in {app}" if app else ""]
+    verb = "used"
+    if action:  # in the past: "edit", "editing", "file.saved", "OPEN_TAB"
+        low = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", action).lower()
+        first, *rest = re.split(r"[._\s-]+", low)
+        turned = _verb_after.match(low)
+        verb = " ".join([past(first), *rest])
+        verb = f"{turned['verb']} a {turned['object']} of" if turned else verb
+    done = [verb, thing, f"in {app}" if app else ""]
     return " ".join(["I", *(part for part in done if part)]) + _lasting(payload) + "."
 
 
@@ -78,16 +82,6 @@ def _name(payload: Mapping[str, Any], name: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     return " ".join(str(value).split())[:LONGEST].rstrip(".")
-
-
-def _done(action: str) -> str:
-    """The action in the past: "edit", "editing", "file.saved", "OPEN_TAB"."""
-    low = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", action).lower()
-    turned = _verb_after.match(low)
-    if turned:
-        return f"{turned['verb']} a {turned['object']} of"
-    verb, *rest = re.split(r"[._\s-]+", low)
-    return " ".join([past(verb), *rest])
 
 
 def past(verb: str) -> str:
@@ -111,18 +105,13 @@ def past(verb: str) -> str:
 
 def _lasting(payload: Mapping[str, Any]) -> str:
     length = payload.get("duration")
-    if isinstance(length, bool) or not isinstance(length, int | float) or not length > 0:
+    if isinstance(length, bool) or not isinstance(length, int | float):
         return ""
-    return f" for {_in_words(float(length))}" if length < _hour * 24 * 366 else ""
-
-
-def _in_words(seconds: float) -> str:
-    if seconds < _minute:
-        return _counted(round(seconds) or 1, "second")
-    if seconds < 1.5 * _hour:
-        return _counted(round(seconds / _minute), "minute")
-    return _counted(round(seconds / _hour, 1), "hour")
-
-
-def _counted(number: float, unit: str) -> str:
-    return f"{number:g} {unit}{'' if number == 1 else 's'}"
+    if not 0 < length < _hour * 24 * 366:
+        return ""
+    number, unit = round(length / _hour, 1), "hour"
+    if length < _minute:
+        number, unit = round(length) or 1, "second"
+    elif length < 1.5 * _hour:
+        number, unit = round(length / _minute), "minute"
+    return f" for {number:g} {unit}{'' if number == 1 else 's'}"

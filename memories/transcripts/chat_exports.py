@@ -1,10 +1,11 @@
-"""What people export of their conversations (conversations.json): ChatGPT's, where each conversation is a tree of
-messages with its branches, and Claude's with its chat_messages.
+"""What people export of their conversations (conversations.json): ChatGPT's, where each
+conversation is a tree of messages with its branches, and Claude's with its chat_messages.
 
 Of a tree counts the branch that was on the screen last: from `current_node` up to the root."""
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from memories.transcripts import chat_messages
 from memories.transcripts.chat_messages import spoken
@@ -21,6 +22,7 @@ from memories.transcripts.transcript import (
 )
 
 # The model thinking aloud was not said to anybody.
+LONG_AGO = datetime.fromtimestamp(0, UTC)  # a node without a time
 THOUGHTS = frozenset({"thoughts", "reasoning_recap"})
 TEXTS = ("text", "result", "summary", "user_profile", "model_set_context")
 
@@ -33,33 +35,24 @@ def read_chatgpt(value: JsonValue, source: SourceFile) -> Iterator[Transcript | 
     talk = fields(value.data)
     thread = string(talk, "conversation_id", "id") or digest(first(talk, "title", "create_time"))
     title = string(talk, "title") or thread
-    messages = [m for node in _branch(talk) for m in _chatgpt_messages(mapping(node, "message"))]
+    nodes = mapping(talk, "mapping")
+    at = string(talk, "current_node")
+    if at not in nodes:
+        leaves = [name for name, node in nodes.items() if not items(node, "children")]
+        made = {
+            name: instant(first(mapping(nodes[name], "message"), "create_time")) for name in leaves
+        }
+        at = max(leaves, key=lambda name: made[name] or LONG_AGO, default="")  # the newest
+    branch: dict[str, Json] = {}  # from the current one up to the root
+    while at in nodes and at not in branch:
+        branch[at] = nodes[at]
+        at = string(nodes[at], "parent")
+    raws = [mapping(node, "message") for node in reversed(branch.values())]
+    messages = [message for raw in raws for message in _chatgpt_messages(raw)]
     if messages:
         yield Transcript(thread, title, None, tuple(messages), value.line)
     else:
         yield BadLine(value.line, f"conversation {title!r} has no messages")
-
-
-def _branch(talk: Json) -> list[Json]:
-    """The nodes from the root down to the current one."""
-    nodes = mapping(talk, "mapping")
-    at = string(talk, "current_node")
-    at = at if at in nodes else _newest_leaf(nodes)
-    branch: dict[str, Json] = {}
-    while at in nodes and at not in branch:
-        branch[at] = nodes[at]
-        at = string(nodes[at], "parent")
-    return list(branch.values())[::-1]
-
-
-def _newest_leaf(nodes: dict[str, Json]) -> str:
-    leaves = [name for name, node in nodes.items() if not items(node, "children")]
-    return max(leaves, key=lambda name: _seconds(nodes[name]), default="")
-
-
-def _seconds(node: Json) -> float:
-    made = instant(first(mapping(node, "message"), "create_time"))
-    return made.timestamp() if made else 0.0
 
 
 def _chatgpt_messages(raw: dict[str, Json]) -> list[TranscriptMessage]:
@@ -79,29 +72,22 @@ def _chatgpt_messages(raw: dict[str, Json]) -> list[TranscriptMessage]:
     head = TranscriptMessage(
         string(raw, "id"), role, "", created_at=made, metadata=metadata, kind=role
     )
-    words = _words(content)
+    texts = [string(content, key) for key in (*TEXTS, "user_instructions")]
+    words = "\n".join(dict.fromkeys(text for text in texts if text))
+    if items(content, "parts"):
+        words = spoken(items(content, "parts"))
     recipient = string(raw, "recipient") or "all"
     if role == "assistant" and recipient != "all":
         return [replace(head, kind="tool_use", tool_name=recipient, input=words)]
     if role == "tool":
         name = string(author, "name")
         return [replace(head, kind="tool_result", tool_name=name, content=words)]
-    if not words or (_is_hidden(raw) and not kind.endswith("editable_context")):
+    is_hidden = mapping(raw, "metadata").get("is_visually_hidden_from_conversation") is True
+    if not words or (is_hidden and not kind.endswith("editable_context")):
         return []
     if kind.endswith("editable_context"):
         return [replace(head, role="system", kind="system", content=words)]
     return [replace(head, content=words)]
-
-
-def _words(content: dict[str, Json]) -> str:
-    if items(content, "parts"):
-        return spoken(items(content, "parts"))
-    found = [string(content, key) for key in (*TEXTS, "user_instructions")]
-    return "\n".join(dict.fromkeys(words for words in found if words))
-
-
-def _is_hidden(raw: dict[str, Json]) -> bool:
-    return mapping(raw, "metadata").get("is_visually_hidden_from_conversation") is True
 
 
 ROLE_OF = {"human": "user", "user": "user", "assistant": "assistant", "system": "system"}
@@ -115,28 +101,27 @@ def read_claude(value: JsonValue, source: SourceFile) -> Iterator[Transcript | B
     talk = fields(value.data)
     thread = string(talk, "uuid") or digest(first(talk, "name"), first(talk, "created_at"))
     title = string(talk, "name") or thread
-    messages = [m for raw in items(talk, "chat_messages") for m in _claude_messages(raw)]
+    messages = []
+    for raw in items(talk, "chat_messages"):
+        role = ROLE_OF.get(string(raw, "sender", "role"), "")
+        if not role:
+            continue
+        files = items(raw, "attachments") + items(raw, "files")
+        names: list[Json] = [
+            string(file, "file_name") for file in files if isinstance(file, dict) and file
+        ]
+        head = TranscriptMessage(
+            id=string(raw, "uuid"),
+            role=role,
+            content="",
+            created_at=instant(first(raw, "created_at")),
+            metadata={"attachments": names} if any(names) else {},
+            kind=role,
+        )
+        # Old exports have only `text`, in new ones it may be empty or lack what tools did.
+        said = chat_messages.messages_from_blocks(head, items(raw, "content"))
+        messages += numbered(said or chat_messages.messages_from_blocks(head, string(raw, "text")))
     if messages:
         yield Transcript(thread, title, None, tuple(messages), value.line)
     else:
         yield BadLine(value.line, f"conversation {title!r} has no messages")
-
-
-def _claude_messages(raw: Json) -> list[TranscriptMessage]:
-    role = ROLE_OF.get(string(raw, "sender", "role"), "")
-    if not role:
-        return []
-    files = items(raw, "attachments") + items(raw, "files")
-    names: list[Json] = [string(file, "file_name") for file in files if mapping({"f": file}, "f")]
-    attachments: dict[str, Json] = {"attachments": names} if any(names) else {}
-    head = TranscriptMessage(
-        id=string(raw, "uuid"),
-        role=role,
-        content="",
-        created_at=instant(first(raw, "created_at")),
-        metadata=attachments,
-        kind=role,
-    )
-    # Old exports have only `text`, in new ones it may be empty or lack what tools did.
-    said = chat_messages.messages_from_blocks(head, items(raw, "content"))
-    return numbered(said or chat_messages.messages_from_blocks(head, string(raw, "text")))

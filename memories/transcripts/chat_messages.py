@@ -1,8 +1,10 @@
-"""Messages as OpenAI's, Anthropic's and our own clients write them, alone or as conversations: words as text or
-as a list of typed parts, blocks of tools, tool_calls, the Responses API's items."""
+"""Messages as OpenAI's, Anthropic's and our own clients write them, alone or as conversations:
+words as text or as a list of typed parts, blocks of tools, tool_calls, the Responses API's
+items."""
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from memories.transcripts.json_access import fields, first, instant, items, mapping, string
@@ -29,28 +31,22 @@ def spoken(content: Json) -> str:
         return content.strip()
     if isinstance(content, list):
         return "\n".join(words for words in map(spoken, content) if words)
-    return _part(content) if isinstance(content, dict) else ""
-
-
-def _part(part: dict[str, Json]) -> str:
-    kind = string(part, "type", "content_type")
+    if not isinstance(content, dict):
+        return ""
+    kind = string(content, "type", "content_type")
     if kind in UNSAID:
         return ""
     if kind in SPOKEN:
-        return string(part, "text", "refusal")
+        return string(content, "text", "refusal")
     if kind in PICTURES:
         return "[image]"
     if kind in SOUNDS:
-        return string(part, "text", "transcript") or (
-            string(mapping(part, "input_audio", "audio"), "transcript") or "[audio]"
+        return string(content, "text", "transcript") or (
+            string(mapping(content, "input_audio", "audio"), "transcript") or "[audio]"
         )
-    return string(part, "text") or _placeholder(part, kind)
-
-
-def _placeholder(part: dict[str, Json], kind: str) -> str:
-    named = string(part, "title", "name", "filename", "file_name")
-    named = named or string(fields(first(part, "file", "source")), "filename", "title")
-    return f"[{kind}: {named}]" if named else f"[{kind}]"
+    named = string(content, "title", "name", "filename", "file_name")
+    named = named or string(fields(first(content, "file", "source")), "filename", "title")
+    return string(content, "text") or (f"[{kind}: {named}]" if named else f"[{kind}]")
 
 
 def messages_from_blocks(head: TranscriptMessage, content: Json) -> list[TranscriptMessage]:
@@ -58,8 +54,27 @@ def messages_from_blocks(head: TranscriptMessage, content: Json) -> list[Transcr
     messages: list[TranscriptMessage] = []
     words: list[Json] = []
     for block in content if isinstance(content, list) else [content]:
-        event = _tool_of_block(head, block)
-        if event is None:
+        kind = string(block, "type")
+        if kind.endswith("tool_use"):
+            event = replace(
+                head,
+                kind="tool_use",
+                content="",
+                tool_name=string(block, "name"),
+                tool_use_id=string(block, "id"),
+                input=first(block, "input"),
+            )
+        elif kind.endswith("tool_result"):
+            event = replace(
+                head,
+                role="tool",
+                kind="tool_result",
+                content=spoken(first(block, "content")),
+                tool_name=string(block, "name"),
+                tool_use_id=string(block, "tool_use_id"),
+                is_error=bool(first(block, "is_error")),
+            )
+        else:
             words.append(block)
             continue
         messages += [*_text_of_blocks(head, words), event]
@@ -70,33 +85,6 @@ def messages_from_blocks(head: TranscriptMessage, content: Json) -> list[Transcr
 def _text_of_blocks(head: TranscriptMessage, words: list[Json]) -> list[TranscriptMessage]:
     content = spoken(words)
     return [replace(head, content=content)] if content else []
-
-
-def _tool_of_block(head: TranscriptMessage, block: Json) -> TranscriptMessage | None:
-    kind = string(block, "type")
-    if kind.endswith("tool_use"):
-        return replace(
-            head,
-            kind="tool_use",
-            content="",
-            tool_name=string(block, "name"),
-            tool_use_id=string(block, "id"),
-            input=first(block, "input"),
-        )
-    return _result(head, block) if kind.endswith("tool_result") else None
-
-
-def _result(head: TranscriptMessage, block: Json) -> TranscriptMessage:
-    content = first(block, "content")
-    return replace(
-        head,
-        role="tool",
-        kind="tool_result",
-        content=spoken(content),
-        tool_name=string(block, "name"),
-        tool_use_id=string(block, "tool_use_id"),
-        is_error=bool(first(block, "is_error")),
-    )
 
 
 CALLS = frozenset({"function_call", "custom_tool_call"})
@@ -143,25 +131,19 @@ def item_of_responses(head: TranscriptMessage, raw: Json) -> TranscriptMessage |
 
 def _call(head: TranscriptMessage, call: Json) -> TranscriptMessage:
     function = mapping(call, "function", "custom") or call
+    given = first(function, "arguments", "input")
+    # Arguments come as JSON in a string; a model may write what is none, then they stay text.
+    if isinstance(given, str):
+        with suppress(ValueError, RecursionError):
+            given = json.loads(given)
     return replace(
         head,
         kind="tool_use",
         content="",
         tool_name=string(function, "name"),
         tool_use_id=string(call, "call_id", "id"),
-        input=_arguments(first(function, "arguments", "input")),
+        input=given,
     )
-
-
-def _arguments(raw: Json) -> Json:
-    """Arguments come as JSON in a string; a model may write what is none, then they stay text."""
-    if not isinstance(raw, str):
-        return raw
-    try:
-        parsed: Json = json.loads(raw)
-    except (ValueError, RecursionError):
-        return raw
-    return parsed
 
 
 LISTS = ("messages", "conversation", "conversations")
@@ -188,14 +170,22 @@ ROLE_OF = {
 def is_messages(data: Json) -> bool:
     if isinstance(data, list):
         return bool(data) and is_messages(data[0])
-    return bool(items(data, *LISTS) or mapping(data, "message") or _is_message(data))
+    is_message = bool(string(data, *ROLES)) and not items(data, "turns")
+    is_message = is_message or string(data, "type") in CALLS | OUTPUTS
+    return bool(items(data, *LISTS) or mapping(data, "message") or is_message)
 
 
 def read_messages(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:
     data = value.data
     talk = data if isinstance(data, list) else items(data, *LISTS)
     if not talk:
-        yield from _alone(value, source)
+        try:
+            alone = tuple(messages_of(data))
+        except Malformed as error:
+            yield BadLine(value.line, f"the message {error}")
+            return
+        thread = string(data, *THREADS) or source.name
+        yield Transcript(thread, thread, _subject(data), alone, value.line)
         return
     messages: list[TranscriptMessage] = []
     # Anthropic's requests keep the system prompt beside the messages.
@@ -247,31 +237,11 @@ def messages_of(raw: Json) -> list[TranscriptMessage]:
     return numbered(said)
 
 
-def _alone(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:
-    try:
-        messages = tuple(messages_of(value.data))
-    except Malformed as error:
-        yield BadLine(value.line, f"the message {error}")
-        return
-    thread = string(value.data, *THREADS) or source.name
-    yield Transcript(thread, thread, _subject(value.data), messages, value.line)
-
-
-def _is_message(data: Json) -> bool:
-    if string(data, "type") in CALLS | OUTPUTS:
-        return True
-    return bool(string(data, *ROLES)) and not items(data, "turns")
-
-
 def _own_tool_use(head: TranscriptMessage, raw: Json) -> TranscriptMessage:
-    return TranscriptMessage(
-        id=head.id,
-        role=head.role,
-        content=spoken(first(raw, *CONTENTS)),
-        name=head.name,
-        created_at=head.created_at,
-        metadata=head.metadata,
+    return replace(
+        head,
         kind="tool_use",
+        content=spoken(first(raw, *CONTENTS)),
         tool_name=string(raw, "toolName"),
         tool_use_id=string(raw, "toolUseId"),
         input=first(raw, "input"),

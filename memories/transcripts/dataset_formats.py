@@ -1,6 +1,6 @@
-"""Conversations of data sets: LoCoMo's (two people over many sessions; each conversation is one subject), BEAM's
-chat.json (batches of turns, each batch with its day) and RealMem's (one person and an assistant over many
-dated sessions)."""
+"""Conversations of data sets: LoCoMo's (two people over many sessions; each conversation is one
+subject), BEAM's chat.json (batches of turns, each batch with its day) and RealMem's (one person and
+an assistant over many dated sessions)."""
 
 import re
 from collections.abc import Iterator
@@ -56,14 +56,9 @@ def _talk(data: Json) -> dict[str, Json]:
 
 
 def _sessions(talk: dict[str, Json]) -> list[int]:
-    numbers = [key.removeprefix("session_") for key, turns in talk.items() if _is_turns(key, turns)]
-    return sorted(int(number) for number in numbers)
-
-
-def _is_turns(key: str, turns: Json) -> bool:
-    number = key.removeprefix("session_")
-    is_numbered = key.startswith("session_") and number.isascii() and number.isdigit()
-    return is_numbered and len(number) < 10 and isinstance(turns, list)
+    lists = [key for key, turns in talk.items() if isinstance(turns, list)]
+    numbers = [re.fullmatch(r"session_([0-9]{1,9})", key) for key in lists]
+    return sorted(int(number[1]) for number in numbers if number)
 
 
 def _text(turn: Json) -> str:

@@ -1,8 +1,9 @@
-"""Taking typed pieces out of JSON whose shape nobody promised, times as aware UTC, and what does not fit for
-a database made to fit: Postgres takes no NUL, UTF-8 no lone surrogate, JSON no NaN."""
+"""Taking typed pieces out of JSON whose shape nobody promised, times as aware UTC, and what does
+not fit for a database made to fit: Postgres takes no NUL, UTF-8 no lone surrogate, JSON no NaN."""
 
 import math
 import re
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from memories.transcripts.transcript import Json
@@ -55,8 +56,16 @@ def instant(raw: Json) -> datetime | None:
     """ISO 8601, or seconds or milliseconds since 1970 as number or text; else None."""
     if isinstance(raw, bool) or not isinstance(raw, str | int | float):
         return None
+    moment = None
     try:
-        return _of_text(raw.strip()) if isinstance(raw, str) else _of_number(raw)
+        if isinstance(raw, str):
+            with suppress(ValueError):
+                moment = datetime.fromisoformat(raw.strip())
+        if moment is None:
+            number = float(raw)
+            seconds = number / 1000 if abs(number) >= MILLISECONDS_FROM else number
+            return datetime.fromtimestamp(seconds, UTC)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError, OSError):
         return None
 
@@ -67,19 +76,6 @@ def written(raw: str, pattern: str) -> datetime | None:
         return datetime.strptime(raw.strip(), pattern).replace(tzinfo=UTC)
     except ValueError:
         return None
-
-
-def _of_text(text: str) -> datetime:
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return _of_number(float(text))
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-
-
-def _of_number(number: float) -> datetime:
-    seconds = number / 1000 if abs(number) >= MILLISECONDS_FROM else number
-    return datetime.fromtimestamp(seconds, UTC)
 
 
 SURROGATES = re.compile("[\ud800-\udfff]")

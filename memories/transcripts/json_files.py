@@ -1,5 +1,5 @@
-"""JSON files, read piece by piece: of a list of conversations, and of values one on each line, only one is held
-at a time."""
+"""JSON files, read piece by piece: of a list of conversations, and of values one on each line, only
+one is held at a time."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from memories.transcripts.json_access import clean
-from memories.transcripts.text_files import TextLine, lines
+from memories.transcripts.text_files import lines
 from memories.transcripts.transcript import BadLine, Json, JsonValue, Malformed
 
 PIECE = 1024 * 1024
@@ -64,7 +64,8 @@ class Scanner:
             try:
                 data, end = DECODER.raw_decode(self._window, self._at)
             except json.JSONDecodeError as error:
-                if self._is_cut_short(error) and self._grow():
+                is_cut = error.pos >= len(self._window) - CUT_SHORT
+                if (is_cut or error.msg.startswith("Unterminated")) and self._grow():
                     continue
                 self._go_to(min(error.pos, len(self._window)))
                 raise Malformed(error.msg) from error
@@ -72,9 +73,6 @@ class Scanner:
             if end < len(self._window) or not self._grow():
                 self._go_to(end)
                 return data
-
-    def _is_cut_short(self, error: json.JSONDecodeError) -> bool:
-        return error.msg.startswith("Unterminated") or error.pos >= len(self._window) - CUT_SHORT
 
     def _go_to(self, at: int) -> None:
         self.line += self._window.count("\n", self._at, at)
@@ -92,19 +90,15 @@ class Scanner:
 def _outer(scanner: Scanner) -> Iterator[tuple[int, Json]]:
     if scanner.peek() == "[":
         scanner.step()
-        yield from _elements(scanner)
+        while scanner.peek() != "]":
+            yield scanner.line, scanner.value()
+            if scanner.peek() == ",":
+                scanner.step()
+            elif scanner.peek() != "]":
+                raise Malformed("the list is not closed" if not scanner.peek() else "missing comma")
+        scanner.step()
     while scanner.peek():
         yield scanner.line, scanner.value()
-
-
-def _elements(scanner: Scanner) -> Iterator[tuple[int, Json]]:
-    while scanner.peek() != "]":
-        yield scanner.line, scanner.value()
-        if scanner.peek() == ",":
-            scanner.step()
-        elif scanner.peek() != "]":
-            raise Malformed("the list is not closed" if not scanner.peek() else "missing comma")
-    scanner.step()
 
 
 def _stopped(scanner: Scanner, reason: str) -> BadLine:
@@ -116,15 +110,15 @@ def values_of_lines(path: Path) -> Iterator[JsonValue | BadLine]:
     for line in lines(path):
         if isinstance(line, BadLine):
             yield line
-        elif line.text.strip():
-            position += 1
-            yield _value_of_line(line, position)
-
-
-def _value_of_line(line: TextLine, position: int) -> JsonValue | BadLine:
-    try:
-        return JsonValue(line.number, position, clean(json.loads(line.text, strict=False)))
-    except json.JSONDecodeError as error:
-        return BadLine(line.number, f"not JSON: {error.msg} (column {error.colno})")
-    except (ValueError, RecursionError) as error:
-        return BadLine(line.number, f"not usable JSON: {error}")
+            continue
+        if not line.text.strip():
+            continue
+        position += 1
+        value: JsonValue | BadLine
+        try:
+            value = JsonValue(line.number, position, clean(json.loads(line.text, strict=False)))
+        except json.JSONDecodeError as error:
+            value = BadLine(line.number, f"not JSON: {error.msg} (column {error.colno})")
+        except (ValueError, RecursionError) as error:
+            value = BadLine(line.number, f"not usable JSON: {error}")
+        yield value

@@ -1,5 +1,5 @@
-"""Opens a file, tells by its first bytes how it is laid out (text, markdown, jsonl or json), finds out
-what is in it, and hands over its conversations."""
+"""Opens a file, tells by its first bytes how it is laid out (text, markdown, jsonl or json), finds
+out what is in it, and hands over its conversations."""
 
 import json
 import re
@@ -48,27 +48,27 @@ def layout(path: Path) -> str:
             head = file.read(HEAD)
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from error
-    _refuse_binary(head)
-    opening = head.removeprefix(BOM).lstrip()[:1]
+    for magic, name in KNOWN_BINARIES:
+        if head.startswith(magic):
+            raise Unreadable(f"it is {name}")
+    # A stray NUL is cleaned away later; in a binary file every tenth byte is a control character.
+    if len(head) - len(head.translate(None, CONTROL)) > len(head) * 0.02:
+        raise Unreadable("it is a binary file")
+    words = head.removeprefix(BOM).lstrip()
+    opening = words[:1]
     if not opening:
         raise Unreadable("there is nothing in it")
     if opening == b"{" and (path.suffix.lower() in LINE_ENDINGS or _first_line_is_json(path)):
         return "jsonl"
-    if opening == b"{" or (opening == b"[" and _is_list(path, head)):
+    # A `[` opens many a text too ([1] ...); a list of conversations opens an object or a list.
+    second = words[1:].lstrip()[:1]
+    is_list = second in (b"{", b"[", b"]") or path.suffix.lower() == ".json"
+    if opening == b"{" or (opening == b"[" and is_list):
         return "json"
     if path.suffix.lower() in MARKDOWN_ENDINGS:
         return "markdown"
     is_marked = path.suffix == "" and MARKDOWN.search(head.decode("utf-8", "replace"))
     return "markdown" if is_marked else "text"
-
-
-def _refuse_binary(head: bytes) -> None:
-    for opening, name in KNOWN_BINARIES:
-        if head.startswith(opening):
-            raise Unreadable(f"it is {name}")
-    # A stray NUL is cleaned away later; in a binary file every tenth byte is a control character.
-    if len(head) - len(head.translate(None, CONTROL)) > len(head) * 0.02:
-        raise Unreadable("it is a binary file")
 
 
 def _first_line_is_json(path: Path) -> bool:
@@ -81,12 +81,6 @@ def _first_line_is_json(path: Path) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _is_list(path: Path, head: bytes) -> bool:
-    """A `[` opens many a text too ([1] ...); a list of conversations opens an object or a list."""
-    second = head.removeprefix(BOM).lstrip()[1:].lstrip()[:1]
-    return second in (b"{", b"[", b"]") or path.suffix.lower() == ".json"
 
 
 class FormatReader(NamedTuple):

@@ -1,11 +1,11 @@
-"""Text and Markdown: each paragraph is one message, of Markdown each paragraph, list or fenced block, which knows
-its headings; the file is one thread. Lines are decoded one by one: a bad one costs one line."""
+"""Text and Markdown: each paragraph is one message, of Markdown each paragraph, list or fenced
+block, which knows its headings; the file is one thread. Lines are decoded one by one: a bad one
+costs one line."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
 
 from memories.transcripts.json_access import clean_text
 from memories.transcripts.transcript import BadLine, Json, SourceFile, Transcript, TranscriptMessage
@@ -27,25 +27,22 @@ def lines(path: Path, longest: int = LONGEST) -> Iterator[TextLine | BadLine]:
         while raw := file.readline(longest + 1):
             number += 1
             if len(raw) > longest:
-                _skip_line(file, raw)
+                while raw and not raw.endswith(b"\n"):
+                    raw = file.readline(1024 * 1024)
                 yield BadLine(number, f"longer than {longest} bytes")
-            else:
-                yield _decoded(number, raw.removeprefix(BOM) if number == 1 else raw)
-
-
-def _decoded(number: int, raw: bytes) -> TextLine | BadLine:
-    try:
-        return TextLine(number, raw.decode("utf-8").rstrip("\r\n"))
-    except UnicodeDecodeError as error:
-        return BadLine(number, f"not UTF-8: byte 0x{raw[error.start]:02x} at {error.start + 1}")
-
-
-def _skip_line(file: BinaryIO, raw: bytes) -> None:
-    while raw and not raw.endswith(b"\n"):
-        raw = file.readline(1024 * 1024)
+                continue
+            raw = raw.removeprefix(BOM) if number == 1 else raw
+            line: TextLine | BadLine
+            try:
+                line = TextLine(number, raw.decode("utf-8").rstrip("\r\n"))
+            except UnicodeDecodeError as error:
+                at = error.start
+                line = BadLine(number, f"not UTF-8: byte 0x{raw[at]:02x} at {at + 1}")
+            yield line
 
 
 LONGEST_PIECE = 4000
+CUTS = ("\n", ". ", "! ", "? ", " ")  # the best place first
 _not_blank = re.compile(r"\S")
 
 
@@ -53,19 +50,14 @@ def pieces(text: str, longest: int = LONGEST_PIECE) -> Iterator[str]:
     """The text in parts of at most `longest` characters: cut at a line, a sentence or a space."""
     text, start = text.strip(), 0
     while len(text) - start > longest:
-        end = start + _place_to_cut(text[start : start + longest], longest)
+        window = text[start : start + longest]
+        ends = [window.rfind(mark) + len(mark) for mark in CUTS]
+        fitting = (e for e, mark in zip(ends, CUTS, strict=True) if e - len(mark) >= longest // 2)
+        end = start + next(fitting, longest)
         yield text[start:end].rstrip()
         start = _not_blank.search(text, end).start()  # type: ignore[union-attr]  # it is stripped
     if start < len(text):
         yield text[start:]
-
-
-def _place_to_cut(window: str, longest: int) -> int:
-    for mark in ("\n", ". ", "! ", "? ", " "):
-        at = window.rfind(mark)
-        if at >= longest // 2:
-            return at + len(mark)
-    return longest
 
 
 def read_text(source: SourceFile) -> Iterator[Transcript | BadLine]:
@@ -126,6 +118,11 @@ class MarkdownPlace:
         self.title = self.title or text
 
     def add(self, line: TextLine, text: str) -> None:
+        mark = FENCE.match(text)
+        if mark and not self.fence:
+            self.fence = mark[1]
+        elif mark and mark[1].startswith(self.fence):
+            self.fence = ""
         self.begun = self.begun if self.gathered else line.number
         self.gathered.append(text)
         self.size += len(text) + 1
@@ -136,36 +133,17 @@ def read_markdown(source: SourceFile) -> Iterator[Transcript | BadLine]:
     for line in lines(source.path):
         if isinstance(line, BadLine):
             yield line
-        else:
-            yield from _markdown_line(source, place, line)
+            continue
+        text = clean_text(line.text)
+        heading = None if place.fence else HEADING.match(text)
+        is_break = not text.strip() and not place.fence
+        if heading or is_break or place.size + len(text) > LONGEST_PIECE:
+            yield from _flushed(source, place)
+        if heading:
+            place.enter(len(heading[1]), heading[2])
+        elif not is_break:
+            place.add(line, text)
     yield from _flushed(source, place)
-
-
-def _markdown_line(
-    source: SourceFile, place: MarkdownPlace, line: TextLine
-) -> Iterator[Transcript]:
-    text = clean_text(line.text)
-    heading = None if place.fence else HEADING.match(text)
-    if heading:
-        yield from _flushed(source, place)
-        place.enter(len(heading[1]), heading[2])
-        return
-    is_break = not text.strip() and not place.fence
-    if is_break or place.size + len(text) > LONGEST_PIECE:
-        yield from _flushed(source, place)
-    if not is_break:
-        _follow_fence(place, text)
-        place.add(line, text)
-
-
-def _follow_fence(place: MarkdownPlace, text: str) -> None:
-    mark = FENCE.match(text)
-    if not mark:
-        return
-    if not place.fence:
-        place.fence = mark[1]
-    elif mark[1].startswith(place.fence):
-        place.fence = ""
 
 
 def _flushed(source: SourceFile, place: MarkdownPlace) -> Iterator[Transcript]:

@@ -1,8 +1,8 @@
-"""What every reader hands over: conversations with their messages, and the lines it could not use; and the last
-step of every reader: ids, the tools' names, and a thread's messages in one piece.
+"""What every reader hands over: conversations with their messages, and the lines it could not use;
+and the last step of every reader: ids, the tools' names, and a thread's messages in one piece.
 
-Ids are the file's own where it has them, else made of content and occurrence, not of the place in the
-file: so the same file gives the same ids again, and so does a longer or a mended one."""
+Ids are the file's own where it has them, else made of content and occurrence, not of the place in
+the file: so the same file gives the same ids again, and so does a longer or a mended one."""
 
 import hashlib
 import json
@@ -138,11 +138,6 @@ class Identities:
             self._count[key] = self._count.get(key, 0) + 1
             made = content if self._count[key] == 1 else f"{content}-{self._count[key]}"
             return replace(message, id=made)
-        return self._kept(thread, message, content)
-
-    def _kept(
-        self, thread: str, message: TranscriptMessage, content: str
-    ) -> TranscriptMessage | None:
         own = message.id if len(message.id) <= LONGEST_ID else digest(message.id)
         for name in (own, f"{own}~{content}"):
             key = digest(thread, name)
@@ -159,32 +154,36 @@ LONGEST_TITLE = 400
 # So many messages are held before they are handed over.
 GATHERED = 500
 
-Tools: TypeAlias = dict[tuple[str, str], str]
-
 
 def finished(found: Iterable[Transcript | BadLine]) -> Iterator[Transcript | BadLine]:
     """Gives ids, names the tools of results, and gathers what belongs to one thread."""
     identities, gathering = Identities(), Gathering({})
-    tools: Tools = {}
+    tools: dict[tuple[str, str], str] = {}  # by thread and the call's id
     for part in found:
         if isinstance(part, BadLine):
             yield part
             continue
         # Names of a length that every table takes; a thread's must stay its own.
         thread, subject = part.thread, part.subject
-        part = replace(
-            part,
-            thread=thread if len(thread) <= LONGEST_NAME else digest(thread),
-            subject=subject if not subject or len(subject) <= LONGEST_NAME else digest(subject),
-            title=part.title[:LONGEST_TITLE],
-            messages=tuple(
-                replace(message, name=message.name[:LONGEST_NAME]) if message.name else message
-                for message in part.messages
-            ),
-        )
-        kept, repeats = _identified(part, identities)
-        yield from repeats
-        gathering.add(replace(part, messages=tuple(_named(m, part.thread, tools) for m in kept)))
+        thread = thread if len(thread) <= LONGEST_NAME else digest(thread)
+        if subject and len(subject) > LONGEST_NAME:
+            subject = digest(subject)
+        kept = []
+        for message in part.messages:
+            named = replace(message, name=message.name[:LONGEST_NAME])
+            own = identities.identified(thread, named)
+            if own is None:
+                yield BadLine(part.line, f"message {message.id!r} stands here twice")
+                continue
+            # A result rarely tells its tool's name, the call with the same id does.
+            key = (thread, own.tool_use_id)
+            if own.kind == "tool_use" and own.tool_use_id:
+                tools[key] = own.tool_name
+            if own.kind == "tool_result" and not own.tool_name:
+                own = replace(own, tool_name=tools.get(key, ""))
+            kept.append(own)
+        title = part.title[:LONGEST_TITLE]
+        gathering.add(Transcript(thread, title, subject, tuple(kept), part.line))
         if gathering.size >= GATHERED:
             yield from gathering.flush()
     yield from gathering.flush()
@@ -208,26 +207,3 @@ class Gathering:
             if joined:
                 yield replace(parts[0], subject=subject, messages=joined)
         self.open, self.size = {}, 0
-
-
-def _identified(
-    part: Transcript, identities: Identities
-) -> tuple[list[TranscriptMessage], list[BadLine]]:
-    kept, repeats = [], []
-    for message in part.messages:
-        identified = identities.identified(part.thread, message)
-        if identified:
-            kept.append(identified)
-        else:
-            repeats.append(BadLine(part.line, f"message {message.id!r} stands here twice"))
-    return kept, repeats
-
-
-def _named(message: TranscriptMessage, thread: str, tools: Tools) -> TranscriptMessage:
-    """A result rarely tells its tool's name, the call with the same id does."""
-    key = (thread, message.tool_use_id)
-    if message.kind == "tool_use" and message.tool_use_id:
-        tools[key] = message.tool_name
-    if message.kind == "tool_result" and not message.tool_name and key in tools:
-        return replace(message, tool_name=tools[key])
-    return message

@@ -6,7 +6,7 @@ adds nothing, and one that was interrupted goes on where it was.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -39,7 +39,8 @@ class ImportedBatch:
     """What became of up to `ImportOptions.batch` messages.
 
     `known` were there already. `changed` are the ids that are stored with other words than they
-    have now: what was said first stays. `sessions` are those that this batch began or finished, as they now stand.
+    have now: what was said first stays. `sessions` are those that this batch began or finished, as
+    they now stand.
     """
 
     messages: int
@@ -68,25 +69,20 @@ def import_transcript(
         )
     for at in range(0, len(transcript.messages), options.batch):
         messages = transcript.messages[at : at + options.batch]
-        yield _import_batch(scope, messages, options, thread=thread, user=user)
+        own = replace(options, thread_id=thread, user_id=user)
+        yield _import_batch(scope, messages, own)
     conversations.filter(title="").update(title=transcript.title)
 
 
 def _import_batch(
-    scope: Scope,
-    messages: Sequence[TranscriptMessage],
-    options: ImportOptions,
-    *,
-    thread: str,
-    user: str,
+    scope: Scope, messages: Sequence[TranscriptMessage], options: ImportOptions
 ) -> ImportedBatch:
-    rows = Episode.objects.filter(
-        workspace_id=scope.workspace_id,
-        conversation__external_id=thread,
-        external_id__in=[message.id for message in messages],
-    )
-    known = {row.external_id or "": row for row in rows.select_related("session")}
     words = {message.id: content_of(message) for message in messages}
+    there = Episode.objects.filter(
+        workspace_id=scope.workspace_id, conversation__external_id=options.thread_id
+    )
+    rows = there.filter(external_id__in=list(words)).select_related("session")
+    known = {row.external_id or "": row for row in rows}
     # An episode without a session was recorded without learning: now it is learned from.
     fresh = [m for m in messages if m.id not in known or known[m.id].session_id is None]
     original = masks.originals(list(known.values()))
@@ -102,19 +98,29 @@ def _import_batch(
         if session.state != State.DONE:
             sessions.append(_run(session, options))
     if new:
-        request = IngestRequest(
-            messages=tuple(_new_message(message) for message in new),
-            user_id=user,
-            agent_id=options.agent_id,
-            thread_id=thread,
-            occurred_at=options.occurred_at,
-            metadata=dict(options.metadata),
-            mode=options.mode,
-            extract=options.extract,
+        sessions.append(_run(ingest.receive(scope, _request_of(new, options)), options))
+    old = len(messages) - len(new) - len(changed)
+    return ImportedBatch(len(messages), len(new), old, changed, tuple(sessions))
+
+
+def _request_of(messages: Sequence[TranscriptMessage], options: ImportOptions) -> IngestRequest:
+    kept = [
+        NewMessage(
+            content_of(m), m.role, m.name, created_at=m.created_at, id=m.id, kind=m.kind,
+            metadata=m.metadata, payload=payload_of(m),
         )
-        sessions.append(_run(ingest.receive(scope, request), options))
-    there = len(messages) - len(new) - len(changed)
-    return ImportedBatch(len(messages), len(new), there, changed, tuple(sessions))
+        for m in messages
+    ]  # fmt: skip
+    return IngestRequest(
+        messages=tuple(kept),
+        user_id=options.user_id,
+        agent_id=options.agent_id,
+        thread_id=options.thread_id,
+        occurred_at=options.occurred_at,
+        metadata=dict(options.metadata),
+        mode=options.mode,
+        extract=options.extract,
+    )
 
 
 def _run(session: MemorySession, options: ImportOptions) -> MemorySession:
@@ -125,19 +131,6 @@ def _run(session: MemorySession, options: ImportOptions) -> MemorySession:
     if finished is None:
         session.refresh_from_db()
     return finished or session
-
-
-def _new_message(message: TranscriptMessage) -> NewMessage:
-    return NewMessage(
-        content=content_of(message),
-        role=message.role,
-        name=message.name,
-        created_at=message.created_at,
-        id=message.id,
-        kind=message.kind,
-        metadata=message.metadata,
-        payload=payload_of(message),
-    )
 
 
 def content_of(message: TranscriptMessage) -> str:

@@ -39,26 +39,21 @@ class Bodies:
             if int(length) > self.largest:
                 await self.drain(proto)
                 raise self._too_large()
-            if int(length) <= SMALL:
-                body = await self._read_small(proto, tenant)
-            else:
+            if int(length) > SMALL:
                 body = await self._read(proto, tenant, known=known)
+            else:  # in one piece, which wakes us once: its length bounds it
+                try:
+                    async with asyncio.timeout(self.seconds):
+                        body = await proto()
+                except TimeoutError:
+                    raise self._too_slow() from None
+                self.held += len(body)
+                self.held_by[tenant] += len(body)
         finally:
             self._count(self.reading, tenant, -1)
         if len(body) != int(length):
             self.release(len(body), tenant)
             raise Refusal(400, "The body broke off before its end.", "broken_off")
-        return body
-
-    async def _read_small(self, proto: Any, tenant: str) -> bytes:
-        """In one piece, which wakes us once: its length bounds it."""
-        try:
-            async with asyncio.timeout(self.seconds):
-                body: bytes = await proto()
-        except TimeoutError:
-            raise self._too_slow() from None
-        self.held += len(body)
-        self.held_by[tenant] += len(body)
         return body
 
     async def _read(self, proto: Any, tenant: str, *, known: bool) -> bytes:
@@ -69,7 +64,11 @@ class Bodies:
                     body += part
                     self.held += len(part)
                     self.held_by[tenant] += len(part)
-                    self._check(len(body), tenant, known=known)
+                    if len(body) > self.largest:
+                        raise self._too_large()
+                    is_much = self.held > MOST_HELD or self.held_by[tenant] > MOST_OF_ONE[known]
+                    if is_much and len(body) > SMALL:
+                        raise Refusal(503, "Too much is being sent at once.", "busy", wait=2)
                     patience.reschedule(began + self.seconds + len(body) / SLOWEST)
         except BaseException as error:
             self.release(len(body), tenant)
@@ -77,14 +76,6 @@ class Bodies:
                 raise self._too_slow() from None
             raise
         return bytes(body)
-
-    def _check(self, size: int, tenant: str, *, known: bool) -> None:
-        if size > self.largest:
-            raise self._too_large()
-        if size <= SMALL:
-            return
-        if self.held > MOST_HELD or self.held_by[tenant] > MOST_OF_ONE[known]:
-            raise Refusal(503, "Too much is being sent at once.", "busy", wait=2)
 
     def release(self, size: int, tenant: str) -> None:
         self.held -= size

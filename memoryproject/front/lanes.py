@@ -1,7 +1,7 @@
 """The lanes: kinds of requests that do not queue behind each other, and the processes of each.
 
-A process of a lane does one request at a time (the lane `waiting`: one in each of its threads), so that
-one request is never in another one's way unless its whole lane is busy.
+A process of a lane does one request at a time (the lane `waiting`: one in each of its threads), so
+that one request is never in another one's way unless its whole lane is busy.
 """
 
 from dataclasses import dataclass

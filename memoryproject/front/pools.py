@@ -47,6 +47,11 @@ class Job:
         if not self.reply.done():
             self.reply.set_exception(error)
 
+    def expire(self) -> None:
+        """Its turn did not come."""
+        if not self.is_begun:
+            self.fail(Queued())
+
 
 @dataclass(slots=True)
 class PoolReply:
@@ -86,7 +91,7 @@ class Pool:
         self.hand_out()
         if job.is_begun:
             return await job.reply
-        timer = loop.call_later(self.lane.queue, self._is_late, job)
+        timer = loop.call_later(self.lane.queue, job.expire)
         try:
             return await job.reply
         finally:
@@ -102,10 +107,6 @@ class Pool:
                 self.queue.done(tenant)
             else:
                 self.idle.pop().begin(job)
-
-    def _is_late(self, job: Job) -> None:
-        if not job.is_begun:
-            job.fail(Queued())
 
     def pause(self, tenant: str) -> float:
         """Seconds after which one more of this tenant may find its turn."""

@@ -1,4 +1,5 @@
-"""Event streams, chat and MCP: passed on, as they come, to the ASGI process beside the web processes."""
+"""Event streams, chat and MCP: passed on, as they come, to the ASGI process beside the web
+processes."""
 
 from typing import Any
 

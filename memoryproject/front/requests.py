@@ -51,10 +51,8 @@ def request_of(scope: Any, *, behind_proxy: bool) -> Request:
     """The request that an RSGI scope tells of; its body is still to be read."""
     headers: dict[str, str] = {}
     for name, value in scope.headers.items():
-        if name in headers:
-            headers[name] += ("; " if name == "cookie" else ",") + value
-        else:
-            headers[name] = value
+        joint = "; " if name == "cookie" else ","
+        headers[name] = f"{headers[name]}{joint}{value}" if name in headers else value
     client, _, port = scope.client.rpartition(":")
     host, _, server_port = (scope.authority or headers.get("host", "")).rpartition(":")
     environ: dict[str, Any] = {
@@ -76,10 +74,8 @@ def request_of(scope: Any, *, behind_proxy: bool) -> Request:
         for name, value in headers.items()
         if name not in OWN and "_" not in name
     }
-    given = environ.get("HTTP_X_REQUEST_ID", "")
-    environ["HTTP_X_REQUEST_ID"] = (
-        given if ACCEPTED_ID.match(given) else f"{random.getrandbits(128):032x}"
-    )
+    if not ACCEPTED_ID.match(environ.get("HTTP_X_REQUEST_ID", "")):
+        environ["HTTP_X_REQUEST_ID"] = f"{random.getrandbits(128):032x}"
     return Request(
         method=scope.method,
         path=scope.path,

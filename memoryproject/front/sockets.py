@@ -1,27 +1,32 @@
 """The connections of clients, and whose are closed where they are too many.
 
-The HTTP server below us takes so many and lets others wait unheard, those that ask for our health as
-well; it tells nobody whose they are. The kernel does: each is a file of this process.
+The HTTP server below us takes so many and lets others wait unheard, those that ask for our health
+as well; it tells nobody whose they are. The kernel does: each is a file of this process.
 """
 
 import heapq
 import os
 import socket
-from collections.abc import Iterator
 from contextlib import suppress
 
 FILES = "/dev/fd"
 
 
 def close_excess(most: int) -> int:
-    """Where there are more than `most`, close the newest connections of whichever address has most of
-    them, until a quarter of the room is free; how many were closed."""
+    """Where there are more than `most`, close the newest connections of whichever address has most
+    of them, until a quarter of the room is free; how many were closed."""
     files = os.listdir(FILES)
     if len(files) <= most:
         return 0
     by_address: dict[str, list[int]] = {}
-    for file, address in _clients(files):
-        by_address.setdefault(address, []).append(file)
+    for file in sorted(map(int, files)):  # the oldest first
+        with suppress(OSError):  # closed meanwhile, or no connection
+            seen = socket.socket(fileno=file)
+            try:
+                if seen.family in (socket.AF_INET, socket.AF_INET6):
+                    by_address.setdefault(str(seen.getpeername()[0]), []).append(file)
+            finally:
+                seen.detach()  # it is not ours
     largest = [(-len(own), address) for address, own in by_address.items()]
     heapq.heapify(largest)
     closed = 0
@@ -32,18 +37,6 @@ def close_excess(most: int) -> int:
         if own:
             heapq.heappush(largest, (-len(own), address))
     return closed
-
-
-def _clients(files: list[str]) -> Iterator[tuple[int, str]]:
-    """Files that are connections, oldest first, and the address at their other end."""
-    for file in sorted(map(int, files)):
-        with suppress(OSError):  # closed meanwhile, or no connection
-            seen = socket.socket(fileno=file)
-            try:
-                if seen.family in (socket.AF_INET, socket.AF_INET6):
-                    yield file, str(seen.getpeername()[0])
-            finally:
-                seen.detach()  # it is not ours
 
 
 def _close(file: int, address: str) -> bool:

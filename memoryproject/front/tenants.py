@@ -1,4 +1,5 @@
-"""Whose request it is, as far as the front can know: what a credential proved when it was last used."""
+"""Whose request it is, as far as the front can know: what a credential proved when it was last
+used."""
 
 import asyncio
 import time
@@ -24,7 +25,8 @@ class Bucket:
 
 
 class Caps:
-    """Requests a minute, where the operator set a cap: buckets of a minute's worth, refilled evenly."""
+    """Requests a minute, where the operator set a cap: buckets of a minute's worth, refilled
+    evenly."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock

@@ -1,5 +1,5 @@
-"""Waiting for ingests that a worker does, without a process that stands by: their rows are looked at,
-all of them in one question."""
+"""Waiting for ingests that a worker does, without a process that stands by: their rows are looked
+at, all of them in one question."""
 
 import asyncio
 from functools import partial

@@ -1,9 +1,9 @@
-"""What front and web processes say to each other: a head as JSON and a body of bytes, each frame led
-by the lengths of both.
+"""What front and web processes say to each other: a head as JSON and a body of bytes, each frame
+led by the lengths of both.
 
-A web process connects and says {"lane", "pid"}. Then, one at a time: the front sends {"environ"} and
-the request's body, or {"sessions"}; the process answers {"status", "headers", "more"} and a part of
-the body, further parts as {"more"}; or {"elsewhere": lane}, or {"settled": sessions}. To
+A web process connects and says {"lane", "pid"}. Then, one at a time: the front sends {"environ"}
+and the request's body, or {"sessions"}; the process answers {"status", "headers", "more"} and a
+part of the body, further parts as {"more"}; or {"elsewhere": lane}, or {"settled": sessions}. To
 {"pulse"} the front answers {"alive"}.
 """
 
@@ -12,8 +12,8 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-# In the environ of a request: that the front can wait for it; whose it was; which session it is to wait
-# for, and how many seconds; and afterwards, which session it has waited for.
+# In the environ of a request: that the front can wait for it; whose it was; which session it is to
+# wait for, and how many seconds; and afterwards, which session it has waited for.
 FRONT, TENANT = "memoryproject.front", "memoryproject.tenant"
 WAIT, SESSION = "memoryproject.wait", "memoryproject.session"
 

@@ -101,8 +101,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super().prepare_database()
 
     def _connected(self, conn_params: dict[str, Any]) -> Any:
-        """Waits for its server as long as `ANSWER_WITHIN` of its settings says; in a web process not
-        at all while the server is known to be silent."""
+        """Waits for its server as long as `ANSWER_WITHIN` of its settings says; in a web process
+        not at all while the server is known to be silent."""
         is_web = settings.PROCESS_KIND == "web"
         if is_web:
             refuse_while_silent()
@@ -121,10 +121,17 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def is_usable(self) -> bool:
         """As Django asks before every request, but mostly without a round trip: a connection that
         the server or the kernel has closed has something to be read."""
-        if self.connection is not None and _is_read_only(self.connection):
-            return False
-        if self.connection is not None and not self.errors_occurred and _is_silent(self.connection):
-            return True
+        own: Any = self.connection
+        if own is not None and not own.closed:
+            # A session that began while the database took no changes stays so, when it does again.
+            # The server tells this setting by itself.
+            if own.pgconn.parameter_status(READ_ONLY) == b"on":
+                return False
+            if not self.errors_occurred:
+                poll = select.poll()
+                poll.register(own.fileno(), select.POLLIN)
+                if not poll.poll(0):
+                    return True
         return bool(super().is_usable())
 
 
@@ -139,21 +146,6 @@ def answers(conn_params: dict[str, Any]) -> bool:
     except psycopg.Error:  # it says why it does not: that is an answer
         return True
     return True
-
-
-def _is_read_only(connection: Any) -> bool:
-    """A session that began while the database took no changes stays so, when it does again. The
-    server tells this setting by itself."""
-    told = not connection.closed and connection.pgconn.parameter_status(READ_ONLY)
-    return bool(told == b"on")
-
-
-def _is_silent(connection: Any) -> bool:
-    if connection.closed:
-        return False
-    poll = select.poll()
-    poll.register(connection.fileno(), select.POLLIN)
-    return not poll.poll(0)
 
 
 def is_passing(error: psycopg.OperationalError) -> bool:

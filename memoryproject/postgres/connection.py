@@ -1,7 +1,7 @@
 """A psycopg connection that waits for its server for a bounded time.
 
-`statement_timeout` is kept by the server, and a server that is frozen keeps nothing: its sockets stay
-open, and whoever waits at one waits for ever. So the client looks at the clock, too.
+`statement_timeout` is kept by the server, and a server that is frozen keeps nothing: its sockets
+stay open, and whoever waits at one waits for ever. So the client looks at the clock, too.
 """
 
 import threading

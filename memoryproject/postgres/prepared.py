@@ -65,29 +65,26 @@ def is_open_to(wrapper: BaseDatabaseWrapper) -> bool:
 def ask(wrapper: BaseDatabaseWrapper, statement: str, values: Mapping[str, Any]) -> PreparedResult:
     """Run a statement, `values` by name (`%(name)s`). Errors are Django's."""
     with wrapper.wrap_database_errors:
-        return _ask(wrapper.connection, statement, values)
-
-
-def _ask(raw: Connection, statement: str, values: Mapping[str, Any]) -> PreparedResult:
-    text, order = _numbered(statement)
-    transformer = Transformer(raw)
-    given: Any = transformer.dump_sequence(
-        [values[name] for name in order], [PyFormat.AUTO] * len(order)
-    )
-    key = (statement, transformer.types or ())
-    for _ in range(2):
-        name = _name_of(raw, key, text)
-        raw.pgconn.send_query_prepared(
-            name, given, transformer.formats, result_format=Format.BINARY
+        raw: Connection = wrapper.connection
+        text, order = _numbered(statement)
+        transformer = Transformer(raw)
+        given: Any = transformer.dump_sequence(
+            [values[name] for name in order], [PyFormat.AUTO] * len(order)
         )
-        result = _awaited(raw)
-        if result.status == ExecStatus.TUPLES_OK:
-            return PreparedResult(result, transformer)
-        error = _error(raw, result)
-        if error.sqlstate != UNKNOWN:
-            break
-        _names.pop(raw)
-    raise error
+        key = (statement, transformer.types or ())
+        for _ in range(2):
+            name = _name_of(raw, key, text)
+            raw.pgconn.send_query_prepared(
+                name, given, transformer.formats, result_format=Format.BINARY
+            )
+            result = _awaited(raw)
+            if result.status == ExecStatus.TUPLES_OK:
+                return PreparedResult(result, transformer)
+            error = _error(raw, result)
+            if error.sqlstate != UNKNOWN:
+                break
+            _names.pop(raw)
+        raise error
 
 
 @lru_cache(maxsize=256)

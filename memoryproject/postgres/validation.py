@@ -1,5 +1,6 @@
-"""Refuses a server that cannot hold the vectors, and a database that this version cannot bring up to
-date. Django runs the first before `migrate` and in `check --database`, the second before `migrate`."""
+"""Refuses a server that cannot hold the vectors, and a database that this version cannot bring up
+to date. Django runs the first before `migrate` and in `check --database`, the second before
+`migrate`."""
 
 from typing import Any
 
@@ -34,15 +35,16 @@ class DatabaseValidation(BaseDatabaseValidation):
 
 
 def refuse_half_way(connection: BaseDatabaseWrapper) -> None:
-    """Raises CommandError where the database has taken some of the migrations that a later one replaces,
-    not all of them, and the rest is no longer there to be taken."""
+    """Raises CommandError where the database has taken some of the migrations that a later one
+    replaces, not all of them, and the rest is no longer there to be taken."""
     applied = MigrationRecorder(connection).applied_migrations().keys()
     there = MigrationLoader(None).disk_migrations
     for migration in there.values():
         replaced = set(migration.replaces)
         if replaced & applied and replaced - applied - there.keys():
             raise CommandError(
-                "This data was written by a version before the first release, and not by the last of"
+                "This data was written by a version before the first release, and not by the last"
+                " of"
                 f" them: start commit {LAST_WITH_OLD_STEPS} over it once, then this version."
             )
 

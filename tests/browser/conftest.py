@@ -76,7 +76,8 @@ def _answering() -> set[threading.Thread]:
 
 
 def _is_quiet(others: set[threading.Thread]) -> bool:
-    """For several looks: a connection may not have its thread yet. `others` are of other servers."""
+    """For several looks: a connection may not have its thread yet. `others` are of other
+    servers."""
     for _ in range(LOOKS):
         if _answering() - others:
             return False

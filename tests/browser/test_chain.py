@@ -1,4 +1,5 @@
-"""A chain in the browser: its sliders by keyboard, its quotes on the spot, and all without script."""
+"""A chain in the browser: its sliders by keyboard, its quotes on the spot, and all without
+script."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""The review queue as a curator works it: by keyboard, many at once, two people, and without script."""
+"""The review queue as a curator works it: by keyboard, many at once, two people, and without
+script."""
 
 from typing import Any
 

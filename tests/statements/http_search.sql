@@ -13,7 +13,7 @@ w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranki
 w.settings ->> 'llm' as llm,
 w.settings -> 'review' as review, w.settings -> 'languages' as languages,
 w.settings -> 'guard' as guard,
-w.settings ->> 'dateOrder' as date_order,
+w.settings ->> 'dateOrder' as date_order, w.settings -> 'patternsOff' as patterns_off,
 exists (select 1 from memories_workspacepattern p
   where p.workspace_id = w.id and p.enabled) as has_patterns,
 (exists (select 1 from memories_workspaceslot o
@@ -39,4 +39,4 @@ where k.prefix = %(prefix)s;
 
 -- as in search_hybrid_of_a_user: with
 
--- as in search_hybrid_memories: select m.*, s.external_id as user_external, a.external_id as agent_external,
+-- as in search_hybrid_memories: select m.*, exists (

@@ -18,7 +18,7 @@ w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranki
 w.settings ->> 'llm' as llm,
 w.settings -> 'review' as review, w.settings -> 'languages' as languages,
 w.settings -> 'guard' as guard,
-w.settings ->> 'dateOrder' as date_order,
+w.settings ->> 'dateOrder' as date_order, w.settings -> 'patternsOff' as patterns_off,
 exists (select 1 from memories_workspacepattern p
   where p.workspace_id = w.id and p.enabled) as has_patterns,
 (exists (select 1 from memories_workspaceslot o
@@ -134,6 +134,16 @@ order by near.similarity desc, near.entry_id;
 --   Index vector_scan
 --   Index memories_entry_pkey
 
+select distinct n.i, e.item
+from (select i, array_agg(term) as terms
+  from unnest(%(at)s::int4[], %(terms)s::int8[]) asked(i, term) group by i) n
+cross join lateral (
+  select e.item from memories_entry e
+  where e.live and e.terms && n.terms and e.subject is not distinct from %(subject)s::uuid
+  order by e.id desc limit %(most)s) e;
+-- reads
+--   Index entry_terms
+
 with met as (
   select unnest(%(ids)s::uuid[]) as id
   union
@@ -163,8 +173,12 @@ order by m.id;
 --   Index memory_slots
 --   Index memories_memory_pkey
 
-select r.id, r.content, r.fingerprint, v.embedding, head.content as corrected
+select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint,
+case when hidden.words is null then v.embedding end as embedding, head.content as corrected
 from memories_rejection r
+left join lateral (
+  select k.words from memories_maskedspan k where k.memory_id = r.memory_id and k.place = 'content'
+  order by k.id limit 1) hidden on true
 left join memories_memory m on m.id = r.memory_id
 left join memories_memory head on head.id = m.superseded_by_id
 left join memories_entry e on e.layer = %(layer)s and e.item = r.memory_id
@@ -210,6 +224,9 @@ update memories_vector set live = %(live)s where entry_id = any(%(ids)s);
 --   Index memories_vector_pkey
 
 -- as in ingest_one_message: update memories_workspaceindex
+
+select id from memories_ground
+where (on_id = any(%(ids)s::uuid[]) or memory_id = any(%(ids)s::uuid[])) and kept_at is null;
 
 -- as in ingest_one_message: update memories_workspaceindex
 

@@ -57,7 +57,7 @@ order by near.i, near.similarity desc, near.entry_id;
 
 -- as in ingest_one_message: with met as (
 
--- as in ingest_one_message: select r.id, r.content, r.fingerprint, v.embedding, head.content as corrected
+-- as in ingest_one_message: select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint,
 
 -- as in ingest_one_message: with pair as (
 
@@ -66,6 +66,8 @@ order by near.i, near.similarity desc, near.entry_id;
 -- as in ingest_one_message: update memories_vector set live = %(live)s where entry_id = any(%(ids)s);
 
 -- as in ingest_one_message: update memories_workspaceindex
+
+-- as in ingest_one_message: select id from memories_ground
 
 -- as in ingest_one_message: update memories_workspaceindex
 

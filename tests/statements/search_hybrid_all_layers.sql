@@ -40,4 +40,4 @@ where f.memory_id = any(%(ids)s::uuid[]);
 --   Index memories_fact_memory_id_3e25a780
 --   Index citation_once
 
--- as in search_hybrid_memories: select m.*, s.external_id as user_external, a.external_id as agent_external,
+-- as in search_hybrid_memories: select m.*, exists (

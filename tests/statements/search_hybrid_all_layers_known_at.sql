@@ -306,15 +306,19 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
 "memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
 "workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
-"memories_conversation"."external_id" AS "thread_external", (case when memories_memory.superseded_at >
-  %s::timestamptz then null else memories_memory.valid_until end) AS "known_valid_until", (greatest(0,
-    memories_memory.source_count - (select count(*) from memories_fact f
+"memories_conversation"."external_id" AS "thread_external", (exists (
+    select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+    where g.memory_id = memories_memory.id and g.kept_at is null
+    and not (o.is_head and (o.forget_after is null or o.forget_after > now())))) AS "is_uncertain", (case
+  when memories_memory.superseded_at > %s::timestamptz then null else memories_memory.valid_until end) AS
+"known_valid_until", (greatest(0, memories_memory.source_count - (select count(*) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at > %s::timestamptz))::int4) AS
 "known_source_count", (case when memories_memory.updated_at <= %s::timestamptz then memories_memory.updated_at
   else greatest(memories_memory.created_at,
     (select max(f.created_at) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at <= %s::timestamptz),
-    (select max(t.at) from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
+    (select max(t.at)
+      from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
       where l.memory_id = memories_memory.id and t.at <= %s::timestamptz)) end) AS "known_updated_at" FROM
 "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id" =
   "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
@@ -326,6 +330,7 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 -- reads
 --   Index memory_newest
 --   Index memoryperiod_history
+--   Index memories_memory_pkey
 --   Index memories_fact_memory_id_3e25a780
 --   Index memories_fact_memory_id_3e25a780
 --   Index memoryperiod_history
@@ -353,15 +358,19 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
 "memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
 "workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
-"memories_conversation"."external_id" AS "thread_external", (case when memories_memory.superseded_at >
-  %s::timestamptz then null else memories_memory.valid_until end) AS "known_valid_until", (greatest(0,
-    memories_memory.source_count - (select count(*) from memories_fact f
+"memories_conversation"."external_id" AS "thread_external", (exists (
+    select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+    where g.memory_id = memories_memory.id and g.kept_at is null
+    and not (o.is_head and (o.forget_after is null or o.forget_after > now())))) AS "is_uncertain", (case
+  when memories_memory.superseded_at > %s::timestamptz then null else memories_memory.valid_until end) AS
+"known_valid_until", (greatest(0, memories_memory.source_count - (select count(*) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at > %s::timestamptz))::int4) AS
 "known_source_count", (case when memories_memory.updated_at <= %s::timestamptz then memories_memory.updated_at
   else greatest(memories_memory.created_at,
     (select max(f.created_at) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at <= %s::timestamptz),
-    (select max(t.at) from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
+    (select max(t.at)
+      from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
       where l.memory_id = memories_memory.id and t.at <= %s::timestamptz)) end) AS "known_updated_at" FROM
 "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id" =
   "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
@@ -373,6 +382,7 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 -- reads
 --   Index memory_newest
 --   Index memoryperiod_history
+--   Index memories_memory_pkey
 --   Index memories_fact_memory_id_3e25a780
 --   Index memories_fact_memory_id_3e25a780
 --   Index memoryperiod_history

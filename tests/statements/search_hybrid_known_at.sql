@@ -100,9 +100,10 @@ case when m.updated_at <= %(known_at)s::timestamptz then m.updated_at
 else greatest(m.created_at,
   (select max(f.created_at) from memories_fact f
     where f.memory_id = m.id and f.created_at <= %(known_at)s::timestamptz),
-  (select max(t.at) from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
-    where l.memory_id = m.id and t.at <= %(known_at)s::timestamptz)) end as known_updated_at,
-s.external_id as user_external, a.external_id as agent_external,
+  (select max(t.at)
+    from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
+    where l.memory_id = m.id and t.at <= %(known_at)s::timestamptz)) end as known_updated_at, false as
+is_uncertain, s.external_id as user_external, a.external_id as agent_external,
 c.external_id as thread_external
 from memories_memory m
 left join workspaces_subject s on s.id = m.subject_id

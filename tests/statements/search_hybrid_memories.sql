@@ -70,7 +70,11 @@ from (
 --   Index memories_entry_pkey
 --   Index memories_vector_pkey
 
-select m.*, s.external_id as user_external, a.external_id as agent_external,
+select m.*, exists (
+  select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+  where g.memory_id = m.id and g.kept_at is null
+  and not (o.is_head and (o.forget_after is null or o.forget_after > now()))) as is_uncertain,
+s.external_id as user_external, a.external_id as agent_external,
 c.external_id as thread_external
 from memories_memory m
 left join workspaces_subject s on s.id = m.subject_id
@@ -79,4 +83,5 @@ left join memories_conversation c on c.id = m.conversation_id
 where m.id = any(%(ids)s::uuid[]) and m.workspace_id = %(workspace)s
 and (%(history)s or (m.forget_after is null or m.forget_after > now()));
 -- reads
+--   Index memories_memory_pkey
 --   Index memories_memory_pkey

@@ -72,4 +72,4 @@ from (
 --   Index memories_entry_pkey
 --   Index memories_vector_pkey
 
--- as in search_hybrid_memories: select m.*, s.external_id as user_external, a.external_id as agent_external,
+-- as in search_hybrid_memories: select m.*, exists (

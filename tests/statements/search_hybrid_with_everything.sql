@@ -170,11 +170,11 @@ from (
 
 -- as in search_hybrid_episodes: select e.*, s.external_id as user_external, a.external_id as agent_external,
 
--- as in search_hybrid_memories: select m.*, s.external_id as user_external, a.external_id as agent_external,
+-- as in search_hybrid_memories: select m.*, exists (
 
 -- as in search_hybrid_features: select f.*, st.key as set_key, s.external_id as user_external, a.external_id as agent_external,
 
--- as in search_hybrid_memories: select m.*, s.external_id as user_external, a.external_id as agent_external,
+-- as in search_hybrid_memories: select m.*, exists (
 
 -- as in search_hybrid_episodes: select e.*, s.external_id as user_external, a.external_id as agent_external,
 
@@ -283,14 +283,18 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
 "memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
 "workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
-"memories_conversation"."external_id" AS "thread_external" FROM "memories_memory" LEFT OUTER JOIN
-"workspaces_subject" ON ("memories_memory"."subject_id" = "workspaces_subject"."id") LEFT OUTER JOIN
-"workspaces_agent" ON ("memories_memory"."agent_id" = "workspaces_agent"."id") LEFT OUTER JOIN
-"memories_conversation" ON ("memories_memory"."conversation_id" = "memories_conversation"."id") WHERE
-("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s)) ORDER BY
-"memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
+"memories_conversation"."external_id" AS "thread_external", (exists (
+    select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+    where g.memory_id = memories_memory.id and g.kept_at is null
+    and not (o.is_head and (o.forget_after is null or o.forget_after > now())))) AS "is_uncertain" FROM
+"memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id" =
+  "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
+  "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON ("memories_memory"."conversation_id" =
+  "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s))
+ORDER BY "memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
 -- reads
 --   Index memory_newest
+--   Index memories_memory_pkey
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",
@@ -315,14 +319,18 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
 "memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
 "workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
-"memories_conversation"."external_id" AS "thread_external" FROM "memories_memory" LEFT OUTER JOIN
-"workspaces_subject" ON ("memories_memory"."subject_id" = "workspaces_subject"."id") LEFT OUTER JOIN
-"workspaces_agent" ON ("memories_memory"."agent_id" = "workspaces_agent"."id") LEFT OUTER JOIN
-"memories_conversation" ON ("memories_memory"."conversation_id" = "memories_conversation"."id") WHERE
-("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s, %s)) ORDER BY
-"memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
+"memories_conversation"."external_id" AS "thread_external", (exists (
+    select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+    where g.memory_id = memories_memory.id and g.kept_at is null
+    and not (o.is_head and (o.forget_after is null or o.forget_after > now())))) AS "is_uncertain" FROM
+"memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id" =
+  "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
+  "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON ("memories_memory"."conversation_id" =
+  "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s,
+    %s)) ORDER BY "memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
 -- reads
 --   Index memory_newest
+--   Index memories_memory_pkey
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",

@@ -60,4 +60,4 @@ from (
 --   CTE idf
 --   Index memories_entry_pkey
 
--- as in search_hybrid_memories: select m.*, s.external_id as user_external, a.external_id as agent_external,
+-- as in search_hybrid_memories: select m.*, exists (

@@ -36,4 +36,4 @@ on e.id = f.id;
 --   Index memories_memory_pkey
 --   Index memories_entry_pkey
 
--- as in search_hybrid_memories_in_a_segment: select m.*, s.external_id as user_external, a.external_id as agent_external,
+-- as in search_hybrid_memories_in_a_segment: select m.*, exists (

@@ -40,4 +40,4 @@ select f.id, f.cosine, f.matched, e.item from f join memories_entry e on e.id = 
 --   Index memories_memory_pkey
 --   Index memories_entry_pkey
 
--- as in search_hybrid_memories: select m.*, s.external_id as user_external, a.external_id as agent_external,
+-- as in search_hybrid_memories: select m.*, exists (

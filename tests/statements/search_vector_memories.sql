@@ -21,4 +21,4 @@ select f.id, f.cosine, f.matched, e.item from f join memories_entry e on e.id = 
 --   CTE k
 --   Index memories_entry_pkey
 
--- as in search_hybrid_memories: select m.*, s.external_id as user_external, a.external_id as agent_external,
+-- as in search_hybrid_memories: select m.*, exists (

@@ -113,7 +113,9 @@ def as_csv(lines: QuerySet[AuditEntry]) -> Iterator[str]:
     writer = csv.writer(Echo())
     yield writer.writerow(COLUMNS)
     for record in _records(lines):
-        yield writer.writerow(_cell(record[name]) for name in COLUMNS)
+        values = ("" if record[name] is None else record[name] for name in COLUMNS)
+        texts = (v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for v in values)
+        yield writer.writerow(f"'{text}" if text.startswith(FORMULA) else text for text in texts)
 
 
 def as_jsonl(lines: QuerySet[AuditEntry]) -> Iterator[str]:
@@ -146,13 +148,6 @@ def _records(lines: QuerySet[AuditEntry]) -> Iterator[dict[str, Any]]:
             "before": line.before,
             "after": line.after,
         }
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 class AuditAdmin(RowAdmin):

@@ -131,30 +131,26 @@ class MemberAdmin(RowAdmin):
         self.require_add(request)
         form = InviteForm(self, request)
         if request.method == "POST" and form.is_valid():
-            answer = self._invited(request, form)
-            if answer is not None:
-                return answer
+            values = form.cleaned_data
+            scope = access_of(request).scope(values["workspace"].pk)
+            try:
+                invitation, token = members.invite(
+                    scope, values["email"], values["role"], values["name"]
+                )
+            except self.refusals as refusal:
+                form.add_error(getattr(refusal, "field", None), refusal_text(refusal))
+            else:
+                context = {
+                    **self.admin_site.each_context(request),
+                    "title": "Invited",
+                    "opts": self.opts,
+                    "invitation": invitation,
+                    "invite_url": invitation_pages.link_of(request, invitation, token),
+                    "list_url": reverse("admin:workspaces_invitation_changelist"),
+                }
+                template = "admin/workspaces/membership/invited.html"
+                return TemplateResponse(request, template, context)
         return self.form_page(request, form, title="Invite a member", submit="Invite")
-
-    def _invited(self, request: HttpRequest, form: InviteForm) -> HttpResponse | None:
-        values = form.cleaned_data
-        scope = access_of(request).scope(values["workspace"].pk)
-        try:
-            invitation, token = members.invite(
-                scope, values["email"], values["role"], values["name"]
-            )
-        except self.refusals as refusal:
-            form.add_error(getattr(refusal, "field", None), refusal_text(refusal))
-            return None
-        context = {
-            **self.admin_site.each_context(request),
-            "title": "Invited",
-            "opts": self.opts,
-            "invitation": invitation,
-            "invite_url": invitation_pages.link_of(request, invitation, token),
-            "list_url": reverse("admin:workspaces_invitation_changelist"),
-        }
-        return TemplateResponse(request, "admin/workspaces/membership/invited.html", context)
 
 
 class InvitationStateFilter(StateFilter):

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 
 from workspaces.models import Capability, Membership, Role, User, Workspace
 from workspaces.scope import ROLE_CAPABILITIES, Scope
@@ -51,6 +52,16 @@ class Access:
         if len(allowed) == 1:  # an equality lets the planner walk (workspace, -id)
             return rows.filter(**{path: allowed[0]})
         return rows.filter(**{f"{path}__in": allowed})
+
+    def one(self, rows: QuerySet[Any], capability: str) -> Any:
+        """The only one of `rows`: 404 where the person does not see it, 403 where the capability is
+        not theirs in its workspace."""
+        row = self.limit(rows, "workspace").first()
+        if row is None:
+            raise Http404(f"no such {rows.model._meta.verbose_name}")
+        if not self.may(capability, row.workspace_id):
+            raise PermissionDenied
+        return row
 
     def workspaces(self, capability: str = Capability.READ) -> QuerySet[Workspace]:
         return self.limit(Workspace.objects.all(), "pk", capability)

@@ -50,10 +50,8 @@ def _ids(actors: set[str], kind: str) -> dict[str, uuid.UUID]:
 
 def kind_text(kind: str) -> str:
     """The word for a model: `session` for memorysession."""
-    for app in APPS:
-        with suppress(LookupError):
-            return str(apps.get_model(app, kind)._meta.verbose_name)
-    return kind
+    model = _model(kind)
+    return str(model._meta.verbose_name) if model else kind
 
 
 def describe_targets(lines: Sequence[Any]) -> None:

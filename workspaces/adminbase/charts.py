@@ -112,9 +112,21 @@ def line_chart(frame: Frame, lines: Sequence[ChartLine]) -> Chart:
     keys = [
         Key(line.name, line.number, number_text(line.last or 0.0, frame.unit)) for line in lines
     ]
-    drawn = lines[::-1]  # the first on top
-    paths = [(line.number, _path(line.values, top)) for line in drawn]
-    marks = [(line.number, _marks(line.values, top)) for line in drawn]
+    paths, marks = [], []
+    for line in lines[::-1]:  # the first on top
+        width = WIDE / len(line.values)
+        points = [
+            "" if value is None
+            else f"{round((at + 0.5) * width, 1)} {round(HIGH - max(value, 0.0) / top * HIGH, 1)}"
+            for at, value in enumerate(line.values)
+        ]  # fmt: skip
+        around = list(zip(["", *points], points, [*points[1:], ""], strict=False))
+        path = (f"{'L' if before else 'M'}{point}" for before, point, _ in around if point)
+        paths.append((line.number, "".join(path)))
+        # Dots, as lines without length, at the values that shall be seen one by one.
+        are_few = len(points) <= MOST_MARKED
+        dots = (f"M{here}h0.1" for b, here, a in around if here and (are_few or not (b or a)))
+        marks.append((line.number, "".join(dots)))
     return replace(_chart(frame, lines, top, keys), paths=paths, marks=marks)
 
 
@@ -129,7 +141,19 @@ def bar_chart(frame: Frame, lines: Sequence[ChartLine]) -> Chart:
         Key(line.name, line.number, number_text(total, frame.unit))
         for line, total in zip(lines, sums, strict=True)
     ]
-    return replace(_chart(frame, lines, top, keys), bars=_bars(lines, top))
+    width = WIDE / len(lines[0].values)
+    feet = [0.0] * len(lines[0].values)
+    bars = []
+    for line, values in zip(lines, _filled(lines), strict=True):
+        for place, value in enumerate(values):
+            if value:
+                feet[place] += value
+                x, y = (place + GAP / 2) * width, HIGH - feet[place] / top * HIGH
+                wide, high = width * (1 - GAP), value / top * HIGH
+                bars.append(
+                    Bar(round(x, 2), round(y, 2), round(wide, 2), round(high, 2), line.number)
+                )
+    return replace(_chart(frame, lines, top, keys), bars=bars)
 
 
 def nice(value: float) -> float:
@@ -160,6 +184,13 @@ def number_text(value: float, unit: str = "") -> str:
 
 def _chart(frame: Frame, lines: Sequence[ChartLine], top: float, keys: Sequence[Key]) -> Chart:
     """All but what is drawn."""
+    width = WIDE / len(frame.steps)
+    urls = frame.urls or [""] * len(frame.steps)
+    columns = []
+    for place, (step, url) in enumerate(zip(frame.steps, urls, strict=True)):
+        known = [(line.name, line.values[place]) for line in lines]
+        words = [f"{name} {number_text(v, frame.unit)}" for name, v in known if v is not None]
+        columns.append(Column(round(place * width, 2), width, f"{step}: {', '.join(words)}", url))
     return Chart(
         title=frame.title,
         note=frame.note,
@@ -169,63 +200,8 @@ def _chart(frame: Frame, lines: Sequence[ChartLine], top: float, keys: Sequence[
         first=frame.steps[0],
         last=frame.steps[-1],
         keys=keys,
-        columns=_columns(frame, lines),
+        columns=columns,
     )
-
-
-def _columns(frame: Frame, lines: Sequence[ChartLine]) -> list[Column]:
-    width = WIDE / len(frame.steps)
-    urls = frame.urls or [""] * len(frame.steps)
-    columns = []
-    for place, (step, url) in enumerate(zip(frame.steps, urls, strict=True)):
-        known = [(line.name, line.values[place]) for line in lines]
-        words = [f"{name} {number_text(v, frame.unit)}" for name, v in known if v is not None]
-        columns.append(Column(round(place * width, 2), width, f"{step}: {', '.join(words)}", url))
-    return columns
-
-
-def _points(values: Values, top: float) -> list[str]:
-    """Where each value is, as SVG has it; "" where nothing is known."""
-    width = WIDE / len(values)
-    return [
-        "" if value is None
-        else f"{round((place + 0.5) * width, 1)} {round(HIGH - max(value, 0.0) / top * HIGH, 1)}"
-        for place, value in enumerate(values)
-    ]  # fmt: skip
-
-
-def _path(values: Values, top: float) -> str:
-    """The line as an SVG path."""
-    points = _points(values, top)
-    pairs = zip(["", *points], points, strict=False)
-    return "".join(f"{'L' if before else 'M'}{point}" for before, point in pairs if point)
-
-
-def _marks(values: Values, top: float) -> str:
-    """Dots, as an SVG path of lines without length, at the values that shall be seen one by one."""
-    points = _points(values, top)
-    around = zip(["", *points], points, [*points[1:], ""], strict=False)
-    return "".join(
-        f"M{point}h0.1"
-        for before, point, after in around
-        if point and (len(points) <= MOST_MARKED or not (before or after))
-    )
-
-
-def _bars(lines: Sequence[ChartLine], top: float) -> list[Bar]:
-    width = WIDE / len(lines[0].values)
-    feet = [0.0] * len(lines[0].values)
-    bars = []
-    for line, values in zip(lines, _filled(lines), strict=True):
-        for place, value in enumerate(values):
-            if value:
-                feet[place] += value
-                x, y = (place + GAP / 2) * width, HIGH - feet[place] / top * HIGH
-                wide, high = width * (1 - GAP), value / top * HIGH
-                bars.append(
-                    Bar(round(x, 2), round(y, 2), round(wide, 2), round(high, 2), line.number)
-                )
-    return bars
 
 
 def _filled(lines: Sequence[ChartLine]) -> list[list[float]]:

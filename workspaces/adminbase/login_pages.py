@@ -182,8 +182,8 @@ class LoginCode(LoginPage):
 def tried_code(
     view: Any, user: User, form: Any, act: Callable[[User, str], Result]
 ) -> Result | None:
-    """What `act` makes of the form's code, under the count of wrong codes; None, with an error in the
-    form, where it came too early or does not fit."""
+    """What `act` makes of the form's code, under the count of wrong codes; None, with an error in
+    the form, where it came too early or does not fit."""
     try:
         attempt = throttle.begin(view.request, LoginAttempt.Kind.CODE, user.get_username())
     except TooEarly as early:

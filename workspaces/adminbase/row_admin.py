@@ -1,4 +1,5 @@
-"""A row as a page to read, with buttons for the verbs that its state and the person's role allow."""
+"""A row as a page to read, with buttons for the verbs that its state and the person's role
+allow."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -186,29 +187,24 @@ class RowAdmin(ScopedAdmin):
             back = ""
         now = self.landing(now, verb)
         if not is_done and verb.form is not None and self.offers(now, verb):
-            return self._form_again(request, now, verb, back)
+            # What was typed, after a refusal, to be put right and sent again.
+            button = self.button(now, verb)
+            form = self.form_for(verb, now, request.POST, prefix=button.key)
+            return self.form_page(
+                request,
+                form,
+                title=f"{verb.label}: {now}",
+                submit=verb.label,
+                back=back or self.page_of(now),
+                action=button.url,
+                return_to=back,
+            )
         return redirect(back or self.page_of(now))
 
     def landing(self, row: Any, verb: Verb) -> Any:
         """The row on whose page somebody is after `verb`, and on which a refused one is tried
         again."""
         return row
-
-    def _form_again(
-        self, request: HttpRequest, row: Any, verb: Verb, back: str
-    ) -> TemplateResponse:
-        """What was typed, after a refusal, to be put right and sent again."""
-        button = self.button(row, verb)
-        form = self.form_for(verb, row, request.POST, prefix=button.key)
-        return self.form_page(
-            request,
-            form,
-            title=f"{verb.label}: {row}",
-            submit=verb.label,
-            back=back or self.page_of(row),
-            action=button.url,
-            return_to=back,
-        )
 
     def do(self, request: HttpRequest, row: Any, verb: Verb) -> bool:
         """Do it, and tell the person what came of it; whether it was done."""

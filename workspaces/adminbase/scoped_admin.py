@@ -1,4 +1,5 @@
-"""The base of every list and page: what is shown, offered and done stays in the person's workspaces."""
+"""The base of every list and page: what is shown, offered and done stays in the person's
+workspaces."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,5 @@
-"""Reading what callers send, against the class that declares it: all faults at once, with places."""
+"""Reading what callers send, against the class that declares it: all faults at once, with
+places."""
 
 import json
 import math
@@ -9,7 +10,6 @@ from typing import IO, Any, TypeVar
 from django.conf import settings
 from django.http import HttpRequest
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -138,8 +138,25 @@ def read(of: type[Declared], data: Any) -> Declared:
     try:
         return adapter_of(of).validate_python(data)
     except ValidationError as error:
-        errors = list(_faults(of, error))
-        extra = [str(each["loc"][0]) for each in error.errors() if _is_unknown(each, depth=1)]
+        faults = error.errors(include_url=False)
+    errors = []
+    for fault in faults:
+        place, kind, given = fault["loc"], fault["type"], fault["input"]
+        if kind == "too_short" and len(given) >= fault["ctx"]["min_length"]:
+            continue  # long enough, but for the parts that are wrong themselves
+        path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+        if kind in UNKNOWN:
+            known = ", ".join(_known_at(of, place[:-1]))
+            message, code = f"There is no such field. Known: {known}.", "unknown_field"
+        elif given is None:
+            message, code = "This field may not be null.", "null"
+        elif kind in FAULTS:
+            message, code = FAULTS[kind]
+            message = message.format(**fault.get("ctx", {}), input=type(given).__name__)
+        else:
+            message, code = fault["msg"], kind
+        errors.append(FieldProblem(path.removeprefix("."), message, code))
+    extra = [str(f["loc"][0]) for f in faults if f["type"] in UNKNOWN and len(f["loc"]) == 1]
     if extra:
         raise _unknown("field", extra, _known_at(of, ()))
     detail = " ".join(f"{e.field}: {e.message}" if e.field else e.message for e in errors)
@@ -197,26 +214,3 @@ def _known_at(of: type[Any], place: Sequence[int | str]) -> list[str]:
         if "$ref" in part:
             part = schema["$defs"][part["$ref"].rpartition("/")[2]]
     return list(part["properties"])
-
-
-def _faults(of: type[Any], error: ValidationError) -> Iterator[FieldProblem]:
-    for fault in error.errors(include_url=False):
-        place, kind, given = fault["loc"], fault["type"], fault["input"]
-        if kind == "too_short" and len(given) >= fault["ctx"]["min_length"]:
-            continue  # long enough, but for the parts that are wrong themselves
-        path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
-        if _is_unknown(fault):
-            known = ", ".join(_known_at(of, place[:-1]))
-            message, code = f"There is no such field. Known: {known}.", "unknown_field"
-        elif given is None:
-            message, code = "This field may not be null.", "null"
-        elif kind in FAULTS:
-            message, code = FAULTS[kind]
-            message = message.format(**fault.get("ctx", {}), input=type(given).__name__)
-        else:
-            message, code = fault["msg"], kind
-        yield FieldProblem(path.removeprefix("."), message, code)
-
-
-def _is_unknown(fault: ErrorDetails, depth: int | None = None) -> bool:
-    return fault["type"] in UNKNOWN and depth in (None, len(fault["loc"]))

@@ -95,26 +95,18 @@ class WorkspaceView(AskerView):
         self.scope = asked_scope(request, kwargs["workspace"])
         method = "GET" if request.method == "HEAD" else request.method or ""
         if hasattr(self, method.lower()):
-            self._check(self.needs.get(method, Capability.ADMIN))
-        if method == "POST":
-            self._answer_once(request)
-
-    def _check(self, capability: str) -> None:
-        if not self.scope.may(capability):
-            raise refused(f"This needs the capability {capability}.")
-        is_narrow = self.scope.is_bound or self.scope.subject_ids is not None
-        # A narrow key that could issue keys would not be narrow.
-        if capability == Capability.ADMIN and is_narrow:
-            raise refused("A key of an agent, or limited to subjects, does not administer.")
-
-    def _answer_once(self, request: Request) -> None:
-        """With an Idempotency-Key, the method that dispatch will find answers only once."""
-        act = getattr(self, "post", None)
+            capability = self.needs.get(method, Capability.ADMIN)
+            if not self.scope.may(capability):
+                raise refused(f"This needs the capability {capability}.")
+            is_narrow = self.scope.is_bound or self.scope.subject_ids is not None
+            # A narrow key that could issue keys would not be narrow.
+            if capability == Capability.ADMIN and is_narrow:
+                raise refused("A key of an agent, or limited to subjects, does not administer.")
+        act = getattr(self, "post", None) if method == "POST" else None
         key = idempotency_key(request) if act else None
-        if key is None:
-            return
-        answer_once = import_string(settings.API_IDEMPOTENCY)
-        vars(self)["post"] = partial(answer_once, self.scope, key, act, self.secrets)
+        if key is not None:  # the method that dispatch will find answers only once
+            answer_once = import_string(settings.API_IDEMPOTENCY)
+            vars(self)["post"] = partial(answer_once, self.scope, key, act, self.secrets)
 
 
 def idempotency_key(request: Request) -> str | None:

@@ -7,7 +7,8 @@ from django.http import HttpRequest
 
 # A request with any of these was handed on.
 FORWARDED = (
-    "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA",
+    "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", "HTTP_FORWARDED", "HTTP_X_REAL_IP",
+    "HTTP_VIA",
 )  # fmt: skip
 
 

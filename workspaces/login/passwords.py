@@ -1,4 +1,5 @@
-"""What Django's own checks of a new password let through: a word that everybody tries, made longer."""
+"""What Django's own checks of a new password let through: a word that everybody tries, made
+longer."""
 
 import re
 from typing import Any
@@ -64,8 +65,8 @@ def spend_as_long_as_others(user: User | None, password: str) -> None:
 
 
 class GuessableWordsValidator:
-    """Refuses a common password with digits or signs beside it, one that holds the username, and one of
-    which little is left without names and the words of SITE."""
+    """Refuses a common password with digits or signs beside it, one that holds the username, and
+    one of which little is left without names and the words of SITE."""
 
     def __init__(self) -> None:
         self.common = CommonPasswordValidator().passwords
@@ -97,4 +98,7 @@ class GuessableWordsValidator:
             )
 
     def get_help_text(self) -> str:
-        return "Your password can\u2019t hold your username, or be a common word with digits beside it."
+        return (
+            "Your password can\u2019t hold your username, or be a common word with digits"
+            " beside it."
+        )

@@ -41,10 +41,11 @@ class TooEarly(ValidationError):
 
     def __init__(self, wait: timedelta) -> None:
         self.wait = max(1, ceil(wait.total_seconds()))
-        super().__init__(
-            f"Too many wrong tries. The next one is looked at in {_told(self.wait)}.",
-            code="too_early",
-        )
+        told = f"{ceil(self.wait / 60)} minutes"
+        if self.wait < 90:
+            told = f"{self.wait} second{'s' if self.wait > 1 else ''}"
+        message = f"Too many wrong tries. The next one is looked at in {told}."
+        super().__init__(message, code="too_early")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +131,6 @@ def pause_after(failures: int, free: int) -> timedelta:
 def digest_of(account: str) -> str:
     plain = User.normalize_username(account).strip().casefold()
     return salted_hmac(f"{SALT}.name", plain, algorithm="sha256").hexdigest()[:32]
-
-
-def _told(seconds: int) -> str:
-    if seconds < 90:
-        return f"{seconds} second{'s' if seconds > 1 else ''}"
-    return f"{ceil(seconds / 60)} minutes"
 
 
 def _count(kind: str, outcome: str) -> None:

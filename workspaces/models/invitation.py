@@ -19,8 +19,8 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
         return unanswered.filter(is_backed=True)
 
     def with_backing(self) -> Self:
-        """`is_backed`: whoever invited could still do so now. An invitation outlives no right to make
-        it; those that a command of the server's own made ask nobody's."""
+        """`is_backed`: whoever invited could still do so now. An invitation outlives no right to
+        make it; those that a command of the server's own made ask nobody's."""
         inviter = Cast(
             Func(OuterRef("invited_by"), Value(UUID), function="substring"), models.UUIDField()
         )

@@ -17,7 +17,8 @@ def all_capabilities() -> list[str]:
 
 
 class ApiKey(Row):
-    """A key as it is stored: the prefix finds it, the digest proves it. The secret is shown once."""
+    """A key as it is stored: the prefix finds it, the digest proves it. The secret is shown
+    once."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="keys")
     name = models.CharField(max_length=200)

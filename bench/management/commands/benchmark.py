@@ -218,7 +218,8 @@ def _run_over(folder: Path, words: list[str]) -> int:
 
 
 def _remove(folder: Path) -> None:
-    """Once the guard has stopped the database: it would write into a folder that is being removed."""
+    """Once the guard has stopped the database: it would write into a folder that is being
+    removed."""
     home, end = Home.below(folder), time.monotonic() + PATIENCE
     if home.root.exists():
         while _is_guarded(home.root) and time.monotonic() < end:

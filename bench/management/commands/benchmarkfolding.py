@@ -18,8 +18,10 @@ from memories.management.progress import progress
 
 class Command(CommandWithExamples):
     help = (
-        "Take episodes into feature sets, by rules, with one worker and then with several, of which\n"
-        "some are killed at random: exactly once per set, or exit code 1. The data is made up, in a\n"
+        "Take episodes into feature sets, by rules, with one worker and then with several, of"
+        " which\n"
+        "some are killed at random: exactly once per set, or exit code 1. The data is made up, in"
+        " a\n"
         "database that is removed."
     )
     examples = (

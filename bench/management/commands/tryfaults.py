@@ -28,11 +28,15 @@ SEALED_FROM = "200"  # so that indexes are built while it is hit
 
 class Command(TrialCommand):
     help = (
-        "Run a server of its own, keep it busy, and kill or stop its processes, its database or all\n"
-        "of it at points of time that follow from the seed; start it 400 days ahead and back; fill\n"
+        "Run a server of its own, keep it busy, and kill or stop its processes, its database or"
+        " all\n"
+        "of it at points of time that follow from the seed; start it 400 days ahead and back;"
+        " fill\n"
         "its disk. Every answer is noted. At the end, when nothing is due any more, the rows are\n"
-        "compared with what clients were told: nothing lost, doubled, stuck or told otherwise, and\n"
-        "`checkindex` agrees. Exit code 1 where that does not hold, 2 where a trial cannot be made.\n\n"
+        "compared with what clients were told: nothing lost, doubled, stuck or told otherwise,"
+        " and\n"
+        "`checkindex` agrees. Exit code 1 where that does not hold, 2 where a trial cannot be"
+        " made.\n\n"
         "Use a spare folder: it must be empty, and is emptied at the end. Linux only. The clock\n"
         "needs the library of the package faketime; the disk needs root, to mount a small one."
     )
@@ -62,7 +66,8 @@ class Command(TrialCommand):
             "--keyed",
             type=float,
             default=0.7,
-            help="share of ingests with an Idempotency-Key (default 0.7); where the process died that"
+            help="share of ingests with an Idempotency-Key (default 0.7); where the process died"
+            " that"
             " had one, it is free again after some minutes only",
         )
         parser.add_argument(

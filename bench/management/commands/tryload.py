@@ -19,7 +19,8 @@ class Command(TrialCommand):
         "Make a server of its own in a spare folder and let clients use it: searches, contexts,\n"
         "profiles, lists, small ingests, a few of 100 messages. Tells for each kind how many, how\n"
         "many failed, p50 and p99, and every minute memory (proportional set sizes of all\n"
-        "processes), connections of the database and open files. Exit code 1 where a request failed\n"
+        "processes), connections of the database and open files. Exit code 1 where a request"
+        " failed\n"
         "or memory grew by more than a tenth after the first five minutes. Linux only."
     )
     examples = (

@@ -19,8 +19,10 @@ PATIENCE = 1_800.0  # seconds for one text
 
 class Command(TrialCommand):
     help = (
-        "Make a server of its own in a spare folder and let it learn from texts of 0.15 to 9.5 million\n"
-        "characters, each twice as long as the one before: processor time of its workers for each. Exit\n"
+        "Make a server of its own in a spare folder and let it learn from texts of 0.15 to 9.5"
+        " million\n"
+        "characters, each twice as long as the one before: processor time of its workers for each."
+        " Exit\n"
         "code 1 where twice the text takes more than three times the work. Linux only."
     )
     examples = (
@@ -70,7 +72,8 @@ def _least(server: TrialServer, kind: str, size: int) -> float:
 
 
 def _learned(server: TrialServer, text: str) -> float:
-    """Seconds of processor time of all workers, until the text is learned and searched by meaning."""
+    """Seconds of processor time of all workers, until the text is learned and searched by
+    meaning."""
     before = _worked(server)
     with server.client(120.0) as client:
         body = {"content": f"{time.time_ns()} {text}", "mode": "async"}

@@ -34,15 +34,18 @@ VICTIM = "victim"
 
 class Command(TrialCommand):
     help = (
-        "Measure how fast a caller is served while others press: 200 half-sent requests, 8 who guess\n"
+        "Measure how fast a caller is served while others press: 200 half-sent requests, 8 who"
+        " guess\n"
         "passwords, 4 searches over a network embedder that hangs, 4 sync ingests over a language\n"
         "model that hangs, 30 flooding clients of another workspace, ingests of 1,000 messages,\n"
         "texts of 9.5 MB; each alone, then all together. Each time is compared with calm times of\n"
         "the same run: search p99 at most 3 times calm + 0.25 s (all together: 10 times),\n"
-        "/health/live under a second, none of the caller's requests refused. Exit code 1 where that\n"
+        "/health/live under a second, none of the caller's requests refused. Exit code 1 where"
+        " that\n"
         "does not hold.\n\n"
         "By itself it makes a server of its own in a spare folder, which must be empty and is\n"
-        "emptied at the end. With --url it presses a server that runs, with keys of two workspaces;\n"
+        "emptied at the end. With --url it presses a server that runs, with keys of two"
+        " workspaces;\n"
         "hanging models are left out there, and what is written stays."
     )
     examples = (

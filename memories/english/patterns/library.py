@@ -44,6 +44,8 @@ DEMANDS = tuple(
 )
 
 
+OF_QUESTIONS = tuple(pattern for pattern in PATTERNS if pattern.of_questions)
+
 MOST_ADVERBS = 3  # as in `verbs.ADVERB`
 _word = re.compile(r"\w+")
 _subject = re.compile(SUBJECT, re.IGNORECASE)
@@ -102,6 +104,15 @@ def first(clause: str, *, is_request: bool) -> tuple[Pattern, re.Match[str]] | N
     return None
 
 
+def first_of_question(clause: str) -> tuple[Pattern, re.Match[str]] | None:
+    """The first pattern that fits a question: few do, for most questions claim nothing."""
+    words = frozenset(_word.findall(clause.lower()))
+    for trial in QUESTIONING:
+        if not trial.needs.isdisjoint(words) and (match := trial.compiled.search(clause)):
+            return trial.pattern, match
+    return None
+
+
 @cache
 def _trials(opening: str, is_of_speaker: bool, is_request: bool) -> tuple[Trial, ...]:
     """What may fit a clause that begins with `opening`; empty: with a word no pattern names."""
@@ -152,4 +163,5 @@ def _openings(regex: str) -> frozenset[str]:
 
 TRIALS = tuple(map(Trial, PATTERNS))
 DEMANDING = tuple(trial for trial in TRIALS if trial.pattern in DEMANDS)
+QUESTIONING = tuple(trial for trial in TRIALS if trial.pattern in OF_QUESTIONS)
 OPENINGS = frozenset(word for trial in TRIALS for word in trial.openings)

@@ -31,7 +31,8 @@ class Found:
     """One claim found in a text; `text[start:end]` is the sentence or clause that says it.
 
     `is_answer`: it says so only together with the question that was asked before. `parts` are
-    where the words stand that a workspace's own pattern tells.
+    where the words stand that a workspace's own pattern tells. `unworthy`: why it is not worth
+    keeping, a key of `english.worth.REASONS`.
     """
 
     statement: str
@@ -45,6 +46,7 @@ class Found:
     end: int
     is_answer: bool = False
     parts: tuple[tuple[int, int], ...] = ()
+    unworthy: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ class Pattern:
     template over the named groups and `{speaker}`; empty: the clause itself, in the third person.
     `entities` names groups whose text is an entity. `is_team` makes "we" the team. `is_plain`: a clause
     that does not speak of its speaker is the claim as it stands, not "Alex says". `needs` are
-    words, in small letters, of which a clause must have one to be tried at all. `examples` are
+    words, in small letters, of which a clause must have one to be tried at all. `of_questions`: it
+    fits a question as well: "Can you add a null check?" `examples` are
     (text, statement) pairs said by Alex, `counter_examples` texts that it must not match.
     """
 
@@ -70,6 +73,7 @@ class Pattern:
     is_team: bool = False
     is_plain: bool = False
     needs: Sequence[str] = ()
+    of_questions: bool = False
 
     @property
     def fact_type(self) -> str:

@@ -16,6 +16,14 @@ _craft = (
     r"|database|migrations?|secrets?|passwords?|tokens?|keys?|logs?|logging|functions?|class(?:es)?|components?|types?|errors?|exceptions?"
     r"|variables?|config\w*|dependenc\w+|documentation|docs|docstrings?|comments?|tickets?|staging|production|prod|null|input|queries|query|sql|strings?|schema|timestamps?|columns?|tables?|ids?|requests?|responses?|payloads?|services?|apps?|modules?|packages?|librar(?:y|ies)|licen[cs]es?|repos?|repositor(?:y|ies)|images?|containers?|clients?)"
 )
+_CHECKS = (
+    "check", "checks", "validation", "guard", "guards", "handling", "test", "tests", "hint", "hints",
+    "annotation", "annotations",
+)  # fmt: skip
+_CHECK = (
+    r"(?:null|nil|none|bounds?|range|length|type|error|exception|input|permission|auth|empty|undefined|overflow|timeout|unit|regression)"
+    rf"(?:[ -](?!(?:{'|'.join(_CHECKS)})\b)\w+)? (?:{'|'.join(_CHECKS)})"
+)
 PATTERNS = (
     Pattern(
         name="team-always",
@@ -170,6 +178,25 @@ PATTERNS = (
             ("This endpoint should include input validation", "Should include input validation"),
         ),
         counter_examples=("I should check the oven",),
+    ),
+    Pattern(
+        name="missing-check",
+        category="policy",
+        regex=rf"\b(?:missing|lacks?|lacking|needs?|forgot|forgotten|without|there(?:'s| is)? no|has no|have no|^no|where(?:'s| is)"
+        r"|(?:can|could|should|shouldn't|would|will|can't|why not|why don't) (?:you |we |this |there |it |that |[\w.()]{1,40} )?(?:please |also |maybe )?(?:add|have|include|be|need|get)|how about|worth adding)"
+        rf" (?:an? |the |some |any |another )?(?P<what>{_CHECK})\b(?! (?:is|was|are|were) (?:needed|required|necessary)| (?:needed|required|necessary))",
+        statement="Should add {what}",
+        confidence=0.9,
+        is_team=True,
+        needs=_CHECKS,
+        of_questions=True,
+        examples=(
+            ("nit: missing null check on line 40", "Should add null check"),
+            ("Can you add a null check here?", "Should add null check"),
+            ("Shouldn't this have a null check?", "Should add null check"),
+            ("parse_user() lacks input validation", "Should add input validation"),
+        ),
+        counter_examples=("No null check needed", "What is a null check?", "I forgot my keys"),
     ),
     Pattern(
         name="team-should",

@@ -1,9 +1,10 @@
 """Events that end what was true without naming it: who gave birth is pregnant no more.
 
 A row is data. A phrase is matched by its roots, in this order, with up to three words between two of
-them; `a|b` is either word.
+them; `a|b` is either word. `a+b` are two that are one word where they stand side by side.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product
@@ -11,10 +12,14 @@ from itertools import product
 from memories.english.statements.contradictions import KIN, PROFESSIONS
 from memories.english.statements.overlap import Relation, light, meet, subject_words
 from memories.english.statements.parse import ME
-from memories.english.statements.read_statement import Reading
+from memories.english.statements.read_statement import Reading, read
 from memories.english.statements.word_lists import ARTICLES
 from memories.english.statements.wording import root, words
 
+_reason = re.compile(
+    r"\b(?:because|since|due to|thanks to|now that|as long as"
+    r"|(?:near|with|at|from|to|for|of|by) (?:their|his|her|my|our|[A-Z][\w-]*['’]s))\b"
+)
 APART = 4  # places from one root of a phrase to the next
 
 
@@ -210,7 +215,7 @@ IMPLIED_ENDS = (
     ),
     ImpliedEnd(
         "thing gone",
-        "sold, gave back|away, given back|away, donated, returned, rehomed, wrote off, written off,"
+        "sold, gave+away, gave+back, given+away, given+back, gave back|away, given back|away, donated, returned, rehomed, wrote off, written off,"
         " totalled, totaled, crashed, stolen, lost, broke down, threw out|away, died, traded in,"
         " passed on to",
         _owning,
@@ -239,7 +244,7 @@ IMPLIED_ENDS = (
     ),
     ImpliedEnd(
         "debt paid",
-        "paid off, paid back, repaid, debt free, settled, cleared",
+        "paid+off, paid+back, paid off, paid back, repaid, debt free, settled, cleared",
         "mortgage debt debts loan owe owes owing instalments",
         examples=(("Ada is in debt", "Ada paid back all her debts"),),
         counter_examples=(("Ada has a piano", "Ada paid back all her debts"),),
@@ -304,6 +309,10 @@ def _by_first() -> dict[str, list[tuple[tuple[str, ...], _Row]]]:
             frozenset(each.slots.split()), each.of_thing, each.is_sure,
         )  # fmt: skip
         for phrase in each.phrases.split(","):
+            if "+" in phrase:
+                roots = tuple(map(root, phrase.strip().split("+")))
+                result.setdefault(roots[0], []).append((roots[1:], row))
+                continue
             for chosen in product(*(part.split("|") for part in phrase.split())):
                 roots = tuple(_roots(" ".join(chosen)))
                 result.setdefault(roots[0], []).append((roots[1:], row))
@@ -321,7 +330,9 @@ def events(reading: Reading) -> tuple[_Row, ...]:
         return ()
     if "past" in reading.change or reading.parse.denials and "end" not in reading.change:
         return ()
-    return _events(reading.order)
+    rows = _events(reading.order)
+    # Where its speaker goes ends nothing of what others do with him; his home is an attribute.
+    return tuple(row for row in rows if row.ends) if reading.subject in _persons else rows
 
 
 @lru_cache(maxsize=4096)
@@ -353,6 +364,10 @@ def implied(old: Reading, new: Reading) -> Relation | None:
         return None
     persons = _persons | set(old.subject.partition("/")[0].split("-"))
     told = old.stems | subject_words(old) | {old.head}
+    if (cut := _reason.search(old.statement)) and cut.start():
+        # What it rests on has ended, which makes it doubtful, not untrue.
+        main = read(old.statement[: cut.start()])
+        told = main.stems | subject_words(main) | {main.head}
     for row in rows:
         ended = row.ends & told or {s.name for s in old.slots if s.name in row.slots}
         if not row.ends and new.subject and subject_words(new) <= old.names - persons:
@@ -376,22 +391,28 @@ def implied(old: Reading, new: Reading) -> Relation | None:
 
 
 def words_ended(reading: Reading) -> tuple[str, ...]:
-    """Words by which what a statement may end can be looked up."""
-    return tuple(dict.fromkeys(word for row in events(reading) for word in row.words))[:24]
+    """Words by which what a statement may end can be looked up: what it names, then what is over."""
+    rows = events(reading)
+    if not rows:
+        return ()
+    said = [w for w in reading.words if not (w.is_function or w.is_number or w.root in _persons)]
+    named = [word.text for word in said if word.root not in light()][:6]
+    return tuple(dict.fromkeys((*named, *(word for row in rows for word in row.words))))[:24]
 
 
 def _is_of(old: Reading, new: Reading, of_thing: bool) -> bool:
     """Both speak of one person, or of one thing."""
-    person = old.subject.partition("/")[0]
+    persons = set(old.subject.partition("/")[0].split("-"))
     if meet(old, new):
         return True
-    owner = new.subject.partition("/")[0] if "/" in new.subject else person
-    if owner != person and not set(owner.split("-")) <= old.names:
+    owner = set(new.subject.partition("/")[0].split("-")) if "/" in new.subject else persons
+    if not owner & persons and not owner <= old.names:
         return False
     owned = set(new.subject.rpartition("/")[2].split("-")) if "/" in new.subject else set()
     if owned & _kin and not owned & (old.stems | subject_words(old)):
         return False
-    if person in new.subject.partition("/")[0].split("-") or person in new.order:
+    persons -= {"other"}
+    if persons & {*new.subject.partition("/")[0].split("-"), *new.order}:
         return True
     # "Jonas moved out" is about what names Jonas; "the cottage was sold" about what one has.
     about = subject_words(new)

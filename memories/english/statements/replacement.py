@@ -132,9 +132,9 @@ def over(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
 
 def negates(reading: Reading, own: OwnWords = NO_WORDS) -> tuple[str, ...]:
     """Words of what a statement denies, ends or replaces; () where it does nothing of the kind."""
-    if reading.is_plan:
-        return ()
     implied = words_ended(reading)
+    if reading.is_plan:
+        return implied
     verbs = set(reading.clause_verbs)
     ends = not verbs.isdisjoint(ending_verbs(own.changes))
     changes = reading.is_negated or bool(reading.replaced or reading.contrasted)

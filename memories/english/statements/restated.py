@@ -24,9 +24,12 @@ FRAME = frozenset(
     """
     home profession age aged yearsold member date instrument diet salary income birth collection
     collector owner one moment amount value location address code belong take follow suffer
-    directly part participate most more best rather
+    directly part participate most more best rather place subject language job
     """.split()
 )
+# They are light beside others, and tell another thing in the place of one: "was born in Lyon",
+# "works in Lyon".
+ACTS = frozenset("work go visit study meet".split())
 # With one of these a fact is only wished for.
 WISHES = frozenset("want plan try hope wish dream".split())
 # Words of one meaning where the rest of a statement is the same.
@@ -130,6 +133,8 @@ def _covers(old: Reading, new: Reading, overlap: Overlap, is_near: bool) -> bool
         if twin:
             missing.discard(word)
             added.discard(twin)
+    if added & _acts and (missing or root("go") in added):
+        return False
     more = added - _frame - {root("like")} - new.numbers
     # "Ann's rent is 900 euros", "Ann pays 900 euros of rent".
     if more and not (
@@ -191,6 +196,9 @@ _leading = frozenset(word for word in PREPOSITIONS if word.isalpha()) - {"and", 
 
 
 _frame = frozenset(map(root, FRAME)) | light()
+
+
+_acts = frozenset(map(root, ACTS))
 
 
 _wishes = frozenset(map(root, WISHES))

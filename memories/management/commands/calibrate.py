@@ -39,7 +39,18 @@ class Command(CommandWithExamples):
             is_stored = not dry_run and calibration.store(measured, model, "command:calibrate")
             found.append(asdict(measured) | {"stored": is_stored})
             if not options["json"]:
-                self.stdout.write(_told(measured, is_stored=is_stored, dry_run=dry_run))
+                threshold, before = measured.threshold, measured.before
+                told = f"{threshold} stays"
+                if threshold is None:
+                    told = f"no threshold is good enough, {before} stays"
+                elif is_stored or dry_run:
+                    verb = "would become" if dry_run else "is now"
+                    told = f"{verb} {threshold}, was {before}"
+                self.stdout.write(
+                    f"{measured.model}: {told} ({measured.merges} merges among"
+                    f" {measured.random_pairs} random pairs, precision {measured.precision:.2f}"
+                    f" and recall {measured.recall:.2f} on the shipped pairs)"
+                )
         if options["json"]:
             self.stdout.write(json.dumps(found, indent=2))
         if not found:
@@ -53,16 +64,3 @@ class Command(CommandWithExamples):
                 )
         except ProviderError as error:
             raise CommandError(f"{model}: {error}") from error
-
-
-def _told(found: Calibration, *, is_stored: bool, dry_run: bool) -> str:
-    figures = (
-        f"{found.merges} merges among {found.random_pairs} random pairs,"
-        f" precision {found.precision:.2f} and recall {found.recall:.2f} on the shipped pairs"
-    )
-    if found.threshold is None:
-        return f"{found.model}: no threshold is good enough, {found.before} stays ({figures})"
-    if is_stored or dry_run:
-        verb = "would become" if dry_run else "is now"
-        return f"{found.model}: {verb} {found.threshold}, was {found.before} ({figures})"
-    return f"{found.model}: {found.threshold} stays ({figures})"

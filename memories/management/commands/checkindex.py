@@ -13,7 +13,7 @@ from memories.index import check, rebuild, workspace_index
 from memories.index.check import Agreement
 from memories.management.command_options import CommandWithExamples, add_workspace, chosen_spaces
 from memories.management.progress import progress
-from memories.models import EmbeddingModel, WorkspaceIndex
+from memories.models import WorkspaceIndex
 from memories.providers import embedder_from
 
 
@@ -33,7 +33,14 @@ class Command(CommandWithExamples):
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *, workspace: str | None, **options: Any) -> None:
-        found = {space.workspace.slug: (space, _check(space)) for space in chosen_spaces(workspace)}
+        found = {}
+        try:
+            for space in chosen_spaces(workspace):
+                with progress(rebuild.size(space), "rows", sys.stderr) as shown:
+                    agreement = check.check_index(space, shown.update)
+                found[space.workspace.slug] = (space, agreement)
+        except ProviderError as error:
+            raise CommandError(f"The embedding model failed: {error}") from error
         if options["json"]:
             told = {slug: as_json(agreed) for slug, (_, agreed) in found.items()}
             self.stdout.write(json.dumps(told, indent=2, ensure_ascii=False))
@@ -52,14 +59,6 @@ class Command(CommandWithExamples):
                 self.stdout.write(line)
 
 
-def _check(space: WorkspaceIndex) -> Agreement:
-    try:
-        with progress(rebuild.size(space), "rows", sys.stderr) as shown:
-            return check.check_index(space, shown.update)
-    except ProviderError as error:
-        raise CommandError(f"The embedding model failed: {error}") from error
-
-
 def lines(slug: str, space: WorkspaceIndex, found: Agreement) -> Iterator[str]:
     model = space.embedding_model
     yield (
@@ -68,7 +67,12 @@ def lines(slug: str, space: WorkspaceIndex, found: Agreement) -> Iterator[str]:
     )
     if found.other_vectors:
         yield f"  note: {found.other_vectors} vectors are of other models; `reembed` drops them"
-    if not _is_configured(model):
+    wanted = embedder_from(workspace_index.configured_config())
+    is_configured = not wanted.dimensions
+    if model is not None:
+        known = (model.provider, model.name, model.dimensions)
+        is_configured = known == (wanted.provider, wanted.name, wanted.dimensions)
+    if not is_configured:
         yield "  note: the settings name another embedding model; `reembed` changes over to it"
     for broken in found.broken.values():
         yield f"  {broken.number} {broken.rule}:"
@@ -77,14 +81,6 @@ def lines(slug: str, space: WorkspaceIndex, found: Agreement) -> Iterator[str]:
             yield f"    and {broken.number - len(broken.ids)} more"
     if found.holds:
         yield "  truth and index agree"
-
-
-def _is_configured(model: EmbeddingModel | None) -> bool:
-    wanted = embedder_from(workspace_index.configured_config())
-    if model is None:
-        return not wanted.dimensions
-    known = (model.provider, model.name, model.dimensions)
-    return known == (wanted.provider, wanted.name, wanted.dimensions)
 
 
 def as_json(found: Agreement) -> dict[str, Any]:

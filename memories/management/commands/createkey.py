@@ -2,6 +2,7 @@
 
 import re
 from argparse import ArgumentParser, ArgumentTypeError
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,8 +13,8 @@ from django.utils.dateparse import parse_date, parse_datetime
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
 from workspaces import keys
 from workspaces.keys import KeyOptions, issue_key
-from workspaces.models import Agent, ApiKey, Capability, Subject, Workspace
-from workspaces.scope import Scope, agent_to_write, subject_to_write, worker_scope
+from workspaces.models import Capability
+from workspaces.scope import agent_to_write, subject_to_write, worker_scope
 
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 LONGEST = timedelta(days=36_500)
@@ -75,15 +76,24 @@ class Command(CommandWithExamples):
         workspace = one_workspace(options["workspace"])
         scope = worker_scope(workspace.pk, "createkey")
         agent = agent_to_write(scope, options["agent"])
+        names = None if options["subject"] is None else tuple(dict.fromkeys(options["subject"]))
+        subjects = None if names is None else [subject_to_write(scope, name) for name in names]
         wanted = KeyOptions(
             name=options["name"] or options["agent"] or "made by createkey",
             capabilities=tuple(dict.fromkeys(options["capability"] or ())),
             agent=agent,
-            subjects=_subjects(scope, options["subject"]),
+            subjects=None if subjects is None else tuple(s for s in subjects if s is not None),
             expires_at=options["expires"],
         )
         key, text = issue_key(workspace.pk, wanted, actor=scope.actor)
-        self.stderr.write("\n".join(_facts(workspace, key, agent, options["subject"])))
+        expires = f"{key.expires_at:%Y-%m-%d %H:%M} UTC" if key.expires_at else "never"
+        self.stderr.write(
+            f"Key {key.prefix} ({key.name}) of workspace {workspace.slug}; it is shown only now.\n"
+            f"  agent    {agent.external_id if agent else 'none: sees all of the workspace'}\n"
+            f"  users    {', '.join(names) if names else 'all'}\n"
+            f"  may      {', '.join(key.capabilities)}\n"
+            f"  expires  {expires}"
+        )
         self.stdout.write(text)
 
     def _server_key(self, options: dict[str, Any]) -> None:
@@ -107,51 +117,21 @@ class Command(CommandWithExamples):
 
 def moment(text: str) -> datetime:
     """When `30d` or `2027-01-31` is; a date ends at its own midnight. For argparse."""
-    found = _after(text) or _at(text)
+    found = None
+    if match := re.fullmatch(r"([0-9]{1,6})([mhdw])", text):
+        span = timedelta(**{UNITS[match[2]]: int(match[1])})
+        if span > LONGEST:
+            raise ArgumentTypeError(f"{text} is more than a hundred years")
+        found = timezone.now() + span
+    else:
+        with suppress(ValueError):
+            day, found = parse_date(text), parse_datetime(text)
+            if day is not None:
+                found = datetime(day.year, day.month, day.day)
+    if found is not None and timezone.is_naive(found):
+        found = timezone.make_aware(found)
     if found is None:
         raise ArgumentTypeError(f"{text!r} is neither a time like 30d, 12h, 2w nor a date")
     if found <= timezone.now():
         raise ArgumentTypeError(f"{text} is over: the key would be of no use")
     return found
-
-
-def _after(text: str) -> datetime | None:
-    match = re.fullmatch(r"([0-9]{1,6})([mhdw])", text)
-    if match is None:
-        return None
-    span = timedelta(**{UNITS[match[2]]: int(match[1])})
-    if span > LONGEST:
-        raise ArgumentTypeError(f"{text} is more than a hundred years")
-    return timezone.now() + span
-
-
-def _at(text: str) -> datetime | None:
-    try:
-        day, instant = parse_date(text), parse_datetime(text)
-    except ValueError:
-        return None
-    if day is not None:
-        instant = datetime(day.year, day.month, day.day)
-    if instant is None or timezone.is_aware(instant):
-        return instant
-    return timezone.make_aware(instant)
-
-
-def _subjects(scope: Scope, names: list[str] | None) -> tuple[Subject, ...] | None:
-    if names is None:
-        return None
-    found = [subject_to_write(scope, name) for name in dict.fromkeys(names)]
-    return tuple(subject for subject in found if subject is not None)
-
-
-def _facts(
-    workspace: Workspace, key: ApiKey, agent: Agent | None, subjects: list[str] | None
-) -> list[str]:
-    expires = f"{key.expires_at:%Y-%m-%d %H:%M} UTC" if key.expires_at else "never"
-    return [
-        f"Key {key.prefix} ({key.name}) of workspace {workspace.slug}; it is shown only now.",
-        f"  agent    {agent.external_id if agent else 'none: sees all of the workspace'}",
-        f"  users    {', '.join(dict.fromkeys(subjects)) if subjects else 'all'}",
-        f"  may      {', '.join(key.capabilities)}",
-        f"  expires  {expires}",
-    ]

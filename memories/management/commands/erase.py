@@ -11,7 +11,7 @@ from memories.management.command_options import CommandWithExamples, add_workspa
 from memories.management.progress import see_through
 from memories.models import Conversation, Erasure
 from workspaces.auth import as_uuid
-from workspaces.models import Subject, Workspace
+from workspaces.models import Subject
 from workspaces.scope import worker_scope
 
 
@@ -36,11 +36,18 @@ class Command(CommandWithExamples):
     def handle(self, **options: Any) -> None:
         workspace = one_workspace(options["workspace"])
         scope = worker_scope(workspace.pk, "shell")
+        kind, name = options["kind"], options["name"]
+        row_id = as_uuid(name)
+        models: dict[str, Any] = {"subject": Subject, "conversation": Conversation}
+        if kind in models:
+            rows = models[kind].objects.filter(workspace=workspace, external_id=name)
+            row_id = rows.values_list("pk", flat=True).first() or row_id
         try:
-            row_id = _id_of(workspace, options["kind"], options["name"])
-            target = erase.target_of(scope, options["kind"], row_id)
-        except NotFound as error:
-            raise CommandError(f"There is no {options['kind']} {options['name']!r}.") from error
+            target = erase.target_of(scope, kind, row_id) if row_id else None
+        except NotFound:
+            target = None
+        if target is None:
+            raise CommandError(f"There is no {kind} {name!r}.")
         plan = erase.plan(target)
         self.stdout.write(", ".join(f"{n} {what}" for what, n in plan.items() if n) or "nothing")
         if options["dry_run"]:
@@ -48,23 +55,11 @@ class Command(CommandWithExamples):
         if not options["yes"]:
             raise CommandError("Nothing was erased. There is no way back: say it with --yes.")
         row = erase.request(scope, target)
-        rows = sum(row.plan.get(name, 0) for name in ("episodes", "facts", "memories"))
-        see_through(row, rows, erase.run)
+        total = sum(row.plan.get(each, 0) for each in ("episodes", "facts", "memories"))
+        see_through(row, total, erase.run)
         if row.state != Erasure.State.DONE:
             raise CommandError(f"It failed: {row.error}. {row.proof.get('found', '')}")
         self.stdout.write(
             f"erased; {row.proof['texts']} texts were looked for in {row.proof['columns']} columns"
             f" and {row.proof['searches']} searches: nothing of it was found"
         )
-
-
-def _id_of(workspace: Workspace, kind: str, name: str) -> Any:
-    """The id of the row that is named as its caller names it. Raises NotFound."""
-    models: dict[str, Any] = {"subject": Subject, "conversation": Conversation}
-    if kind in models:
-        rows = models[kind].objects.filter(workspace=workspace, external_id=name)
-        if found := rows.values_list("pk", flat=True).first():
-            return found
-    if (row_id := as_uuid(name)) is None:
-        raise NotFound(kind.capitalize())
-    return row_id

@@ -26,7 +26,8 @@ class Command(CommandWithExamples):
     )
     examples = (
         "  manage.py reembed                        the only workspace\n"
-        "  manage.py reembed --all                  after a change of EMBEDDING_PROVIDER or _MODEL\n"
+        "  manage.py reembed --all                  after a change of EMBEDDING_PROVIDER"
+        " or _MODEL\n"
         "  manage.py reembed --workspace demo --no-drop-old"
     )
 
@@ -78,7 +79,9 @@ class Command(CommandWithExamples):
                 )
                 reembedding.change(space, target, advance)
                 self.stdout.write(f"{name}: speaks {_named(target)} now")
-                _fill_due(space)
+                # What came in while the model changed.
+                rows = DueVector.objects.filter(entry__workspace=space.number)
+                due.fill_entries(space, list(rows.values_list("entry_id", flat=True)))
             else:
                 reembedding.fill(space, advance)
         dropped = reembedding.drop_others(space) if drop_old else 0
@@ -87,12 +90,6 @@ class Command(CommandWithExamples):
             f"{name}: {advance.done} entries embedded, {dropped} vectors of other models dropped,"
             f" {waiting} entries still due"
         )
-
-
-def _fill_due(space: WorkspaceIndex) -> None:
-    """What came in while the model changed."""
-    waiting = DueVector.objects.filter(entry__workspace=space.number)
-    due.fill_entries(space, list(waiting.values_list("entry_id", flat=True)))
 
 
 def _named(model: EmbeddingModel | None) -> str:

@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from memories.errors import Forbidden, Invalid
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
 from memories.search import LAYERS, NOTES, RANKINGS, SINGULAR, Hit, SearchRequest, search
-from workspaces.models import Subject, Workspace
+from workspaces.models import Subject
 from workspaces.scope import worker_scope
 
 NARROWEST = 20  # characters for the text, however small the terminal
@@ -66,8 +66,12 @@ class Command(CommandWithExamples):
             return
         for line in table(answer.hits, with_scores=options["scores"]):
             self.stdout.write(line)
-        if not answer.hits:
-            self.stdout.write(_nothing(workspace, options["user"]))
+        known = Subject.objects.filter(workspace=workspace, external_id=options["user"])
+        if not answer.hits and options["user"] and not known.exists():
+            unknown = f"workspace {workspace.slug} knows no user {options['user']!r}"
+            self.stdout.write(f"Nothing found: {unknown}.")
+        elif not answer.hits:
+            self.stdout.write("Nothing found.")
         for note in answer.notes:
             self.stderr.write(NOTES[note])
         self.stderr.write(f"{len(answer.hits)} hits in {answer.took_ms:.1f} ms")
@@ -94,7 +98,8 @@ def table(hits: list[Hit], *, with_scores: bool) -> Iterator[str]:
     for place, hit in enumerate(hits, start=1):
         row = hit.row
         user = (row.user_external or "").ljust(min(users, 20))[:20]
-        head = f"{place:>3}  {hit.score:6.3f}  {SINGULAR[hit.layer]:<7}  {_instant(hit):%Y-%m-%d}  {user}  "
+        head = f"{place:>3}  {hit.score:6.3f}  {SINGULAR[hit.layer]:<7}"
+        head += f"  {_instant(hit):%Y-%m-%d}  {user}  "
         text, room = " ".join(row.content.split()), max(NARROWEST, width - len(head))
         yield head + (text if len(text) <= room else text[: room - 1] + "…")
         if with_scores and hit.scores:
@@ -121,10 +126,3 @@ def _instant(hit: Hit) -> Any:
     if hit.memory:
         return hit.memory.event_date or hit.memory.created_at
     return hit.episode.occurred_at if hit.episode else hit.feature.updated_at
-
-
-def _nothing(workspace: Workspace, user: str) -> str:
-    known = Subject.objects.filter(workspace=workspace, external_id=user)
-    if user and not known.exists():
-        return f"Nothing found: workspace {workspace.slug} knows no user {user!r}."
-    return "Nothing found."

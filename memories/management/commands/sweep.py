@@ -21,7 +21,8 @@ TICK = 0.2  # seconds
 class Command(CommandWithExamples):
     help = (
         "Do what is due and was missed: sessions that wait or whose worker died, vectors that\n"
-        "could not be made, feature sets, memories that expire, old answers. The worker does the same every\n"
+        "could not be made, feature sets, memories that expire, old answers."
+        " The worker does the same every\n"
         "minute; this is for a server without one, and for the impatient."
     )
     examples = (
@@ -35,7 +36,7 @@ class Command(CommandWithExamples):
         how.add_argument("--every", type=pause, metavar="SECONDS", help="again and again")
 
     def handle(self, *, every: float | None, verbosity: int, **_: Any) -> None:
-        told = self.stdout.write if verbosity else _nothing
+        told = self.stdout.write if verbosity else lambda line: None
         if every is None:
             done = sweep(told, math.inf)
             repair.run_all(math.inf, told)
@@ -72,10 +73,7 @@ def summary(done: Swept) -> str:
     return (
         f"{done.sessions} sessions run, {done.failed} failed, {done.vectors} entries embedded,"
         f" {done.episodes} episodes taken into feature sets, {done.expired} memories expired,"
-        f" {done.summaries} summaries made, {done.erasures} erasures and {done.removals} removals run,"
+        f" {done.summaries} summaries made,"
+        f" {done.erasures} erasures and {done.removals} removals run,"
         f" {done.answers} old answers deleted"
     )
-
-
-def _nothing(line: str) -> None:
-    pass

@@ -128,7 +128,8 @@ class Command(BaseCommand):
         if old := repair.ring():
             self.stdout.write(
                 f"The indexes of {old} workspaces were made by other rules than today's; the worker"
-                " makes them anew while all goes on. /health/ready and the admin tell how far it is."
+                " makes them anew while all goes on. /health/ready and the admin tell how far it"
+                " is."
             )
         if granted.why:
             self.stderr.write(
