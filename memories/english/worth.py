@@ -40,6 +40,7 @@ WISHES = frozenset(
 FEELINGS = frozenset("feels values".split())
 # Of a message that leaves nothing else one may be kept for these reasons all the same.
 WEAK = frozenset("moment remark vague".split())
+OUTWEIGHED = WEAK | {"task"}  # by a change that is told
 IDLE = frozenset("it-is advises statement our-world".split())
 LEAST = 3
 EVENTS = frozenset("got dated passive started-using people kin".split())

@@ -289,6 +289,14 @@ IMPLIED_ENDS = (
 )  # fmt: skip
 
 
+LIFE = frozenset(
+    (
+        "breakup", "wedding", "engagement", "birth", "death", "job lost", "job found", "firm closed",
+        "promotion", "retirement", "studies over", "licence", "moved out", "home bought", "debt paid",
+    )
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     name: str
@@ -335,6 +343,11 @@ def events(reading: Reading) -> tuple[_Row, ...]:
     return tuple(row for row in rows if row.ends) if reading.subject in _persons else rows
 
 
+def is_life_event(statement: str) -> bool:
+    """Whether it tells of what changes a life, and so is worth knowing however briefly it is told."""
+    return any(row.name in LIFE for row in events(read(statement)))
+
+
 @lru_cache(maxsize=4096)
 def _events(order: tuple[str, ...]) -> tuple[_Row, ...]:
     known = _by_first()
@@ -363,7 +376,8 @@ def implied(old: Reading, new: Reading) -> Relation | None:
     if not rows or "past" in old.change or old.is_past or old.is_negated:
         return None
     persons = _persons | set(old.subject.partition("/")[0].split("-"))
-    told = old.stems | subject_words(old) | {old.head}
+    verb = {word.root for word in old.words[old.verb_at : old.verb_at + 1]}
+    told = old.stems | subject_words(old) | {old.head} | verb
     if (cut := _reason.search(old.statement)) and cut.start():
         # What it rests on has ended, which makes it doubtful, not untrue.
         main = read(old.statement[: cut.start()])
