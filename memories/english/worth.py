@@ -98,7 +98,7 @@ _of_task = re.compile(
     r"\b(?:make sure|making sure|understand|figure out|verify|clarify|calculate|to know|to see|to find|to ask|to hear|to look at|see (?:if|how|what|the)|know (?:if|how|what|which)|can you"
     r"|could you|please|let me|let's|step[- ]by[- ]step|response|your (?:answer|help|list|plan|suggestions?|advice|feedback)|answers?|options?|prompt|summary|breakdown|outline|guidance|clear(?:ly)?|examples?"
     r"|feedback|the (?:following|next|above|right|same) (?:steps?|questions?|tasks?|codes?|points?|items?|sections?|chapters?|parts?|options?|approach|way|code|list|card)|sort out|waste"
-    r"|right now|immediately|asap|now$|properly|correctly|correct|exactly|precisely|talk(?:ing)? about|discuss(?:ed)?|rewrite|paragraph|upload|re-upload|paste|copy|ready (?:to|for)|working as expected"
+    r"|right now|immediately|asap|properly|correctly|correct|exactly|precisely|talk(?:ing)? about|discuss(?:ed)?|rewrite|paragraph|upload|re-upload|paste|copy|ready (?:to|for)|working as expected"
     r"|practical|actionable|concrete|instructions?|stuck|having trouble|getting (?:an?|the|this|some) (?:\w+ )?(?:errors?|warnings?|issues?)|struggling to|wondering|trying to (?:count|do|think|find|recall|remember|solve))\b",
     re.IGNORECASE,
 )
@@ -244,7 +244,9 @@ def _of_little_use(telling: Telling, amount: int) -> str:
         return "" if amount >= least and not _cheer.search(words) else "moment"
     if _cheer.search(words) and amount < 5:
         return "remark"
-    is_of_task = telling.to_machine and rule != "prefers" and _of_task.search(words)
+    # Who somebody is or what he has is no work at hand, whatever words he says it with.
+    is_plain = telling.confidence >= 0.85 and rule not in WISHES | EVENTS
+    is_of_task = telling.to_machine and not is_plain and _of_task.search(words)
     if is_of_task and not (_lasting.search(words) and amount >= 4):
         return "task"
     if rule in WISHES:
