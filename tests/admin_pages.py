@@ -17,6 +17,7 @@ from memories.models import (
     Feature,
     FeatureSet,
     IndexRepair,
+    Intent,
     Memory,
     Miss,
     Supersession,
@@ -61,6 +62,7 @@ NOUNS = {model for model in site._registry if model._meta.app_label != "django_q
 NO_PAGES = {
     "login", "login_code", "logout", "search", "autocomplete", "jsi18n", "memories_review_act",
     "memories_case_act",
+    "memories_unmask",
     "memories_pattern_trial", "memories_slot_trial", "memories_change_trial",
     # only a program adds these
     "memories_evaluationrun_add", "memories_indexrepair_add", "memories_workerbeat_add",
@@ -76,6 +78,7 @@ def rows_of(workspace: Workspace) -> list[Model]:
     about: dict[str, Any] = {"workspace": workspace, "subject": subject}
     memory = MemoryFactory(content=SECRET, **about)
     fact = FactFactory(statement=SECRET, memory=memory, **about)
+    session = SessionFactory(error=SECRET, **about)
     episode = CitationFactory(
         fact=fact, episode__workspace=workspace, episode__content=SECRET
     ).episode
@@ -86,7 +89,7 @@ def rows_of(workspace: Workspace) -> list[Model]:
         AgentFactory(workspace=workspace, external_id=SECRET),
         ApiKeyFactory(workspace=workspace, name=SECRET),
         ConversationFactory(external_id=SECRET, **about),
-        SessionFactory(error=SECRET, **about),
+        session,
         SupersessionFactory(workspace=workspace, old=memory),
         RejectionFactory(content=SECRET, **about),
         AuditEntryFactory(workspace=workspace, reason=SECRET),
@@ -94,6 +97,10 @@ def rows_of(workspace: Workspace) -> list[Model]:
         *_own_words(workspace),
         _miss(fact, episode),
         _case(memory),
+        Intent.objects.create(
+            workspace=workspace, subject=subject, session=session, episode=episode,
+            kind="forget", state="done", start=0, end=len(SECRET),
+        ),
         Erasure.objects.create(
             workspace=workspace, kind="subject", target_id=subject.pk, requested_by=SECRET,
             state="failed", error=SECRET,

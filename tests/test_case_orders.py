@@ -132,7 +132,9 @@ def test_an_order_taken_back_by_itself_waits_again_with_its_case(alice: Person) 
 def test_what_is_never_to_be_mentioned_is_not_learned_again(alice: Person) -> None:
     say(alice, "I have a boat called Esmeralda.", "Never mention my boat again.")
     assert Intent.objects.get().state == "done"
-    say(alice, "I have a boat called Esmeralda.", "As you know, I own a boat named Esmeralda.")
+    say(alice, "I have a boat called Esmeralda.", "I do have a boat called Esmeralda!")
+    assert alice.live() == []
+    alice.tell("User has a boat that is called Esmeralda", user_id="u1")
     assert alice.live() == []
 
 

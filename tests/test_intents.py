@@ -223,6 +223,20 @@ def test_an_ingest_says_what_it_was_told(alice: Person) -> None:
     assert session["intents"] == told["intents"]
 
 
+def test_an_order_is_numbered_by_its_place_in_the_request(alice: Person) -> None:
+    http = caller(alice)
+    before = [
+        {"role": "user", "content": SALARY, "id": "m1"},
+        {"role": "user", "content": HOME, "id": "m2"},
+    ]
+    about = {"userId": "u1", "threadId": "t1"}
+    http.post("/memories/ingest", {"messages": before, **about})
+    order = {"role": "user", "content": FORGET, "id": "m3"}
+    answer = http.post("/memories/ingest", {"messages": [*before, order], **about})
+    (shown,) = answer.body["intents"]
+    assert (shown["messageIndex"], shown["externalId"], shown["state"]) == (2, "m3", "done")
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "topic"),
     [

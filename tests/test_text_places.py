@@ -67,6 +67,7 @@ def served(alice: Person, rows: dict[str, str]) -> dict[str, str]:
     desk = member(alice.workspace)
     kinds = (
         Memory, Episode, Fact, Conversation, MemorySession, FeatureSet, AuditEntry, Subject, Case,
+        Intent,
     )  # fmt: skip
     for model in kinds:
         shown[f"list of {model.__name__}"] = desk.sees(list_of(model))
@@ -100,7 +101,7 @@ def tables() -> list[str]:
 
 def test_every_operation_is_in_the_list_of_places() -> None:
     every = {each.name for each in api_operations.operations()}
-    assert every == text_places.SERVING | text_places.SILENT
+    assert every == text_places.SERVING | text_places.SILENT | text_places.UNMASKING
     assert not text_places.SERVING & text_places.SILENT
 
 

@@ -26,6 +26,8 @@ SERVING = {
     "listSets", "readSet", "createSet", "foldSet", "consolidateSet",
     # plans and proofs of erasures count, and tell no word
 }  # fmt: skip
+# What is masked is shown on purpose, to whoever may, with a line in the audit.
+UNMASKING = {"unmaskEpisode"}
 SILENT = {
     "listWorkspaces", "createWorkspace", "readWorkspace", "changeWorkspace", "removeWorkspace",
     "listAgents", "createAgent", "readAgent", "changeAgent", "listTeams", "createTeam", "readTeam",
@@ -39,7 +41,7 @@ SILENT = {
 # Tables with pages in the admin.
 PAGES_SERVING = {
     "memories.Case", "memories.Conversation", "memories.Episode", "memories.Fact", "memories.Feature",
-    "memories.FeatureSet", "memories.Memory", "memories.MemorySession", "memories.Miss",
+    "memories.FeatureSet", "memories.Intent", "memories.Memory", "memories.MemorySession", "memories.Miss",
     "memories.Rejection", "memories.Supersession", "memories.WorkspaceChange",
     "memories.WorkspacePattern", "memories.WorkspaceSlot", "workspaces.AuditEntry",
     "workspaces.Subject",

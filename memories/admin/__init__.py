@@ -8,6 +8,7 @@ from memories.admin.conversation_admin import ConversationAdmin, EpisodeAdmin
 from memories.admin.erasure_admin import ErasureAdmin
 from memories.admin.fact_admin import FactAdmin
 from memories.admin.feature_set_admin import FeatureAdmin, FeatureSetAdmin
+from memories.admin.intent_admin import IntentAdmin
 from memories.admin.memory_admin import MemoryAdmin
 from memories.admin.miss_admin import MissAdmin
 from memories.admin.own_words_admin import WorkspaceChangeAdmin, WorkspaceSlotAdmin
@@ -28,6 +29,7 @@ from memories.models import (
     Fact,
     Feature,
     FeatureSet,
+    Intent,
     Memory,
     MemorySession,
     Miss,
@@ -41,6 +43,7 @@ from workspaces.models import Subject, Workspace
 
 admin.site.register(Memory, MemoryAdmin)
 admin.site.register(Case, CaseAdmin)
+admin.site.register(Intent, IntentAdmin)
 admin.site.register(Supersession, SupersessionAdmin)
 admin.site.register(Rejection, RejectionAdmin)
 admin.site.register(Conversation, ConversationAdmin)

@@ -1,13 +1,19 @@
 """Conversations, with what was said in them."""
 
+import uuid
 from collections import defaultdict
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
 from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
+from memories import masks
 from memories.admin.memory_rows import (
     CitedSpan,
     MarkedText,
@@ -67,7 +73,30 @@ class EpisodeAdmin(MemoryRowAdmin):
             "asked": as_uuid(request.GET.get("fact", "")),
             "may_report": self.may(request, Capability.CURATE, row),
             "may_erase": self.may(request, Capability.ADMIN, row),
+            "may_unmask": self.may(request, Capability.CURATE, row)
+            and row.masks.filter(place="content").exists(),
         }
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.unmask_view)
+        own = path("<uuid:row_id>/unmask/", view, name="memories_unmask")
+        return [own, *super().get_urls()]
+
+    def unmask_view(self, request: HttpRequest, row_id: uuid.UUID) -> HttpResponse:
+        """The same page with the words that are masked, once; the audit keeps who looked."""
+        row = self.row_or_404(request, str(row_id))
+        if not self.may(request, Capability.CURATE, row):
+            raise PermissionDenied
+        if request.method != "POST":
+            return redirect(self.page_of(row))
+        words = masks.reveal(self.scope(request, row), row)[:MOST_SHOWN]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "What was said", "opts": self.opts, "row": row, "original": row,
+            "list_url": self.list_url(), "buttons": [], "segments": segments(words, []),
+            "is_unmasked": True,
+        }  # fmt: skip
+        return TemplateResponse(request, self.page_template, context)
 
     def empty(self, request: HttpRequest) -> Empty:
         return ingest_hint(

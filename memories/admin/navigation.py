@@ -40,6 +40,7 @@ MENU = {
     "Memory": (
         MenuEntry("Memories", "neurology", "memories_memory_changelist"),
         MenuEntry("Review", "rule", "memories_review", waits="decisions"),
+        MenuEntry("Intents", "record_voice_over", "memories_intent_changelist"),
         MenuEntry("Search", "search", "memories_search"),
         MenuEntry("Why not?", "troubleshoot", "memories_why_not"),
         MenuEntry("Feature sets", "badge", "memories_featureset_changelist"),

@@ -121,7 +121,11 @@ class SessionAdmin(MemoryRowAdmin):
             ],
             "timings": sorted((k, v) for k, v in row.timings.items() if k != "total"),
             "total": row.timings.get("total"),
-            "counts": {k: n for k, n in row.counts.items() if not k.startswith(skip_counts.KEY)},
+            "counts": {
+                name: number
+                for name, number in row.counts.items()
+                if name != "places" and not name.startswith(skip_counts.KEY)
+            },
             "passed_over": passed_over(row),
             "asker": name_of(row.requested_by),
         }

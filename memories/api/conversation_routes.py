@@ -12,9 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from memories import ingest
+from memories import ingest, masks
 from memories.api.ingest_routes import MessageBody, new_message
 from memories.api.shapes import ConversationJson, EpisodeJson
+from memories.errors import Forbidden
 from memories.models import Conversation, ConversationSummary, Episode
 from memories.summaries import window
 from workspaces.api.agent_routes import AudienceField
@@ -23,8 +24,8 @@ from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.problems import conflict
 from workspaces.api.schema import operation
-from workspaces.api.views import WorkspaceView
-from workspaces.models import AuditEntry
+from workspaces.api.views import NEEDS, WorkspaceView
+from workspaces.models import AuditEntry, Capability
 from workspaces.request_fields import (
     AnyText,
     ExternalId,
@@ -261,3 +262,18 @@ class EpisodeView(WorkspaceView):
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         rows = Episode.objects.visible_to(self.scope).with_names()
         return Response(EpisodeJson.of(get_object_or_404(rows, pk=row)))
+
+
+class UnmaskEpisodeView(WorkspaceView):
+    needs = NEEDS | {"POST": Capability.CURATE}
+
+    @operation("unmaskEpisode", answer=EpisodeJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """What was said, with the words that are masked: for people and the workspace's own backend,
+        never for an agent. The audit keeps who looked; the episode stays masked."""
+        if self.scope.is_bound:
+            raise Forbidden("An agent's key sees no masked words.")
+        rows = Episode.objects.visible_to(self.scope).with_names()
+        episode = get_object_or_404(rows, pk=row)
+        episode.content = masks.reveal(self.scope, episode)
+        return Response(EpisodeJson.of(episode))

@@ -68,6 +68,7 @@ urlpatterns = [
     path(f"{OWN}/facts/<uuid:row>/dismiss", fact_routes.DismissView.as_view()),
     path(f"{OWN}/episodes", conversation_routes.EpisodesView.as_view()),
     path(f"{OWN}/episodes/<uuid:row>", Episode.as_view()),
+    path(f"{OWN}/episodes/<uuid:row>/unmask", conversation_routes.UnmaskEpisodeView.as_view()),
     path(f"{OWN}/conversations", conversation_routes.ConversationsView.as_view()),
     path(f"{OWN}/conversations/<uuid:row>", Conversation.as_view()),
     path(

@@ -121,6 +121,12 @@ def _keep(
     _place_after(tail, made)
     session.episode_ids = [e.pk for e in sorted([*adopted, *made], key=lambda e: e.pk)]
     session.counts = {"messages": len(new), "known": len(new) - len(fresh)}
+    if len(fresh) < len(new):
+        # Where in the request each stands, for what answers about messages.
+        by_id = {m.id: i for i, m in reversed([*enumerate(new)]) if m.id}
+        places = {str(e.pk): by_id[e.external_id] for e in adopted if e.external_id in by_id}
+        places |= {str(e.pk): i for e, i in zip(made, fresh, strict=True)}
+        session.counts["places"] = places
     held = HeldBatch.of(made, prepared.of(fresh).screened, session)
     if held.facts:
         session.counts["quarantined"] = len(held.facts)

@@ -141,6 +141,7 @@ def _is_known(messages: Sequence[Message], message: Message, one: SpokenIntent) 
 
 def _row(session: MemorySession, message: Message, one: SpokenIntent) -> Intent:
     start, end = one.topic or one.clause or (None, None)
+    places = session.counts.get("places", {})  # where some messages were known, by episode
     return Intent(
         workspace_id=session.workspace_id,
         session=session,
@@ -148,7 +149,7 @@ def _row(session: MemorySession, message: Message, one: SpokenIntent) -> Intent:
         subject_id=session.subject_id,
         agent_id=session.agent_id,
         kind=one.kind,
-        message_index=message.index,
+        message_index=places.get(str(message.id), message.index),
         start=one.start,
         end=one.end,
         topic_start=start,

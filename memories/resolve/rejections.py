@@ -15,10 +15,15 @@ from memories.models import Layer, Rejection, WorkspaceIndex
 
 MOST = 1_000  # rejections of one subject that are compared; equal texts are found among any number
 SHARED = 0.3  # of a rejection's stems; what shares fewer is no paraphrase that could be told
+# Words that are masked are compared all the same, without their vector, which is of what is left.
 # The vector is that of the forgotten memory, under whichever model the workspace speaks now.
 OF_SUBJECT = """
-select r.id, r.content, r.fingerprint, v.embedding, head.content as corrected
+select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint,
+  case when hidden.words is null then v.embedding end as embedding, head.content as corrected
 from memories_rejection r
+left join lateral (
+  select k.words from memories_maskedspan k where k.memory_id = r.memory_id and k.place = 'content'
+  order by k.id limit 1) hidden on true
 left join memories_memory m on m.id = r.memory_id
 left join memories_memory head on head.id = m.superseded_by_id
 left join memories_entry e on e.layer = %(layer)s and e.item = r.memory_id

@@ -173,8 +173,12 @@ order by m.id;
 --   Index memory_slots
 --   Index memories_memory_pkey
 
-select r.id, r.content, r.fingerprint, v.embedding, head.content as corrected
+select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint,
+case when hidden.words is null then v.embedding end as embedding, head.content as corrected
 from memories_rejection r
+left join lateral (
+  select k.words from memories_maskedspan k where k.memory_id = r.memory_id and k.place = 'content'
+  order by k.id limit 1) hidden on true
 left join memories_memory m on m.id = r.memory_id
 left join memories_memory head on head.id = m.superseded_by_id
 left join memories_entry e on e.layer = %(layer)s and e.item = r.memory_id

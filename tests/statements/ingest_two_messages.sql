@@ -57,7 +57,7 @@ order by near.i, near.similarity desc, near.entry_id;
 
 -- as in ingest_one_message: with met as (
 
--- as in ingest_one_message: select r.id, r.content, r.fingerprint, v.embedding, head.content as corrected
+-- as in ingest_one_message: select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint,
 
 -- as in ingest_one_message: with pair as (
 

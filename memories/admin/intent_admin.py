@@ -1,0 +1,88 @@
+"""What people said to the memory: what was asked, what was done about it, and the way back."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+
+from memories import intents
+from memories.admin.case_cards import ORDERS
+from memories.admin.memory_rows import MemoryRowAdmin, one_line
+from memories.models import Intent, Memory
+from workspaces.adminbase.actors import name_of
+from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.row_admin import Verb
+from workspaces.adminbase.scoped_admin import DayFilter, PickFilter
+
+MOST_NAMED = 50
+STATES = {
+    Intent.State.HEARD: "not done yet",
+    Intent.State.DONE: "done",
+    Intent.State.CASE: "waits for a person",
+    Intent.State.NOTHING_FOUND: "nothing was meant",
+    Intent.State.UNDONE: "taken back",
+}
+
+
+class IntentAdmin(MemoryRowAdmin):
+    list_display = ("asked", "kind_label", "state_label", "subject", "named", "by", "created_at")
+    list_select_related = ("workspace", "subject", "episode")
+    actor_field = "decided_by"
+    list_filter = (
+        ("state", ChoicesDropdownFilter),
+        ("kind", ChoicesDropdownFilter),
+        ("subject", PickFilter),
+        DayFilter,
+    )
+    page_template = "admin/memories/intent.html"
+    verbs = (
+        Verb(
+            "undo", "Undo", "undo", "primary",
+            "Memories are believed again, and masked words are shown again.", bulk=True,
+        ),
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        rows = super().get_queryset(request)
+        return rows.select_related("workspace", "subject", "agent", "episode")
+
+    @display(description="said")
+    def asked(self, intent: Intent) -> str:
+        return one_line(intent.quote, 90)
+
+    @display(description="asks")
+    def kind_label(self, intent: Intent) -> str:
+        return ORDERS[intent.kind]
+
+    @display(
+        description="state",
+        label={"done": "success", "waits for a person": "warning", "taken back": "info"},
+    )
+    def state_label(self, intent: Intent) -> str:
+        return STATES[Intent.State(intent.state)]
+
+    @display(description="memories")
+    def named(self, intent: Intent) -> int:
+        return len(intent.memory_ids)
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        return row.state == Intent.State.DONE and row.kind != Intent.Kind.REMEMBER
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        named = Memory.objects.filter(workspace=row.workspace_id, pk__in=row.memory_ids)
+        return {
+            "asks": ORDERS[row.kind],
+            "state": STATES[Intent.State(row.state)],
+            "memories": list(named.order_by("pk")[:MOST_NAMED]),
+            "decider": name_of(row.decided_by) if row.decided_by else "",
+        }
+
+    def do_undo(self, request: HttpRequest, row: Intent, values: dict[str, Any]) -> str:
+        intents.undo(self.scope(request, row), row.pk)
+        return "Taken back: everything is as it was."
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty(
+            "Nobody asked the memory for anything yet",
+            "“Please forget my salary” or “no, the 14th” appear here, with what was done.",
+        )
