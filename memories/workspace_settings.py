@@ -49,7 +49,8 @@ class ReviewSettings(Declared):
 class GuardSettings(Declared):
     """What a workspace lets pass: `allowed` are kinds of secrets and orders that are neither masked
     nor held. By source: what becomes of claims that stand on its words alone: believed, held for a
-    person, or left unread. `audience`: whom agents without a team speak for, where nothing nearer says."""
+    person, or left unread. `audience`: whom agents without a team speak for, where nothing nearer
+    says."""
 
     allowed: Annotated[list[Annotated[str, one_of(tuple(LABELS))]], Field(max_length=20)] = []
     user: Annotated[str, one_of(TRUST)] = DEFAULT_TRUST["user"]

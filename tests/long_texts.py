@@ -326,7 +326,8 @@ WITHIN: dict[str, Callable[[str], object]] = {
 OTHERS = frozenset(
     """
     review.create.checked review.approve.approve review.edit.new_version review.hold.places_in
-    extraction.extraction_types.visibility_of extraction.extraction_types.ExtractOptions.visibility_of
+    extraction.extraction_types.visibility_of
+    extraction.extraction_types.ExtractOptions.visibility_of
     review.quarantine.accept english.verbs.is_adverb
     guard.access_keys.entropy guard.access_keys.find guard.access_keys.find_blocks
     guard.access_keys.find_named guard.access_keys.is_placeholder guard.credentials.find

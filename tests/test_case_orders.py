@@ -1,4 +1,5 @@
-"""What somebody asks of the memory and waits for a person: done, done in part, left, and taken back."""
+"""What somebody asks of the memory and waits for a person: done, done in part, left, and taken
+back."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""What rests on something else: marked when that ends, asked about, and certain again when it is back."""
+"""What rests on something else: marked when that ends, asked about, and certain again when it is
+back."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""Who sees what was told where nobody said: a person's words are his own, a team's are the team's."""
+"""Who sees what was told where nobody said: a person's words are his own, a team's are the
+team's."""
 
 import json
 from io import StringIO

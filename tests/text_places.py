@@ -40,8 +40,9 @@ SILENT = {
 }  # fmt: skip
 # Tables with pages in the admin.
 PAGES_SERVING = {
-    "memories.Case", "memories.Conversation", "memories.Episode", "memories.Fact", "memories.Feature",
-    "memories.FeatureSet", "memories.Intent", "memories.Memory", "memories.MemorySession", "memories.Miss",
+    "memories.Case", "memories.Conversation", "memories.Episode", "memories.Fact",
+    "memories.Feature", "memories.FeatureSet", "memories.Intent", "memories.Memory",
+    "memories.MemorySession", "memories.Miss",
     "memories.Rejection", "memories.Supersession", "memories.WorkspaceChange",
     "memories.WorkspacePattern", "memories.WorkspaceSlot", "workspaces.AuditEntry",
     "workspaces.Subject",

@@ -19,7 +19,8 @@ SHOWN_QUOTE = 400  # characters
 
 
 class OneWorkspacePage(AdminPage):
-    """A page about one workspace: the one that is named, or the first; 404 where it is not the person's."""
+    """A page about one workspace: the one that is named, or the first; 404 where it is not the
+    person's."""
 
     @property
     def workspace(self) -> Workspace:

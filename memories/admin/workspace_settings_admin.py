@@ -173,8 +173,8 @@ class SettingsForm(forms.ModelForm):
         label="Let pass",
         choices=[(name, words) for name, words in LABELS.items()],
         required=False,
-        help_text="What is neither masked nor held for a person, though it looks like a secret or an"
-        " order to whoever reads it.",
+        help_text="What is neither masked nor held for a person, though it looks like a secret or"
+        " an order to whoever reads it.",
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
     )
     audience = forms.ChoiceField(

@@ -96,7 +96,13 @@ class CaseJson(JsonAnswer):
     attribute: Annotated[str, Meta(description="A single-valued attribute, or a category.")]
     label: Annotated[str, Meta(description="The attribute in plain words.")]
     items: list[CaseItemJson]
-    risk: Annotated[float, Meta(description="0 to 1, by which lists are ordered.")]
+    risk: Annotated[
+        float,
+        Meta(
+            description="0 to 1, by which lists are ordered: how contradictory it is, how much is"
+            " served on it (sources, pins), and how long it waits."
+        ),
+    ]
     assignee: Annotated[uuid.UUID | None, Meta(description="The id of a member.")]
     snoozed_until: datetime | None
     decided_by: str | None

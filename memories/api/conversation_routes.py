@@ -269,8 +269,8 @@ class UnmaskEpisodeView(WorkspaceView):
 
     @operation("unmaskEpisode", answer=EpisodeJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """What was said, with the words that are masked: for people and the workspace's own backend,
-        never for an agent. The audit keeps who looked; the episode stays masked."""
+        """What was said, with the words that are masked: for people and the workspace's own
+        backend, never for an agent. The audit keeps who looked; the episode stays masked."""
         if self.scope.is_bound:
             raise Forbidden("An agent's key sees no masked words.")
         rows = Episode.objects.visible_to(self.scope).with_names()

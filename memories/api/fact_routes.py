@@ -150,6 +150,6 @@ class RepeatsJson(JsonAnswer):
 class RepeatsView(WorkspaceView):
     @operation("listRepeats", query=RepeatQuery, answer=RepeatsJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Statements that agents keep making, in several sessions; those of the most agents come first."""
+        """Statements that agents keep making, in several sessions; those of the most agents come first."""  # noqa: E501 -- one line in the schema
         found = repeats(self.scope, read_query(RepeatQuery, request))
         return Response(RepeatsJson([RepeatJson.of(repeat) for repeat in found]))

@@ -94,7 +94,8 @@ def new_message(body: MessageBody, index: int) -> NewMessage:
     """A read MessageBody as ingest takes it. Invalid without content.
 
     An activity is told in a sentence, before words of its own: that is what is kept, read and
-    cited. Invalid where its fields are not what they are to be. An empty content is kept, and nothing is learned from it: transcripts have such messages.
+    cited. Invalid where its fields are not what they are to be. An empty content is kept, and
+    nothing is learned from it: transcripts have such messages.
     """
     kind = kind_of(body)
     content, payload = body.content, body.payload

@@ -29,7 +29,8 @@ TOLD = {
     "sessions_finished": "Ingest sessions that ended, by outcome.",
     "query_vectors": "Vectors of queries of a network model: taken from the cache, or made.",
     "provider_calls": "Calls of models and other services, by outcome.",
-    "searches_degraded": "Searches that went without a model that does not answer, by what is missing.",
+    "searches_degraded": "Searches that went without a model that does not answer,"
+    " by what is missing.",
     "breaker_failures": "Calls that count against a model's breaker, by purpose and kind.",
     "breakers_opened": "How often a breaker opened, by purpose.",
     "reranks": "Searches put in order by the reranker, by outcome.",

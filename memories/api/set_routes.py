@@ -150,7 +150,7 @@ class ConfigView(WorkspaceView):
 
     @operation("readSetConfig", answer=ConfigJson)
     def get(self, request: Request, workspace: str, key: str) -> Response:
-        """What counts for a set: categories, prompts, models, thresholds, and where each is from."""
+        """What counts for a set: categories, prompts, models, thresholds, and where each is from."""  # noqa: E501 -- one line in the schema
         return Response(config_of(find(self.scope, key)))
 
     @operation("editSetConfig", request=OpenApiTypes.OBJECT, answer=ConfigJson)

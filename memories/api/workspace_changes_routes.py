@@ -36,8 +36,8 @@ WAIT = 10.0  # seconds that a request takes part in the work; then the worker go
 
 
 def settings_schema() -> dict[str, Any]:
-    """Of the settings as they are declared, each of which may be null. They are read by the verb, which
-    says of each part what is wrong with it."""
+    """Of the settings as they are declared, each of which may be null. They are read by the verb,
+    which says of each part what is wrong with it."""
     schema = WorkspaceSettings.model_json_schema(schema_generator=RequestSchema)
     parts = schema.pop("$defs")
 

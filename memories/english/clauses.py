@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from memories.english import unspoken
+from memories.english import change_clauses, unspoken
 from memories.english.patterns.pattern import KIN, PEOPLE, PETS
 
 LONGEST = 500  # characters; what goes on longer without a full stop is no sentence
@@ -104,7 +104,8 @@ _opening = re.compile(
 class Clause:
     """`text` is the clause without opening interjections; [start, end) is its place, ends trimmed.
 
-    The item of a list has the words that head the list in its `text`.
+    The item of a list has the words that head the list in its `text`; one of two clauses that tell
+    a change (`is_change`) those that it leaves to the other.
     """
 
     text: str
@@ -113,6 +114,7 @@ class Clause:
     is_question: bool
     is_answer: bool = False
     is_item: bool = False
+    is_change: bool = False
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
@@ -140,13 +142,23 @@ def _span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def of_text(text: str) -> Sequence[Clause]:
     """The clauses of all sentences of `text`, in order."""
-    return _of_message(text) if len(text) <= unspoken.MESSAGE else tuple(_of_text(text))
+    return _of_message(text) if len(text) <= unspoken.MESSAGE else _told_whole(text)
 
 
 @lru_cache(maxsize=16)
 def _of_message(text: str) -> Sequence[Clause]:
     """As `of_text`: the gatekeeper and the patterns read the same messages."""
-    return tuple(_of_text(text))
+    return _told_whole(text)
+
+
+def _told_whole(text: str) -> Sequence[Clause]:
+    told = [(each, each.text) for each in _of_text(text)]
+    if not any(change_clauses.GONE.search(words) for _, words in told):
+        return tuple(each for each, _ in told)
+    return tuple(
+        each if words is None else replace(each, text=words, is_change=not each.is_question)
+        for each, words in change_clauses.changed(told)
+    )
 
 
 def _of_text(text: str) -> Iterator[Clause]:

@@ -20,6 +20,7 @@ from memories.english.clauses import Clause
 from memories.english.dates import event_date
 from memories.english.patterns import library
 from memories.english.patterns.pattern import Found, Pattern
+from memories.english.statements import is_life_event
 from memories.english.talk import UNKNOWN, Talk
 from memories.english.worth import Telling
 
@@ -151,6 +152,8 @@ def _says_enough(fit: Fit, told: MessageWorth) -> bool:
         return True
     if (fit.clause.is_item or fit.clause.is_answer) and confidence >= FAIR and fit.weight:
         return True
+    if fit.clause.is_change and confidence >= LOOSE and fit.weight:
+        return True
     # To a machine, what somebody tells of themselves stands beside what they ask it to do.
     if told.to_machine and told.heard <= FEW and fit.weight > 1 and _is_own(fit):
         return True
@@ -195,7 +198,10 @@ def extract(
     kept = _kept(fits, told) if fits else []
     to_machine = name == UNKNOWN or talk.with_assistant
     base = Telling(
-        to_machine=to_machine, is_named=bool(talk.listener(name)), is_alone=told.heard == 1
+        to_machine=to_machine,
+        is_named=bool(talk.listener(name)),
+        is_alone=told.heard == 1,
+        is_unknown=name == UNKNOWN,
     )
     claim = _claim(name, talk.listener(name), occurred_at, order, base)
     places = {fit.clause.start for fit in kept}
@@ -305,6 +311,11 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
     reason = doubt(fit.match.string, fit.pattern)
     if not reason or reason == "unfinished":
         return fit, reason
+    # What has changed is no matter of the moment, nor of the work at hand.
+    if reason in worth.OUTWEIGHED and (
+        fit.clause.is_change or is_life_event(f"User {fit.match.string}")
+    ):
+        return fit, ""
     for words in worth.shortened(fit.match.string):
         part = library.first(words, is_request=False) if read_clause.is_claim(words) else None
         if part and not doubt(words, part[0]):

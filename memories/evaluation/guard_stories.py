@@ -1,8 +1,8 @@
 """Whether what must not be believed or shown is not: secrets and orders, what is private, what a
 person rejected; and whether all the rest is.
 
-Each story is told in a scratch workspace, to a subject of its own. JSONL, one story a line; a file's
-lines name the half they belong to, so that one half can be kept apart.
+Each story is told in a scratch workspace, to a subject of its own. JSONL, one story a line; a
+file's lines name the half they belong to, so that one half can be kept apart.
 """
 
 import json
@@ -146,8 +146,8 @@ def _visibility(scope: Scope, story: Story, faults: StoryFaults) -> None:
         wrong = "not found by a mate who names somebody else" if not found.get("mate") else ""
         faults.add("team: not found by its agents", wrong, **told)
     else:
-        others = [*(["a mate"] if seen or found.get("mate") else []),
-                  *(["somebody else"] if story["userId"] and found.get("teller") else [])]  # fmt: skip
+        by_others = bool(story["userId"] and found.get("teller"))
+        others = ["a mate"] * bool(seen or found.get("mate")) + ["somebody else"] * by_others
         wrong = f"seen by {' and '.join(others)}" if others else ""
         faults.add("private: seen by others", wrong, **told)
 

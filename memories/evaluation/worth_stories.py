@@ -1,4 +1,5 @@
-"""What of a message is worth keeping: stories with labels, and the rules by which they are labelled.
+"""What of a message is worth keeping: stories with labels, and the rules by which they are
+labelled.
 
 A memory is worth keeping where all of this holds:
 
@@ -6,10 +7,12 @@ A memory is worth keeping where all of this holds:
 2. Finished: it is a whole clause. No heading, no list without a verb, no half of a sentence.
 3. No open referent: nothing in it points at what stands elsewhere ("this genre", "he", "there",
    "the same one"), unless it was resolved from the messages before.
-4. Told, not asked: no request to the reader stands in it, and no wish about the piece of work at hand.
+4. Told, not asked: no request to the reader stands in it, and no wish about the piece of work at
+hand.
 5. Whose: it is the speaker's own, or says whose it is. What was pasted, quoted or listed of others,
    code, and an assistant's words tell nothing of the speaker.
-6. Of use later: another conversation, weeks after, could go better for knowing it. Not: a mood, cheer,
+6. Of use later: another conversation, weeks after, could go better for knowing it. Not: a mood,
+cheer,
    thanks, what one thinks of the other's words, a truism, the next ten minutes. What holds for some
    days only is kept with an end.
 7. True as it stands: days are dates and not "yesterday"; what is over has an end; nothing is put in
@@ -40,8 +43,8 @@ NOTHING = "*"
 
 @dataclass(frozen=True, slots=True)
 class WorthStory:
-    """`keep` and `ended` are words that stand together in one memory, those of `ended` in one that has
-    an end; `unworthy` are words that stand in none, or "*" where nothing may be kept."""
+    """`keep` and `ended` are words that stand together in one memory, those of `ended` in one that
+    has an end; `unworthy` are words that stand in none, or "*" where nothing may be kept."""
 
     name: str
     kind: str

@@ -1,4 +1,5 @@
-"""Keys and tokens of programs: by what they begin with, by their form, or by the word before them."""
+"""Keys and tokens of programs: by what they begin with, by their form, or by the word before
+them."""
 
 import math
 import re

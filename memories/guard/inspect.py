@@ -12,8 +12,9 @@ _line_end = re.compile(r"[.!?]?\s")
 
 
 def findings(text: str, whose: Whose = OWN, allowed: Collection[str] = ()) -> list[Finding]:
-    """Places in `text`, in their order, none inside another. In the words of an assistant, a tool or
-    a document an order needs less to be one than in a person's own. `allowed` labels are passed over.
+    """Places in `text`, in their order, none inside another. In the words of an assistant, a tool
+    or a document an order needs less to be one than in a person's own. `allowed` labels are passed
+    over.
     """
     found = [*access_keys.find_blocks(text)]
     for start, piece in _pieces(text):

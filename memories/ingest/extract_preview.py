@@ -1,4 +1,5 @@
-"""What an ingest would read, storing nothing: somebody waits for it, so it is bounded as a whole."""
+"""What an ingest would read, storing nothing: somebody waits for it, so it is bounded as a
+whole."""
 
 import time
 import uuid
@@ -67,7 +68,8 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
         run.finish(chain)
     if read < len(sent):
         run.found.notes.append(
-            f"the preview read the first {read} of {len(sent)} messages: it reads {READ_WORDS} words"
+            f"the preview read the first {read} of {len(sent)} messages:"
+            f" it reads {READ_WORDS} words"
             f" and for {READING:g} s; an ingest reads them all"
         )
     run.found.skipped += held

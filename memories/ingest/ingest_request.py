@@ -36,7 +36,8 @@ for no key update
 
 @dataclass(frozen=True, slots=True)
 class NewMessage:
-    """One message as the caller gave it; `id` is the caller's own. To `remember` is as if it said so."""
+    """One message as the caller gave it; `id` is the caller's own. To `remember` is as if it said
+    so."""
 
     content: str
     role: str = "user"
@@ -111,8 +112,8 @@ def check_ids(messages: Sequence[NewMessage]) -> None:
 
 
 def new_session(scope: Scope, request: IngestRequest) -> MemorySession:
-    """A new session for a request, with the subject, agent and conversation that it names; made known
-    here where they are new."""
+    """A new session for a request, with the subject, agent and conversation that it names; made
+    known here where they are new."""
     subject = None
     if request.user_id and scope.subject_ids is None:  # the usual case, without planning anew
         values = {"workspace": scope.workspace_id, "name": request.user_id}

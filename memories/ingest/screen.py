@@ -46,8 +46,8 @@ class Screened:
 def screen(
     message: NewMessage, allowed: Collection[str] = (), *, is_whole_text: bool = False
 ) -> Screened:
-    """What a message holds that nobody is to read, without what the workspace allows. A whole text is
-    its teller's own words; one among messages is a document's."""
+    """What a message holds that nobody is to read, without what the workspace allows. A whole text
+    is its teller's own words; one among messages is a document's."""
     text = message.content
     kind = message.kind or message.role
     whose = guard.ASSISTANT if kind == Episode.Kind.ASSISTANT else guard.OTHER

@@ -1,8 +1,8 @@
 """The messages of a session as extraction reads them, and what the conversation had said before.
 
 What this server had told is not learned a second time: assistants repeat what they were served, and
-prompts carry it. Sentences of theirs that say what a memory says, and blocks that mark served memories
-in anybody's message, are not read again. A person who says the same again is heard.
+prompts carry it. Sentences of theirs that say what a memory says, and blocks that mark served
+memories in anybody's message, are not read again. A person who says the same again is heard.
 """
 
 import uuid

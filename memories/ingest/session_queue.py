@@ -1,4 +1,5 @@
-"""Whose a session is, and how it stands: claimed, tried again later, ended. The row is the queue."""
+"""Whose a session is, and how it stands: claimed, tried again later, ended. The row is the
+queue."""
 
 import logging
 import uuid
@@ -39,7 +40,8 @@ returning *
 
 
 # Workspaces with something due, each looked up behind the one before; then the oldest of the one of
-# which the fewest are worked on (among the 500 that are due longest), by chance where several are equal.
+# which the fewest are worked on (among the 500 that are due longest), by chance where several are
+# equal.
 NEXT = """
 with recursive waiting as (
   (select workspace_id from memories_memorysession
@@ -68,8 +70,8 @@ turns as (
 )
 select id from turns where id is not null order by working, random() limit 1
 """
-# Of the twenty that a workspace has waiting longest, those for which no network model is asked and whose
-# texts are short: none takes longer than about a second.
+# Of the twenty that a workspace has waiting longest, those for which no network model is asked and
+# whose texts are short: none takes longer than about a second.
 ONLY_QUICK = """
             and s.id in (
               select q.id
@@ -83,16 +85,17 @@ ONLY_QUICK = """
               where coalesce(m.provider, 'none') <> 'openai'
                 and (q.extract in ('none', 'patterns')
                      or coalesce(c.settings -> 'extractors', 'null') = '[]'
-                     or (not %(has_model)s and coalesce(c.settings -> 'extractors', 'null') = 'null'))
+                     or (not %(has_model)s
+                         and coalesce(c.settings -> 'extractors', 'null') = 'null'))
                 and (select coalesce(sum(octet_length(e.content)), 0) from memories_episode e
                      where e.id = any(q.episode_ids)) <= %(most)s)"""
 NEXT_DUE, NEXT_QUICK = NEXT.format(only=""), NEXT.format(only=ONLY_QUICK)
 
 
 def next_due(*, only_quick: bool = False) -> uuid.UUID | None:
-    """A session whose turn it is: first of the workspaces of which the fewest are worked on, however
-    much one of them sent; within one the oldest is first. `only_quick`: none that may wait for a model
-    or is long."""
+    """A session whose turn it is: first of the workspaces of which the fewest are worked on,
+    however much one of them sent; within one the oldest is first. `only_quick`: none that may wait
+    for a model or is long."""
     values: dict[str, object] = {"now": timezone.now()}
     if only_quick:
         values |= {"has_model": server_model() is not None, "most": AT_ONCE}

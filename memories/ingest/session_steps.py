@@ -220,9 +220,9 @@ class SessionSteps:
 
 @dataclass(frozen=True, slots=True)
 class EarlierFacts:
-    """What earlier attempts of a session have written, none of which is written again: statements with
-    the place that they stand on, where they have one; of a model's the spans, for it may tell the same
-    in other words; and what a person had rejected before."""
+    """What earlier attempts of a session have written, none of which is written again: statements
+    with the place that they stand on, where they have one; of a model's the spans, for it may tell
+    the same in other words; and what a person had rejected before."""
 
     places: frozenset[FactPlace] = frozenset()
     spans: tuple[Span, ...] = ()

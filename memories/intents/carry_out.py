@@ -56,8 +56,8 @@ class OrderPlan:
 
 
 def carry_out(scope: Scope, intent: Intent) -> Intent:
-    """Do what somebody said to the memory, find nothing, or open a case. `scope` sees what the agent
-    sees to whom it was said. Done twice, it is done once."""
+    """Do what somebody said to the memory, find nothing, or open a case. `scope` sees what the
+    agent sees to whom it was said. Done twice, it is done once."""
     if intent.kind == Kind.REMEMBER:
         return _note_kept(scope, intent)
     spoken = spoken_in(intent)
@@ -181,7 +181,8 @@ def _is_same(author: str, name: str) -> bool:
 
 def _forget(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
     """The memories end with all their versions; where it shall not be told again, the words are
-    masked, and those of the order that name it; what is never to be mentioned is not learned again."""
+    masked, and those of the order that name it; what is never to be mentioned is not learned
+    again."""
     intent, forgotten = plan.intent, []
     for memory in plan.target.memories:
         row = locked(scope, memory.pk)
@@ -228,7 +229,8 @@ def _correct(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
 
 
 def _correction(reach: OrderReach, spoken: SpokenIntent) -> tuple[Memory | None, str]:
-    """The newest memory in which the value can stand: of this conversation, or with all the words."""
+    """The newest memory in which the value can stand: of this conversation, or with all the
+    words."""
     here = [one for one in reach.sentences if one.is_here and one.is_own]
     recent = [memory for one in here[:12] for memory in reach.citing(one)]
     others = list(reach.memories.values()) if spoken.old or spoken.topic else []

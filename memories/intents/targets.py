@@ -1,7 +1,7 @@
 """What an order means: memories, and the places in messages that say it. Reads only.
 
-First what was said in this conversation, then what is believed about the subject: by words that name
-the same, then by meaning. What is not surely meant is a guess, for a person to decide.
+First what was said in this conversation, then what is believed about the subject: by words that
+name the same, then by meaning. What is not surely meant is a guess, for a person to decide.
 """
 
 import uuid
@@ -51,7 +51,8 @@ class SaidSentence:
 
 @dataclass(slots=True)
 class Target:
-    """`memories` are heads; `spans` the places that say it, by episode. `is_sure`: nobody has to ask."""
+    """`memories` are heads; `spans` the places that say it, by episode. `is_sure`: nobody has to
+    ask."""
 
     memories: list[Memory] = field(default_factory=list)
     spans: dict[uuid.UUID, list[Span]] = field(default_factory=dict)
@@ -187,7 +188,8 @@ def _words_of(reach: OrderReach) -> dict[uuid.UUID, set[str]]:
 
 
 def _likely(reach: OrderReach, scores: Mapping[uuid.UUID, float]) -> Target:
-    """Most of the words, and nothing else as many: meant in this conversation, a guess elsewhere."""
+    """Most of the words, and nothing else as many: meant in this conversation, a guess
+    elsewhere."""
     best = max(scores.values(), default=0.0)
     if best < LIKELY - 0.1:
         return Target()

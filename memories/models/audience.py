@@ -14,9 +14,9 @@ def is_shared_by_default(
 ) -> bool:
     """Whether decisions, policies and technology are the team's; else all is private.
 
-    The nearest word counts: the conversation's, the agent's, its team's; of the default team that is
-    `default`, which the workspace's settings say. Where none is said, a person who is named speaks for
-    himself, unless the agent belongs to a team with a name.
+    The nearest word counts: the conversation's, the agent's, its team's; of the default team that
+    is `default`, which the workspace's settings say. Where none is said, a person who is named
+    speaks for himself, unless the agent belongs to a team with a name.
     """
     said = (conversation.audience if conversation else "") or (agent.audience if agent else "")
     if not said and agent and agent.team:

@@ -11,14 +11,15 @@ from workspaces.models import Workspace
 
 class GroundQuerySet(models.QuerySet["Ground"]):
     def ended(self) -> "GroundQuerySet":
-        """Those whose ground is live no more, and of which nobody has said that this is no matter."""
+        """Those whose ground is live no more, and of which nobody has said that this is no
+        matter."""
         over = Q(on__is_head=False) | Q(on__forget_after__lte=Now())
         return self.filter(over, kept_at=None)
 
 
 class Ground(models.Model):
-    """`memory` rests on another one. `words` is how it says so ("because", "near: flat"), of a list of
-    ours. `kept_at`: since when a person says that it holds whatever becomes of that."""
+    """`memory` rests on another one. `words` is how it says so ("because", "near: flat"), of a list
+    of ours. `kept_at`: since when a person says that it holds whatever becomes of that."""
 
     id = models.BigAutoField(primary_key=True)
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)

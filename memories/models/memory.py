@@ -95,7 +95,8 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
         return self.filter(seen_by(scope))
 
     def with_names(self) -> Self:
-        """As of other rows, and with `is_uncertain`: whether something that it rests on has ended."""
+        """As of other rows, and with `is_uncertain`: whether something that it rests on has
+        ended."""
         uncertain = UNCERTAIN_SQL.replace("m.id", "memories_memory.id")
         return (
             super().with_names().annotate(is_uncertain=RawSQL(uncertain, (), models.BooleanField()))

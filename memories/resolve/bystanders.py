@@ -54,7 +54,8 @@ class Bystanders:
         return cls(about, speakers)
 
     def contradicts_own_word(self, index: int, memory_id: uuid.UUID) -> bool:
-        """Whether claim number `index` is another's word about whom the memory is of, by his own."""
+        """Whether claim number `index` is another's word about whom the memory is of, by his
+        own."""
         reading = self.about.get(index)
         return reading is not None and any(
             is_said_by(reading, speaker) for speaker in self.speakers.get(memory_id, ())

@@ -1,5 +1,5 @@
-"""What comes in to be resolved, what came of it, and the facts and memories it leaves behind: values,
-until they are written together."""
+"""What comes in to be resolved, what came of it, and the facts and memories it leaves behind:
+values, until they are written together."""
 
 import logging
 import re
@@ -89,7 +89,8 @@ class Claim:
 
     @property
     def valid_from(self) -> datetime:
-        """Since when it is said to hold; of a past event, since then; of a plan, since it was made."""
+        """Since when it is said to hold; of a past event, since then; of a plan, since it was
+        made."""
         return self.since or min(self.event_date or self.occurred_at, self.occurred_at)
 
 
@@ -137,8 +138,8 @@ def placement_of(session: MemorySession, claims: Sequence[Claim]) -> Placement:
 def places_of(
     session: MemorySession, placement: Placement, claims: Sequence[Claim]
 ) -> Iterator[tuple[Placement, list[int]]]:
-    """The claims by number, those of the team apart: these have no person as subject, unless the key
-    writes about its own subjects only."""
+    """The claims by number, those of the team apart: these have no person as subject, unless the
+    key writes about its own subjects only."""
     of_team = [number for number, claim in enumerate(claims) if claim.is_of_team]
     if not of_team or placement.subject_id is None or _is_limited(session):
         yield placement, list(range(len(claims)))
@@ -187,8 +188,8 @@ def fact_values(claim: Claim) -> dict[str, object]:
 def quarantine(
     placement: Placement, doubted: Sequence[tuple[Claim, str]], session_id: uuid.UUID
 ) -> None:
-    """Keep claims that are not believed, each with the reason, for a person to review. What a pattern
-    read has its citations; of a model's claim a person says what it stands on."""
+    """Keep claims that are not believed, each with the reason, for a person to review. What a
+    pattern read has its citations; of a model's claim a person says what it stands on."""
     at = timezone.now()
     ids = [uuid7() for _ in doubted]
     facts = [
@@ -223,8 +224,8 @@ def quarantine(
 class Draft:
     """A new memory; the claims after it in the batch may support it, or end it again.
 
-    `index` is the place of its claim in the batch, `made_at` when that was written. `is_dated`: it is
-    known since when it was true; what somebody "used to do" is not.
+    `index` is the place of its claim in the batch, `made_at` when that was written. `is_dated`: it
+    is known since when it was true; what somebody "used to do" is not.
     """
 
     claim: Claim

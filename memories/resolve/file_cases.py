@@ -38,7 +38,8 @@ QUARANTINED, GROUND, ENDED = "quarantine", "ground", "ended"
 # How contradictory: of a rule, without the reason of a policy and what follows the colon.
 SHARPNESS = {
     "slot": 0.9, "denied": 0.9, "replaced": 0.8, "ended": 0.8, "instead": 0.8, "number": 0.7,
-    "over": 0.8, "implied": 0.6, "earlier": 0.6, "now": 0.6, "turned": 0.6, "nearest": 0.5, "ground": 0.5, "quarantine": 0.4, "intent": 0.8,
+    "over": 0.8, "implied": 0.6, "earlier": 0.6, "now": 0.6, "turned": 0.6, "nearest": 0.5,
+    "ground": 0.5, "quarantine": 0.4, "intent": 0.8,
     "near": 0.3, "numbered": 0.3, "contained": 0.2,
 }  # fmt: skip
 WAITING = 500  # pairs that a sweep files of one workspace
@@ -128,8 +129,8 @@ class WaitingPair:
 def file_pairs(
     subject_id: uuid.UUID | None, pairs: Iterable[WaitingPair], words: OwnWords = NO_WORDS
 ) -> None:
-    """Put pairs that wait into cases, and name these in the decisions, which are not saved. What rests
-    on one of them is decided with them."""
+    """Put pairs that wait into cases, and name these in the decisions, which are not saved. What
+    rests on one of them is decided with them."""
     pairs = list(pairs)
     olds = [pair.old.id for pair in pairs]
     rows = Ground.objects.filter(on__in=olds, kept_at=None, memory__is_head=True)
@@ -149,7 +150,12 @@ def file_pairs(
 
 
 def risk_of(pair: WaitingPair) -> float:
-    """How contradictory the two are, and how much of what is served stands on them."""
+    """0 to 1, by which cases are ordered: how contradictory the rule says that the two are, times
+    between a half and one by how much is served on them: their sources, and a pin as three; less
+    where the new one is held back. Waiting adds to it: 30 days weigh as much as the highest risk
+    (`models.case.rank_of`). An order that waits is 0.8, a fact in quarantine 0.2. No count of how
+    often a memory is served is kept, so that its sources stand for it.
+    """
     supported = pair.old.support + pair.new.support + 3 * pair.old.pinned
     # Both are served while they wait, unless the new one is held back.
     served = (1 - 1 / (1 + supported)) * (0.8 if pair.is_held else 1.0)

@@ -59,7 +59,8 @@ class BatchGrounds:
         }
 
     def take(self, pairs: Iterable[Pair], first: int) -> None:
-        """Memories that hold one of the words of a reason: those under the numbers from `first` on."""
+        """Memories that hold one of the words of a reason: those under the numbers from `first`
+        on."""
         for pair in pairs:
             if pair.index >= first:
                 self.near.setdefault(pair.index - first, []).append(pair.memory_id)

@@ -1,4 +1,5 @@
-"""What a machine may not replace alone: the policy of a workspace. Pure: values in, a reason out."""
+"""What a machine may not replace alone: the policy of a workspace. Pure: values in, a reason
+out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
-"""From claims to memories: gather what they meet, decide one after the other, and write the rows that
-a batch comes to together at its end."""
+"""From claims to memories: gather what they meet, decide one after the other, and write the rows
+that a batch comes to together at its end."""
 
 import logging
 import uuid

@@ -32,7 +32,8 @@ def locked(scope: Scope, memory_id: uuid.UUID) -> Memory:
 
 @transaction.atomic(durable=True)
 def forget(scope: Scope, memory_id: uuid.UUID, reason: str = "") -> Memory:
-    """End a memory for `reason` (wrong, outdated, private or any text). Forgetting twice is once."""
+    """End a memory for `reason` (wrong, outdated, private or any text). Forgetting twice is
+    once."""
     space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
     memory = locked(scope, memory_id)

@@ -32,9 +32,9 @@ Vectors = list[entries.Vectors] | None
 
 
 def accept(scope: Scope, fact_id: uuid.UUID, quote: str = "", *, unmask: bool = False) -> Memory:
-    """Believe a quarantined fact for `quote`, words of a message of its ingest, or for those that it
-    cites; the memory that it stands under, once it is resolved like any other claim. `unmask`: what
-    is masked for its sake is shown from then on.
+    """Believe a quarantined fact for `quote`, words of a message of its ingest, or for those that
+    it cites; the memory that it stands under, once it is resolved like any other claim. `unmask`:
+    what is masked for its sake is shown from then on.
 
     Raises Invalid where no such message has these words, Conflict where somebody decided before.
     """

@@ -1,9 +1,9 @@
 """A person's word taken back.
 
     act       of                                   what happens
-    undo      a supersession that is applied       the old memory is the head again, the new one ends
-    reopen    one that a person decided            it waits again, both memories are as before it
-    redo      one that was undone                  the new memory takes the old one's place again
+    undo      a supersession that is applied       the old memory is the head again, the new one
+    ends reopen    one that a person decided            it waits again, both memories are as before
+    it redo      one that was undone                  the new memory takes the old one's place again
     restore   a memory, forgotten or expired       it is believed again, and may be learned again
     separate  a merge of two subjects              each has its own again (`separate.py`)
 

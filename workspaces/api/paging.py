@@ -59,7 +59,8 @@ class Cursor:
         return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
     def beyond(self, column: str) -> Q:
-        """The rows behind it in its direction. `column` is that of the rank, "" where there is none."""
+        """The rows behind it in its direction. `column` is that of the rank, "" where there is
+        none."""
         way = "gt" if self.direction == BEFORE else "lt"
         by_id = Q(**{f"pk__{way}": self.row_id})
         if not column:

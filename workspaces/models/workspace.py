@@ -138,7 +138,8 @@ class Agent(Row):
         max_length=6,
         choices=Audience,
         blank=True,
-        help_text="Whom it speaks for. Empty: a person, where one is named; a team that has a name.",
+        help_text="Whom it speaks for."
+        " Empty: a person, where one is named; a team that has a name.",
     )
 
     class Meta:

@@ -11,6 +11,7 @@ from memories.english.statements.compare import (
     is_still,
     relation,
 )
+from memories.english.statements.implied_ends import is_life_event
 from memories.english.statements.overlap import Relation
 from memories.english.statements.past_values import true_until
 from memories.english.statements.read_statement import Reading, is_said_by, read, slot_keys
@@ -33,6 +34,7 @@ __all__ = [
     "came_before",
     "glance",
     "glance_of",
+    "is_life_event",
     "is_said_by",
     "is_still",
     "negates",

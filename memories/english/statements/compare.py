@@ -5,6 +5,7 @@ thousand statements most neighbours are only near: ten thousand texts to be pars
 words alone take a fourth of that. What is told apart by it, `relation` calls different too.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,11 +21,12 @@ from memories.english.statements.overlap import (
     Relation,
     compare,
     light,
+    meet,
     turned_round,
     weight,
 )
 from memories.english.statements.parse import ME, MY, change_roots
-from memories.english.statements.read_statement import Reading
+from memories.english.statements.read_statement import Reading, read
 from memories.english.statements.replacement import (
     denied,
     ended,
@@ -54,6 +56,34 @@ def relation(
     `cosine`: similarity of their embeddings, None without any; `threshold`: from where on the
     embedding model takes two texts for one; `words`: those of the workspace's own.
     """
+    found = _relation(old, new, cosine, threshold, words)
+    if found.kind == "different" and " and " in new.statement and meet(old, new):
+        # "sold the boat and bought a kayak" ends what one of its clauses ends.
+        for part in _parts(new.statement):
+            clause = read(part, words)
+            if clause.is_negated or clause.change or events(clause):
+                told = _relation(old, clause, None, threshold, words)
+                if told.kind == "update":
+                    return told
+    return found
+
+
+_clause = re.compile(
+    r"(?P<who>(?:[A-Z][\w-]*(?:['’]s [a-z][\w-]*)?|The [\w-]+)) (?P<first>[^,;]{3,120}?),? and "
+    r"(?P<second>(?:[a-z]+s|[a-z]+ed|gave|bought|sold|got|went|took|left|found|has|had|does|now) [^;]{3,160})"
+)
+
+
+def _parts(statement: str) -> tuple[str, ...]:
+    match = _clause.fullmatch(statement.rstrip(".!"))
+    if match is None:
+        return ()
+    return (f"{match['who']} {match['first']}", f"{match['who']} {match['second']}")
+
+
+def _relation(
+    old: Reading, new: Reading, cosine: float | None, threshold: float, words: OwnWords
+) -> Relation:
     overlap = compare(old, new)
     found = (
         identical(old, new)

@@ -279,6 +279,8 @@ TWIN_VERBS = (
     "sing perform play", "know understand", "build make develop", "take use need",
 )  # fmt: skip
 # What two do with each other: "Ann and Bo met", "Ann met Bo"
-MUTUAL = frozenset("husband date meet friend fiance separated divorce engage live".split())
+MUTUAL = frozenset(
+    "husband date meet friend fiance separated divorce engage live share compete argue".split()
+)
 # What one does with a thing again and again: to give the thing up is to stop doing so.
 HABITS = frozenset("drink eat smoke play take use practice do attend watch vape chew".split())

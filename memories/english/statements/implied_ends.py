@@ -13,7 +13,7 @@ from memories.english.statements.contradictions import KIN, PROFESSIONS
 from memories.english.statements.overlap import Relation, light, meet, subject_words
 from memories.english.statements.parse import ME
 from memories.english.statements.read_statement import Reading, read
-from memories.english.statements.word_lists import ARTICLES
+from memories.english.statements.word_lists import ARTICLES, BE, FUNCTION, HAVE
 from memories.english.statements.wording import root, words
 
 _reason = re.compile(
@@ -289,6 +289,14 @@ IMPLIED_ENDS = (
 )  # fmt: skip
 
 
+LIFE = frozenset(
+    (
+        "breakup", "wedding", "engagement", "birth", "death", "job lost", "job found", "firm closed",
+        "promotion", "retirement", "studies over", "licence", "moved out", "home bought", "debt paid",
+    )
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     name: str
@@ -335,6 +343,20 @@ def events(reading: Reading) -> tuple[_Row, ...]:
     return tuple(row for row in rows if row.ends) if reading.subject in _persons else rows
 
 
+def is_life_event(statement: str) -> bool:
+    """Whether it tells of what changes a life, and so is worth knowing however briefly it is told."""
+    # Most statements have none of the words, and are not taken apart for it.
+    if _life_words().isdisjoint(_letters.findall(statement.lower())):
+        return False
+    return any(row.name in LIFE for row in events(read(statement)))
+
+
+@cache
+def _life_words() -> frozenset[str]:
+    phrases = " ".join(each.phrases for each in IMPLIED_ENDS if each.name in LIFE)
+    return frozenset(_letters.findall(phrases)) - FUNCTION - BE - HAVE - _idle
+
+
 @lru_cache(maxsize=4096)
 def _events(order: tuple[str, ...]) -> tuple[_Row, ...]:
     known = _by_first()
@@ -363,7 +385,8 @@ def implied(old: Reading, new: Reading) -> Relation | None:
     if not rows or "past" in old.change or old.is_past or old.is_negated:
         return None
     persons = _persons | set(old.subject.partition("/")[0].split("-"))
-    told = old.stems | subject_words(old) | {old.head}
+    verb = {word.root for word in old.words[old.verb_at : old.verb_at + 1]}
+    told = old.stems | subject_words(old) | {old.head} | verb
     if (cut := _reason.search(old.statement)) and cut.start():
         # What it rests on has ended, which makes it doubtful, not untrue.
         main = read(old.statement[: cut.start()])
@@ -423,6 +446,8 @@ def _said(reading: Reading) -> frozenset[str]:
     return (reading.stems | subject_words(reading)) - light() - reading.dates
 
 
+_letters = re.compile(r"[a-z]+")
+_idle = frozenset("got get getting own new said yes again last day".split())
 _persons = frozenset(ME.values()) | {"other"}
 _kin = frozenset(map(root, KIN))
 _professions = frozenset(map(root, PROFESSIONS))

@@ -44,6 +44,9 @@ def parse(statement: str) -> Parse:
             pending += [plain(MY[word.text]), plain("'s")]
         else:
             pending.append(word)
+    if len(pending) > 2 and pending[2].text == "team" and pending[1].text == "'s":
+        # "our team", "my team": whoever says so, it is the team.
+        pending = pending[2:] if pending[0].text in ("user", "team") else pending
     pending = _used_to(_contrasted(_with_subject(pending)))
     found.is_definite = bool(pending) and pending[0].text in ("the", "team")
     for position, word in enumerate(pending):

@@ -49,6 +49,9 @@ def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
         return None
     if old.is_plan and not new.is_plan and "end" not in new.change:
         return None
+    is_stopped = "end" in new.change and overlap.only_new <= _doing and not new.dates
+    if is_stopped and weight(overlap.shared - subject_words(old)) >= 1 and overlap.missing <= 1:
+        return Relation("update", "denied")
     if not (old.negated | new.negated) & overlap.shared:
         return None  # "wants it simple" and "wants it simple and does no searching"
     covered = weight(overlap.shared - subject_words(old))
@@ -61,6 +64,7 @@ def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     return Relation("update", "denied") if is_given_up or same_head(old, new) else None
 
 
+_doing = frozenset({"doing", root("go"), root("play"), root("take")})
 # What one does with a thing: "drinks coffee" is over when coffee is given up.
 _habits = frozenset(map(root, HABITS))
 
@@ -111,7 +115,9 @@ def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
     verbs = new.clause_verbs
     if ending_verbs(own.changes).isdisjoint(verbs):
         return None
-    if "leave" in verbs and any(is_time(word) for word in new.words):
+    pairs = zip(new.words, new.words[1:], strict=False)
+    at_a_time = any(w.text in ("at", "by") and (is_time(n) or n.is_number) for w, n in pairs)
+    if "leave" in verbs and (at_a_time or any(map(is_time, new.words))):
         return None  # "left Oslo at nine" is a journey
     for row in _endings(own.changes):
         for verb, place in verbs.items():

@@ -38,6 +38,12 @@ def _clock(match: re.Match[str]) -> str:
     return f" {hour:02}:{match[2] or '00'} "
 
 
+def _past_hour(hour: str, minutes: str) -> str:
+    number = NUMBERS.get(hour, hour)
+    is_hour = number.isdigit() and int(number) < 25
+    return f"{int(number):02}:{minutes}" if is_hour else f"{minutes} past {hour}"
+
+
 def _scaled(match: re.Match[str]) -> str:
     return f"{float(match[1]) * _scale[match[2]]:.10g}"
 
@@ -57,6 +63,7 @@ def _rewritings() -> tuple[tuple[str, bool, re.Pattern[str], Replacement], ...]:
         ("'", r"n't\b", " not"),
         ("cannot", r"\bcannot\b", "can not"),
         ("'", r"\bi'm\b", "i am"),
+        ("'s got", r"'s got\b", " has"),
         ("'", r"'(re|ve|ll|d)\b", lambda m: f" {_full[m[1]]}"),
         ("'", r"s'(?=\s|$)", "s 's"),
         ("'", r"'s\b", " 's"),
@@ -68,6 +75,10 @@ def _rewritings() -> tuple[tuple[str, bool, re.Pattern[str], Replacement], ...]:
         (":", r"\b(\d):(\d\d)\b", r"0\1:\2"),
         ("'", r"\b(\d{1,2}) ?o'clock\b", lambda m: f"{int(m[1]):02}:00"),
         ("noon", r"\bnoon\b", "12:00"),
+        ("half past", r"\bhalf past (\w+)", lambda m: _past_hour(m[1], "30")),
+        ("quarter past", r"\b(?:a )?quarter past (\w+)", lambda m: _past_hour(m[1], "15")),
+        ("best", r"^the (\w+) ([\w' ]{1,40}?) (?:likes?|loves?|enjoys?) (?:the )?best is\b",
+         lambda m: f"{m[2]}'s favorite {m[1]} is"),
         ("-", r"\b(\d{4})-(\d\d)-(\d\d)\b", r"\2_\3 \1"),
         ("", rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_month}\b",
          lambda m: f"{_month_number(m[2])}_{int(m[1]):02}"),

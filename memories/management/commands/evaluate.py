@@ -77,7 +77,8 @@ class Command(CommandWithExamples):
             "--dataset",
             type=Path,
             metavar="FILE",
-            help="needed by retrieval, extraction and conflicts; the others have stories of their own",
+            help="needed by retrieval, extraction and conflicts; the others have stories of their"
+            " own",
         )
         parser.add_argument(
             "--half", default="", help="of stories and pairs: those of this half alone"

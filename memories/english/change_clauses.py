@@ -1,0 +1,120 @@
+"""A change that is told in two clauses: what is over, and what is so instead.
+
+"I no longer drive a Volvo, it's a Skoda now" says that one drives a Skoda; each clause takes from the
+other what it leaves out. Pure: clauses with their words in, the words that they mean out.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+GONE = re.compile(
+    r"\b(?:no longer|any ?more|any longer|used to|after all|instead of|took me off|done with|moved on from"
+    r"|(?:gave|given|giving) up|left|quit|stopped|dropped|cancell?ed|sold|closed|retired|died|broke|switched"
+    r"|replaced|moved out|went to another|is over|got rid of|ended)\b",
+    re.IGNORECASE,
+)
+ARRIVED = re.compile(
+    r"\b(?:now|these days|nowadays|instead|from now on|currently|at the moment|since then)\b",
+    re.IGNORECASE,
+)
+_now_first = re.compile(
+    r"(?:now|nowadays|these days),? (?P<rest>(?:I|we|my|our)\b.+)", re.IGNORECASE
+)
+# "it's a Skoda now", after a comma or as a clause of its own
+_instead = re.compile(
+    r"(?P<it>it|they|that|he|she)(?:['’](?:s|re)| (?:is|are))(?: (?:just|only))? (?P<value>.+)",
+    re.IGNORECASE,
+)
+_after_comma = re.compile(
+    r"[,;] (?:but |and |so )?(?=(?:it|they|that)(?:['’](?:s|re)| (?:is|are)) )", re.IGNORECASE
+)
+_acts = re.compile(r"(?P<it>It|They|He|She) (?P<rest>[a-z]+s\b.+|now [a-z]+s\b.+)")
+_over = r"(?: (?:any ?more|any longer|these days|now|after all|from now on))?"
+# who or what, the verb, what is over
+_is_not = re.compile(
+    rf"(?P<who>[^,;]{{1,60}}?)(?: (?P<is>is|are|am|was)n['’]t| (?P<be>is|are|am|was) (?:not|no longer)"
+    rf"|(?P<short>['’](?:s|m|re)) (?:not|no longer)) (?P<rest>[^,;]{{2,80}}?){_over}",
+    re.IGNORECASE,
+)
+_does_not = re.compile(
+    rf"(?P<who>[^,;]{{1,60}}?) (?:don['’]t|do not|(?P<third>doesn['’]t|does not)|no longer|used to) "
+    rf"(?P<verb>[a-z]+)(?P<lead> (?:in|at|for|on|to|with|by|from|as|a|an|the|my|our))? (?P<rest>[^,;]{{2,80}}?){_over}",
+    re.IGNORECASE,
+)
+_that_does = re.compile(r" that (?:I|we|he|she|they|it) [a-z]+$", re.IGNORECASE)
+Item = TypeVar("Item")
+
+
+def changed(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str | None]]:
+    """The clauses of a text with their words, in their order; the words again of those that tell of a
+    change, with what they leave to the one before, and None for the others."""
+    before = ""
+    for place, (item, text) in enumerate(items):
+        after = items[place + 1][1] if place + 1 < len(items) else ""
+        around = f"{before} ; {text} ; {after}"
+        is_told = bool(
+            (ARRIVED.search(text) and GONE.search(around))
+            or (GONE.search(text) and ARRIVED.search(around))
+        )
+        if match := _now_first.fullmatch(text):
+            text = f"{match['rest']} now"
+        cut = _after_comma.search(text)
+        first = text[: cut.start()] if cut else before
+        said = _said_instead(first, text[cut.end() :] if cut else text, is_one=cut is not None)
+        if cut and said:
+            yield item, first
+        if said or is_told or _goes_on(before, text):
+            yield item, said or text
+        else:
+            yield item, None
+        before = text
+
+
+def _said_instead(first: str, second: str, *, is_one: bool) -> str:
+    """What `second` says of what `first` denies, "" where it does not lean on it; `is_one`: they are
+    one sentence."""
+    match, acts = _instead.fullmatch(second), _acts.fullmatch(second)
+    if denied := _is_not.fullmatch(first):
+        is_ = denied["is"] or denied["be"] or denied["short"]
+        join = "" if denied["short"] else " "
+        if match:
+            # "it's cold here" is not said of who is not in Rome any more.
+            is_alike = match["value"].split()[0].lower() == denied["rest"].split()[0].lower()
+            is_thing = is_one and denied["who"].lower() not in ("i", "we")
+            return f"{denied['who']}{join}{is_} {match['value']}" if is_alike or is_thing else ""
+        return f"{denied['who']} {acts['rest']}" if acts else ""
+    denied = _does_not.fullmatch(first)
+    if denied is None:
+        return ""
+    if acts and denied["who"].lower() not in ("i", "we"):
+        return f"{denied['who']} {acts['rest']}"
+    if match is None or not _names_a_value(match["value"], denied["lead"] or ""):
+        return ""
+    verb = denied["verb"]
+    if denied["third"] and not verb.endswith("s"):
+        verb += "es" if verb.endswith(("sh", "ch", "x", "o")) else "s"
+    lead = denied["lead"] or ""
+    value = _that_does.sub("", match["value"])
+    if (
+        lead.strip() in ("a", "an", "the", "my", "our")
+        or lead
+        and value.lower().startswith(lead.strip() + " ")
+    ):
+        lead = ""
+    return f"{denied['who']} {verb}{lead} {value}"
+
+
+def _names_a_value(value: str, lead: str) -> bool:
+    """ "it's Milan", "it's a Skoda now", "it's lactose that she avoids"; not "it's too far"."""
+    is_named = bool(re.match(r"(?:(?:a|an|the|in|at|on|for|with|to) )?[A-Z\d]", value))
+    is_led = bool(lead.strip()) and value.lower().startswith(f"{lead.strip()} ") and len(lead) > 3
+    return is_named or is_led or bool(ARRIVED.search(value) or _that_does.search(value))
+
+
+def _goes_on(before: str, text: str) -> bool:
+    """ "I no longer get up at six" and "I get up at five": the same is done otherwise."""
+    denied = _does_not.fullmatch(before)
+    return denied is not None and text.lower().startswith(
+        f"{denied['who']} {denied['verb']} ".lower()
+    )
