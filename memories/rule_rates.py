@@ -60,6 +60,7 @@ def rule_rates(scope: Scope) -> list[RuleRate]:
     is_rejected = Q(memory__forgotten_at__isnull=False, memory__forget_reason=WRONG)
     rows = (
         facts.exclude(rule="")
+        .exclude(method=Fact.Method.MANUAL)
         .order_by()
         .alias(is_edited=is_edited)
         .values_list("rule", "method")

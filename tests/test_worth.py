@@ -1,13 +1,19 @@
 """What is worth keeping: the labelled stories, and the rules they are judged by."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from memories import skip_counts
+from memories.english import referents
 from memories.evaluation import evaluation_report, worth_stories
 from memories.evaluation.worth_stories import WORTH
+from memories.ingest import NewMessage
+from memories.models import Memory
 from memories.transcripts import Unreadable
+from tests.people import Person
 
 
 def test_every_story_says_what_is_to_be_kept_or_not() -> None:
@@ -24,6 +30,13 @@ def test_a_line_that_is_no_story_is_named(tmp_path: Path) -> None:
         worth_stories.worth_stories(path)
 
 
+def test_the_stories_come_out_as_they_are_labelled(db: None) -> None:
+    measured = worth_stories.evaluate(worth_stories.worth_stories(WORTH), lambda n: None).measured()
+    assert measured["right"] >= 0.9
+    assert measured["worth keeping: kept"] >= 0.9
+    assert measured["not worth it: kept"] <= 0.05
+
+
 def test_what_was_kept_is_judged_by_the_labels(tmp_path: Path, db: None) -> None:
     path = tmp_path / "stories.jsonl"
     rows: list[dict[str, object]] = [
@@ -36,3 +49,90 @@ def test_what_was_kept_is_judged_by_the_labels(tmp_path: Path, db: None) -> None
     assert judged.measured()["worth keeping: kept"] == judged.measured()["right"] == 0.5
     assert [row["id"] for row in evaluation_report.worth_json(judged)["wrong"]] == ["wrong"]
     assert any(line.startswith("wrong: ") for line in evaluation_report.worth_lines(judged))
+
+
+# ---- what a clause lacks, and what of it can be kept
+
+AT = datetime(2026, 3, 11, 15, tzinfo=UTC)  # a Wednesday
+
+
+@pytest.mark.parametrize(
+    ("clause", "word"),
+    [
+        ("I love this one", "this one"),
+        ("he lent it to me", "he"),
+        ("I have lived there for years", "there"),
+        ("I am a fan of this genre", "this"),
+        ("My grandma gave it to me", "it"),
+        ("I liked that", "that"),
+    ],
+)
+def test_words_that_point_elsewhere_are_found(clause: str, word: str) -> None:
+    assert referents.open_referent(clause) == word
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "I bought a bike and painted it red",
+        "my brother says that he moved out",
+        "I moved to Rome and work there",
+        "I know that trams are late this week",
+        "the flat that I rent is damp",
+        "there is a mill behind our house",
+        "I help those who lost their home",
+    ],
+)
+def test_words_that_stand_for_what_was_said_are_not(clause: str) -> None:
+    assert referents.open_referent(clause) == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("I bought a loom last week, and it was such fun.", "in the week of 2 March 2026"),
+        ("My son Emil is seven, what books would you recommend?", "Emil is seven"),
+        ("Just so you know, I'm allergic to bees.", "User is allergic to bees"),
+        ("I'm flying to Malta tomorrow.", "on 12 March 2026"),
+        ("My exam is next Friday.", "on Friday 13 March 2026"),
+    ],
+)
+def test_of_a_clause_the_part_that_stands_by_itself_is_kept(
+    alice: Person, said: str, kept: str
+) -> None:
+    alice.say(NewMessage(said, created_at=AT))
+    texts = alice.live()
+    assert any(kept in text for text in texts)
+    assert not any(word in " ".join(texts) for word in (" fun", "recommend", "so you know"))
+
+
+def test_a_state_of_the_moment_is_forgotten_after_it(alice: Person) -> None:
+    alice.say(NewMessage("I'm out of the office until Friday.", created_at=AT))
+    alice.say(NewMessage("I have a sister in Graz.", created_at=AT))
+    brief, lasting = Memory.objects.order_by("pk")
+    assert brief.forget_after == datetime(2026, 3, 16, tzinfo=UTC)
+    assert lasting.forget_after is None
+
+
+def test_a_session_says_why_nothing_of_a_message_is_kept(alice: Person) -> None:
+    session = alice.say("I'm a big fan of this genre.", "I need a coffee.")
+    assert not session.created_ids
+    assert "not worth keeping: it points at what stands elsewhere, a mood" in session.reason
+    assert session.counts["unworthy_referent"] == session.counts["unworthy_moment"] == 1
+    labels = [label for label, _, _ in skip_counts.unworthy(alice.scope)]
+    assert sorted(labels) == ["moment", "referent"]
+    assert alice.live() == []
+
+
+def test_a_text_that_is_understood_and_not_worth_it_is_not_kept_whole(alice: Person) -> None:
+    alice.tell("I'm a big fan of this genre.", extract="auto")
+    assert alice.live() == []
+    alice.tell("Blue bins, odd weeks", extract="auto")
+    [memory] = Memory.objects.all()
+    assert (memory.content, memory.confidence) == ("Blue bins, odd weeks", 0.5)
+
+
+def test_a_letter_that_is_handed_over_tells_nothing_of_its_bearer(alice: Person) -> None:
+    letter = "Dear Ms Osei,\n\nI am a certified welder. I live in Accra.\n\nKind regards,\nKofi"
+    alice.say(f"Can you shorten this?\n\n{letter}", "I am a beekeeper in Graz.")
+    assert alice.live() == ["User is a beekeeper in Graz"]

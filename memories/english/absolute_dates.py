@@ -58,7 +58,7 @@ def end_of_state(statement: str, said_at: datetime) -> datetime | None:
     if not _state.search(statement):
         return None
     for start, _, span in relative_phrases(statement, said_at):
-        is_on = span.start <= said_at < span.end and span.grain in _brief
+        is_on = span.first_day <= said_at.date() <= span.last_day and span.grain in _brief
         if is_on or _until.search(statement, max(0, start - 12), start):
             return span.end + GRACE
     return said_at + FOR_NOW if _for_now.search(statement) else None

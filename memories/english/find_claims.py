@@ -198,7 +198,10 @@ def extract(
     kept = _kept(fits, told) if fits else []
     to_machine = name == UNKNOWN or talk.with_assistant
     base = Telling(
-        to_machine=to_machine, is_named=bool(talk.listener(name)), is_alone=told.heard == 1
+        to_machine=to_machine,
+        is_named=bool(talk.listener(name)),
+        is_alone=told.heard == 1,
+        is_unknown=name == UNKNOWN,
     )
     claim = _claim(name, talk.listener(name), occurred_at, order, base)
     places = {fit.clause.start for fit in kept}

@@ -39,7 +39,7 @@ _person = re.compile(
     re.IGNORECASE,
 )
 _own_thing = re.compile(
-    r"\b(?:an?|the|my|our|your|his|her|their|some|every|each|no|two|three|four|\d+|[\w-]+'s) (?:[\w'-]+ ){0,3}?[\w'-]{3,}",
+    rf"\b(?:an?|the|my|our|your|his|her|their|some|every|each|no|two|three|four|\d+|[\w-]+'s) (?!(?:{KIN}|{PEOPLE})\b)(?:[\w'-]+ ){{0,3}}?[\w'-]{{3,}}",
     re.IGNORECASE,
 )
 _several = re.compile(
@@ -65,7 +65,10 @@ _pointing = re.compile(
 )
 
 
-_name = re.compile(r"(?!I\b)(?:^[A-Z][\w-]+ |(?<!^)\b[A-Z][a-z]+)")
+_name = re.compile(
+    r"(?!(?:I|My|Our|We|The|An?|In|On|At|When|After|Before|Since|This|That|These|Those|It|They|He|She|If|So|And|But|Last|Next|One|Some|There|Here|As|For|With|To|Just)\b)"
+    r"(?:^[A-Z][\w-]+ |(?<!^)\b[A-Z][a-z]+)"
+)
 _place = re.compile(r"\b(?:in|to|at|from|near|of) (?:the |my |our |an? )?[\w-]{3,}")
 # What may have been named before a word that stands for it
 _antecedents = {

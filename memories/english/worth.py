@@ -39,11 +39,13 @@ WISHES = frozenset(
 )
 FEELINGS = frozenset("feels values".split())
 # Of a message that leaves nothing else one may be kept for these reasons all the same.
-WEAK = frozenset("moment remark vague".split())
-OUTWEIGHED = WEAK | {"task"}  # by a change that is told
+WEAK = frozenset("moment vague".split())
+OUTWEIGHED = frozenset("moment remark vague task".split())  # by a change that is told
 IDLE = frozenset("it-is advises statement our-world".split())
-LEAST = 3
+LEAST = 4
 EVENTS = frozenset("got dated passive started-using people kin".split())
+# What it says is clear enough not to be kept as a text either.
+UNDERSTOOD = frozenset("referent addressed task moment remark".split())
 TEAM_RULES = frozenset("team-should team-decided-that team-system".split())
 OF_WORK = frozenset(
     "missing-check should-add-check review-demand".split()
@@ -53,7 +55,7 @@ STANDING = frozenset(("instruction", "policy"))
 _quotes = re.compile(r"[\"“”]")
 _garbled = re.compile(r"[\t|{}]|->|=>|::|\(\)|</|\\n|_{3,}|={2,}|\*{2,}")
 _no_end = re.compile(
-    r"\b(?:the|a|an|my|our|your|their|his|and|or|but|because|if|than|is|are|was|were|am|very|more|so|while|although)$",
+    r"\b(?:the|a|an|my|our|your|their|his|and|or|but|because|if|than|is|are|was|were|am|very|more|so|while|although|been|be)$",
     re.IGNORECASE,
 )
 _opening = re.compile(
@@ -85,12 +87,20 @@ _feeling = re.compile(
     r"|keen|eager|determined|conflicted|good|fine|okay|ok|great|better|bad|down|interested)\b",
     re.IGNORECASE,
 )
+# of those who are spoken of
+_mood = re.compile(
+    r"\b(?:is|are|was|were|been|felt|feels?|got) (?:so |really |very |all |just |totally |super |a bit |pretty )*(?:excited|happy|glad|sad|tired|thrilled|proud|grateful|thankful|lucky|blessed|upset|nervous|anxious"
+    r"|inspired|exhausted|overwhelmed|stoked|pumped|frustrated|confused|relieved|amazed|surprised|hyped|scared|freaked|shocked|amazing|awesome|incredible|wonderful|fantastic|great fun|so cute|cute|choked up)\b"
+    r"|\b(?:we|I|they|[Ee]veryone|everybody|people) should\b",
+    re.IGNORECASE,
+)
 _cheer = re.compile(
     r"\b(?:keep (?:going|on|at it|pushing|it up|trying|believing|working|writing|moving|learning|growing|fighting|doing)|never give up|give up|won't (?:quit|stop|give)"
     r"|believe in (?:myself|ourselves|yourself)|life is|reminds? (?:me|us)|reminded (?:me|us)|blast|roller ?coaster|journey|joy|dreams? come true|right attitude|means? (?:so much|a lot|the world)"
     r"|can't imagine|nothing beats|worth it|good vibes|feel alive|makes? (?:me|us) (?:feel|so|happy|smile|think)|made (?:me|us) (?:feel|so|happy|smile|think|realize|appreciate)"
-    r"|taught (?:me|us)|teaches (?:me|us)|inspires? (?:me|us)|lots of fun|so much fun|great time|good time|amazing (?:time|experience|feeling)|hard work|best of luck|paid off|pays? off"
-    r"|positive (?:impact|change|difference)|make a (?:positive |big |real )?difference|have(?: got)? my back|in my corner|in this together|through thick and thin|push(?:ing)? (?:myself|ourselves|through|forward|on))\b",
+    r"|taught (?:me|us)|teaches (?:me|us)|inspires? (?:me|us)|lots of fun|such fun|so much fun|great time|good time|amazing (?:time|experience|feeling)|hard work|best of luck|paid off|pays? off"
+    r"|(?:my|our|their) rock\b|like family|great addition|cheer(?:s|ed)? (?:me|us) on|tough times?|rough (?:time|patch|day|week)|at one with|stay on track|so supportive|supportive of"
+    r"|(?:starting|beginning) to (?:realize|realise|feel|see)|am loving|since (?:we|I|the) last|since the last|there for (?:me|us)|haven't (?:talked|chatted|caught up|seen each other|spoken)|did(?:n't| not) talk|bring positive|make (?:things|it) better|same (?:magic|page|values)|positive (?:impact|change|difference)|make a (?:positive |big |real )?difference|have(?: got)? my back|in my corner|in this together|through thick and thin|push(?:ing)? (?:myself|ourselves|through|forward|on))\b",
     re.IGNORECASE,
 )
 # the talk with an assistant, and the work that is asked of it
@@ -119,6 +129,11 @@ _once = re.compile(
     r"^I (?:want|need|would like|'d like) you to (?!(?:always|never|stop|not|keep)\b)\w+ (?:me )?(?:the|this|that|these|my|an?|it|out)\b",
     re.IGNORECASE,
 )
+_at_once = re.compile(
+    r"\b(?:right now|now[,.]? sharp|now$|immediately|and (?:just |then )?\*?(?:show|list|push|give|display|deliver|provide|fix|send|tell)\*?\b"
+    r"|you(?:'ve| have)? (?:already|just)|you are \*?starting|(?:provide|give|show|send|repeat|do|redo|change|touch) (?:it|them|this|that|these|those)$|hold off|the (?:plan|outline|route|link|list|draft|table|summary|data) now)\b",
+    re.IGNORECASE,
+)
 _title = re.compile(r"[\"“][^\"”]{2,60}[\"”]|'[A-Z][^']{2,60}'")
 _moment = re.compile(
     r"\b(?:in (?:a|an|\d+|ten|five|two|few|couple) ?(?:of )?(?:few |couple of )?(?:seconds?|minutes?|secs?|mins?|moments?|bit|sec|hour)|for now|be right back|brb|be back|right away|later today|real quick|quickly|one (?:last|more) time|this very moment)\b",
@@ -140,9 +155,9 @@ _housekeeping = re.compile(
     r"|background (?:note|noise|unless)|noise|chatter|housekeeping|placeholder|unless (?:a|the) (?:later|newer|note|content)|later answers?|future answers?|summaries should|viewers?)\b",
     re.IGNORECASE,
 )
-_topic = re.compile(
-    r"(?!(?:it|that|this|they|these|those|he|she|which|what|who|there|here|seeing|knowing|hearing|imagining|thinking|looking|you|your|i|we|maybe|especially|check|thanks|so|just|not|no|yes)\b)"
-    r"(?:(?:my|our|the|having|being) )?[A-Za-z][\w'-]{2,}(?: [\w'&-]+){0,8}? (?:really |always |often |also |can |just |has |have |'s )*(?:\w+[^s\W]s|\w+ed|help|made|given|gave|taught|let|get|bring|give|make|keep|mean|lift|need|is|are)\b",
+_helps = re.compile(
+    r"(?!(?:it|that|this|they|these|those|he|she|which|what|who|there|here|seeing|knowing|hearing|imagining|having|you|your|i|we|maybe)\b)(?:(?:my|our|the) )?[A-Za-z][\w'-]{2,}(?: [\w'&-]+){0,4}?"
+    r" (?:really |always |often |also |can |just )*(?:helps?|calms?|relaxes|relax|soothes|triggers?|bothers) (?:me|us)\b",
     re.IGNORECASE,
 )
 _hobby = re.compile(
@@ -167,7 +182,7 @@ class Telling:
 
     `is_restored`: its "I" was put there by us. `to_machine`: it is said to an assistant, or by nobody
     known. `is_named`: "you" is somebody whose name is known. `is_beside`: it is not what its message is
-    about, and has to say more. `is_alone`: it is all that its message says.
+    about, and has to say more. `is_alone`: it is all that its message says. `is_unknown`: nobody knows the name of who says it.
     """
 
     words: str = ""
@@ -181,6 +196,7 @@ class Telling:
     is_named: bool = False
     is_beside: bool = False
     is_alone: bool = False
+    is_unknown: bool = False
 
 
 def doubt(telling: Telling) -> str:
@@ -192,7 +208,7 @@ def doubt(telling: Telling) -> str:
     if telling.category in STANDING and telling.rule not in TEAM_RULES and not telling.is_named:
         # How somebody wants to be answered is said of "this" and to "you".
         is_once = telling.rule == "wants-from-assistant" and _once.search(telling.words)
-        return "task" if is_once else ""
+        return "task" if is_once or _at_once.search(telling.words) else ""
     if not telling.is_answer and open_referent(telling.words):
         return "referent"
     if _you.search(telling.words) and (not telling.is_named or _you_does.search(telling.words)):
@@ -211,6 +227,8 @@ def _is_unfinished(telling: Telling) -> bool:
     ):
         return True
     if len(_quotes.findall(words)) % 2 or _garbled.search(words) or _no_end.search(words):
+        return True
+    if telling.is_restored and ":" in words:
         return True
     if telling.is_restored and (_participle.match(words) or len(words.split()) < 4):
         return True
@@ -240,9 +258,11 @@ def _of_little_use(telling: Telling, amount: int) -> str:
     if rule in FEELINGS or (
         _feeling.match(words) and telling.category not in ("relationship", "possession")
     ):
-        least = 3 if telling.is_named or not telling.to_machine else 7
+        least = 7 if telling.to_machine else 5
         return "" if amount >= least and not _cheer.search(words) else "moment"
-    if _cheer.search(words) and amount < 5:
+    if _cheer.search(words) or _mood.search(words):
+        return "remark"
+    if rule == "thinks" and (amount < 5 or _judgement.search(words)):
         return "remark"
     # Who somebody is or what he has is no work at hand, whatever words he says it with.
     is_plain = telling.confidence >= 0.85 and rule not in WISHES | EVENTS
@@ -251,9 +271,11 @@ def _of_little_use(telling: Telling, amount: int) -> str:
         return "task"
     if rule in WISHES:
         return _wish(telling, amount, is_dated)
+    if telling.to_machine and rule in ("my-something", "my-thing") and amount < 4:
+        return "vague"
     if telling.confidence >= 0.85 and rule not in EVENTS:
         return ""
-    least = 1 if telling.is_alone else 4 if telling.to_machine else 2
+    least = 1 if telling.is_alone else 6 if telling.to_machine else 2
     return "" if amount >= least or (is_dated and amount >= 2) else "vague"
 
 
@@ -270,7 +292,10 @@ BESIDE = 4  # the least strength of what is said beside the news of a message
 MOST_PARTS = 6  # of a clause that are tried for themselves
 
 
-_trailing = re.compile(r" (?:there|here|too|as well|again|though)$", re.IGNORECASE)
+_trailing = re.compile(
+    r"(?<! went)(?<! go)(?<! been)(?<! get)(?<! got)(?<! live)(?<! lived) (?:there|here|too|as well|again|though)$",
+    re.IGNORECASE,
+)
 
 
 def shortened(words: str) -> Iterator[str]:
@@ -316,6 +341,8 @@ def strength(words: str) -> int:
 def _wish(telling: Telling, amount: int, is_dated: bool) -> str:
     words = telling.words
     if telling.to_machine:
+        if telling.rule in ("will", "needs"):
+            return "" if amount >= 7 or (amount >= 6 and is_dated) else "task"
         return "" if amount >= 5 or (amount >= 4 and is_dated) else "task"
     if _supposition.search(words) and amount < 5:
         return "moment"
@@ -326,15 +353,17 @@ def _wish(telling: Telling, amount: int, is_dated: bool) -> str:
 def _loose(telling: Telling, amount: int) -> str:
     words, rule = telling.words, telling.rule
     if rule == "does-me-good":
-        return "" if _topic.match(words) and not telling.to_machine else "remark"
+        return "" if _helps.match(words) and not telling.to_machine else "remark"
     if rule in ("it-is", "advises"):
         return "remark"
+    if telling.is_unknown and rule in ("statement", "our-world"):
+        return "others"  # nobody says it of himself, and nobody knows who says it
     if rule == "doing-is":
         return "" if _hobby.search(words) and not _judgement.search(words) else "remark"
     if _cheer.search(words) or _judgement.search(words) or _feeling.match(words):
         return "remark"
     if telling.to_machine and _of_task.search(words):
         return "task"
-    least = 6 if telling.to_machine else 5 if rule in ("statement", "our-world") else 4
-    has_detail = bool(_number.search(words) or read_clause.names(words) or _lasting.search(words))
+    least = 7 if telling.to_machine else 5
+    has_detail = bool(_number.search(words) or read_clause.names(words))
     return "" if amount >= least and has_detail else "vague"

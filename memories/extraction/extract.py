@@ -104,7 +104,7 @@ class ExtractionRun:
         if not found.claims and self.heard and options.is_whole_text:
             # A text is kept whole, as in the seed; of messages the episodes alone, and of a text
             # that was understood and is not worth keeping.
-            understood = {skip.index for skip in found.unworthy}
+            understood = {skip.index for skip in found.unworthy if skip.label in worth.UNDERSTOOD}
             texts = [message for message in self.heard if message.index not in understood]
             _keep_whole(texts, options, "whole", found)
             found.notes.insert(0, f"{'kept whole: ' if found.claims else ''}no claim found")
