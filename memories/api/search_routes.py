@@ -172,8 +172,8 @@ Notes = Annotated[
 Confidence = Annotated[
     float,
     Meta(
-        description="0 to 1: the chance that what was asked for stands in this answer, fitted for the"
-        " ranking `hybrid` under the embedded model."
+        description="0 to 1: the chance that what was asked for stands in this answer, fitted for"
+        " the ranking `hybrid` under the embedded model."
     ),
 ]
 
@@ -263,8 +263,8 @@ class ContextBody(SearchBody):
         Field(
             ge=0,
             le=1,
-            description="Where the confidence is below it, nothing is told but the person's standing"
-            " wishes; 0 tells what there is.",
+            description="Where the confidence is below it, nothing is told but the person's"
+            " standing wishes; 0 tells what there is.",
         ),
     ] = context.FLOOR
 

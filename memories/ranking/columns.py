@@ -1,5 +1,5 @@
-"""Candidates as columns, what can be seen only among them (conversations, neighbours), and the rankings
-by one rule: the merge of cosine and keyword hits, and either side alone."""
+"""Candidates as columns, what can be seen only among them (conversations, neighbours), and the
+rankings by one rule: the merge of cosine and keyword hits, and either side alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -42,8 +42,8 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A candidate's id, layer and item, its score from 0 to 1, and the parts that the score sums up;
-    `cosine` is that of its vector and the query's, where both are known."""
+    """A candidate's id, layer and item, its score from 0 to 1, and the parts that the score sums
+    up; `cosine` is that of its vector and the query's, where both are known."""
 
     id: int
     layer: int
@@ -67,8 +67,8 @@ _positions = 1 << 32  # more than a conversation has
 class Columns:
     """The candidates' columns as arrays of one length; `Candidate` says what each means.
 
-    What belongs to no conversation has one of its own, -id; without a position it is -2. `assistant`
-    is 1, 0, or nan for what is no message. `items` are 16 bytes each.
+    What belongs to no conversation has one of its own, -id; without a position it is -2.
+    `assistant` is 1, 0, or nan for what is no message. `items` are 16 bytes each.
     A sitting is a conversation, or a stretch of it without a pause of eight hours.
     """
 

@@ -1,7 +1,7 @@
 """How sure an answer is: the chance that what was asked for stands in its hits.
 
-A logistic function of four signs, fitted on questions of conversations that hold the answer, ask for what nobody
-said, or belong to other conversations (LoCoMo and BEAM-100K, under the embedded model).
+A logistic function of four signs, fitted on questions whose conversation holds the answer, that ask
+for what nobody said, or that belong to another one (LoCoMo, BEAM-100K; the embedded model).
 """
 
 import re
@@ -38,8 +38,8 @@ _about_talk = frozenset(
 def confidence_of(query: str, hits: Sequence[Hit]) -> float:
     """0 to 1; 0 where there are no hits.
 
-    What counts: the nearest meaning; how much of the question's words one hit holds; how much the first
-    three hold together; and, where somebody is named, whether it is that one who says it.
+    What counts: the nearest meaning; how much of the question's words one hit holds; how much the
+    first three hold together; and, where somebody is named, whether it is that one who says it.
     """
     if not hits:
         return 0.0

@@ -1,5 +1,6 @@
-"""What answers a question, packed into a token budget as a block of text that goes into a prompt as it
-stands: the person's standing wishes, and the messages that answer, with what is believed of them.
+"""What answers a question, packed into a token budget as a block of text that goes into a prompt as
+it stands: the person's standing wishes, and the messages that answer, with what is believed of
+them.
 
 The block's tag is one that the gatekeeper passes over: what was served is not learned again.
 """
