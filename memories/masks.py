@@ -85,14 +85,16 @@ def of_new_memory(memory: Memory, spans: Iterable[Span], why: MaskReason) -> lis
     return _take(memory, [("content", span) for span in sorted(spans)], why)
 
 
-def copied(fact: Fact, memory: Memory) -> list[MaskedSpan]:
-    """The unsaved masks of a memory that has the words of a fact, masked likewise."""
+def copied(fact: Fact, row: Memory | Fact, cause: uuid.UUID) -> list[MaskedSpan]:
+    """The unsaved masks of a row that has the words of a fact, masked likewise, for `cause`."""
+    target = {"memory": row} if isinstance(row, Memory) else {"fact": row}
+    place = "content" if isinstance(row, Memory) else "statement"
     return [
         MaskedSpan(
-            workspace_id=row.workspace_id, memory=memory, place="content", start=row.start,
-            end=row.end, words=row.words, kind=row.kind, reason=row.reason, cause=row.cause,
+            workspace_id=each.workspace_id, place=place, start=each.start, end=each.end,
+            words=each.words, kind=each.kind, reason=each.reason, cause=cause, **target,
         )
-        for row in fact.masks.filter(place="statement").order_by("pk")
+        for each in fact.masks.filter(place="statement").order_by("pk")
     ]  # fmt: skip
 
 

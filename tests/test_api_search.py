@@ -53,7 +53,7 @@ def test_a_hit_carries_its_memory_and_score(http: Caller) -> None:
     answer = ask(http)
     assert (answer.status, answer.body["count"]) == (200, 1)
     hit = answer.body["results"][0]
-    assert set(hit) == {"layer", "score", "memory"}
+    assert set(hit) == {"layer", "score", "memory", "source"}
     assert (hit["layer"], hit["memory"]["userId"]) == ("memories", "u1")
     assert hit["memory"]["metadata"] == {}
     assert 0 <= hit["score"] <= 1

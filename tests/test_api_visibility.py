@@ -130,3 +130,48 @@ def test_what_an_agent_told_of_the_user_is_in_the_users_search(alice: Person, bo
     caller(bob).post("/memories", {"content": SECRET, "userId": "u1"})
     assert found(caller(alice), userId="u1") == {SECRET}
     assert found(caller(alice), userId="u2") == set()
+
+
+def test_a_hit_has_its_message_for_whom_may_see_that_alone(
+    decided: Caller, alice: Person, mallory: Person
+) -> None:
+    key = caller(alice).post("/keys", {"name": "mate", "agentId": "mate"}).body["key"]
+    mate = Caller(alice.workspace.slug, {"X-API-Key": key})
+    body = {"query": "PostgreSQL"}
+    [own] = decided.post("/memories/search", body).body["results"]
+    assert own["source"] == {
+        "episodeId": own["source"]["episodeId"], "externalId": "m1", "role": "user", "name": "",
+        "occurredAt": own["source"]["occurredAt"], "text": DECIDED, "start": 0, "end": len(DECIDED),
+    }  # fmt: skip
+    [theirs] = mate.post("/memories/search", body).body["results"]
+    assert theirs["memory"]["id"] == own["memory"]["id"]
+    assert "source" not in theirs
+    served = mate.post("/memories/context", body).body
+    assert served["memoryIds"] == [own["memory"]["id"]]
+    assert (served["episodeIds"], DECIDED in served["text"]) == ([], False)
+    assert DECIDED in decided.post("/memories/context", body).body["text"]
+    outside = caller(mallory)
+    assert outside.post("/memories/search", body).body["results"] == []
+    assert outside.post("/memories/context", body).body["text"] == ""
+
+
+def test_standing_wishes_are_those_that_the_asker_may_see(bob: Person, alice: Person) -> None:
+    said = {"role": "user", "content": "Always answer in French.", "id": "w1"}
+    caller(bob).post("/memories/ingest", {"messages": [said], "threadId": "t1", "userId": "u1"})
+    key = caller(alice).post("/keys", {"name": "mate", "agentId": "mate"}).body["key"]
+    mate = Caller(alice.workspace.slug, {"X-API-Key": key})
+    body = {"query": "How tall is Mount Everest?", "userId": "u1"}
+    assert "French" in caller(bob).post("/memories/context", body).body["text"]
+    assert mate.post("/memories/context", body).body["text"] == ""
+
+
+def test_a_long_messages_source_is_its_sentences_around_the_quote(alice: Person) -> None:
+    filler = " ".join(f"Item {n} on the list is a thing without a colour." for n in range(200))
+    words = f"{filler} I prefer dark mode in my editor. {filler}"
+    alice.say(words, user_id="ada")
+    body = {"query": "dark mode", "userId": "ada"}
+    hit = caller(alice).post("/memories/search", body).body["results"][0]
+    source = hit["source"]
+    assert "I prefer dark mode in my editor." in source["text"]
+    assert len(source["text"]) < 1_500
+    assert words[source["start"] : source["end"]] == source["text"]

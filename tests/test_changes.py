@@ -6,8 +6,8 @@ import pytest
 
 from memories.english import find_claims
 from memories.english.reasons import ground_words, rests_on
-from memories.english.statements import Relation, read, relation, true_until
-from memories.english.statements.implied_ends import IMPLIED_ENDS, ImpliedEnd
+from memories.english.statements import Relation, is_life_event, read, relation, true_until
+from memories.english.statements.implied_ends import IMPLIED_ENDS, LIFE, ImpliedEnd
 from memories.evaluation import change_stories
 from memories.ingest import NewMessage
 from memories.models import Case, Memory, Supersession
@@ -113,3 +113,10 @@ def test_the_own_stories_are_told_as_their_kinds_say() -> None:
     stories = change_stories.stories(change_stories.CHANGES)
     assert len(stories) > 180
     assert {story.kind for story in stories} == set(change_stories.KINDS)
+
+
+def test_what_changes_a_life_is_told_by_rows_of_the_table() -> None:
+    assert {event.name for event in IMPLIED_ENDS} >= LIFE
+    assert is_life_event("User got laid off yesterday")
+    assert is_life_event("User's wife gave birth to a boy")
+    assert not is_life_event("User got a new rug yesterday")

@@ -226,21 +226,25 @@ def test_a_case_shows_what_it_accepts_where_that_is_said(alice: Person, by_hand:
 
 
 @pytest.mark.parametrize("by_hand", [True, False])
-@pytest.mark.parametrize("way", ["accept", "dismiss"])
+@pytest.mark.parametrize(
+    ("way", "unmask"), [("accept", False), ("accept", True), ("dismiss", False)]
+)
 def test_a_decided_case_is_taken_back_and_waits_masked(
-    alice: Person, by_hand: bool, way: str
+    alice: Person, by_hand: bool, way: str, unmask: bool
 ) -> None:
     if by_hand:
         alice.note(SAID, user_id="u")
     else:
         alice.tell(SAID, user_id="u")
     http = caller(alice)
-    assert decided(http, **{way: "facts"}).status == 200
+    assert decided(http, **{way: "facts"}, unmask=unmask).status == 200
     [case] = http.get("/cases", state="decided").body["results"]
     assert http.post(f"/cases/{case['id']}/undo").status == 200
     assert Case.objects.get(pk=case["id"]).state == Case.State.OPEN
     assert_hidden(alice, SECRET)
     assert Fact.objects.filter(quarantined_at__isnull=False).exists()
+    assert decided(http, accept="facts", unmask=True).status == 200
+    assert alice.live() == [SAID]
 
 
 def test_a_correction_that_a_case_accepts_replaces(alice: Person) -> None:

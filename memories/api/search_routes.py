@@ -1,7 +1,7 @@
 """Route: search."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Self
 from uuid import UUID
@@ -17,13 +17,14 @@ from memories.api.shapes import CitationJson, EpisodeJson, LinkJson, MemoryJson
 from memories.index import workspace_index
 from memories.models import AsOf, MemoryScope
 from memories.search import Hit, SearchRequest, context, filters
-from memories.search.request import PATHS, SearchOptions
+from memories.search.context_text import ORDERS
+from memories.search.request import PATHS, SearchOptions, SourceMessage
 from workspaces.api.json_answers import JsonAnswer, one_of
 from workspaces.api.json_requests import read, values_of
 from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
-from workspaces.request_fields import Free, Moment, NullIs, OneOf, Whole, declared
+from workspaces.request_fields import Free, Moment, NullIs, Number, OneOf, Whole, declared
 
 Reranked = Annotated[
     bool | UnsetType, Meta(description="With `rerank`: false where the reranker failed.")
@@ -49,6 +50,27 @@ class SearchBody(SearchOptions):
     include: tuple[Annotated[str, OneOf(search.INCLUDES)], ...] = ()
 
 
+class SourceJson(JsonAnswer):
+    """All of a short message, or the sentences around the quote."""
+
+    episode_id: UUID
+    external_id: str
+    role: str
+    name: str
+    occurred_at: datetime
+    text: str
+    start: Annotated[int, Meta(description="Where `text` begins in the message.")]
+    end: int
+
+    @classmethod
+    def of_source(cls, source: SourceMessage) -> Self:
+        row = source.episode
+        return cls(
+            row.id, row.external_id, row.role, row.author, row.occurred_at, source.text,
+            source.start, source.end,
+        )  # fmt: skip
+
+
 class EchoJson(JsonAnswer):
     layer: str
     score: Annotated[
@@ -69,6 +91,13 @@ class EchoJson(JsonAnswer):
         ),
     ] = UNSET
     citations: list[CitationJson] | UnsetType = UNSET
+    source: Annotated[
+        SourceJson | UnsetType,
+        Meta(
+            description="Of a memory: the newest message that it stands on, where the asker may see"
+            " that."
+        ),
+    ] = UNSET
 
     @classmethod
     def of_hit(cls, hit: Hit, include: frozenset[str], known_at: datetime | None) -> Self:
@@ -82,6 +111,8 @@ class EchoJson(JsonAnswer):
             shown.scores, shown.ranks = hit.scores, hit.ranks or {}
         if "citations" in include:
             shown.citations = [CitationJson.of(row) for row in hit.citations or ()]
+        if hit.source:
+            shown.source = SourceJson.of_source(hit.source)
         return shown
 
 
@@ -138,9 +169,19 @@ Notes = Annotated[
 ]
 
 
+Confidence = Annotated[
+    float,
+    Meta(
+        description="0 to 1: the chance that what was asked for stands in this answer, fitted for"
+        " the ranking `hybrid` under the embedded model."
+    ),
+]
+
+
 class SearchAnswerJson(JsonAnswer):
     results: list[HitJson]
     count: int
+    confidence: Confidence
     took_ms: float
     reranked: Reranked = UNSET
     notes: Notes = UNSET
@@ -166,10 +207,11 @@ class SearchView(WorkspaceView):
     def post(self, request: Request, workspace: str) -> Response:
         """The memories (or episodes, or features) that answer a question best."""
         wanted = request_of(read(SearchBody, request.data))
-        answer = search.search(self.scope, wanted)
+        answer = search.search(self.scope, replace(wanted, include=wanted.include | {"source"}))
         shown = SearchAnswerJson(
             results=hits_of(answer.hits, wanted),
             count=len(answer.hits),
+            confidence=round(answer.confidence, 3),
             took_ms=round(answer.took_ms, 3),
             reranked=answer.reranked if wanted.rerank else UNSET,
             notes=NoteJson.of_codes(answer.notes),
@@ -207,6 +249,24 @@ class ContextBody(SearchBody):
             " estimate.",
         ),
     ] = context.USUAL
+    layers: Annotated[tuple[Annotated[str, OneOf(search.LAYERS)], ...], Field(min_length=1)] = (
+        "memories",
+        "episodes",
+    )
+    order: Annotated[
+        str,
+        OneOf(ORDERS),
+        Field(description="Of the lines below the standing wishes."),
+    ] = "newest"
+    floor: Annotated[
+        Number,
+        Field(
+            ge=0,
+            le=1,
+            description="Where the confidence is below it, nothing is told but the person's"
+            " standing wishes; 0 tells what there is.",
+        ),
+    ] = context.FLOOR
 
 
 class ContextAnswerJson(JsonAnswer):
@@ -214,9 +274,12 @@ class ContextAnswerJson(JsonAnswer):
         str,
         Meta(
             description="A <memories> block; [m1] is the first of memoryIds, [e1] of episodeIds,"
-            " [f1] of featureIds. Newest belief first: a line's date is when its words were said,"
-            " or when it was written or corrected by hand; `from` is since when it holds, if that"
-            " is another day."
+            " [f1] of featureIds. A message with [e1 m1] says what the memory says; a memory that"
+            " says more has a line below it (`current`), and so has what was believed of it until"
+            " it was replaced. A line's date is when its words were said, or when it was written or"
+            " corrected by hand; `from` is since when it holds, if that is another day; a line"
+            " without a date is of the day above. [e1 standing] are the person's standing wishes,"
+            " which come first."
         ),
     ]
     tokens: int
@@ -225,6 +288,11 @@ class ContextAnswerJson(JsonAnswer):
     feature_ids: list[UUID]
     hits: Annotated[list[HitJson], Meta(description="What the text tells, in its order.")]
     truncated: Annotated[bool, Meta(description="More was found than the budget has room for.")]
+    more: Annotated[
+        dict[str, int],
+        Meta(description="By layer: how many were found and are not told, for lack of room."),
+    ]
+    confidence: Confidence
     took_ms: float
     reranked: Reranked = UNSET
     notes: Notes = UNSET
@@ -239,7 +307,9 @@ class ContextView(WorkspaceView):
         """What answers a question best, packed into a token budget as text for a prompt."""
         body = read(ContextBody, request.data)
         wanted = request_of(body)
-        packed = context.context(self.scope, wanted, body.tokens)
+        packed = context.context(
+            self.scope, wanted, body.tokens, order=body.order, floor=body.floor
+        )
         shown = ContextAnswerJson.of(
             packed, hits=hits_of(packed.hits, wanted), took_ms=round(packed.took_ms, 3)
         )

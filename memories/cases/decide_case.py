@@ -41,6 +41,7 @@ IN_A_CASE = "case"  # the rule of a replacement that no machine had proposed
 REJECTED = "rejected"
 DO, LEAVE = "do", "leave"
 ORDER = "order"  # the step of an order that was done
+UNMASK = "unmask"  # and of words that are shown from then on
 # What a step did, as people are told.
 DONE = {
     "replace": "replaced",
@@ -51,6 +52,7 @@ DONE = {
     "dismiss": "dismissed",
     "order": "done as asked",
     "leave": "not done as asked",
+    UNMASK: "shown again",
 }
 State = Supersession.State
 Ids = Annotated[tuple[uuid.UUID, ...], Field(max_length=100), NullIs(())]
@@ -280,6 +282,7 @@ class _CaseAct:
         fact = self._waiting(fact_id)
         if fact is None:
             return
+        shown = self._masked_places(fact) if unmask else None
         if fact.memory_id is not None:  # written by hand, and held
             if unmask:
                 unmask_held(self.space, self._standing(fact.memory_id))
@@ -287,6 +290,7 @@ class _CaseAct:
                 self._replace(Replaced(row.old_id, row.new_id))
             self._free(self._standing(fact.memory_id))
             self.steps.append({"act": "dismiss", "fact": str(fact.pk)})
+            self._note_shown(fact.memory_id, fact.pk, shown)
             return
         memory, is_new = believe_fact(
             self.scope, self.space, fact, believed.get(fact_id), unmask=unmask
@@ -295,6 +299,28 @@ class _CaseAct:
         Fact.objects.filter(pk=anew).update(quarantine_reason=fact.quarantine_reason)
         step = {"act": "accept", "memory": str(memory.pk), "fact": str(anew), "made": is_new}
         self.steps.append(step)
+        self._note_shown(memory.pk, anew, shown)
+
+    def _masked_places(self, fact: Fact) -> dict[str, list[tuple[int, int]]]:
+        """Of each message, where words are masked for the sake of the fact."""
+        places: dict[str, list[tuple[int, int]]] = {}
+        rows = MaskedSpan.objects.filter(
+            workspace_id=fact.workspace_id, cause=fact.pk, episode__isnull=False, place="content"
+        )
+        for row in rows:
+            places.setdefault(str(row.episode_id), []).append((row.start, row.end))
+        return places
+
+    def _note_shown(
+        self,
+        memory_id: uuid.UUID,
+        fact_id: uuid.UUID,
+        shown: dict[str, list[tuple[int, int]]] | None,
+    ) -> None:
+        """Undone, what was shown is masked again: before all else."""
+        if shown is not None:
+            step = {"memory": str(memory_id), "fact": str(fact_id), "episodes": shown}
+            self.steps.append({"act": UNMASK, **step})
 
     def dismiss(self, fact_id: uuid.UUID) -> None:
         fact = self._waiting(fact_id)

@@ -7,8 +7,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from memories import intents
-from memories.cases.decide_case import LEAVE, ORDER, audit_case, locked_case
+from memories import intents, masks
+from memories.cases.decide_case import LEAVE, ORDER, UNMASK, audit_case, locked_case
 from memories.errors import Conflict
 from memories.index import due, workspace_index
 from memories.models import (
@@ -16,6 +16,7 @@ from memories.models import (
     CaseItem,
     Fact,
     Intent,
+    MaskedSpan,
     Memory,
     MemoryPeriod,
     Supersession,
@@ -140,6 +141,17 @@ def _doubt_again(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
     CaseItem.objects.filter(memory=memory, why="quarantine").update(memory=None, fact=fact)
 
 
+def _mask_again(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
+    """What was shown for the sake of an accepted fact; of the memory all words."""
+    why = masks.MaskReason(MaskedSpan.Kind.SECRET, "taken back", uuid.UUID(step["fact"]))
+    places = {
+        uuid.UUID(pk): [(start, end) for start, end in spans]
+        for pk, spans in step["episodes"].items()
+    }
+    masks.mask_episodes(space, places, why)
+    masks.mask_memories(space, [uuid.UUID(step["memory"])], why)
+
+
 def _doubt(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
     Fact.objects.filter(pk=step["fact"]).update(quarantined_at=timezone.now())
 
@@ -180,6 +192,7 @@ BACK: dict[str, Callable[[Scope, WorkspaceIndex, Step], list[uuid.UUID] | None]]
     "forget": _remember,
     "accept": _doubt_again,
     "dismiss": _doubt,
+    UNMASK: _mask_again,
     ORDER: _ask_again,
     LEAVE: _ask_again,
 }

@@ -264,7 +264,9 @@ def _of_little_use(telling: Telling, amount: int) -> str:
         return "remark"
     if rule == "thinks" and (amount < 5 or _judgement.search(words)):
         return "remark"
-    is_of_task = telling.to_machine and rule != "prefers" and _of_task.search(words)
+    # Who somebody is or what he has is no work at hand, whatever words he says it with.
+    is_plain = telling.confidence >= 0.85 and rule not in WISHES | EVENTS
+    is_of_task = telling.to_machine and not is_plain and _of_task.search(words)
     if is_of_task and not (_lasting.search(words) and amount >= 4):
         return "task"
     if rule in WISHES:

@@ -34,6 +34,7 @@ KEYS = {
 }
 SOMEBODY_ELSE = "somebody-else"
 LOOK_ALIKE = "look-alike"
+REJECTED = "rejected before"  # stands in the reason of a session
 
 
 @dataclass(slots=True)
@@ -154,8 +155,10 @@ def _visibility(scope: Scope, story: Story, faults: StoryFaults) -> None:
 def _rejected(scope: Scope, story: Story, faults: StoryFaults) -> None:
     """What is blocked makes no memory and supports none."""
     name = story["id"]
-    first = _tell(scope, user_id=name, content=story["told"])
-    for memory_id in first.created_ids:
+    made = _tell(scope, user_id=name, content=story["told"]).created_ids
+    if not made:  # not worth keeping as it was told
+        made = [review.create(scope, review.NewMemory(story["told"], user_id=name)).pk]
+    for memory_id in made:
         review.forget(scope, memory_id, review.WRONG)
     groups = (
         ("rephrasings: not blocked", "again", False),
@@ -166,7 +169,9 @@ def _rejected(scope: Scope, story: Story, faults: StoryFaults) -> None:
         for text in story[key]:
             session = _tell(scope, user_id=name, content=text)
             is_believed = bool(session.created_ids or session.reinforced_ids)
-            fault = "" if is_believed == may else "believed" if is_believed else session.reason
+            fault = "believed" if is_believed and not may else ""
+            if may and REJECTED in session.reason:
+                fault = session.reason
             faults.add(group, fault, id=name, text=text)
             for memory in Memory.objects.live().filter(pk__in=session.created_ids):
                 review.forget(scope, memory.pk)

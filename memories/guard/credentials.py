@@ -8,7 +8,7 @@ from memories.guard.finding import Finding
 from memories.guard.form import Form
 
 _PASSWORD = (
-    r"pass ?words?|passwd|pass ?phrases?|pwd|passwort|kennwort|mot de passe|contrase(?:ñ|n)a|wachtwoord|senha(?= )|wi-?fi(?: network)? (?:key|pass)|wpa2? key|network key"
+    r"pass ?words?|passwd|pass ?phrases?|pwd|(?:wlan|wifi|haupt)?-?passwort|kennwort|mot de passe|contrase(?:ñ|n)a|wachtwoord|senha(?= )|wi-?fi(?: network)? (?:key|pass)|wpa2? key|network key"
     r"|wi-?fi(?:,? (?:for|at|in|of|on) (?:the |our |my )?\w+){0,2}(?= ?[:=])|answers? to (?:the|my|his|her|our|their|your|that|this) (?:\w+ )?(?:security|secret|recovery) question"
     r"|(?:log-?in|sign-?in|account|bank|admin|root|email|router|server|database|db) (?:credentials?|pass)"
     r"|(?:seed|recovery|backup) (?:phrase|words)|mnemonic(?: phrase)?|secret phrase|security answer|safe ?word"
@@ -28,7 +28,7 @@ _where = (
     r"|(?:that|which) (?:I|we|you|opens|unlocks|gets)(?: (?:use|have|set|chose|need))?)(?: [\w'.@-]{1,30}){0,6}?)?"
 )
 _link = re.compile(
-    rf"(?:'s(?=\s)|(?P<where>{_where})['\"`*]*\s*(?P<sign>:|=|:=|=>|->|–|—|\?|\b(?:is|was|are|will be|has been|should be|remains|became|reads|goes|ist|equals)\b"
+    rf"(?:'s(?=\s)|(?P<where>{_where})['\"`*]*\s*(?P<sign>:|=|:=|=>|->|–|—|\?|,(?=\s+it'?s\s)|\b(?:is|was|are|will be|has been|should be|remains|became|reads|goes|ist|lautet|heißt|equals)\b"
     r"|\((?=\S*\d)))\s*"
     r"(?:(?:it is|it's|that'?s|that would be|it was|now|currently|still|actually|just|simply|literally|set to|changed to|reset to|as follows|the word|the one with|this|today|temporarily|always|something like|called|:|=)[:,]?\s+)*",
     re.IGNORECASE,
@@ -68,6 +68,9 @@ _account = Form(
 )
 _use = Form(
     r"\b(?:use|enter|type(?: in)?|punch(?: in)?|dial|key in)\s+['\"`]?(?P<value>\d(?:[ -]?\d){3,9})['\"`]?\s+(?:to|at|for|on|and) (?:the )?(?:log|sign|open|unlock|get in|enter|disarm|verify|confirm your|authenticate|door|gate|keypad|alarm)"
+)
+_dials = Form(
+    r"\b(?:type|dial|punch in|key in|press)(?: in)?\s+(?P<value>#?\d{4,8}[#*]?)(?=[^.\n\d]{1,30}\b(?:door|gate|key ?pad|alarm|entrance|lock|lock ?box|safe|garage|barrier)\b)"
 )
 _wants = Form(
     r"\b(?:key ?pad|alarm|gate|door|lock|safe|lock ?box|phone|tablet|garage|entrance|barrier)\b[^.\n\d]{0,50}\b(?:type|enter|key in|punch in|dial|press|wants?|takes?|needs?|asks? for)(?: in)?\s+(?P<value>#?\d{4,8}[#*]?)(?![\w%:/-]|[.,]\d)(?! (?:euros?|dollars?|pounds?|minutes?|hours?|days?|km|miles|people|times|steps|kg|watts?|volts?)\b)"
@@ -126,7 +129,7 @@ def find(text: str) -> Iterator[Finding]:
             value, start = match["value"].rstrip(".!?,'\"`"), match.start("value")
             if _is_marked(value) or (form is _before and value.isdigit()):
                 yield Finding(start, start + len(value), "password")
-    for form in (_use, _opens, _wants):
+    for form in (_use, _opens, _wants, _dials):
         for match in form.finditer(text):
             yield Finding(*match.span("value"), "code")
 

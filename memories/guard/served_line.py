@@ -5,7 +5,9 @@ import re
 
 LONGEST_NAME = 80  # characters
 _tag = re.compile(r"<(?=[/!?|a-z]|\s+/?\s*[a-z][^<>]{0,80}>)", re.IGNORECASE)
-_mark = re.compile(r"\[(?=\s*[a-z]{1,2}\d{1,4}\s*\]|\d{4}-\d\d-\d\d)", re.IGNORECASE)
+_mark = re.compile(
+    r"\[(?=\s*[a-z]{1,2}\d{1,4}(?:\s+[a-z]\w{0,8})*\s*\]|\d{4}-\d\d-\d\d)", re.IGNORECASE
+)
 _structure = re.compile(r"[\[\]<>:#*`|]+")
 
 

@@ -43,13 +43,14 @@ class Candidate(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """A candidate's id, layer and item, its score from 0 to 1, and the parts that the score sums
-    up."""
+    up; `cosine` is that of its vector and the query's, where both are known."""
 
     id: int
     layer: int
     item: bytes
     score: float
     parts: Mapping[str, float]
+    cosine: float | None = None
 
 
 Array = NDArray[np.float64]

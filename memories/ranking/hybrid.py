@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from math import isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -141,11 +142,17 @@ def hybrid(
     shown = np.array([part[order] for part in parts.values()]) / ceiling
     scores = (total[order] / ceiling).clip(0.0, 1.0)
     best = columns.names(order)
+    cosines = [None if isnan(one) else one for one in columns.cosine[order].tolist()]
     return [
         Ranked(
-            *who, score, {name: value for name, value in zip(parts, values, strict=True) if value}
+            *who,
+            score,
+            {name: value for name, value in zip(parts, values, strict=True) if value},
+            cosine,
         )
-        for who, score, values in zip(best, scores.tolist(), shown.T.tolist(), strict=True)
+        for who, score, values, cosine in zip(
+            best, scores.tolist(), shown.T.tolist(), cosines, strict=True
+        )
     ]
 
 

@@ -117,8 +117,13 @@ def _believe(
         space, placement, [claim], vectors, actor=scope.actor, session_id=session.pk
     )
     memory = Memory.objects.get(pk=[*outcome.created, *outcome.reinforced][0])
+    anew = Fact.objects.filter(memory=memory).order_by("-pk")[0]
+    hidden = masks.copied(fact, anew, anew.pk) if anew.statement == fact.statement else []
     if outcome.created and memory.content == fact.statement:
-        MaskedSpan.objects.bulk_create(masks.copied(fact, memory))
+        hidden += masks.copied(fact, memory, anew.pk)
+    MaskedSpan.objects.bulk_create(hidden)
+    mine = MaskedSpan.objects.filter(workspace_id=space.workspace_id, cause=fact.pk)
+    mine.filter(fact=None).update(cause=anew.pk)
     # The resolver wrote the fact anew, under its memory: the one that waited goes.
     for item in CaseItem.objects.filter(pk__in=items):
         if not CaseItem.objects.filter(case=item.case_id, memory=memory).exists():

@@ -111,7 +111,7 @@ def _led(group: Sequence[Scored], cited: Mapping[uuid.UUID, set[uuid.UUID]]) -> 
 
 def newest_first(found: Sequence[Scored]) -> list[Scored]:
     """What replaced the belief of an episode comes right before that episode, if it was below."""
-    heads = _replaced(found)
+    heads = replaced_by([one.item for one in found if one.layer == "episodes"])
     below = {one.item: one for one in found if one.layer == "memories"}
     ordered = []
     for one in found:
@@ -127,10 +127,9 @@ def newest_first(found: Sequence[Scored]) -> list[Scored]:
     return ordered
 
 
-def _replaced(found: Sequence[Scored]) -> Mapping[uuid.UUID, Sequence[uuid.UUID]]:
-    """Of episodes on which nothing stands that is believed: what replaced what stood on them."""
-    episodes = [one.item for one in found if one.layer == "episodes"]
-    rows = statements.rows(REPLACED, {"ids": episodes})
+def replaced_by(episodes: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, Sequence[uuid.UUID]]:
+    """Of episodes on which nothing stands that is believed: the memories that replaced what did."""
+    rows = statements.rows(REPLACED, {"ids": list(episodes)})
     line = {row.memory_id: row for row in rows if row.episode_id is None}
     heads: dict[uuid.UUID, uuid.UUID] = {}  # the last version, of each that was passed
     believed: set[uuid.UUID] = set()

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
+from memories.english import lexical
 from memories.index import statements
 from memories.models import (
     AS_KNOWN,
@@ -17,8 +18,9 @@ from memories.models import (
     chain,
     name_joins,
 )
+from memories.search.passage import passage_of
 from memories.search.rank import SPARE
-from memories.search.request import Hit, Scored, SearchRequest
+from memories.search.request import Hit, Scored, SearchRequest, SourceMessage
 from workspaces.scope import Scope
 
 MEMORY_ROWS = f"""
@@ -73,6 +75,14 @@ where f.memory_id = any(%(ids)s::uuid[])
   and (%(known_at)s::timestamptz is null or f.created_at <= %(known_at)s) {CITATION_SEEN}
 order by ci.id
 """
+NEWEST_CITED = f"""
+select distinct on (f.memory_id) f.memory_id as row_id, ci.episode_id, ci.start, ci."end"
+from memories_fact f join memories_citation ci on ci.fact_id = f.id
+join memories_episode e on e.id = ci.episode_id
+where f.memory_id = any(%(ids)s::uuid[])
+  and (%(known_at)s::timestamptz is null or f.created_at <= %(known_at)s) {CITATION_SEEN}
+order by f.memory_id, e.occurred_at desc, ci.id desc
+"""
 FEATURE_ROWS = f"""
 select f.*, st.key as set_key, {NAME_COLUMNS}
 from memories_feature f join memories_featureset st on st.id = f.set_id
@@ -103,6 +113,8 @@ def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> l
         hit = _hit(one, row)
         hit.echoes = [_hit(echo, echoes[echo.item]) for echo in one.echoes if echo.item in echoes]
         hits.append(hit)
+    if "source" in request.include:
+        _add_sources(scope, request, [one for hit in hits for one in (hit, *hit.echoes)])
     if "citations" in request.include:
         _cite(scope, [one for hit in hits for one in (hit, *hit.echoes)], request.at)
     if "neighbours" in request.include:
@@ -120,7 +132,7 @@ def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> l
 
 
 def _hit(ranked: Scored, row: Any) -> Hit:
-    return Hit(ranked.layer, ranked.score, dict(ranked.scores), row)
+    return Hit(ranked.layer, ranked.score, dict(ranked.scores), row, ranked.cosine)
 
 
 def _best_with_rows(
@@ -169,6 +181,22 @@ def rows_of(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) 
 def _who_sees(scope: Scope) -> dict[str, Any]:
     subjects = None if scope.subject_ids is None else list(scope.subject_ids)
     return {"bound": scope.agent_id, "subjects": subjects}
+
+
+def _add_sources(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> None:
+    """The newest message that each memory stands on, as far as the asker may see it."""
+    memories = [hit for hit in hits if hit.memory]
+    values = _who_sees(scope) | {"ids": [hit.row.id for hit in memories]}
+    values["known_at"] = request.at.known_at
+    quotes = {row.row_id: row for row in statements.rows(NEWEST_CITED, values)} if memories else {}
+    ids = list({row.episode_id for row in quotes.values()})
+    episodes = {row.id: row for row in rows_of(scope, "episodes", ids, request.at)} if ids else {}
+    stems = set(lexical.stems(request.query))
+    for hit in memories:
+        quote = quotes.get(hit.row.id)
+        if quote and (episode := episodes.get(quote.episode_id)):
+            place = passage_of(episode.content, [(quote.start, quote.end)], stems)
+            hit.source = SourceMessage(episode, *place)
 
 
 def _cite(scope: Scope, hits: Sequence[Hit], at: AsOf) -> None:

@@ -133,7 +133,7 @@ def _merged(
             said = {"keyword": 1.0 if one.matched else 0.0}
             if one.cosine is not None:
                 said["vector"] = one.cosine
-            found.append(Scored(layer, one.entry, one.item, scores[one.entry], said))
+            found.append(Scored(layer, one.entry, one.item, scores[one.entry], said, one.cosine))
     return found
 
 
@@ -218,7 +218,9 @@ def brought_up(index: WorkspaceIndex, request: SearchRequest, view: ranking.Quer
 def _scored(ranked: Sequence[ranking.Ranked]) -> list[Scored]:
     names = {int(number): name for name, number in LAYERS.items()}
     return [
-        Scored(names[one.layer], one.id, uuid.UUID(bytes=one.item), one.score, one.parts)
+        Scored(
+            names[one.layer], one.id, uuid.UUID(bytes=one.item), one.score, one.parts, one.cosine
+        )
         for one in ranked
     ]
 

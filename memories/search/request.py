@@ -57,6 +57,7 @@ class Scored:
     item: uuid.UUID
     score: float
     scores: Mapping[str, float]
+    cosine: float | None = None
     behind: int = 0
     echoes: "tuple[Scored, ...]" = ()
 
@@ -133,6 +134,19 @@ class SearchRequest(SearchOptions):
     include: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class SourceMessage:
+    """The message that a memory stands on, `start` to `end` of it: all of a short one."""
+
+    episode: Any
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        return str(self.episode.content[self.start : self.end])
+
+
 @dataclass(slots=True)
 class Hit:
     """One result: its layer and score, how the score came about, and the row, which has an id, a
@@ -147,11 +161,13 @@ class Hit:
     score: float
     scores: dict[str, float]
     row: Any
+    cosine: float | None = None
     ranks: dict[str, int] | None = None
     citations: list[Any] | None = None
     chain: list[Link] | None = None
     neighbours: list[Any] | None = None
     echoes: "list[Hit]" = field(default_factory=list)
+    source: "SourceMessage | None" = None
 
     @property
     def memory(self) -> Any:
@@ -179,3 +195,4 @@ class SearchAnswer:
     trace: Trace | None = None
     reranked: bool = False
     notes: tuple[str, ...] = ()
+    confidence: float = 0.0

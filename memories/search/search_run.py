@@ -12,6 +12,7 @@ from memories.index import workspace_index
 from memories.providers import network
 from memories.ranking import Weights
 from memories.search import after_ranking
+from memories.search.confidence import confidence_of
 from memories.search.hits import hits_of, with_rows
 from memories.search.layer_query import asked_of
 from memories.search.rank import rank
@@ -61,7 +62,8 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     for note in notes:
         metrics.count("searches_degraded", note=note, workspace=str(scope.workspace_id))
     weights = Weights.of(index.ranking) if request.ranking == "hybrid" else None
-    return SearchAnswer(hits, took * 1e3, weights, asked.trace, reranked is not None, notes)
+    sure = confidence_of(request.query, hits)
+    return SearchAnswer(hits, took * 1e3, weights, asked.trace, reranked is not None, notes, sure)
 
 
 def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> list[Scored] | None:

@@ -40,3 +40,18 @@ where k.prefix = %(prefix)s;
 -- as in search_hybrid_of_a_user: with
 
 -- as in search_hybrid_memories: select m.*, exists (
+
+select distinct on (f.memory_id) f.memory_id as row_id, ci.episode_id, ci.start, ci."end"
+from memories_fact f join memories_citation ci on ci.fact_id = f.id
+join memories_episode e on e.id = ci.episode_id
+where f.memory_id = any(%(ids)s::uuid[])
+and (%(known_at)s::timestamptz is null or f.created_at <= %(known_at)s)
+and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
+and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
+order by f.memory_id, e.occurred_at desc, ci.id desc;
+-- reads
+--   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
+--   Index memories_episode_pkey
+
+-- as in search_hybrid_episodes: select e.*, s.external_id as user_external, a.external_id as agent_external,

@@ -13,7 +13,7 @@ from memories.english.statements.contradictions import KIN, PROFESSIONS
 from memories.english.statements.overlap import Relation, light, meet, subject_words
 from memories.english.statements.parse import ME
 from memories.english.statements.read_statement import Reading, read
-from memories.english.statements.word_lists import ARTICLES
+from memories.english.statements.word_lists import ARTICLES, BE, FUNCTION, HAVE
 from memories.english.statements.wording import root, words
 
 _reason = re.compile(
@@ -345,7 +345,16 @@ def events(reading: Reading) -> tuple[_Row, ...]:
 
 def is_life_event(statement: str) -> bool:
     """Whether it tells of what changes a life, and so is worth knowing however briefly it is told."""
+    # Most statements have none of the words, and are not taken apart for it.
+    if _life_words().isdisjoint(_letters.findall(statement.lower())):
+        return False
     return any(row.name in LIFE for row in events(read(statement)))
+
+
+@cache
+def _life_words() -> frozenset[str]:
+    phrases = " ".join(each.phrases for each in IMPLIED_ENDS if each.name in LIFE)
+    return frozenset(_letters.findall(phrases)) - FUNCTION - BE - HAVE - _idle
 
 
 @lru_cache(maxsize=4096)
@@ -437,6 +446,8 @@ def _said(reading: Reading) -> frozenset[str]:
     return (reading.stems | subject_words(reading)) - light() - reading.dates
 
 
+_letters = re.compile(r"[a-z]+")
+_idle = frozenset("got get getting own new said yes again last day".split())
 _persons = frozenset(ME.values()) | {"other"}
 _kin = frozenset(map(root, KIN))
 _professions = frozenset(map(root, PROFESSIONS))
