@@ -39,10 +39,10 @@ WISHES = frozenset(
 )
 FEELINGS = frozenset("feels values".split())
 # Of a message that leaves nothing else one may be kept for these reasons all the same.
-WEAK = frozenset("moment vague".split())
+WEAK = frozenset("moment remark vague".split())
 OUTWEIGHED = frozenset("moment remark vague task".split())  # by a change that is told
 IDLE = frozenset("it-is advises statement our-world".split())
-LEAST = 4
+LEAST = 3
 EVENTS = frozenset("got dated passive started-using people kin".split())
 # What it says is clear enough not to be kept as a text either.
 UNDERSTOOD = frozenset("referent addressed task moment remark".split())
@@ -275,7 +275,7 @@ def _of_little_use(telling: Telling, amount: int) -> str:
         return "vague"
     if telling.confidence >= 0.85 and rule not in EVENTS:
         return ""
-    least = 1 if telling.is_alone else 6 if telling.to_machine else 2
+    least = 1 if telling.is_alone else 4 if telling.to_machine else 2
     return "" if amount >= least or (is_dated and amount >= 2) else "vague"
 
 
@@ -342,8 +342,8 @@ def _wish(telling: Telling, amount: int, is_dated: bool) -> str:
     words = telling.words
     if telling.to_machine:
         if telling.rule in ("will", "needs"):
-            return "" if amount >= 7 or (amount >= 6 and is_dated) else "task"
-        return "" if amount >= 5 or (amount >= 4 and is_dated) else "task"
+            return "" if amount >= 6 or (amount >= 5 and is_dated) else "task"
+        return "" if amount >= 4 or (amount >= 3 and is_dated) else "task"
     if _supposition.search(words) and amount < 5:
         return "moment"
     least = 3 if telling.rule in ("will", "going-to", "needs") else 2
@@ -364,6 +364,5 @@ def _loose(telling: Telling, amount: int) -> str:
         return "remark"
     if telling.to_machine and _of_task.search(words):
         return "task"
-    least = 7 if telling.to_machine else 5
-    has_detail = bool(_number.search(words) or read_clause.names(words))
-    return "" if amount >= least and has_detail else "vague"
+    has_detail = bool(_number.search(words) or read_clause.names(words) or _lasting.search(words))
+    return "" if amount >= 5 and has_detail else "vague"
