@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
+from types import SimpleNamespace
 
 import memories
 from memories import bounds, chunking, guard, languages, masked_text, prompts, ranking, tokens
@@ -25,9 +26,11 @@ from memories.english import (
     private_life,
     propose_pattern,
     read_clause,
+    reasons,
     referents,
     short_answers,
     spoken_intents,
+    standing_wishes,
     statements,
     topics,
     unspoken,
@@ -35,7 +38,7 @@ from memories.english import (
     worth,
 )
 from memories.english.patterns import library
-from memories.english.statements import auxiliaries, parse, wording
+from memories.english.statements import auxiliaries, implied_ends, parse, wording
 from memories.english.talk import People, Talk
 from memories.extraction import evidence, exact, model_claims
 from memories.features import clarity, feature_prompts, rules
@@ -45,6 +48,9 @@ from memories.guard import served_line
 from memories.index import entries
 from memories.providers import embedder, openai_provider
 from memories.providers.embedder import HashEmbedder
+from memories.search import Hit
+from memories.search.confidence import confidence_of
+from memories.search.passage import passage_of
 from memories.summaries import choose_sentences
 from memories.transcripts import activities, json_access, text_files
 
@@ -113,6 +119,13 @@ def deep(size: int) -> str:
 OWN = workspace_patterns.OwnPattern(
     "badge", "other", r"badge (?P<n>\d+)|like (?P<m>\w+)", "{speaker} has {n}"
 )
+GROUND = reasons.ground_words("User swims there because the flat is near")[0]
+
+
+def hit(text: str) -> Hit:
+    return Hit("episodes", 0.5, {}, SimpleNamespace(content=text, author="Anna"), 0.5)
+
+
 WHERE, WHETHER = "Where do you live?", "Do you like tea?"
 EVIDENCE = partial(evidence.Evidence, asked="", speakers=("Anna",), said_at=AT)
 
@@ -184,8 +197,15 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.lexical.trigram_keys": lambda text: lexical.trigram_keys(1, 0, text),
     "english.find_claims.extract": lambda text: find_claims.extract(text, "Anna", AT),
     "english.absolute_dates.end_of_state": lambda text: absolute_dates.end_of_state(text, AT),
+    "english.absolute_dates.dated": lambda text: absolute_dates.dated(text, AT),
     "english.absolute_dates.with_dates": lambda text: absolute_dates.with_dates(text, AT),
     "english.dates.relative_phrases": lambda text: dates.relative_phrases(text, AT),
+    "english.reasons.ground_words": reasons.ground_words,
+    "english.reasons.rests_on": lambda text: reasons.rests_on(GROUND, text),
+    "english.standing_wishes.standing_wish": standing_wishes.standing_wish,
+    "english.statements.implied_ends.is_life_event": implied_ends.is_life_event,
+    "search.confidence.confidence_of": lambda text: confidence_of(text, [hit(text)]),
+    "search.passage.passage_of": lambda text: passage_of(text, [], {"rent"}),
     "english.referents.open_referent": referents.open_referent,
     "english.unspoken.pasted": lambda text: list(unspoken.pasted(text)),
     "english.worth.shortened": lambda text: list(worth.shortened(text)),

@@ -54,7 +54,9 @@ def test_it_is_still_found_and_marked_wherever_it_is_served(moved: Caller) -> No
         text for text in marks if "Nordnes" in text
     ]
     text = moved.post("/memories/context", body).body["text"]
-    (line,) = [line for line in text.splitlines() if "Nordnes" in line and line.startswith("[m")]
+    (line,) = [
+        line for line in text.splitlines() if "Nordnes" in line and line.strip().startswith("[m")
+    ]
     assert "uncertain" in line
     profile = moved.get("/memories/profile", userId="u1").body
     rows = [row for group in profile.values() if isinstance(group, list) for row in group]

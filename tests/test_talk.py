@@ -94,7 +94,7 @@ def test_a_short_answer_is_not_passed_over() -> None:
 def test_a_pronoun_stands_for_a_person_named_in_an_earlier_message() -> None:
     told = ("Alex", "My sister moved to Oslo."), ("Bob", "Wow, how is she?")
     assert said(*told, ("Alex", "She works as a nurse there.")) == [
-        "Alex's sister works as a nurse there"
+        "Alex's sister works as a nurse"
     ]
 
 

@@ -1,4 +1,5 @@
-"""Statements that are read on another day than they were said: "last week" becomes a date."""
+"""Words that are read on another day than they were said: "last week" becomes a date, or has one
+beside it."""
 
 import re
 from datetime import date, datetime, timedelta
@@ -96,3 +97,36 @@ def _named(span: Span, *, has_preposition: bool) -> str:
 
 def _day(day: date) -> str:
     return f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
+
+
+def dated(text: str, at: datetime) -> str:
+    """`text` with the day, month or year behind each of its words that mean another one on another
+    day: "yesterday (7 May)". The year stands there where it is not that of `at`."""
+    kept, position = [], 0
+    for _, end, span in relative_phrases(text, at):
+        day = (span.likely or span.start).date()
+        if span.grain in _kept or (span.grain in ("day", "part") and day == at.date()):
+            continue
+        kept += [text[position:end], f" ({_short_name(span, at)})"]
+        position = end
+    return "".join([*kept, text[position:]])
+
+
+def _short_name(span: Span, at: datetime) -> str:
+    first, last = span.first_day, span.last_day
+    if span.grain in ("day", "part"):
+        first = last = (span.likely or span.start).date()
+    if span.grain == "year":
+        return f"{first:%Y}"
+    if span.grain == "decade":
+        return f"{first:%Y}s"
+    year = "" if last.year == at.year else f" {last.year}"
+    begun = "" if first.year == last.year else f" {first.year}"
+    if span.grain in ("month", "quarter", "season"):
+        same = (first.year, first.month) == (last.year, last.month)
+        return f"{last:%B}{year}" if same else f"{first:%B}{begun} to {last:%B}{year}"
+    if first == last:
+        return f"{last.day} {last:%B}{year}"
+    if (first.year, first.month) == (last.year, last.month):
+        return f"{first.day}-{last.day} {last:%B}{year}"
+    return f"{first.day} {first:%B}{begun} to {last.day} {last:%B}{year}"

@@ -110,40 +110,6 @@ def event_date(clause: str, at: datetime, order: DateOrder = "auto") -> datetime
     return midnight(span.likely or span.start)
 
 
-def dated(text: str, at: datetime, order: DateOrder = "auto") -> str:
-    """`text` with the day, month or year behind each of its words that mean another one on another
-    day: "yesterday (7 May)". The year stands there where it is not that of `at`."""
-    for phrase in reversed(_phrases(text, at, order)):
-        span = phrase.span
-        if not span.is_relative or span.grain in ("minute", "hour"):
-            continue
-        day = (span.likely or span.start).date()
-        if span.grain in ("day", "part") and day == at.date():
-            continue
-        text = f"{text[: phrase.last]} ({_named(span, at)}){text[phrase.last :]}"
-    return text
-
-
-def _named(span: Span, at: datetime) -> str:
-    first, last = span.first_day, span.last_day
-    if span.grain in ("day", "part"):
-        first = last = (span.likely or span.start).date()
-    if span.grain == "year":
-        return f"{first:%Y}"
-    if span.grain == "decade":
-        return f"{first:%Y}s"
-    year = "" if last.year == at.year else f" {last.year}"
-    begun = "" if first.year == last.year else f" {first.year}"
-    if span.grain in ("month", "quarter", "season"):
-        same = (first.year, first.month) == (last.year, last.month)
-        return f"{last:%B}{year}" if same else f"{first:%B}{begun} to {last:%B}{year}"
-    if first == last:
-        return f"{last.day} {last:%B}{year}"
-    if (first.year, first.month) == (last.year, last.month):
-        return f"{first.day}-{last.day} {last:%B}{year}"
-    return f"{first.day} {first:%B}{begun} to {last.day} {last:%B}{year}"
-
-
 # A statement that is read on another day than it was said: how many days its words may take.
 _lengths = tuple(
     (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), days)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from memories.english import dates, lexical
+from memories.english import absolute_dates, lexical
 from memories.guard import served_line
 from memories.search import Hit
 from memories.search.passage import READ, passage_of
@@ -102,7 +102,7 @@ def said_of(
         if cited.episode_id == row.id
     ]
     start, end = passage_of(row.content, quotes, stems)
-    text = dates.dated(row.content[start:end], row.occurred_at)
+    text = absolute_dates.dated(row.content[start:end], row.occurred_at)
     before = "… " if start else ""
     after = ELLIPSIS if end < len(row.content) else ""
     speaker = served_line.name(row.author) or row.role
