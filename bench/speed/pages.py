@@ -21,8 +21,8 @@ from workspaces.models import Membership, Role, User
 EVIDENCE = (
     """
 insert into memories_conversation (id, created_at, updated_at, workspace_id, external_id, workflow,
-                                   title, metadata, subject_id)
-select id, created_at, created_at, workspace_id, 'thread-' || place, '', '', '{}', subject_id
+                                   title, metadata, audience, subject_id)
+select id, created_at, created_at, workspace_id, 'thread-' || place, '', '', '{}', '', subject_id
 from (select *, row_number() over (order by id) as place from memories_memory) m
 where place % 100 = 1
 """,
