@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from memories.english import read_clause
 from memories.english.patterns.pattern import KIN, PEOPLE, PETS, THING, WHEN
 from memories.english.referents import open_referent
+from memories.english.verbs import PAST
 
 REASONS = {
     "referent": "it points at what stands elsewhere",
@@ -308,6 +309,8 @@ def shortened(words: str) -> Iterator[str]:
         yield _trailing.sub("", shown)
     joints = list(_joint.finditer(shown))[-MOST_PARTS:]
     for joint in reversed(joints):
+        if joint[0].strip() == "and" and not _own_clause.match(shown, joint.end()):
+            continue  # "a safe and loving home" is one thing
         if len(shown[: joint.start()].split()) >= 4:
             yield shown[: joint.start()].rstrip(" ,;-")
     for joint in joints:
@@ -316,6 +319,11 @@ def shortened(words: str) -> Iterator[str]:
             yield rest
 
 
+_own_clause = re.compile(
+    rf"\s*(?:I|we|he|she|it|they|you|my|our|his|her|their|the|an?|this|that|then|also|just|so|really|is|are"
+    rf"|was|were|have|has|had|will|can|am|{PAST})\b",
+    re.IGNORECASE,
+)
 _own = re.compile(r"(?:then )?(?:I|we|my|our)\b", re.IGNORECASE)
 
 
