@@ -1,4 +1,4 @@
-"""Counts and durations of this process. What adds them up over all processes is figures.py; nothing
+"""Counts and durations of this process. What adds them up over all processes is counters.py; nothing
 leaves the machine here."""
 
 import os

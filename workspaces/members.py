@@ -1,4 +1,4 @@
-"""Members: change, remove. A workspace keeps an owner, and only owners touch owners."""
+"""Members and invitations: ask in, change, remove. A workspace keeps an owner, and only owners touch owners."""
 
 import hmac
 import logging
@@ -16,7 +16,7 @@ from workspaces.models import AuditEntry, Capability, Invitation, Membership, Ro
 from workspaces.models.invitation import InvitationQuerySet
 from workspaces.scope import ROLE_CAPABILITIES, NotAllowed, Scope
 
-LIFETIME = timedelta(days=7)
+INVITATION_LIFETIME = timedelta(days=7)
 log = logging.getLogger(__name__)
 
 
@@ -114,7 +114,7 @@ def invite(scope: Scope, email: str, role: str, name: str = "") -> tuple[Invitat
             role=role,
             invited_by=scope.actor,
             digest=digest_of(token),
-            expires_at=timezone.now() + LIFETIME,
+            expires_at=timezone.now() + INVITATION_LIFETIME,
         )
         _audit(made, scope.actor, "invite_member", after={"role": role})
     return made, token

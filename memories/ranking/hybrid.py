@@ -1,4 +1,4 @@
-"""How well the days of candidates fit the dates that a query names, 0 to 1."""
+"""The ranking `hybrid`: a weighted sum of what speaks for a candidate, its days among them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -21,8 +21,8 @@ from memories.transcripts.transcript import (
     numbered,
 )
 
-# The model thinking aloud was not said to anybody.
 LONG_AGO = datetime.fromtimestamp(0, UTC)  # a node without a time
+# The model thinking aloud was not said to anybody.
 THOUGHTS = frozenset({"thoughts", "reasoning_recap"})
 TEXTS = ("text", "result", "summary", "user_profile", "model_set_context")
 
