@@ -1,5 +1,5 @@
-"""Counts and durations of this process. What adds them up over all processes is counters.py; nothing
-leaves the machine here."""
+"""Counts and durations of this process; counters.py adds them up over all processes. Nothing leaves
+the machine here."""
 
 import os
 import threading
