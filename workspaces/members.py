@@ -1,5 +1,5 @@
-"""Members and invitations: ask in, change, remove. A workspace keeps an owner, and only owners touch
-owners."""
+"""Members and invitations: ask in, change, remove. A workspace keeps an owner, and owners alone
+touch owners."""
 
 import hmac
 import logging
