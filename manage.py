@@ -2,10 +2,10 @@
 """`python3 manage.py up` runs the server, `python3 manage.py test` the tests: on a bare Python,
 too.
 
-Where the dependencies are missing, the first command installs what requirements.lock names into
-.venv (with uv if it is on PATH, else with venv and pip) and starts again inside it. Standard
-library only, and no syntax that an old Python cannot read, for it must be able to say that it is
-too old.
+Where the dependencies are missing, the first command installs what requirements.lock names (for
+`test`: requirements-test.lock, which holds that and the tools) into .venv, with uv if it is on
+PATH, else with venv and pip, and starts again inside it. Standard library only, and no syntax that
+an old Python cannot read, for it must be able to say that it is too old.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 LOCK = HERE / "requirements.lock"
+TEST_LOCK = HERE / "requirements-test.lock"
 VENV = HERE / ".venv"
 PYTHON = VENV / "bin" / "python"
 # Holds the digest of the lock that was installed, or UNFINISHED. Without it the environment is
@@ -27,6 +28,8 @@ PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "installed-lock"
 UNFINISHED = "unfinished"
 NEEDED = ("django", "rest_framework", "unfold", "django_q", "psycopg", "pgvector", "granian")
+# What a process is for, by its command.
+KINDS = {"web": "web", "servemcp": "web", "work": "worker"}
 RESTARTED = "MEMORY_BOOTSTRAPPED"
 NO_PIP = """No way to install packages was found. Do one of these, then start again:
   - install uv
@@ -37,6 +40,9 @@ NO_PIP = """No way to install packages was found. Do one of these, then start ag
 def main() -> None:
     if sys.version_info < (3, 11):  # noqa: UP036  that is what is to be found out
         sys.exit("Python 3.11 or newer is needed; this is {}.{}.".format(*sys.version_info[:2]))
+    if sys.argv[1:2] == ["mcp"]:
+        run_bridge()
+        return
     restarted = os.environ.pop(RESTARTED, None)
     if not is_ready():
         if restarted:
@@ -45,50 +51,68 @@ def main() -> None:
             )
         install_once()
         os.execve(PYTHON, [str(PYTHON), *sys.argv], {**os.environ, RESTARTED: "1"})
-    if sys.argv[1:2] == ["test"]:
+    if is_test():
         os.execv(sys.executable, test_command(sys.argv[2:]))
     if sys.argv[1:2] == ["up"]:
         before_up(sys.argv[2:])
-    if sys.argv[1:2] in (["web"], ["work"]):
-        os.environ.setdefault("PROCESS_KIND", "web" if sys.argv[1] == "web" else "worker")
+    if sys.argv[1:2] and sys.argv[1] in KINDS:
+        os.environ.setdefault("PROCESS_KIND", KINDS[sys.argv[1]])
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
     run_django()
+
+
+def is_test() -> bool:
+    return sys.argv[1:2] == ["test"]
+
+
+def needed() -> "tuple[str, ...]":
+    return (*NEEDED, "pytest") if is_test() else NEEDED
 
 
 def is_ready() -> bool:
     """The running interpreter has what we need, and our own environment has it in the locked
     versions."""
     ours = Path(sys.prefix).resolve() == VENV.resolve()
-    return not (ours and is_stale()) and all(importlib.util.find_spec(name) for name in NEEDED)
+    return not (ours and is_stale()) and all(importlib.util.find_spec(name) for name in needed())
 
 
 def is_stale() -> bool:
-    return STAMP.exists() and STAMP.read_text() != wanted()
+    enough = [TEST_LOCK] if is_test() else [LOCK, TEST_LOCK]
+    return STAMP.exists() and STAMP.read_text() not in map(digest, enough)
 
 
-def wanted() -> str:
-    return hashlib.sha256(LOCK.read_bytes()).hexdigest()
+def digest(lock: Path) -> str:
+    return hashlib.sha256(lock.read_bytes()).hexdigest()
 
 
 def install_once() -> None:
     """Several may start at once: one installs, the others wait and find it done."""
     with open(__file__) as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("Another command installs just now: this one waits.", file=sys.stderr, flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
         if STAMP.exists() and not is_stale():
             return
         if not STAMP.exists() and works():
             return
-        print(f"Installing into {VENV} (once; half a minute)", file=sys.stderr, flush=True)
+        print(
+            f"The first start installs what is needed into {VENV}, once. Nothing else of this"
+            " machine is changed; to begin anew, remove that folder.",
+            file=sys.stderr,
+            flush=True,
+        )
         # What an interrupted installation left cannot be trusted: begin anew.
         clear = not works() or STAMP.read_text() == UNFINISHED
         try:
             install(clear)
         except subprocess.CalledProcessError as error:
-            sys.exit(f"Failed: {' '.join(map(str, error.cmd))}")
+            sys.exit(f"{error.output or ''}Failed: {' '.join(map(str, error.cmd))}")
 
 
 def works() -> bool:
-    code = "import " + ", ".join(NEEDED)
+    code = "import " + ", ".join(needed())
     return (
         PYTHON.exists()
         and subprocess.run([PYTHON, "-c", code], stderr=subprocess.DEVNULL).returncode == 0
@@ -96,15 +120,17 @@ def works() -> bool:
 
 
 def install(clear: bool) -> None:
+    from memoryproject import start_steps
+
     uv = shutil.which("uv")
     if clear:
-        shutil.rmtree(VENV, ignore_errors=True)
-        make_environment(uv)
+        with start_steps.StartStep("Environment"):
+            shutil.rmtree(VENV, ignore_errors=True)
+            make_environment(uv)
     STAMP.write_text(UNFINISHED)
-    subprocess.run(
-        [*installer(uv), "--require-hashes", "-r", LOCK], check=True, stdin=subprocess.DEVNULL
-    )
-    STAMP.write_text(wanted())
+    lock = TEST_LOCK if is_test() else LOCK
+    start_steps.install([*installer(uv), "--require-hashes", "-r", lock], lock)
+    STAMP.write_text(digest(lock))
 
 
 def make_environment(uv: "str | None") -> None:
@@ -117,14 +143,16 @@ def make_environment(uv: "str | None") -> None:
 
 def installer(uv: "str | None") -> "list[str | Path]":
     if uv:
-        return [uv, "pip", "install", "--quiet", "--python", PYTHON, "--no-deps"]
-    options = ["--quiet", "--disable-pip-version-check", "--no-input"]
+        return [uv, "pip", "install", "--no-progress", "--python", PYTHON, "--no-deps"]
+    # Compiled when it is first imported, as with uv: most of it never is.
+    options = ["--disable-pip-version-check", "--no-input", "--no-color"]
     if has_pip(PYTHON):
-        return [PYTHON, "-m", "pip", *options, "install", "--no-deps"]
+        return [PYTHON, "-m", "pip", *options, "install", "--no-compile", "--no-deps"]
     if has_pip(
         Path(sys.executable)
     ):  # Debian without python3-venv: pip of the system, for our environment
-        return [sys.executable, "-m", "pip", *options, "--python", PYTHON, "install", "--no-deps"]
+        options += ["--python", str(PYTHON), "install", "--no-compile"]
+        return [sys.executable, "-m", "pip", *options, "--no-deps"]
     sys.exit(NO_PIP)
 
 
@@ -154,6 +182,13 @@ def before_up(words: "list[str]") -> None:
         os.environ["MEMORY_DATA_DIR"] = str(Path(given.data).expanduser().resolve())
     if given.info:
         given.info.unlink(missing_ok=True)
+
+
+def run_bridge() -> None:
+    """MCP over standard input and output: needs no package of ours and no database."""
+    from memoryproject import mcp_bridge
+
+    mcp_bridge.main(sys.argv[2:])
 
 
 def run_django() -> None:

@@ -23,7 +23,8 @@ START = 180.0  # seconds; the machine may be busy, and the database may have to 
 STOP = 60.0
 # Nothing may leave the machine, and nothing but this folder's server be touched.
 NOT_INHERITED = (
-    "DATABASE_URL", "APP_DATABASE_URL", "DATABASE_ROLE", "OPENAI_API_KEY", "OPENAI_BASE_URL",
+    "DATABASE_URL", "APP_DATABASE_URL", "DATABASE_REPLICA_URL", "DATABASE_ROLE",
+    "OPENAI_API_KEY", "OPENAI_BASE_URL",
     "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "EMBEDDING_MODEL", "EMBEDDING_DIMENSIONS",
     "RERANK_BASE_URL", "METRICS_TOKEN",
 )  # fmt: skip

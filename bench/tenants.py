@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from bench.server import ServerFailed, TrialServer
-from memories.index import workspace_index
+from memories.index import configured_embedder, workspace_index
 from memories.models import WorkspaceIndex
 from workspaces.keys import KeyOptions, issue_key
 from workspaces.models import Workspace
@@ -35,7 +35,7 @@ def make(slug: str, *, settings: dict[str, Any] | None = None, remote: bool = Fa
     workspace, _ = Workspace.objects.update_or_create(slug=slug, defaults=wish)
     space = workspace_index.index_of(workspace.pk)
     if remote:
-        model = workspace_index.model_of(workspace_index.named_embedder(*REMOTE))
+        model = configured_embedder.model_of(configured_embedder.named_embedder(*REMOTE))
         WorkspaceIndex.objects.filter(pk=space.pk).update(embedding_model=model)
     _, key = issue_key(workspace.pk, KeyOptions("trial"), actor="trial")
     return key

@@ -22,9 +22,6 @@ READ_WORDS, READ_CHARACTERS = 20_000, 120_000
 # Six times that: what is slower by more than this was not written to be read.
 READ_SECONDS = 3.0
 
-# All messages of one request: so many characters are read and embedded while it waits, else a
-# worker does it. Below it no ingest takes more than about a second.
-AT_ONCE = 100_000
 # Bytes of texts that are in memory at once where many are read; a longer one is alone.
 LARGE = 1_000_000
 # Characters that lend words to their neighbours, or borrow from them: 60 stems never need more.

@@ -9,6 +9,7 @@ import os
 import random
 import threading
 import time
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -22,6 +23,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from memories import metrics
+from memories.costs import ledger
 from memories.errors import Misconfigured, ProviderError, TimedOut, Unasked, UnreadableAnswer
 from memories.models import Breaker
 from memories.providers import network
@@ -42,23 +44,31 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class ProviderLine:
     """One way to a model: what it is asked for (query, documents, language, rerank), where it is,
-    with which key, and how many seconds a call has."""
+    with which key, and how many seconds a call has. What is asked over it is written into the
+    ledger of `workspace_id` as calls for `use`."""
 
     purpose: str
     model: str
     base_url: str = ""
     api_key: str = field(default="", repr=False)
     seconds: float = 30.0
+    workspace_id: uuid.UUID | None = None
+    use: str = ""
 
     @property
     def name(self) -> str:
         """Tells model and host. Path, key and time are in its mark: of another key nothing is
         known."""
-        host = urlsplit(self.base_url).netloc.rpartition("@")[2]
         own = repr((self.model, self.base_url.rstrip("/"), self.api_key, self.seconds))
         mark = salted_hmac("memories.breakers", own, algorithm="sha256").hexdigest()[:MARK]
-        told = f"{self.purpose}: {self.model}" + (f" at {host}" if host else "")
+        told = f"{self.purpose}: {self.place}"
         return f"{told[:280]} #{mark}"
+
+    @property
+    def place(self) -> str:
+        """The model and, where it is not its maker's own, the host."""
+        host = urlsplit(self.base_url).netloc.rpartition("@")[2]
+        return f"{self.model} at {host}" if host else self.model
 
 
 class BreakerState(NamedTuple):
@@ -86,11 +96,14 @@ _seen: dict[str, _KnownBreaker] = {}
 
 
 def call(line: ProviderLine, act: Callable[[], Answer]) -> Answer:
-    """What `act`, one call over this line, gives. Raises ProviderError: Unasked while it is open.
+    """What `act`, one call over this line, gives. Raises ProviderError: Unasked while it is open,
+    BudgetSpent where the workspace may spend no more.
 
     An open one whose pause is over is tried by one caller: a web process runs `act` beside and goes
     on at once; the worker does it as its own work. A command always asks: somebody wants to know.
     """
+    if line.workspace_id is not None:
+        ledger.check(line.workspace_id)
     row = _look(line)
     is_trial = row.is_open and _claim(line, row)
     if row.is_open and settings.PROCESS_KIND == "web":
@@ -133,7 +146,11 @@ os.register_at_fork(after_in_child=forget)
 
 def _watched(line: ProviderLine, act: Callable[[], Answer], *, is_trial: bool) -> Answer:
     try:
-        answer = act()
+        if line.workspace_id is None:
+            answer = act()
+        else:
+            use = line.use or line.purpose
+            answer = ledger.counted(line.workspace_id, use, line.place, act)
     except Unasked:
         raise
     except ProviderError as error:

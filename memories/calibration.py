@@ -1,12 +1,12 @@
-"""From which cosine on two statements count as near under an embedding model: measured, not
-guessed.
+"""From which cosine on two statements count as near under an embedding model, and at which one a
+hit is as good as chance: measured, not guessed.
 
 The smallest threshold at which, among random pairs of statements about one subject, at most one in
 10,000 would be taken for the same, and nine of ten that are taken for the same among the shipped
 pairs are. The guards (numbers, order, polarity...) stand before the threshold here as everywhere.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -15,7 +15,7 @@ from django.db import transaction
 
 from memories.english.statements import read, relation
 from memories.english.statements.calibration_pairs import DIFFERENT, SAME
-from memories.index import statements, workspace_index
+from memories.index import configured_embedder, statements
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
 from memories.providers import Embedder
 from workspaces.models import AuditEntry
@@ -59,6 +59,25 @@ class Calibration:
     recall: float
 
 
+@dataclass(frozen=True, slots=True)
+class LabelledQuestion:
+    """A question, and which of the texts (by their places) answer it."""
+
+    text: str
+    answers: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class FloorCalibration:
+    """Of a model the cosine at which a text is as likely to answer as not, both as frequent.
+    `floor` None: the answers are no nearer than the rest, the old one stays."""
+
+    model: str
+    floor_before: float
+    floor: float | None
+    questions: int
+
+
 Advance = Callable[[int], object]
 
 
@@ -98,12 +117,16 @@ def calibrate(model: EmbeddingModel, embedder: Embedder, advance: Advance) -> Ca
     return Calibration(str(model), before, threshold, random_pairs, merges, precision, recall)
 
 
-def store(found: Calibration, model: EmbeddingModel, actor: str) -> bool:
+def store(found: Calibration | FloorCalibration, model: EmbeddingModel, actor: str) -> bool:
     """Keep a threshold, with a line in the log of each workspace that speaks the model."""
-    if found.threshold is None or found.threshold == found.before:
+    if isinstance(found, FloorCalibration):
+        column, before, value = "search_floor", found.floor_before, found.floor
+    else:
+        column, before, value = "duplicate_threshold", found.before, found.threshold
+    if value is None or value == before:
         return False
     with transaction.atomic():
-        EmbeddingModel.objects.filter(pk=model.pk).update(duplicate_threshold=found.threshold)
+        EmbeddingModel.objects.filter(pk=model.pk).update(**{column: value})
         rows = WorkspaceIndex.objects.filter(embedding_model=model).select_related("workspace")
         AuditEntry.objects.bulk_create(
             AuditEntry.line(
@@ -111,18 +134,57 @@ def store(found: Calibration, model: EmbeddingModel, actor: str) -> bool:
                 actor,
                 "calibrate",
                 row.workspace,
-                before={"model": found.model, "duplicate_threshold": found.before},
-                after={"model": found.model, "duplicate_threshold": found.threshold},
+                before={"model": found.model, column: before},
+                after={"model": found.model, column: value},
             )
             for row in rows
         )
     return True
 
 
+def calibrate_floor(
+    model: EmbeddingModel,
+    embedder: Embedder,
+    talks: Iterable[tuple[Sequence[str], Sequence[LabelledQuestion]]],
+) -> FloorCalibration:
+    """Measure one model on talks, each its texts and the questions that some of them answer.
+    Nothing is written. Raises ProviderError."""
+    answers: list[np.ndarray] = []
+    others: list[np.ndarray] = []
+    number = 0
+    for texts, questions in talks:
+        kept = [
+            (place, vector)
+            for place, vector in enumerate(embedder.embed(texts))
+            if vector is not None
+        ]
+        matrix = np.array([vector for _, vector in kept])
+        asked = embedder.embed([question.text for question in questions], "query")
+        for question, vector in zip(questions, asked, strict=True):
+            is_answer = np.array([place in question.answers for place, _ in kept], bool)
+            if vector is None or not is_answer.any():
+                continue
+            number += 1
+            cosines = matrix @ vector
+            answers.append(cosines[is_answer])
+            others.append(cosines[~is_answer])
+    floor = _even(np.concatenate(answers), np.concatenate(others)) if number else None
+    return FloorCalibration(str(model), model.search_floor, floor, number)
+
+
+def _even(near: np.ndarray, far: np.ndarray) -> float | None:
+    """The cosine that leaves as large a share of the near below it as of the far above it."""
+    if not far.size or np.median(near) <= np.median(far):
+        return None
+    grid = np.arange(-1.0, 1.0, STEP)
+    wrong = [abs((near < at).mean() - (far >= at).mean()) for at in grid]
+    return round(float(grid[int(np.argmin(wrong))]), 3)
+
+
 def models_in_use() -> list[EmbeddingModel]:
     """Those that workspaces speak; on an empty server the configured one."""
     used = list(EmbeddingModel.objects.filter(workspaceindex__isnull=False).distinct())
-    configured = workspace_index.configured_model() if not used else None
+    configured = configured_embedder.configured_model() if not used else None
     return used or ([configured] if configured else [])
 
 

@@ -21,7 +21,9 @@ LOCAL_ENDINGS = (".localhost", ".local", ".test")
 
 
 def register_all() -> None:
-    for check in (embedding, extraction, addresses):
+    for check in (
+        openai_embedding, fixed_embedding, extraction, addresses, unused_addresses, allowed_hosts,
+    ):  # fmt: skip
         checks.register(check, "memories")
     checks.register(debug_in_public, checks.Tags.security)
     checks.register(metrics_in_public, checks.Tags.security)
@@ -35,13 +37,9 @@ def _embedding_provider() -> str:
     return provider
 
 
-def embedding(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]:
-    provider = _embedding_provider()
-    found = _openai_embedding() if provider == "openai" else _fixed_embedding(provider)
-    return list(found)
-
-
-def _openai_embedding() -> Iterator[CheckMessage]:
+def openai_embedding(app_configs: Sequence[Any] | None, **_: Any) -> Iterator[CheckMessage]:
+    if _embedding_provider() != "openai":
+        return
     if not settings.OPENAI_API_KEY and not settings.OPENAI_BASE_URL:
         yield Error(
             "EMBEDDING_PROVIDER is openai,"
@@ -59,7 +57,10 @@ def _openai_embedding() -> Iterator[CheckMessage]:
         )
 
 
-def _fixed_embedding(provider: str) -> Iterator[CheckMessage]:
+def fixed_embedding(app_configs: Sequence[Any] | None, **_: Any) -> Iterator[CheckMessage]:
+    provider = _embedding_provider()
+    if provider == "openai":
+        return
     wish = settings.EMBEDDING_DIMENSIONS
     if wish and wish != FIXED[provider]:
         yield Error(
@@ -116,7 +117,7 @@ def extraction(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage
 
 
 def addresses(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]:
-    unreadable = []
+    unreadable: list[CheckMessage] = []
     for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
         url = getattr(settings, name)
         parts = urlsplit(url)
@@ -129,10 +130,10 @@ def addresses(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]
                     id="memories.E007",
                 )
             )
-    return [*unreadable, *_unused(), *_allowed_hosts()]
+    return unreadable
 
 
-def _unused() -> Iterator[CheckMessage]:
+def unused_addresses(app_configs: Sequence[Any] | None, **_: Any) -> Iterator[CheckMessage]:
     if settings.OPENAI_BASE_URL and "openai" not in (
         _embedding_provider(),
         settings.EXTRACTION_PROVIDER,
@@ -151,21 +152,23 @@ def _unused() -> Iterator[CheckMessage]:
         )
 
 
-def _allowed_hosts() -> Iterator[CheckMessage]:
-    wrong = [entry for entry in settings.EXTRACTOR_ALLOWED_HOSTS if not is_readable(entry)]
-    if wrong:
-        yield Error(
-            f"EXTRACTOR_ALLOWED_HOSTS names what is no host: {', '.join(wrong)}.",
-            hint="Give hosts, host:port or networks, like localhost:11434, models.lan, 10.0.0.0/8.",
-            id="memories.E009",
-        )
-    if ANY in settings.EXTRACTOR_ALLOWED_HOSTS:
-        yield checks.Warning(
-            "EXTRACTOR_ALLOWED_HOSTS is *: a workspace's extractors may call this machine's own and"
-            " private addresses.",
-            hint="Name the hosts that workspaces need.",
-            id="memories.W006",
-        )
+def allowed_hosts(app_configs: Sequence[Any] | None, **_: Any) -> Iterator[CheckMessage]:
+    for name, whose in (("EXTRACTOR", "extractors"), ("WEBHOOK", "webhooks")):
+        named = getattr(settings, f"{name}_ALLOWED_HOSTS")
+        wrong = [entry for entry in named if not is_readable(entry)]
+        if wrong:
+            yield Error(
+                f"{name}_ALLOWED_HOSTS names what is no host: {', '.join(wrong)}.",
+                hint="Give hosts, host:port or networks: localhost:11434, models.lan, 10.0.0.0/8.",
+                id="memories.E009",
+            )
+        if ANY in named:
+            yield checks.Warning(
+                f"{name}_ALLOWED_HOSTS is *: a workspace's {whose} may call this machine's own and"
+                " private addresses.",
+                hint="Name the hosts that workspaces need.",
+                id="memories.W006",
+            )
 
 
 def metrics_in_public(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]:

@@ -43,6 +43,10 @@ class CapReached(Unasked):
     """The calls that somebody allowed for a day are used up: no failure, and not worth waiting."""
 
 
+class BudgetSpent(CapReached):
+    """What the workspace may spend on models is spent."""
+
+
 class TimedOut(ProviderError):
     """It had its full time and did not answer."""
 

@@ -18,6 +18,7 @@ from django.db import DatabaseError, connection
 
 from memories import breakers
 from memories.models import Breaker, IndexRepair, WorkerBeat
+from memoryproject import crossings
 from memoryproject.machine_health import Part, State
 
 EVERY = 15.0  # seconds
@@ -140,7 +141,8 @@ def workers() -> Part:
 
 def sessions() -> Part:
     """What waits to be learned from."""
-    found = _row(SESSIONS, {})
+    with crossings.everywhere():
+        found = _row(SESSIONS, {})
     age = _seconds(found["now"], found["oldest"])
     detail = f"{found['number']} wait, the oldest for {age:.0f} s" if found["number"] else ""
     is_late = _seconds(found["now"], found["due"]) > OVERDUE
@@ -149,10 +151,12 @@ def sessions() -> Part:
 
 def repair() -> Part:
     """Indexes that other rules made and are being made anew."""
-    rows = list(IndexRepair.objects.filter(finished_at=None))
-    if not rows:
-        ended = IndexRepair.objects.order_by("-finished_at").values_list("finished_at", flat=True)
-        return Part("repair", State.OK, since=ended.first(), value=0)
+    with crossings.everywhere():
+        rows = list(IndexRepair.objects.filter(finished_at=None))
+        if not rows:
+            ended = IndexRepair.objects.order_by("-finished_at").values_list("finished_at")
+            last = ended.first()
+            return Part("repair", State.OK, since=last[0] if last else None, value=0)
     rest = sum(row.rest or 0 for row in rows)
     rate = sum(row.rate for row in rows if row.state == IndexRepair.State.RUNNING)
     detail = f"{len(rows)} workspaces, {rest:,} rows to go, {rate:,.0f} a second"

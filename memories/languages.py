@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memories.bounds import Budget
+from memories.english.calendar import Span
 from memories.english.patterns.pattern import Found
-from memories.english.time_spans import Span
 from memories.german import dates as german_dates
 from memories.german import patterns as german_patterns
 

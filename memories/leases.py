@@ -16,9 +16,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+
+from memoryproject.postgres import visible
 
 LEASE = timedelta(seconds=30)
 BEAT = 5.0  # seconds between two renewals
@@ -52,6 +54,7 @@ class Work:
 
     rows: Callable[[], QuerySet[Any]]
     column: str
+    shown: str  # what is visible to it
     began: float = field(default_factory=time.monotonic)
     advanced: float = field(default_factory=time.monotonic)
 
@@ -78,7 +81,7 @@ def renewed(rows: Callable[[], QuerySet[Any]], column: str = "lease_until") -> I
     renewed, and a row that the claim has lost is left alone.
     """
     global _thread
-    work = Work(rows, column)
+    work = Work(rows, column, visible.setting())
     with _lock:
         _works.add(work)
         if _thread is None:  # work that is shorter than a beat costs no more than this
@@ -98,11 +101,15 @@ def _renew_for_ever() -> None:
             held = [work for work in _works if work.is_to_be_renewed]
         for work in held:
             try:
-                with connection.cursor() as cursor:
+                with (
+                    visible.as_set(work.shown),
+                    transaction.atomic(),
+                    connection.cursor() as cursor,
+                ):
                     # Who writes the row in a long transaction has it: the others do not wait for
                     # it.
-                    cursor.execute("set lock_timeout = '2s'")
-                work.rows().update(**{work.column: end()})
+                    cursor.execute("set local lock_timeout = '2s'")
+                    work.rows().update(**{work.column: end()})
             except Exception as error:  # the thread is all there is, and goes on
                 log.warning("A lease was not renewed, and is tried again: %s", error)
                 connection.close()

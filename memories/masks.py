@@ -13,10 +13,14 @@ from itertools import groupby
 
 from django.db.models import Q, QuerySet
 
+from memories.documents import ingested_texts
+from memories.documents.summarize_text import summary_of
 from memories.features import queue
 from memories.features.redact import remove_standing_on
+from memories.golden.questions import drop_standing_on
 from memories.index import due, entries, rebuild, row_marks, statements
 from memories.masked_text import (
+    BLOCK,
     Span,
     masked,
     places_of,
@@ -26,6 +30,7 @@ from memories.masked_text import (
     without_words,
 )
 from memories.models import (
+    Document,
     Episode,
     Fact,
     IdempotentAnswer,
@@ -34,15 +39,21 @@ from memories.models import (
     Memory,
     MemorySession,
     Miss,
+    Passage,
     Rejection,
+    Revision,
     WorkspaceIndex,
+    passages_of,
 )
-from memories.summaries import summary_before
-from workspaces.models import AuditEntry, erasing_audit
+from memories.summaries import summary_before, talk_summaries
+from memoryproject import crossings
+from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
-Target = Episode | Memory | Fact
-MODELS: Mapping[str, type[Target]] = {"episode": Episode, "memory": Memory, "fact": Fact}
+Target = Episode | Memory | Fact | Revision
+MODELS: Mapping[str, type[Target]] = {
+    "episode": Episode, "memory": Memory, "fact": Fact, "revision": Revision,
+}  # fmt: skip
 JSON_COLUMNS = ("payload", "metadata")  # of an episode, which repeat what it says
 SHORTEST = 4  # characters; what is shorter stands in a payload by chance
 # Ids that stand in a kept answer, compared with those of `ids`.
@@ -54,6 +65,10 @@ WRITTEN = Q(before__isnull=False) | Q(after__isnull=False) | ~Q(reason="")  # li
 QUOTES = """
 update {table} c set quote = substr(e.content, c.start + 1, c."end" - c.start)
 from memories_episode e where e.id = c.episode_id and e.id = any(%(ids)s::uuid[])
+"""
+DOCUMENT_QUOTES = """
+update memories_citation c set quote = substr(r.text, c.start + 1, c."end" - c.start)
+from memories_revision r where r.id = c.revision_id and r.id = any(%(ids)s::uuid[])
 """
 
 
@@ -122,9 +137,31 @@ def mask_episodes(
     _follow_episodes(space, ids)
     remove_standing_on(space, {pk: tuple(spans[pk]) for pk in ids})
     Miss.objects.filter(episode__in=ids).delete()
+    drop_standing_on(space.workspace_id, ids, words)
     sessions = {episode.session_id for episode in rows if episode.session_id}
     _mask_notes(sessions, words)
     _mask_answers(space, [*ids, *sessions], words)
+    return made
+
+
+def mask_documents(
+    space: WorkspaceIndex, spans: Mapping[uuid.UUID, Iterable[Span]], why: MaskReason
+) -> list[MaskedSpan]:
+    """Mask these spans of revisions, and wherever another revision of the same document repeats
+    their words, with the quotes and what is searched of them."""
+    words: dict[uuid.UUID, set[str]] = {}  # by document
+    for revision in Revision.objects.filter(pk__in=spans):
+        said = {revision.text[start:end].strip(f"{BLOCK} \n") for start, end in spans[revision.pk]}
+        words.setdefault(revision.document_id, set()).update(said)
+    made: list[MaskedSpan] = []
+    rows = Revision.objects.filter(document__in=words).select_for_update(of=("self",))
+    for revision in rows.order_by("pk"):
+        own = sorted(each for each in words[revision.document_id] if len(each) >= SHORTEST)
+        taken = _take(revision, [("text", span) for _, span in places_of(revision.text, own)], why)
+        _save(revision, taken)
+        made += taken
+    MaskedSpan.objects.bulk_create(made)
+    _follow_documents(space, made)
     return made
 
 
@@ -153,6 +190,7 @@ def mask_memories(
     touched = [*known, *(fact.pk for fact in facts)]
     blank(AuditEntry.objects.filter(workspace_id=space.workspace_id, target_id__in=touched))
     texts = [one.words for one in made if len(one.words) >= SHORTEST]
+    drop_standing_on(space.workspace_id, known, texts)
     _mask_notes({fact.session_id for fact in facts if fact.session_id}, texts)
     _mask_answers(space, touched, texts)
     return made
@@ -167,7 +205,21 @@ def unmask(space: WorkspaceIndex, masks: QuerySet[MaskedSpan]) -> list[uuid.UUID
     for name, model in MODELS.items():
         ids = {pk for each in rows if (pk := getattr(each, f"{name}_id"))}
         for row in model._default_manager.filter(pk__in=ids).select_for_update().order_by("pk"):
-            _give_back(row, list(row.masks.order_by("pk")), going)
+            # All words back, then those of the masks that stay taken again, oldest first.
+            own = list(row.masks.order_by("pk"))
+            for each in reversed(own):
+                value = getattr(row, each.column)
+                text = unmasked(text_at(value, each.pointer), [(each.start, each.words)])
+                setattr(row, each.column, with_text_at(value, each.pointer, text))
+            staying = [each for each in own if each.pk not in going]
+            for each in staying:
+                value = getattr(row, each.column)
+                text = text_at(value, each.pointer)
+                each.words = text[each.start : each.end]
+                hidden = masked(text, [(each.start, each.end)])
+                setattr(row, each.column, with_text_at(value, each.pointer, hidden))
+            MaskedSpan.objects.bulk_update(staying, ["words"])
+            _save(row, own)
             touched.setdefault(name, []).append(row.pk)
     MaskedSpan.objects.filter(pk__in=going).delete()
     episodes, memories = touched.get("episode", []), touched.get("memory", [])
@@ -176,6 +228,7 @@ def unmask(space: WorkspaceIndex, masks: QuerySet[MaskedSpan]) -> list[uuid.UUID
             text = rejection.memory.content
             Rejection.objects.filter(pk=rejection.pk).update(content=text)
     _follow_episodes(space, episodes)
+    _follow_documents(space, rows)
     if episodes:
         queue.unmark(space.workspace_id, episodes)
     _reindex(space, Layer.MEMORIES, memories)
@@ -185,7 +238,10 @@ def unmask(space: WorkspaceIndex, masks: QuerySet[MaskedSpan]) -> list[uuid.UUID
 def fill(space: WorkspaceIndex, masks: Iterable[MaskedSpan]) -> None:
     """The vectors of what is left of masked rows; after the transaction, for an embedder may be
     far."""
-    due.fill(space, {pk for each in masks if (pk := each.episode_id or each.memory_id)})
+    made = list(masks)
+    revisions = {each.revision_id for each in made if each.revision_id}
+    items = {pk for each in made if (pk := each.episode_id or each.memory_id)}
+    due.fill(space, items | set(passages_of(revisions)) if revisions else items)
 
 
 def originals(episodes: Sequence[Episode]) -> dict[uuid.UUID, str]:
@@ -213,8 +269,8 @@ def reveal(scope: Scope, episode: Episode) -> str:
 
 def blank(lines: QuerySet[AuditEntry]) -> int:
     """Take the values out of lines of the log: that somebody did something stays."""
-    with erasing_audit():
-        return lines.filter(WRITTEN).update(before=None, after=None, reason="")
+    rows = dict(lines.filter(WRITTEN).values_list("pk", "workspace_id"))
+    return crossings.blank_audit(rows) if rows else 0
 
 
 def _places(
@@ -265,23 +321,6 @@ def _save(row: Target, masks: Iterable[MaskedSpan]) -> None:
         type(row)._default_manager.filter(pk=row.pk).update(**values)
 
 
-def _give_back(row: Target, masks: Sequence[MaskedSpan], going: set[uuid.UUID]) -> None:
-    """All words back, then those of the masks that stay taken again, oldest first."""
-    staying = [each for each in masks if each.pk not in going]
-    for each in reversed(masks):
-        value = getattr(row, each.column)
-        text = unmasked(text_at(value, each.pointer), [(each.start, each.words)])
-        setattr(row, each.column, with_text_at(value, each.pointer, text))
-    for each in staying:
-        value = getattr(row, each.column)
-        text = text_at(value, each.pointer)
-        each.words = text[each.start : each.end]
-        hidden = masked(text, [(each.start, each.end)])
-        setattr(row, each.column, with_text_at(value, each.pointer, hidden))
-    MaskedSpan.objects.bulk_update(staying, ["words"])
-    _save(row, masks)
-
-
 def _follow_episodes(space: WorkspaceIndex, ids: Sequence[uuid.UUID]) -> None:
     """What is made of the words of episodes: quotes, index, neighbours' index, summaries."""
     if not ids:
@@ -291,8 +330,28 @@ def _follow_episodes(space: WorkspaceIndex, ids: Sequence[uuid.UUID]) -> None:
     _reindex(space, Layer.EPISODES, ids)
     for item in rebuild.items_of_truth(Layer.EPISODES, rebuild.beside(ids)):
         entries.reweigh(space, Layer.EPISODES, item.id, item.counts)
+    ingested_texts.read_anew(space, ids)
     conversations = Episode.objects.filter(pk__in=ids).values_list("conversation_id", flat=True)
-    summary_before.start_again({each for each in conversations if each})
+    touched = {each for each in conversations if each}
+    summary_before.start_again(touched)
+    talk_summaries.start_again(space, touched)
+
+
+def _follow_documents(space: WorkspaceIndex, masks: Iterable[MaskedSpan]) -> None:
+    """What is made of the words of revisions: quotes, passages in the index, summaries."""
+    places: dict[uuid.UUID, Q] = {}
+    for each in masks:
+        if each.revision_id is not None:
+            here = Q(start__lt=each.end, end__gt=each.start)
+            places[each.revision_id] = places.get(each.revision_id, Q(pk=None)) | here
+    if not places:
+        return
+    statements.execute(DOCUMENT_QUOTES, {"ids": list(places)})
+    for revision in Revision.objects.filter(pk__in=places).order_by("pk"):
+        passages = Passage.objects.filter(places[revision.pk], revision=revision)
+        _reindex(space, Layer.CHUNKS, list(passages.values_list("pk", flat=True)))
+        rows = Document.objects.filter(current_revision=revision.pk)
+        rows.update(summary=summary_of(space, revision.text))
 
 
 def _reindex(space: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID]) -> None:

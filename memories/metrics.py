@@ -1,5 +1,5 @@
-"""Counts and durations of this process; counters.py adds them up over all processes. Nothing leaves
-the machine here."""
+"""Counts and durations of this process; stored_metrics.py adds up those of all. Nothing leaves the
+machine here."""
 
 import os
 import threading
@@ -16,6 +16,7 @@ BOUNDS = (
     0.001, 0.0015, 0.002, 0.003, 0.004, 0.006, 0.008, 0.012, 0.016, 0.025, 0.04, 0.06, 0.1, 0.16,
     0.25, 0.4, 0.6, 1.0, 2.5, 5.0, 10.0, 30.0,
 )  # fmt: skip
+SERVED = "memory_served"  # by memory: it goes to the cases about it, and to no page of counts
 PAUSE = 5.0  # seconds between the first count and the bell
 
 
@@ -48,11 +49,21 @@ _is_rung = False
 
 def count(name: str, seconds: float = 0.0, **labels: str) -> None:
     """One more of `name`. The label `workspace`, an id, is kept apart and shown to no other one."""
+    _add(name, 1, seconds, labels)
+
+
+def add(name: str, amount: int, **labels: str) -> None:
+    """As `count`, for so many at once; of none, nothing is written."""
+    if amount:
+        _add(name, amount, 0.0, labels)
+
+
+def _add(name: str, amount: int, seconds: float, labels: dict[str, str]) -> None:
     global _is_rung
     key = (name, tuple(sorted(labels.items())))
     with _lock:
         found = _measures.get(key) or _measures.setdefault(key, Measure(*key))
-        found.count += 1
+        found.count += amount
         if seconds:
             found.seconds += seconds
             found.buckets = found.buckets or [0] * (len(BOUNDS) + 1)
@@ -62,6 +73,16 @@ def count(name: str, seconds: float = 0.0, **labels: str) -> None:
         timer = threading.Timer(PAUSE, _call)
         timer.daemon = True
         timer.start()
+
+
+def count_each(name: str, label: str, values: Iterable[str]) -> None:
+    """One more of `name` for each of the values of a label. It wakes nobody: what else is counted
+    with it does."""
+    with _lock:
+        for value in values:
+            key = (name, ((label, value),))
+            found = _measures.get(key) or _measures.setdefault(key, Measure(*key))
+            found.count += 1
 
 
 @contextmanager

@@ -1,13 +1,13 @@
 """What a clock that was wrong once has left in the future, taken back.
 
-Whatever waits for a time lies no further ahead than its own longest period: what does was written
-by such a clock, and its time has come. Nothing that was said or believed is dated anew: it may be
-the clock of now that is wrong. What comes later is newer whatever the dates are
+Whatever waits for a time lies no further ahead than its own longest period: what does was
+written by such a clock, and its time has come. Nothing that was said or believed is dated anew:
+it may be the clock of now that is wrong. What comes later is newer whatever the dates are
 (`candidates.KNOWN`).
 
-A lease, a bell, a set's cursor and a key's last use are no matter of this: whoever reads one counts
-it for nothing where it lies too far ahead (`leases.free`, `queue.enqueue_due`, `queue.count`).
-"""
+A lease, a bell, a set's cursor and a key's last use are no matter of this: whoever reads one
+counts it for nothing where it lies too far ahead (`leases.free`, `queue.enqueue_due`,
+`queue.count`)."""
 
 import logging
 import time
@@ -23,8 +23,21 @@ from django.db.models import F, Q, Value
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from memories import breakers, counters, erase, ingest, leases, outbox, resolve
+from memories import (
+    breakers,
+    erase,
+    golden,
+    ingest,
+    leases,
+    outbox,
+    resolve,
+    search_counts,
+    stored_metrics,
+)
+from memories.connections import sync
+from memories.documents import blobs, pipeline
 from memories.erase import workspace_removal
+from memories.events import event_log
 from memories.features import queue, set_embedding
 from memories.index import common_terms, due, repair, segments, statements, workspace_index
 from memories.leases import FAR
@@ -36,12 +49,16 @@ from memories.models import (
     MemoryPeriod,
     MemorySession,
     WorkspaceIndex,
+    expired_memories,
 )
 from memories.models.conversation import AHEAD
 from memories.review import forget_locked
-from memories.summaries import summarize
-from workspaces import expired
-from workspaces.ids import first_uuid7
+from memories.summaries import summarize, talk_summaries
+from memories.webhooks import deliver
+from memoryproject import crossings
+from memoryproject.postgres import visible
+from workspaces import audit_chain, expired
+from workspaces.models.workspace import first_uuid7
 from workspaces.scope import worker_scope
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -73,9 +90,15 @@ COLUMNS = (
     _Column("memories_featureset", "due_at", 7 * DAY + HOUR),
     _Column("memories_featureset", "embedding_due_at", DAY + HOUR),
     _Column("memories_conversationsummary", "due_at", HOUR),
+    _Column("memories_duesummary", "due_at", HOUR),
     _Column("memories_erasure", "due_at", HOUR),
     _Column("workspaces_workspaceremoval", "due_at", HOUR),
     _Column("memories_duevector", "next_attempt_at", 2 * HOUR),
+    _Column("memories_document", "next_attempt_at", HOUR, "state = 'queued'"),
+    _Column("memories_syncrun", "next_attempt_at", DAY + HOUR, "state = 'waiting'"),
+    _Column("memories_connection", "next_sync_at", 7 * DAY + HOUR),
+    _Column("memories_connection", "paused_until", DAY + HOUR),
+    _Column("memories_webhookdelivery", "next_attempt_at", DAY + HOUR, "state = 'waiting'"),
     _Column("memories_idempotentanswer", "expires_at", DAY + HOUR, rest=DAY),
 )
 # Ids have the time at which they were made. Up to this one all was seen, and what comes now would
@@ -108,6 +131,10 @@ log = logging.getLogger(__name__)
 class Swept:
     """How much a sweep did, in rows. `failed` are sessions that raised; the log says why.
     `counted` are layers whose common terms were counted;
+    `blobs` are files that no row names;
+    `talks` are conversations whose searched summaries were made;
+    `golden` are workspaces whose golden questions were asked;
+    `marks` are workspaces whose audit went on with its chain;
     `cases` is what waited and was in none of them;
     `sets` are feature sets whose worker was woken, `embeddings` those that are to be embedded anew,
     `episodes` what was taken into sets at once."""
@@ -122,9 +149,15 @@ class Swept:
     embeddings: int = 0
     episodes: int = 0
     summaries: int = 0
+    talks: int = 0
     erasures: int = 0
     removals: int = 0
     cases: int = 0
+    documents: int = 0
+    syncs: int = 0
+    blobs: int = 0
+    golden: int = 0
+    marks: int = 0
 
 
 def ensure_schedule() -> None:
@@ -134,8 +167,12 @@ def ensure_schedule() -> None:
     outbox.heal(leases.FAR)
 
 
+@crossings.everywhere()
 def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGEST) -> Swept:
-    """Do all that is due, for about `seconds` at most. `report` is told of each step."""
+    """Do all that is due, for about `seconds` at most. `report` is told of each step.
+
+    What is due is looked for everywhere; what is done about it sees one workspace.
+    """
     tell = report or log.debug
     until = time.monotonic() + seconds
     if healed := heal():
@@ -143,11 +180,12 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     done = Swept(expired=expire())
     # What waits for models shall not keep all else from its turn.
     _run(SESSIONS, done, tell, time.monotonic() + seconds / 4)
+    sync.schedule()
     queue.discover_sets()
     done.sets = queue.enqueue_due()
     done.embeddings = set_embedding.enqueue_due()
     found = DueVector.objects.filter(next_attempt_at__lte=timezone.now())
-    spaces_with_due = sorted(set(found.values_list("entry__workspace", flat=True)))
+    spaces_with_due = sorted(set(found.values_list("workspace", flat=True)))
     for number in spaces_with_due:
         while time.monotonic() < until and (filled := fill_space(number)):
             done.vectors += filled
@@ -159,11 +197,15 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     done.counted = common_terms.count_due()
     if segments.is_due():
         outbox.post("seal")
-    counters.prune()
+    stored_metrics.prune()
+    search_counts.prune()
+    event_log.prune()
+    deliver.prune()
     breakers.prune()
     expired.prune()
     over = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now())
     done.answers = expired.delete_some(over)
+    done.blobs = blobs.sweep()
     return done
 
 
@@ -189,15 +231,47 @@ class _Job:
 
     name: str
     count: str
+    table: str
     due: Callable[[], Sequence[uuid.UUID]]
     run: Callable[[uuid.UUID, float], object | None]
 
 
-SESSIONS = _Job("session", "sessions", due_sessions, ingest.run)
+SESSIONS = _Job("session", "sessions", "memories_memorysession", due_sessions, ingest.run)
 OTHERS = (
-    _Job("erasure", "erasures", erase.due, erase.run),
-    _Job("removal", "removals", workspace_removal.due, workspace_removal.run),
-    _Job("summary", "summaries", summarize.due, lambda row, _: summarize.summarize(row)),
+    _Job("erasure", "erasures", "memories_erasure", erase.due, erase.run),
+    _Job(
+        "removal",
+        "removals",
+        "workspaces_workspaceremoval",
+        workspace_removal.due,
+        workspace_removal.run,
+    ),
+    _Job(
+        "document",
+        "documents",
+        "memories_document",
+        pipeline.due,
+        lambda row, _: pipeline.run(row),
+    ),
+    _Job("sync", "syncs", "memories_syncrun", sync.due, sync.run),
+    _Job(
+        "summary",
+        "summaries",
+        "memories_conversationsummary",
+        summarize.due,
+        lambda row, _: summarize.summarize(row),
+    ),
+    _Job(
+        "summaries of talk",
+        "talks",
+        "memories_duesummary",
+        talk_summaries.due_rows,
+        lambda row, _: talk_summaries.make(row),
+    ),
+    _Job(
+        "audit of", "marks", "", audit_chain.due_workspaces, lambda row, _: audit_chain.extend(row)
+    ),
+    _Job("golden questions of", "golden", "", golden.due, lambda row, _: golden.run_scheduled(row)),
 )
 
 
@@ -207,7 +281,9 @@ def _run(job: _Job, done: Swept, tell: Callable[[str], object], until: float) ->
             return
         tell(f"{job.name} {row_id}")
         try:
-            ran = job.run(row_id, until - time.monotonic()) is not None
+            # What stands for a workspace is its id.
+            with crossings.of_row(job.table, row_id) if job.table else visible.only(row_id):
+                ran = job.run(row_id, until - time.monotonic()) is not None
             setattr(done, job.count, getattr(done, job.count) + ran)
         except Exception:
             # One that breaks its worker must not keep the others from their turn. It is tried again
@@ -222,11 +298,13 @@ def _run(job: _Job, done: Swept, tell: Callable[[str], object], until: float) ->
 
 def fill_space(number: int) -> int:
     """Make vectors of a workspace that are due by now; the number of entries done."""
-    space = WorkspaceIndex.objects.select_related("embedding_model").get(pk=number)
-    waiting = DueVector.objects.filter(
-        entry__workspace=number, next_attempt_at__lte=timezone.now()
-    ).order_by("next_attempt_at")
-    return due.fill_entries(space, list(waiting.values_list("entry_id", flat=True)[:FILL]))
+    with crossings.everywhere():
+        space = WorkspaceIndex.objects.select_related("embedding_model").get(pk=number)
+    with visible.only(space.workspace_id):
+        waiting = DueVector.objects.filter(
+            workspace=number, next_attempt_at__lte=timezone.now()
+        ).order_by("next_attempt_at")
+        return due.fill_entries(space, list(waiting.values_list("entry_id", flat=True)[:FILL]))
 
 
 # ---- cases -----------------------------------------------------------------------------------
@@ -238,7 +316,7 @@ def file_cases() -> int:
     Case.objects.wake(timezone.now())
     filed = 0
     for workspace_id in resolve.unfiled():
-        with transaction.atomic(durable=True):
+        with visible.only(workspace_id), transaction.atomic(durable=True):
             index = workspace_index.index_of(workspace_id)
             workspace_index.lock(index)
             filed += resolve.file_unfiled(index)
@@ -250,22 +328,22 @@ def file_cases() -> int:
 
 def expire() -> int:
     """End the memories whose `forget_after` has passed; the number of memories."""
-    ended, now = 0, timezone.now()
-    expired = Memory.objects.filter(forget_after__lte=now, forgotten_at=None)
-    while found := list(expired.values_list("workspace_id", "pk")[:BATCH]):
+    ended = 0
+    over = Memory.objects.filter(expired_memories(), forgotten_at=None)
+    while found := list(over.values_list("workspace_id", "pk")[:BATCH]):
         for workspace_id in {workspace for workspace, _ in found}:
             ids = [memory for workspace, memory in found if workspace == workspace_id]
-            with transaction.atomic(durable=True):
+            with visible.only(workspace_id), transaction.atomic(durable=True):
                 workspace_index.lock(workspace_index.index_of(workspace_id))
                 scope = worker_scope(workspace_id, "sweep")
                 # Under the lock: a person may have given it more time, or forgotten it.
-                still = Memory.objects.filter(pk__in=ids, forget_after__lte=now, forgotten_at=None)
+                still = Memory.objects.filter(expired_memories(), pk__in=ids, forgotten_at=None)
                 for memory in list(still.select_for_update()):
                     # It was believed until it expired, however late the sweep comes.
                     MemoryPeriod.objects.filter(memory=memory, until_at=None).update(
                         until_at=Greatest(F("from_at"), Value(memory.forget_after)),
                         ended_by=EXPIRED,
                     )
-                    forget_locked(scope, memory, EXPIRED)
+                    forget_locked(scope, [memory], EXPIRED)
                     ended += 1
     return ended

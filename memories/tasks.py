@@ -1,15 +1,20 @@
-"""What the worker does: ids in, a verb called. Every task can run twice."""
+"""What the worker does: ids in, a verb called, which sees the workspace of that row alone. Every
+task can run twice."""
 
 import uuid
 
 from memories import ingest
 from memories import sweep as sweeping
+from memories.connections import sync
+from memories.documents import pipeline
 from memories.erase import run as run_erasure
 from memories.erase import workspace_removal
 from memories.features import consolidate, set_embedding
 from memories.features.update import update_set
 from memories.index import repair, segments
 from memories.summaries.summarize import summarize as make_summary
+from memoryproject import crossings
+from memoryproject.postgres import visible
 
 
 def run_session(session_id: str) -> None:
@@ -22,33 +27,59 @@ def fill_space(number: str) -> None:
 
 
 def fold_set(set_id: str) -> None:
-    update_set(uuid.UUID(set_id))
+    row_id = uuid.UUID(set_id)
+    with crossings.of_row("memories_featureset", row_id):
+        update_set(row_id)
 
 
 def summarize(summary_id: str) -> None:
-    make_summary(uuid.UUID(summary_id))
+    row_id = uuid.UUID(summary_id)
+    with crossings.of_row("memories_conversationsummary", row_id):
+        make_summary(row_id)
 
 
 def embed_set(set_id: str) -> None:
-    set_embedding.embed(uuid.UUID(set_id))
+    row_id = uuid.UUID(set_id)
+    with crossings.of_row("memories_featureset", row_id):
+        set_embedding.embed(row_id)
 
 
 def consolidate_set(set_id: str) -> None:
-    consolidate.consolidate_set(uuid.UUID(set_id))
+    row_id = uuid.UUID(set_id)
+    with crossings.of_row("memories_featureset", row_id):
+        consolidate.consolidate_set(row_id)
 
 
 def erase(erasure_id: str) -> None:
-    run_erasure(uuid.UUID(erasure_id))
+    row_id = uuid.UUID(erasure_id)
+    with crossings.of_row("memories_erasure", row_id):
+        run_erasure(row_id)
 
 
 def repair_index(workspace_id: str) -> None:
-    repair.run(uuid.UUID(workspace_id))
+    with visible.only(uuid.UUID(workspace_id)):
+        repair.run(uuid.UUID(workspace_id))
 
 
 def remove_workspace(removal_id: str) -> None:
-    workspace_removal.run(uuid.UUID(removal_id))
+    row_id = uuid.UUID(removal_id)
+    with crossings.of_row("workspaces_workspaceremoval", row_id):
+        workspace_removal.run(row_id)
 
 
+def run_document(document_id: str) -> None:
+    row_id = uuid.UUID(document_id)
+    with crossings.of_row("memories_document", row_id):
+        pipeline.run(row_id)
+
+
+def run_sync(run_id: str) -> None:
+    row_id = uuid.UUID(run_id)
+    with crossings.of_row("memories_syncrun", row_id):
+        sync.run(row_id)
+
+
+@crossings.everywhere()
 def seal() -> None:
     segments.build_and_drop()
 

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from django.db import transaction
 from pydantic import AfterValidator, Field
 
+from memories import golden
 from memories.declared import Declared, between, faults, one_of, wrong
-from memories.english.calendar_dates import DATE_ORDERS
+from memories.english.calendar import DATE_ORDERS
 from memories.english.patterns.library import PATTERNS
 from memories.errors import Invalid, refuse
 from memories.extraction.configured_models import WHEN, Models, faults_of_model
@@ -17,7 +18,7 @@ from memories.features import set_embedding
 from memories.features.config import WORKSPACE_SETTING, SetSettings
 from memories.guard import LABELS
 from memories.languages import ENGLISH, NAMES
-from memories.models import Category
+from memories.models import Category, GoldenRun
 from memories.ranking import Weights
 from memories.resolve import RULES
 from memories.resolve.review_policy import Policy
@@ -61,9 +62,53 @@ class GuardSettings(Declared):
     audience: Annotated[str, one_of(("", *Audience.values))] = ""
 
 
+Days = Annotated[int, Field(ge=0, le=36_500, strict=True)]
+
+
+class RetentionSettings(Declared):
+    """After how many days `prune` removes messages that nothing stands on, and misses, and empties
+    lines of the audit; 0: never."""
+
+    episodes: Days = 0
+    misses: Days = 0
+    audit: Days = 0
+
+
+Money = Annotated[float, between(0, 10**9)] | None
+
+
+class BudgetSettings(Declared):
+    """What may be spent on models, in the operator's currency and in UTC; null: no end. Where one
+    is reached no model is asked: patterns and words alone go on."""
+
+    per_day: Money = None
+    per_month: Money = None
+    tokens_per_day: Annotated[int, between(0, 10**12)] | None = None
+
+
+def _fitting(own: "ChunkSettings") -> "ChunkSettings":
+    if own.overlap * 2 > own.size or own.minimum > own.size:
+        raise wrong("The overlap is at most half of the size, the minimum at most the size.")
+    return own
+
+
+class ChunkSettings(Declared):
+    """How documents are cut, in tokens; what is cut already stays until it is read anew."""
+
+    size: Annotated[int, between(50, 4000)] = 800
+    overlap: Annotated[int, between(0, 2000)] = 200
+    minimum: Annotated[int, between(0, 2000)] = 100
+
+
 class WorkspaceSettings(Declared):
     """What is not said has its default; null gives it back."""
 
+    budget: Annotated[BudgetSettings, Field(description="What may be spent on models.")] = (
+        BudgetSettings()
+    )
+    chunks: Annotated[
+        ChunkSettings, AfterValidator(_fitting), Field(description="How documents are cut.")
+    ] = ChunkSettings()
     conflict_rule: Annotated[str, one_of(RULES)] = RULES[0]
     date_order: Annotated[
         str,
@@ -81,6 +126,10 @@ class WorkspaceSettings(Declared):
         ),
     ] = []
     feature_sets: SetSettings = SetSettings()
+    golden_questions: Annotated[
+        golden.GoldenSettings,
+        Field(description="What a change meets under which golden questions would do worse."),
+    ] = golden.GoldenSettings()
     guard: Annotated[
         GuardSettings,
         Field(description="Which secrets and orders pass, and whose words are trusted."),
@@ -103,6 +152,9 @@ class WorkspaceSettings(Declared):
         Field(description="Patterns of the library that find nothing here, by their names."),
     ] = []
     ranking: Annotated[Weights, Field(description="Weights of the hybrid ranking.")] = Weights()
+    retention: Annotated[
+        RetentionSettings, Field(description="What `prune` removes, in days; nothing by itself.")
+    ] = RetentionSettings()
     review: ReviewSettings = ReviewSettings()
 
 
@@ -123,15 +175,37 @@ def weights_of(scope: Scope) -> Weights:
     return Weights.of(row.settings.get("ranking"))
 
 
-@transaction.atomic(durable=True)
-def change_weights(scope: Scope, changes: Mapping[str, float | None]) -> Weights:
-    """Give parts of the score other weights; None gives one its default back. Raises Invalid."""
+def retention_of(scope: Scope) -> RetentionSettings:
+    """What the workspace lets `prune` remove."""
+    row = Workspace.objects.only("settings").get(pk=scope.workspace_id)
+    return RetentionSettings(**(row.settings.get("retention") or {}))
+
+
+def change_weights(
+    scope: Scope, changes: Mapping[str, float | None], *, anyway: bool = False
+) -> Weights:
+    """Give parts of the score other weights; None gives one its default back. Raises Invalid, and
+    Conflict where golden questions would do worse (`golden.check`)."""
     given = {name: value for name, value in changes.items() if value is not None}
     taken_back = dict.fromkeys(changes.keys() - given.keys(), 0.0)
     refuse(faults(Weights, given | taken_back, "weights"))
+    known = Workspace.objects.get(pk=scope.workspace_id).settings
+    proposed = known | {"ranking": _changed_weights(known.get("ranking") or {}, changes)}
+    golden.check(scope, known, golden.ProposedChange(proposed), anyway=anyway)
+    return _write_weights(scope, changes)
+
+
+def _changed_weights(
+    before: Mapping[str, float], changes: Mapping[str, float | None]
+) -> dict[str, float]:
+    return {name: value for name, value in {**before, **changes}.items() if value is not None}
+
+
+@transaction.atomic(durable=True)
+def _write_weights(scope: Scope, changes: Mapping[str, float | None]) -> Weights:
     row = Workspace.objects.select_for_update().get(pk=scope.workspace_id)
     before = row.settings.get("ranking") or {}
-    after = {name: value for name, value in (before | given).items() if name not in taken_back}
+    after = _changed_weights(before, changes)
     row.settings = {**row.settings, "ranking": after}
     row.save(update_fields=["settings", "updated_at"])
     AuditEntry.line(
@@ -159,10 +233,19 @@ def patterns_off(settings: Mapping[str, Any]) -> list[str]:
     return sorted(settings.get("patternsOff") or [])
 
 
-@transaction.atomic(durable=True)
-def switch_pattern(scope: Scope, name: str, *, is_off: bool) -> list[str]:
-    """Switch a pattern of the library off, or on again; those that are off. Raises Invalid."""
+def switch_pattern(scope: Scope, name: str, *, is_off: bool, anyway: bool = False) -> list[str]:
+    """Switch a pattern of the library off, or on again; those that are off. Raises Invalid, and
+    Conflict where golden questions would do worse without what it found."""
     refuse(faults(WorkspaceSettings, {"patternsOff": [name]}, "settings"))
+    if is_off:
+        known = Workspace.objects.get(pk=scope.workspace_id).settings
+        proposed = known | {"patternsOff": [*patterns_off(known), name]}
+        golden.check(scope, known, golden.ProposedChange(proposed), anyway=anyway)
+    return _write_patterns_off(scope, name, is_off=is_off)
+
+
+@transaction.atomic(durable=True)
+def _write_patterns_off(scope: Scope, name: str, *, is_off: bool) -> list[str]:
     row = Workspace.objects.select_for_update(no_key=True).get(pk=scope.workspace_id)
     before = patterns_off(row.settings)
     after = sorted({*before, name}) if is_off else [each for each in before if each != name]
@@ -174,17 +257,42 @@ def switch_pattern(scope: Scope, name: str, *, is_off: bool) -> list[str]:
     return after
 
 
-@transaction.atomic(durable=True)
 def change_workspace(
-    scope: Scope, name: str | None = None, changes: Mapping[str, Any] | None = None
+    scope: Scope,
+    name: str | None = None,
+    changes: Mapping[str, Any] | None = None,
+    *,
+    anyway: bool = False,
 ) -> Workspace:
     """Call it otherwise, give it other settings; None gives a setting its default back. Raises
-    Invalid."""
+    Invalid, and Conflict where golden questions would do worse (`golden.check`)."""
+    known = Workspace.objects.get(pk=scope.workspace_id).settings
+    proposed = _changed_settings(known, changes or {})
+    refuse(faults_of(proposed, "settings"))
+    golden.check(scope, known, golden.ProposedChange(proposed), anyway=anyway)
+    return _write_workspace(scope, name, changes or {})
+
+
+def try_settings(scope: Scope, changes: Mapping[str, Any]) -> GoldenRun:
+    """How the golden questions would do under other settings, kept as a run; nothing is changed.
+    Raises Invalid."""
+    known = Workspace.objects.get(pk=scope.workspace_id).settings
+    proposed = _changed_settings(known, changes)
+    refuse(faults_of(proposed, "settings"))
+    trial = golden.try_proposal(scope, known, golden.ProposedChange(proposed))
+    return golden.keep(scope, trial.cause, trial.compared, changed=trial.changed)
+
+
+def _changed_settings(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    given = {EARLIER_SPELLINGS.get(name, name): value for name, value in changes.items()}
+    return {each: value for each, value in {**before, **given}.items() if value is not None}
+
+
+@transaction.atomic(durable=True)
+def _write_workspace(scope: Scope, name: str | None, changes: Mapping[str, Any]) -> Workspace:
     row = Workspace.objects.select_for_update(no_key=True).get(pk=scope.workspace_id)
     before = {"name": row.name, "settings": row.settings}
-    given = {EARLIER_SPELLINGS.get(name, name): value for name, value in (changes or {}).items()}
-    changed = {**row.settings, **given}
-    row.settings = {each: value for each, value in changed.items() if value is not None}
+    row.settings = _changed_settings(row.settings, changes)
     row.name = name or row.name
     refuse(faults_of(row.settings, "settings"))
     after = {"name": row.name, "settings": row.settings}

@@ -10,15 +10,6 @@ from django.core.exceptions import ImproperlyConfigured
 from memoryproject.embedded_postgres import APP_ROLE, DATABASE, OWNER_ROLE, Home
 
 ENGINE = "memoryproject.postgres"
-# The prepared texts of the hot path can use one index only: planning them once is safe and saves
-# 0.4 ms.
-# An approximate index looks at so many vectors, and goes on where a condition leaves too few. At a
-# million, 200 find 0.94 of the first ten and 400 find 0.99, and a filter that leaves one in a
-# hundred needs to go on further than 20,000.
-SESSION = (
-    "-c plan_cache_mode=force_generic_plan -c jit=off"
-    " -c hnsw.ef_search=400 -c hnsw.iterative_scan=relaxed_order -c hnsw.max_scan_tuples=60000"
-)
 # A server that is gone without a word is noticed by TCP. A socket of this machine needs none of it.
 ALIVE = {
     "keepalives": 1,
@@ -41,13 +32,14 @@ class Limits:
     idle: float = 0.0
 
     @property
-    def session(self) -> str:
+    def session(self) -> dict[str, int]:
+        """Milliseconds by PostgreSQL's names, for a session of our own."""
         own = {
             "statement_timeout": self.statement,
             "lock_timeout": self.lock,
             "idle_in_transaction_session_timeout": self.idle,
         }
-        return "".join(f" -c {name}={round(1e3 * value)}" for name, value in own.items() if value)
+        return {name: round(1e3 * value) for name, value in own.items() if value}
 
     @property
     def answer_within(self) -> float | None:
@@ -85,11 +77,8 @@ def embedded(data_dir: Path, role: str, limits: Limits = NO_END) -> dict[str, An
         "USER": APP_ROLE if role == "app" else OWNER_ROLE,
         "HOST": str(Home.below(data_dir).socket),
         "ANSWER_WITHIN": limits.answer_within,
-        "OPTIONS": {
-            "prepare_threshold": 5,
-            "connect_timeout": limits.connect,
-            "options": SESSION + limits.session,
-        },
+        "LIMITS": limits.session,
+        "OPTIONS": {"prepare_threshold": 5, "connect_timeout": limits.connect},
     }
 
 
@@ -103,9 +92,9 @@ def external(url: str, app_url: str, role: str, limits: Limits = NO_END) -> dict
         parsed: dict[str, Any] = {**dj_database_url.parse(login)}
     except ValueError as error:
         raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {error}") from None
-    own = {"prepare_threshold": 5, "connect_timeout": limits.connect, **ALIVE}
-    options = {**own, **(parsed.pop("OPTIONS", None) or {})}
-    options["options"] = f"{SESSION}{limits.session} {options.get('options', '')}".strip()
+    usual = {"prepare_threshold": 5, "connect_timeout": limits.connect, **ALIVE}
+    options = {**usual, **(parsed.pop("OPTIONS", None) or {})}
     if role == "app" and not app_url:
         options["assume_role"] = APP_ROLE
-    return {**parsed, **COMMON, "ANSWER_WITHIN": limits.answer_within, "OPTIONS": options}
+    own = {"ANSWER_WITHIN": limits.answer_within, "LIMITS": limits.session, "OPTIONS": options}
+    return {**parsed, **COMMON, **own}

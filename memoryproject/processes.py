@@ -1,4 +1,5 @@
-"""The programs that `up` runs: the front, the web processes behind it, and the task worker."""
+"""The programs that `up` runs: the front, the web processes and those for MCP behind it, and the
+task worker."""
 
 import ctypes
 import logging
@@ -18,7 +19,7 @@ from pathlib import Path
 from django.conf import settings
 
 from memoryproject.address import Address, allowed_hosts
-from memoryproject.front.options import Options
+from memoryproject.front.lanes import MCP, Options, processes_of
 
 log = logging.getLogger(__name__)
 
@@ -133,7 +134,8 @@ def end_with(parent: int) -> None:
 
 @dataclass(frozen=True)
 class Size:
-    """How many web processes read (and as many that write), and how many workers."""
+    """How many web processes read (and as many that write), and how many workers; 0: they run
+    elsewhere."""
 
     web: int
     workers: int
@@ -158,11 +160,12 @@ def processes(address: Address, role: str, size: Size, meeting: Path) -> list[Ch
         "DATABASE_ROLE": role,
         "MEMORY_DATA_DIR": str(settings.DATA_DIR),
         "ALLOWED_HOSTS": ",".join(allowed_hosts(address.host)),
-        "WORKERS": str(size.workers),
+        "WORKERS": str(size.workers or 1),
     }
     options = Options(
         socket=str(meeting),
         largest_body=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+        largest_upload=settings.MAX_UPLOAD_BYTES,
         body_seconds=settings.BODY_TIMEOUT,
         most_connections=settings.MAX_CONNECTIONS,
         behind_proxy=settings.BEHIND_TLS_PROXY,
@@ -174,10 +177,13 @@ def processes(address: Address, role: str, size: Size, meeting: Path) -> list[Ch
     )
     folder, command = settings.BASE_DIR, [sys.executable, "manage.py"]
     web = [*command, "web", "--front", str(meeting), "--processes", str(size.web)]
+    mcp = [*command, "servemcp", "--front", str(meeting)]
+    mcp += ["--processes", str(processes_of(MCP, size.web))]
     return [
         Child("front", _front(address), env | options.as_variable(), folder),
         Child("web", web, env, folder),
-        Child("worker", [*command, "work"], env, folder),
+        Child("mcp", mcp, env, folder),
+        *([Child("worker", [*command, "work"], env, folder)] if size.workers else []),
     ]
 
 

@@ -11,9 +11,10 @@ import psycopg
 from django.conf import settings
 from django.db import ProgrammingError, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
 from psycopg import sql
 
-from memoryproject import databases
+from memoryproject import databases, walls
 from memoryproject.embedded_postgres import APP_ROLE
 from memoryproject.postgres.base import DatabaseWrapper
 
@@ -22,6 +23,24 @@ EXISTS = "select 1 from pg_roles where rolname = %s"
 MAY_TAKE = """
 select pg_has_role(current_user, %s,
   case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)
+"""
+# What an administrator has to run, so that an owner who is no superuser may put up the walls.
+LACKING = """
+with own as (
+  select rolname as owner, rolcreaterole or rolsuper as makes_roles from pg_roles
+  where rolname = current_user
+)
+select format('alter role %%I createrole', owner) from own where not makes_roles
+union all
+select format('grant create on database %%I to %%I', current_database(), owner) from own
+where not has_database_privilege(current_database(), 'create')
+union all
+select format('grant %%I to %%I with admin option', rolname, owner)
+  || case when rolname = %(crossing)s and current_setting('server_version_num')::int >= 160000
+     then ', inherit false' else '' end
+from pg_roles, own
+where rolname in (%(role)s, %(crossing)s)
+  and not pg_has_role(owner, oid, 'member with admin option')
 """
 # Set rights for what is there, and for what later migrations add.
 GRANTS = (
@@ -34,16 +53,30 @@ GRANTS = (
     "ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT USAGE, SELECT ON SEQUENCES TO {role}",
     "ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT EXECUTE ON FUNCTIONS TO {role}",
 )
-LOGIN = ("USER", "PASSWORD", "HOST", "PORT", "OPTIONS", "ANSWER_WITHIN")
+LOGIN = ("USER", "PASSWORD", "HOST", "PORT", "OPTIONS", "ANSWER_WITHIN", "LIMITS")
 
 
 @dataclass(frozen=True)
 class Granted:
     """The role that web and worker use: `owner` when the server refused an ordinary one, then with
-    `why`."""
+    `why`, and in `remedy` the statements for an administrator, where it is rights that lack."""
 
     database_role: str
     why: str = ""
+    remedy: tuple[str, ...] = ()
+
+    @property
+    def advice(self) -> str:
+        """What to do about it, in one line."""
+        acts = f"Let an administrator run: {'; '.join(self.remedy)}. " if self.remedy else ""
+        return f"{self.why}. {acts}See docs/operating.md, A PostgreSQL of your own."
+
+    @property
+    def warning(self) -> str:
+        return (
+            "Web and worker run with the owner's rights and no walls between workspaces:"
+            f" {self.advice}"
+        )
 
 
 def app_role() -> str:
@@ -55,20 +88,51 @@ def prepare(connection: BaseDatabaseWrapper) -> Granted:
     """Make sure that the ordinary role exists and has its rights; run as the owner, after
     migrating."""
     try:
+        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+            walls.make_functions(cursor)
         with transaction.atomic(using=connection.alias):
             role = app_role()
             with connection.cursor() as cursor:
                 cursor.execute(EXISTS, [role])
                 if cursor.fetchone() is None:
                     cursor.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(role)))
+                make_crossing_role(cursor)
                 # Without a login of its own, the role is taken after the owner's (SET ROLE).
                 cursor.execute(MAY_TAKE, [role])
                 if not settings.APP_DATABASE_URL and not cursor.fetchone()[0]:
                     cursor.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(role)))
             grant(connection)
+            walls.make(connection, role)
     except ProgrammingError as error:
-        return Granted("owner", str(error).splitlines()[0])
+        with connection.cursor() as cursor:
+            cursor.execute(LACKING, {"role": app_role(), "crossing": walls.CROSSING_ROLE})
+            remedy = tuple(text for (text,) in cursor.fetchall())
+        return Granted("owner", str(error).splitlines()[0], remedy)
     return Granted("app")
+
+
+def make_crossing_role(cursor: CursorWrapper) -> None:
+    """The role that the crossings belong to. The owner may hand things over to it, and is none of
+    those that its policies let through."""
+    name = sql.Identifier(walls.CROSSING_ROLE)
+    cursor.execute(EXISTS, [walls.CROSSING_ROLE])
+    if cursor.fetchone() is None:
+        cursor.execute(sql.SQL("CREATE ROLE {} NOLOGIN NOINHERIT").format(name))
+    cursor.execute(MAY_TAKE, [walls.CROSSING_ROLE])
+    if not cursor.fetchone()[0]:
+        cursor.execute("select current_setting('server_version_num')::int >= 160000")
+        options = " WITH INHERIT FALSE, SET TRUE" if cursor.fetchone()[0] else ""
+        cursor.execute(sql.SQL("GRANT {} TO CURRENT_USER" + options).format(name))
+
+
+def refuse_unfit_login(role: str) -> None:
+    """Log in once as web and worker will, so that what they would meet is met here. Raises Django's
+    database errors."""
+    own = connections["default"].settings_dict
+    login = databases.external(settings.DATABASE_URL, settings.APP_DATABASE_URL, role)
+    wrapper = DatabaseWrapper({**own, **{n: login[n] for n in LOGIN if n in login}}, alias="login")
+    with wrapper.wrap_database_errors:
+        wrapper.get_new_connection(wrapper.get_connection_params()).close()
 
 
 def grant(connection: BaseDatabaseWrapper) -> None:
@@ -79,6 +143,19 @@ def grant(connection: BaseDatabaseWrapper) -> None:
         names = {"schema": sql.Identifier(cursor.fetchone()[0]), "role": sql.Identifier(app_role())}
         for statement in GRANTS:
             cursor.execute(sql.SQL(statement).format(**names))
+
+
+def serve() -> None:
+    """Let this process go on as the role that serves; it was started as the owner."""
+    own = connections["default"].settings_dict
+    if own["USER"] == app_role():
+        return
+    if settings.EMBEDDED_POSTGRES is not None:
+        login = databases.embedded(settings.DATA_DIR, "app")
+    else:
+        login = databases.external(settings.DATABASE_URL, settings.APP_DATABASE_URL, "app")
+    connections["default"].close()
+    own.update({name: login[name] for name in LOGIN if name in login})
 
 
 @contextmanager
@@ -95,4 +172,6 @@ def owner_connection() -> Iterator[psycopg.Connection[Any]]:
     wrapper = DatabaseWrapper({**own, **login}, alias="owner")
     with closing(wrapper.get_new_connection(wrapper.get_connection_params())) as owner:
         owner.autocommit = True
+        # A statement with what is visible before it would be two, in a transaction.
+        owner.cursor_factory = psycopg.ClientCursor
         yield owner

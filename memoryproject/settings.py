@@ -38,7 +38,7 @@ BEHIND_TLS_PROXY = env_bool("BEHIND_TLS_PROXY")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS_PROXY else None
 SECURE_SSL_REDIRECT = BEHIND_TLS_PROXY
 # Asked from beside, not through the proxy; for the API, api/transport.py decides.
-SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$", r"^api/v1/"]
+SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$", r"^api/v1/", r"^v[123]/"]
 HSTS_SECONDS = env_int("HSTS_SECONDS", 31_536_000)
 SECURE_HSTS_SECONDS = HSTS_SECONDS if BEHIND_TLS_PROXY else 0
 # What other names below ours speak, and whether browsers list the domain, its owner decides.
@@ -47,6 +47,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 # Hours after the last request; with "__Host-" a browser takes a cookie from this very host only.
 SESSION_COOKIE_AGE = env_int("SESSION_IDLE_HOURS", 12, minimum=1, maximum=24 * 14) * 3600
+SESSION_ENGINE = "workspaces.login.browser_sessions"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS_PROXY
 _host = "__Host-" if BEHIND_TLS_PROXY else ""
 SESSION_COOKIE_NAME = f"{_host}sessionid"
@@ -135,12 +136,18 @@ PROCESS_KIND = env_str("PROCESS_KIND", "command", choices=("web", "worker", "com
 DATABASE_ROLE = env_str("DATABASE_ROLE", "owner", choices=("owner", "app"))
 DATABASE_URL = env_secret("DATABASE_URL")
 APP_DATABASE_URL = env_secret("APP_DATABASE_URL")
+# A streaming replica that answers reads, as long as it lags behind by no more seconds.
+DATABASE_REPLICA_URL = env_secret("DATABASE_REPLICA_URL")
+DATABASE_REPLICA_LAG = env_float("DATABASE_REPLICA_LAG", 10.0, minimum=1.0, maximum=3600.0)
 EMBEDDED_POSTGRES = None if DATABASE_URL else Home.below(DATA_DIR)
 # Seconds; 0: no end. The last two are those of web processes: the worker's are minutes, and
 # commands have none.
 DATABASE_CONNECT_TIMEOUT = env_int("DATABASE_CONNECT_TIMEOUT", 5, minimum=2, maximum=600)
 DATABASE_STATEMENT_TIMEOUT = env_float("DATABASE_STATEMENT_TIMEOUT", 20.0, maximum=3600.0)
 DATABASE_LOCK_TIMEOUT = env_float("DATABASE_LOCK_TIMEOUT", 10.0, maximum=3600.0)
+# How prepared statements are planned: once for all values, or as PostgreSQL thinks best, which a
+# distributed server (Citus) needs.
+DATABASE_PLANS = env_str("DATABASE_PLANS", "generic", choices=("generic", "auto"))
 DATABASE_LIMITS = databases.limits_of(
     PROCESS_KIND, DATABASE_CONNECT_TIMEOUT, DATABASE_STATEMENT_TIMEOUT, DATABASE_LOCK_TIMEOUT
 )
@@ -219,7 +226,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "memories.api.error_handler.exception_handler",
+    "EXCEPTION_HANDLER": "memories.http_errors.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {
@@ -245,7 +252,16 @@ SPECTACULAR_SETTINGS = {
         "KindEnum": "memories.models.Episode.Kind",
         "IntentKind": "memories.models.Intent.Kind",
         "IntentState": "memories.models.Intent.State",
+        "ModeEnum": "memories.models.MemorySession.Mode",
+        "DocumentMode": "memories.api.document_routes.MODES",
+        "ExtractEnum": "memories.models.MemorySession.Extract",
+        "DocumentType": "memories.models.Document.Type",
+        "DocumentStatus": "memories.api.document_shapes.STATUSES",
     },
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "memories.api.schema_words.complete",
+    ],
     # The documentation pages ask no other host for anything.
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
@@ -281,9 +297,14 @@ EXTRACTION_PROVIDER = env_str(
     "EXTRACTION_PROVIDER", "auto", choices=("auto", "anthropic", "openai", "none")
 )
 EXTRACTION_MODEL = env_str("EXTRACTION_MODEL")  # empty: claude-haiku-4-5, gpt-5-mini, or llama3.2
+# The model that the chat asks: by default that of extraction.
+CHAT_PROVIDER = env_str("CHAT_PROVIDER", "auto", choices=("auto", "anthropic", "openai", "none"))
+CHAT_MODEL = env_str("CHAT_MODEL")  # empty: as EXTRACTION_MODEL
 # Where the extractors that a workspace names may be, beside public https addresses: hosts,
 # host:port, networks, or *.
 EXTRACTOR_ALLOWED_HOSTS = env_list("EXTRACTOR_ALLOWED_HOSTS")
+# The same for the addresses that workspaces want to be told of changes at.
+WEBHOOK_ALLOWED_HOSTS = env_list("WEBHOOK_ALLOWED_HOSTS")
 OPENAI_API_KEY = env_secret("OPENAI_API_KEY")
 OPENAI_BASE_URL = env_str("OPENAI_BASE_URL")
 ANTHROPIC_API_KEY = env_secret("ANTHROPIC_API_KEY")
@@ -293,12 +314,31 @@ PROVIDER_TIMEOUT = env_float(
 )  # below the worker's
 # A search waits so long for the vector of its query, then words alone decide.
 QUERY_TIMEOUT = env_float("QUERY_TIMEOUT", 5.0, minimum=0.1, maximum=60.0)
+# What one workspace may spend on models; its own setting `budget` may say less. 0: no end.
+WORKSPACE_COST_PER_DAY = env_float("WORKSPACE_COST_PER_DAY", 0.0, minimum=0.0, maximum=1e9)
+WORKSPACE_COST_PER_MONTH = env_float("WORKSPACE_COST_PER_MONTH", 0.0, minimum=0.0, maximum=1e9)
+WORKSPACE_TOKENS_PER_DAY = env_int("WORKSPACE_TOKENS_PER_DAY", 0)
 RERANK_BASE_URL = env_str("RERANK_BASE_URL")  # empty: none
+RERANK_WIRE = env_str("RERANK_WIRE", "cohere", choices=("cohere", "jina", "voyage", "tei"))
 RERANK_MODEL = env_str("RERANK_MODEL")
 RERANK_API_KEY = env_secret("RERANK_API_KEY")
 RERANK_TIMEOUT = env_float("RERANK_TIMEOUT", 5.0, minimum=0.1, maximum=60.0)  # a search waits
 QUERY_CACHE_SECONDS = env_int("QUERY_CACHE_SECONDS", 86_400, maximum=31_536_000)  # 0: off
 QUERY_CACHE_DIR = DATA_DIR / "query_vectors"
+
+# Documents: files lie below the data folder. Seconds of processor time for reading one.
+BLOB_DIR = DATA_DIR / "blobs"
+MAX_UPLOAD_BYTES = env_int("MAX_UPLOAD_BYTES", 100 * 2**20, minimum=1024)
+DOCUMENT_SECONDS = env_int("DOCUMENT_SECONDS", 120, minimum=1, maximum=280)
+OCR_LANGUAGES = env_str("OCR_LANGUAGES", "eng")  # of tesseract, where that reads pictures
+# Pages and other sources: which addresses beside public ones, which folders of this machine, and
+# where else than at home a source is ("github=https://github.example.org/api/v3/").
+FETCH_ALLOWED_HOSTS = env_list("FETCH_ALLOWED_HOSTS")
+FETCH_SECONDS = env_float("FETCH_SECONDS", 30.0, minimum=1.0, maximum=190.0)
+CONNECTION_FOLDERS = env_list("CONNECTION_FOLDERS")
+CONNECTION_ADDRESSES = env_list("CONNECTION_ADDRESSES")
+# What credentials of connections are sealed with.
+CONNECTION_KEY = env_secret("CONNECTION_KEY") or kept_secret(DATA_DIR / "connection_key")
 
 # /health/ready: below so much room in the data folder the server is not ready; below ten times as
 # much its disk is told to be degraded. 0: never.
@@ -342,5 +382,6 @@ LOGGING = {
         # The SDKs log a line for every call.
         "httpx2": {"level": "WARNING"},
         "django-q": {"level": "WARNING"},
+        "mcp": {"level": "WARNING"},
     },
 }

@@ -13,12 +13,14 @@ from memoryproject import health
 from workspaces import invitation_pages
 from workspaces.adminbase.login_pages import InvitationLink
 from workspaces.api.problems import unknown_route
+from workspaces.welcome_page import WelcomePage
 
 urlpatterns = [
     # Routes are tried in turn: first what is asked all day.
     path("api/v1/", include("memories.api.urls")),
     path("api/v1/", include("workspaces.api.urls")),
-    path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("", include("memories.compat.urls")),
+    path("", WelcomePage.as_view()),
     path("admin/", admin.site.urls),
     # Browsers ask for it on pages that name no icon.
     path("favicon.ico", RedirectView.as_view(url="/static/memoryproject/logo.svg", permanent=True)),

@@ -12,7 +12,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
@@ -23,9 +23,21 @@ from django.db import close_old_connections
 from memories import ingest
 from memories.providers import network
 from memories.providers.network import NeedsNetwork
-from memoryproject.front.lanes import LANES, WAITING, Lane, processes_of
-from memoryproject.front.wire import FRONT, TENANT, WAIT, packed, read_frame
+from memoryproject import replica
+from memoryproject.front.lanes import LANES, MCP, READ, WAITING, Lane, processes_of
+from memoryproject.front.wire import (
+    BODY_FILE,
+    CAP,
+    FRONT,
+    POSITION,
+    STREAM,
+    TENANT,
+    WAIT,
+    packed,
+    read_frame,
+)
 from memoryproject.processes import end_with
+from memoryproject.replica import ReplicaReads, WithPosition
 
 log = logging.getLogger(__name__)
 
@@ -37,12 +49,15 @@ WAITED_FOR = {signal.SIGTERM, signal.SIGCHLD}
 
 
 class Parent:
-    """Forks the processes of all lanes and keeps their number."""
+    """Forks a process for each of `lanes`, which `serve` makes one of its lane, and keeps their
+    number."""
 
-    def __init__(self, front: str, web: int, application: Application) -> None:
+    def __init__(
+        self, front: str, lanes: Sequence[Lane], serve: Callable[[Lane, str], None]
+    ) -> None:
         self.front = front
-        self.application = application
-        self.due = [(0.0, lane) for lane in LANES.values() for _ in range(processes_of(lane, web))]
+        self.serve = serve
+        self.due = [(0.0, lane) for lane in lanes]
         self.running: dict[int, tuple[Lane, float]] = {}
         self.pauses: dict[str, float] = {}
 
@@ -74,7 +89,7 @@ class Parent:
             parent, pid = os.getpid(), os.fork()
             if pid == 0:
                 end_with(parent)
-                serve_lane(lane, self.front, self.application)
+                self.serve(lane, self.front)
             self.running[pid] = lane, now
 
     def reap(self) -> None:
@@ -97,10 +112,18 @@ class Parent:
             )
 
 
+def lanes_of_web(web: int) -> list[Lane]:
+    """The lane of each web process, where `up --web` says `web`."""
+    lanes = (lane for lane in LANES.values() if lane is not MCP)
+    return [lane for lane in lanes for _ in range(processes_of(lane, web))]
+
+
 def serve_lane(lane: Lane, front: str, application: Application) -> None:
     """All that a child does; it does not return."""
     os.nice(lane.niceness)
     network.ELSEWHERE = lane is not WAITING
+    if replica.is_used():
+        application = (ReplicaReads if lane is READ else WithPosition)(application)
     if sys.platform == "linux":
         Path("/proc/self/comm").write_text(f"web-{lane.name}")  # for who looks at the processes
     workers = [Worker(lane, front, application) for _ in range(lane.threads)]
@@ -154,10 +177,18 @@ def respond(
     application: Application, environ: dict[str, Any], body: bytes, connection: socket.socket
 ) -> None:
     """Let the application answer, and send its answer in parts where it is long."""
+    path = environ.pop(BODY_FILE, "")
+    with open(path, "rb") if path else BytesIO(body) as sent:
+        _respond(application, environ, sent, connection)
+
+
+def _respond(
+    application: Application, environ: dict[str, Any], sent: Any, connection: socket.socket
+) -> None:
     environ |= {
         "wsgi.version": (1, 0),
         "wsgi.url_scheme": "http",
-        "wsgi.input": BytesIO(body),
+        "wsgi.input": sent,
         "wsgi.errors": sys.stderr,
         "wsgi.multithread": True,
         "wsgi.multiprocess": True,
@@ -190,6 +221,12 @@ def respond(
 
 def notes_of(environ: dict[str, Any]) -> dict[str, Any]:
     """What the application wrote into the environ for the front: whose request it was, and which
-    ingest is to be waited for."""
-    notes = {"tenant": environ.get(TENANT), "wait": environ.get(WAIT)}
+    ingest is to be waited for, and what follows."""
+    notes = {
+        "tenant": environ.get(TENANT),
+        "cap": environ.get(CAP),
+        "wait": environ.get(WAIT),
+        "position": environ.get(POSITION),
+        "stream": environ.get(STREAM),
+    }
     return {name: value for name, value in notes.items() if value is not None}

@@ -6,10 +6,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
 os.environ.setdefault("PROCESS_KIND", "web")
 application = get_wsgi_application()
 
-from memories import counters  # noqa: E402 - only once Django is set up
+from memories import stored_metrics  # noqa: E402 - only once Django is set up
 from memories.extraction import warm_up  # noqa: E402
-from memories.index import workspace_index  # noqa: E402
+from memories.index import configured_embedder  # noqa: E402
 
-counters.start()
+stored_metrics.start()
 warm_up()
-workspace_index.warm_up()
+configured_embedder.warm_up()

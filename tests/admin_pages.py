@@ -10,6 +10,8 @@ from django.urls import URLPattern, URLResolver
 from memories.models import (
     Breaker,
     Case,
+    Connection,
+    Document,
     Episode,
     Erasure,
     EvaluationRun,
@@ -20,6 +22,7 @@ from memories.models import (
     Intent,
     Memory,
     Miss,
+    ModelPrice,
     Supersession,
     WorkerBeat,
     WorkspaceChange,
@@ -53,6 +56,7 @@ OF_THE_SERVER = {
     Breaker,
     IndexRepair,
     LoginAttempt,
+    ModelPrice,
     WorkerBeat,
     ServerKey,
     WorkspaceRemoval,
@@ -97,6 +101,12 @@ def rows_of(workspace: Workspace) -> list[Model]:
         *_own_words(workspace),
         _miss(fact, episode),
         _case(memory),
+        Document.objects.create(
+            title=SECRET, visibility="team", state="failed", error_code="no_text", **about
+        ),
+        Connection.objects.create(
+            workspace=workspace, provider="folder", name=SECRET, visibility="team"
+        ),
         Intent.objects.create(
             workspace=workspace, subject=subject, session=session, episode=episode,
             kind="forget", state="done", start=0, end=len(SECRET),

@@ -77,7 +77,8 @@ class Caller:
             query_params=query or None,
         )
         is_json = "json" in response.headers.get("Content-Type", "")
-        told = json.loads(response.content) if is_json else response.content
+        content = response.getvalue() if response.streaming else response.content
+        told = json.loads(content) if is_json else content
         return Answer(response.status_code, told, dict(response.headers))
 
 

@@ -34,6 +34,16 @@ BODIES: dict[str, Any] = {
     "previewExtraction": TOLD,
     "ingest": TOLD,
     "search": {"query": "tabs or spaces", "userId": "u1"},
+    "placeHold": {"userId": "held too", "reason": "Case 13"},
+    "createDocument": {"content": "The gate is green.", "mode": "sync"},
+    "createDocuments": {"documents": [{"content": "The gate is blue."}]},
+    "searchDocuments": {"query": "tabs or spaces"},
+    "createSpace": {"containerTag": "second"},
+    "createConnection": {"provider": "folder", "options": {"path": "/second"}},
+    "addGoldenQuestion": {"query": "tabs or spaces", "answer": "tabs"},
+    "importGoldenQuestions": {"questions": [{"query": "spaces or tabs", "answer": "tabs"}]},
+    "chat": {"messages": [{"role": "user", "content": "Tabs or spaces?"}]},
+    "createWebhook": {"url": "https://example.org/two", "events": ["case.opened"]},
     "createSet": {"key": "own"},
     "createFeature": {
         "category": "identity", "tag": "home", "feature": "home", "value": "Oslo",
@@ -66,11 +76,36 @@ class Operation:
         sent = body if body is not None or self.method in ("GET", "DELETE") else {}
         return http.call(self.method, self.address(rows), sent)
 
+    def call_as_shown(self, http: Caller, rows: dict[str, str]) -> Answer:
+        """With the example of the schema."""
+        body = body_example(self)
+        sent = body if body is not None or self.method in ("GET", "DELETE") else {}
+        return http.call(self.method, self.address(rows), sent, query=query_example(self))
+
 
 @cache
 def schema() -> dict[str, Any]:
     made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
     return made
+
+
+def declared(operation: Operation) -> dict[str, Any]:
+    """What the schema says of it."""
+    found: dict[str, Any] = schema()["paths"][operation.path][operation.method.lower()]
+    return found
+
+
+def body_example(operation: Operation) -> Any:
+    content = declared(operation).get("requestBody", {}).get("content", {})
+    return content.get("application/json", {}).get("examples", {}).get("usual", {}).get("value")
+
+
+def query_example(operation: Operation) -> dict[str, str]:
+    return {
+        one["name"]: one["example"]
+        for one in declared(operation).get("parameters", ())
+        if one["in"] == "query" and "example" in one
+    }
 
 
 def operations() -> list[Operation]:
@@ -105,10 +140,26 @@ def furnish(alice: Person) -> dict[str, str]:
     rows["features"] = http.get("/sets/user:u1/features").body["results"][0]["id"]
     rows["erasures"] = erasure
     forgotten = [{"role": "user", "content": text} for text in ORDER]
+    said = {"content": "# Tabs\n\nTabs are wide.", "containerTags": ["shelf"], "mode": "sync"}
+    http.post("/documents", said)
+    # One that failed can be retried.
+    rows["documents"] = http.post("/documents", said | {"content": " \n "}).body["id"]
+    source = {"provider": "folder", "options": {"path": "/nowhere"}, "minutes": 0}
+    rows["connections"] = http.post("/connections", source).body["id"]
+    rows["spaces"] = http.get("/spaces").body["results"][0]["id"]
     rows["intents"] = http.post("/memories/ingest", {"messages": forgotten, "userId": "u3"}).body[
         "intents"
     ][0]["id"]
     rows["memories"] = told["memories"][0]["id"]
+    question = {"query": "tabs or spaces", "userId": "u1", "memoryIds": [rows["memories"]]}
+    rows["golden-questions"] = http.post("/golden-questions", question).body["id"]
+    rows["golden-runs"] = http.post("/golden-runs", {}).body["id"]
+    held = {"userId": "held", "reason": "Case 12"}
+    hook = {"url": "https://example.org/hook", "events": ["session.done"]}
+    rows["webhooks"] = http.post("/webhooks", hook).body["id"]
+    rows["deliveries"] = http.post(f"/webhooks/{rows['webhooks']}/ping").body["id"]
+    rows["holds"] = http.post("/holds", held).body["id"]
+    http.post(f"/holds/{rows['holds']}/lift")
     rows["supersessions"] = http.get("/supersessions").body["results"][0]["id"]
     rows["cases"] = http.get("/cases").body["results"][0]["id"]
     return rows

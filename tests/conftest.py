@@ -1,15 +1,21 @@
 """Three people: Alice's backend sees all of the workspace, Bob's agent is in her default team,
 Mallory has a workspace of her own and must see nothing."""
 
+import asyncio
+from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.utils import timezone
 from pytest_django.plugin import DjangoDbBlocker
 
 from memories import breakers
+from memoryproject.postgres import visible
 from tests import template_database
+from tests.ordinary_role import ordinary_role
 from tests.people import Person, backend_of, bound_to_agent
 from workspaces.models import Workspace
 
@@ -23,10 +29,49 @@ def django_db_modify_db_settings(
         connection.settings_dict["TEST"]["TEMPLATE"] = template_database.ready()
 
 
+@pytest.fixture(autouse=True, scope="module")
+def no_foreign_loop(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The browser of other tests leaves its event loop running in this thread: a test without it
+    does not see it. Of the module, so before any test's transaction begins: what runs in a loop has
+    a database connection of its own."""
+    loop = None if request.path.parent.name == "browser" else asyncio._get_running_loop()
+    if loop is not None:
+        asyncio._set_running_loop(None)
+    yield
+    if loop is not None:
+        asyncio._set_running_loop(loop)
+
+
 @pytest.fixture(autouse=True)
 def closed_breakers() -> None:
     """What a test before saw of a server has nothing to do with this one's."""
     breakers.forget()
+
+
+@pytest.fixture(autouse=True)
+def nothing_asked_for() -> Iterator[None]:
+    """What a test before made visible is not for the next one."""
+    with visible.only():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def served_by_the_ordinary_role(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests furnish as the owner; what answers a request is the role that serves, as on a
+    server."""
+    names = {"db", "transactional_db", "live_server"}
+    marked = request.node.get_closest_marker("django_db")
+    if not marked and not names & {*request.fixturenames}:
+        return  # a test without a database
+    original = Client.request
+
+    def as_ordinary_role(client: Client, **environ: Any) -> Any:
+        with ordinary_role():
+            return original(client, **environ)
+
+    monkeypatch.setattr(Client, "request", as_ordinary_role)
 
 
 @pytest.fixture

@@ -1,19 +1,26 @@
-"""Tells a running server of some release a story, and keeps its database for tests of upgrades.
+"""Keeps the data of a release for tests of upgrades: starts its server over a new folder, tells it
+a story, and writes down what it answers.
 
-    python manage.py up --port 0 --data DIR --info FILE          (in a checkout of the release)
-    python -m tests.keep_release --info FILE --data DIR --out tests/data/upgrades/NAME    (today's)
+    python -m tests.keep_release 0.1.0                   of this tree
+    python -m tests.keep_release 0.1.0 --tree CHECKOUT   of a checkout of the tag, by today's script
 
-Writes NAME.sql.xz, a dump, and NAME.json: what was believed of whom. It speaks HTTP alone, so that
-the one of today keeps any release.
+Writes tests/releases/VERSION: data.sql.xz, a dump, and answers.json. It speaks HTTP alone, so that
+it keeps any release.
 """
 
 import argparse
 import json
 import lzma
+import os
+import signal
 import subprocess
+import sys
+import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
@@ -21,6 +28,9 @@ from urllib.request import Request, urlopen
 from memoryproject.embedded_postgres import DATABASE, OWNER_ROLE, Home
 from memoryproject.postgres_programs import program
 
+TREE = Path(__file__).resolve().parent.parent
+RELEASES = TREE / "tests" / "releases"
+START = 300.0  # seconds until a server answers on a busy machine
 TOLD = {
     "mira": """I live in Porto.
         I work as a nurse at the harbour clinic.
@@ -61,69 +71,96 @@ TOLD = {
         Our stand-up is at 9:30 every day.
         The on-call phone is with Team Otter.""",
 }
+QUERIES = {
+    "mira": ("Where does she live?", "favourite colour", "tea"),
+    "jonas": ("Where does he work?", "liquorice", "his wife"),
+    "rada": ("Which editor?", "short sentences"),
+    "": ("Which database?", "Who builds?", "two approvals"),
+}
 FORGOTTEN, PINNED = ("mira", "walnuts"), ("jonas", "Signe")
 
 
-class Caller:
-    """Speaks to the server that the info file names."""
+Call: TypeAlias = Callable[..., dict[str, Any]]  # (method, path below the workspace, body)
 
-    def __init__(self, info: Path) -> None:
-        known = json.loads(info.read_text())
-        self.base = f"{known['url']}/api/v1/workspaces/{known['workspace']}"
-        self.headers = {"X-API-Key": known["key"], "Content-Type": "application/json"}
 
-    def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+def caller(info: dict[str, Any]) -> Call:
+    """Speaks to the server of an info file."""
+    base = f"{info['url']}/api/v1/workspaces/{info['workspace']}"
+    headers = {"X-API-Key": info["key"], "Content-Type": "application/json"}
+
+    def call(method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         data = None if body is None else json.dumps(body).encode()
-        request = Request(self.base + path, data, self.headers, method=method)
-        with urlopen(request, timeout=120) as answer:
-            found: dict[str, Any] = json.loads(answer.read() or b"{}")
-            return found
+        with urlopen(Request(base + path, data, headers, method=method), timeout=120) as answer:
+            result: dict[str, Any] = json.loads(answer.read() or b"{}")
+            return result
 
-    def has(self, path: str) -> bool:
-        try:
-            self.call("GET", path)
-        except HTTPError as error:
-            if error.code == 404:
-                return False
-            raise
-        return True
-
-    def memories(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        cursor: str | None = None
-        while cursor is not None or not found:
-            asked = {"limit": 100, **({"cursor": cursor} if cursor else {})}
-            page = self.call("GET", f"/memories?{urlencode(asked)}")
-            found += page["results"]
-            cursor = page["next"]
-            if not cursor:
-                break
-        return found
+    return call
 
 
-def tell(caller: Caller) -> None:
+def memories(call: Call) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    cursor = ""
+    while cursor is not None:
+        asked = {"limit": 100, **({"cursor": cursor} if cursor else {})}
+        page = call("GET", f"/memories?{urlencode(asked)}")
+        rows += page["results"]
+        cursor = page["next"]
+    return rows
+
+
+def tell(call: Call) -> None:
     for user, lines in TOLD.items():
         who = {"userId": user, "threadId": f"{user}-talk"} if user else {}
         for line in lines.splitlines():
             message = {"role": "user", "content": line.strip(), "name": user}
-            caller.call("POST", "/memories/ingest", {"messages": [message], **who})
-    kept = {(memory["userId"] or "", memory["content"]): memory for memory in caller.memories()}
-    for (user, content), memory in kept.items():
+            call("POST", "/memories/ingest", {"messages": [message], **who})
+    for memory in memories(call):
+        user, content = memory["userId"], memory["content"]
         if user == FORGOTTEN[0] and FORGOTTEN[1] in content:
-            caller.call("DELETE", f"/memories/{memory['id']}?reason=wrong")
+            call("DELETE", f"/memories/{memory['id']}?reason=wrong")
         if user == PINNED[0] and PINNED[1] in content:
-            caller.call("PATCH", f"/memories/{memory['id']}", {"pinned": True})
-    if caller.has("/sets"):
-        for each in caller.call("GET", "/sets")["results"]:
-            caller.call("POST", f"/sets/{each['key']}/fold", {})
-        time.sleep(5)  # the worker folds
+            call("PATCH", f"/memories/{memory['id']}", {"pinned": True})
+    try:
+        sets = call("GET", "/sets")["results"]
+    except HTTPError as error:
+        if error.code != 404:  # a release without sets
+            raise
+        return
+    for each in sets:
+        call("POST", f"/sets/{each['key']}/fold", {})
+    time.sleep(5)  # the worker folds
 
 
-def beliefs(caller: Caller) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for memory in caller.memories():
-        found.setdefault(memory["userId"] or "", []).append(memory["content"])
-    return {user: sorted(contents) for user, contents in sorted(found.items())}
+def answers(call: Call) -> dict[str, Any]:
+    """What the server answers that an upgrade must not change: beliefs and profiles by user, hits
+    by query and ranking, and each head's chain, the oldest first."""
+    heads = memories(call)
+    beliefs: dict[str, list[str]] = {}
+    chains: dict[str, list[str]] = {}
+    for head in heads:
+        beliefs.setdefault(head["userId"] or "", []).append(head["content"])
+        links = call("GET", f"/memories/{head['id']}/chain")["results"]
+        if len(links) > 1:
+            chains[head["content"]] = [link["memory"]["content"] for link in links]
+    searches: dict[str, dict[str, list[str]]] = {}
+    for user, queries in QUERIES.items():
+        for query in queries:
+            for ranking in ("linea", "hybrid"):
+                body = {"query": query, "ranking": ranking, **({"userId": user} if user else {})}
+                hits = call("POST", "/memories/search", body)["results"]
+                contents = [hit["memory"]["content"] for hit in hits]
+                searches.setdefault(f"{user}: {query}", {})[ranking] = contents
+    groups = ("facts", "preferences", "events", "profile", "system", "uncategorized")
+    profiles: dict[str, dict[str, list[str]]] = {}
+    for user in filter(None, TOLD):
+        profile = call("GET", f"/memories/profile?userId={user}")
+        profiles[user] = {name: sorted(m["content"] for m in profile[name]) for name in groups}
+    return {
+        "beliefs": {user: sorted(contents) for user, contents in sorted(beliefs.items())},
+        "chains": dict(sorted(chains.items())),
+        "profiles": profiles,
+        "searches": searches,
+    }
 
 
 def dump(data: Path) -> bytes:
@@ -134,17 +171,45 @@ def dump(data: Path) -> bytes:
     return "".join(line for line in text.splitlines(True) if line[:1] != "\\").encode()
 
 
+@contextmanager
+def server(tree: Path, data: Path) -> Iterator[dict[str, Any]]:
+    """`up` of a tree over a new folder; its info file."""
+    info = data.parent / "info.json"
+    words = [sys.executable, "manage.py", "up", "--port", "0", "--data", str(data)]
+    words += ["--info", str(info), "--web", "1", "--workers", "1"]
+    clean = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
+    process = subprocess.Popen(words, cwd=tree, env=clean)
+    try:
+        end = time.monotonic() + START
+        while not info.exists():
+            if process.poll() is not None or time.monotonic() > end:
+                sys.exit("The server did not start.")
+            time.sleep(0.2)
+        yield json.loads(info.read_text())
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--info", type=Path, required=True)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    asked = parser.parse_args()
-    caller = Caller(asked.info)
-    tell(caller)
-    known = json.dumps(beliefs(caller), indent=2, ensure_ascii=False)
-    Path(f"{asked.out}.json").write_text(f"{known}\n")  # a version has dots
-    Path(f"{asked.out}.sql.xz").write_bytes(lzma.compress(dump(asked.data), preset=9))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("version")
+    parser.add_argument("--tree", type=Path, default=TREE, help="a checkout of the release")
+    parser.add_argument("--out", type=Path, default=RELEASES)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data"
+        with server(options.tree, data) as info:
+            call = caller(info)
+            tell(call)
+            recorded, dumped = answers(call), dump(data)
+    kept = options.out / options.version
+    kept.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(recorded, indent=2, ensure_ascii=False)
+    (kept / "answers.json").write_text(f"{text}\n")
+    (kept / "data.sql.xz").write_bytes(lzma.compress(dumped, preset=9))
 
 
 if __name__ == "__main__":

@@ -51,11 +51,13 @@ def measured() -> dict[str, str]:
 class Server:
     """One `up` over a folder; its children are found by the variable that names the folder."""
 
-    def __init__(self, folder: Path, port: int = 0, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, port: int = 0, env: Mapping[str, str] | None = None, more: str = ""
+    ) -> None:
         self.folder, self.file = folder, folder / "info.json"
         self.home = Home.below(folder / "data")
         words = ["--port", str(port), "--data", str(folder / "data"), "--info", str(self.file)]
-        words += ["--web", "1", "--workers", "1"]
+        words += ["--web", "1", "--workers", "1", *more.split()]
         self.log = folder / "log"
         with open(self.log, "a") as log:
             self.process = subprocess.Popen(

@@ -12,23 +12,23 @@ from types import SimpleNamespace
 
 import memories
 from memories import bounds, chunking, guard, languages, masked_text, prompts, ranking, tokens
+from memories.documents import cut
 from memories.english import (
-    absolute_dates,
     clauses,
     corrections,
     dates,
+    exact_values,
     find_claims,
     gatekeeper,
-    lead_ins,
     lexical,
     numbers,
     person,
-    private_life,
     propose_pattern,
     read_clause,
     reasons,
     referents,
     short_answers,
+    shorten_clause,
     spoken_intents,
     standing_wishes,
     statements,
@@ -36,12 +36,14 @@ from memories.english import (
     unspoken,
     workspace_patterns,
     worth,
+    write_dates,
 )
 from memories.english.patterns import library
 from memories.english.statements import auxiliaries, implied_ends, parse, wording
 from memories.english.talk import People, Talk
-from memories.extraction import evidence, exact, model_claims
+from memories.extraction import evidence, model_claims, paraphrase
 from memories.features import clarity, feature_prompts, rules
+from memories.file_formats import assembly
 from memories.german import dates as german_dates
 from memories.german import patterns as german_patterns
 from memories.guard import served_line
@@ -154,6 +156,15 @@ READERS: dict[str, Callable[[str], object]] = {
     "bounds.start_of": bounds.start_of,
     "chunking.passages": chunking.passages,
     "chunking.spans": lambda text: list(chunking.spans(text, 18_000, 1_000)),
+    "documents.cut.cut": lambda text: cut.cut(text, (), cut.ChunkSizes()),
+    "documents.cut.density_of": cut.density_of,
+    "file_formats.assembly.Assembly.add": lambda text: assembly.Assembly().add(text),
+    "file_formats.assembly.Assembly.add_part": lambda text: assembly.Assembly().add_part(
+        "page", "", text
+    ),
+    "file_formats.assembly.headings_of": assembly.headings_of,
+    "file_formats.assembly.storable": assembly.storable,
+    "file_formats.assembly.tidied": assembly.tidied,
     "english.statements.compare.glance": statements.glance,
     "english.statements.parse.parse": lambda text: parse.parse(text),
     "english.statements.read_statement.read": statements.read,
@@ -166,10 +177,10 @@ READERS: dict[str, Callable[[str], object]] = {
         text, f"{text[:300]} zz"
     ),
     "extraction.model_claims.names_strangers": lambda text: model_claims.names_strangers(text, []),
-    "extraction.exact.addresses": lambda text: list(exact.addresses(text, text)),
-    "extraction.exact.days": lambda text: list(exact.days("in May", text, AT)),
-    "extraction.exact.numbers": lambda text: list(exact.numbers("7 of 9", text, AT)),
-    "extraction.exact.scripts": exact.scripts,
+    "extraction.paraphrase.addresses": lambda text: list(paraphrase.addresses(text, text)),
+    "extraction.paraphrase.days": lambda text: list(paraphrase.days("in May", text, AT)),
+    "extraction.paraphrase.numbers": lambda text: list(paraphrase.numbers("7 of 9", text, AT)),
+    "extraction.paraphrase.scripts": paraphrase.scripts,
     "extraction.evidence.sentences_of": lambda text: evidence.sentences_of(
         text, [(len(text) // 2, len(text) // 2 + 9)]
     ),
@@ -177,6 +188,7 @@ READERS: dict[str, Callable[[str], object]] = {
         "Anna likes tea and lives in Oslo", EVIDENCE(quotes=(text,), around=text)
     ),
     "english.dates.event_date": lambda text: dates.event_date(text, AT),
+    "english.dates.places": lambda text: dates.places(text, AT),
     "english.dates.last_day": lambda text: dates.last_day(text, AT.date()),
     "english.dates.spans": lambda text: dates.spans(text, AT),
     "english.gatekeeper.verdict": lambda text: gatekeeper.verdict(text, "user", "user", WHERE),
@@ -196,19 +208,24 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.lexical.stems": lexical.stems,
     "english.lexical.trigram_keys": lambda text: lexical.trigram_keys(1, 0, text),
     "english.find_claims.extract": lambda text: find_claims.extract(text, "Anna", AT),
-    "english.absolute_dates.end_of_state": lambda text: absolute_dates.end_of_state(text, AT),
-    "english.absolute_dates.dated": lambda text: absolute_dates.dated(text, AT),
-    "english.absolute_dates.with_dates": lambda text: absolute_dates.with_dates(text, AT),
+    "english.write_dates.end_of_state": lambda text: write_dates.end_of_state(text, AT),
+    "english.write_dates.dated": lambda text: write_dates.dated(text, AT),
+    "english.write_dates.with_dates": lambda text: write_dates.with_dates(text, AT),
     "english.dates.relative_phrases": lambda text: dates.relative_phrases(text, AT),
     "english.reasons.ground_words": reasons.ground_words,
     "english.reasons.rests_on": lambda text: reasons.rests_on(GROUND, text),
     "english.standing_wishes.standing_wish": standing_wishes.standing_wish,
+    "english.standing_wishes.preference": standing_wishes.preference,
     "english.statements.implied_ends.is_life_event": implied_ends.is_life_event,
-    "search.confidence.confidence_of": lambda text: confidence_of(text, [hit(text)]),
+    "search.confidence.confidence_of": lambda text: confidence_of(text, [hit(text)], 1),
     "search.passage.passage_of": lambda text: passage_of(text, [], {"rent"}),
     "english.referents.open_referent": referents.open_referent,
     "english.unspoken.pasted": lambda text: list(unspoken.pasted(text)),
-    "english.worth.shortened": lambda text: list(worth.shortened(text)),
+    "english.exact_values.exact_values": exact_values.exact_values,
+    "english.exact_values.places_of": lambda text: exact_values.places_of("a b", text),
+    "english.exact_values.withdrawn_value": exact_values.withdrawn_value,
+    "english.shorten_clause.shortened": lambda text: list(shorten_clause.shortened(text)),
+    "english.worth.is_idle": worth.is_idle,
     "english.worth.strength": worth.strength,
     "english.short_answers.affirmed": lambda text: short_answers.affirmed(WHETHER, text),
     "english.short_answers.assented": lambda text: short_answers.assented(WHETHER, text),
@@ -223,6 +240,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.unspoken.unmarked": unspoken.unmarked,
     "english.unspoken.without_served": unspoken.without_served,
     "english.read_clause.is_claim": read_clause.is_claim,
+    "english.read_clause.is_common": read_clause.is_common,
     "english.read_clause.is_courtesy": read_clause.is_courtesy,
     "english.read_clause.is_for_others": read_clause.is_for_others,
     "english.read_clause.is_request": read_clause.is_request,
@@ -275,13 +293,16 @@ READERS: dict[str, Callable[[str], object]] = {
     "languages.is_courtesy": lambda text: languages.is_courtesy(text, ["de"]),
     "languages.spans": lambda text: languages.spans(text, AT, ["de"]),
     "prompts.read_facts": lambda text: _or_not(prompts.read_facts, text),
+    "prompts.read_meant": lambda text: _or_not(prompts.read_meant, text),
     "prompts.read_summary": lambda text: _or_not(prompts.read_summary, text),
     "prompts.whole_facts": lambda text: _or_not(prompts.whole_facts, text),
     "providers.embedder.Embedder.embed_one": HashEmbedder().embed_one,
     "providers.embedder.embeddable": embedder.embeddable,
     "providers.openai_provider.pieces": openai_provider.pieces,
+    "ranking.query.event_question": lambda text: ranking.event_question(text, AT),
     "ranking.message_marks.marks": ranking.marks,
     "ranking.query.analyse": lambda text: ranking.analyse(text, now=AT),
+    "ranking.query.asks_in_time": ranking.asks_in_time,
     "features.feature_prompts.read_answer": lambda text: _or_not(_read_commands, text),
     "features.rules.predicate": lambda text: rules.predicate(text, "Anna"),
     "features.clarity.is_clear": clarity.is_clear,
@@ -293,10 +314,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "guard.served_line.name": served_line.name,
     "guard.served_line.one_line": served_line.one_line,
     "guard.served_line.without_tags": served_line.without_tags,
-    "english.lead_ins.without_lead_in": lead_ins.without_lead_in,
-    "english.lead_ins.parts_of": lambda text: list(lead_ins.parts_of(text, "Anna")),
-    "english.private_life.is_private_life": private_life.is_private_life,
-    "english.private_life.is_work": private_life.is_work,
+    "english.shorten_clause.without_lead_in": shorten_clause.without_lead_in,
+    "english.shorten_clause.parts_of": lambda text: list(shorten_clause.parts_of(text, "Anna")),
+    "english.topics.is_private_life": topics.is_private_life,
+    "english.topics.is_work": topics.is_work,
     "tokens.bound_of": tokens.bound_of,
     "tokens.bounded_start_of": lambda text: tokens.bounded_start_of(text, 2_000),
     "tokens.start_of": lambda text: tokens.start_of(text, 2_000),
@@ -345,19 +366,23 @@ WITHIN: dict[str, Callable[[str], object]] = {
 # by `bounds.WHOLE` or by its callers before anything is read.
 OTHERS = frozenset(
     """
+    compat.chains.chain_of compat.chains.head_of documents.pipeline.moment_of
+    documents.summarize_text.summary_of index.entries.passage_item
+    search.confidence.similarity_by_words
     review.create.checked review.approve.approve review.edit.new_version review.hold.places_in
     extraction.extraction_types.visibility_of
     extraction.extraction_types.ExtractOptions.visibility_of
     review.quarantine.accept english.verbs.is_adverb
-    guard.access_keys.entropy guard.access_keys.find guard.access_keys.find_blocks
-    guard.access_keys.find_named guard.access_keys.is_placeholder guard.credentials.find
+    guard.credentials.entropy guard.credentials.find_keys guard.credentials.find_blocks
+    guard.credentials.find_named guard.credentials.is_placeholder guard.credentials.find
     guard.form.Form.finditer guard.identity_numbers.find guard.orders.find
     english.verbs.is_past english.verbs.past
     english.verbs.plural english.verbs.third_person
     english.verbs.with_s english.verbs.is_participle english.verbs.is_past english.verbs.may_be_past
-    english.statements.slots.own_slots models.feature.Feature.text_of index.entries.keys_of_episode
+    english.statements.attribute_forms.own_slots models.feature.Feature.text_of
+    index.entries.keys_of_episode
     index.statements.arrays index.statements.execute index.statements.first
-    index.statements.rows providers.http_reranker.HttpReranker.scores
+    index.statements.rows index.statements.set_local providers.http_reranker.HttpReranker.scores
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
     search.layer_query.query_vector search.layer_query.vector_of
     search.after_ranking.reranker_scores

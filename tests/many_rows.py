@@ -10,6 +10,7 @@ from memories.models import (
     Citation,
     Conversation,
     ConversationSummary,
+    DueSummary,
     DueVector,
     Episode,
     Fact,
@@ -24,6 +25,7 @@ from memories.models import (
     SetDiscovery,
     Speaker,
     Supersession,
+    TalkSummary,
 )
 from workspaces.models import Agent, AuditEntry, Subject
 
@@ -85,8 +87,12 @@ def fill_beside_memories() -> None:
     key = {"asker": "'test'", "key": "id::text", "request_digest": "fingerprint"}
     fill(IdempotentAnswer, **of, **key, expires_at="now() + interval '1 day'")
     fill(ConversationSummary, **of, conversation_id=own("talk"))
+    later = "now() + interval '50 minutes'"  # of all that waits for a worker
+    fill(DueSummary, **of, conversation_id=own("talk"), due_at=later)
+    summed = {"kind": "'conversation'", "first_at": "now()", "last_at": "now()"}
+    fill(TalkSummary, **about, conversation_id=own("talk"), **summed)
     later = "now() + interval '100 minutes'"  # longer would be a wrong clock's
-    fill(DueVector, "memories_entry", entry_id="id", next_attempt_at=later)
+    fill(DueVector, "memories_entry", entry_id="id", workspace="workspace", next_attempt_at=later)
     heard = {"workspace": "workspace", "subject": "item", "author": "'Ada'", "episodes": "1"}
     fill(Speaker, "memories_entry", **heard, assistant="false")
     seen = "'00ffffff-ffff-ffff-ffff-ffffffffffff'"  # all has been looked through

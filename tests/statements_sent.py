@@ -4,6 +4,7 @@ The plan is made right before the statement: of a prepared one the generic plan,
 connection takes it, of another one the plan for its values.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,9 +17,10 @@ from psycopg._queries import PostgresQuery
 from psycopg.adapt import Transformer
 
 from memories.index import statements
-from memoryproject.postgres import prepared
+from memoryproject.postgres import prepared, visible
 
 PLANNED = ("select", "insert", "update", "delete", "with")
+SHOWN = re.compile(rf"^set local {visible.SETTING} to '[^']*'; ")
 EXECUTE, ASK = psycopg.Cursor.execute, prepared.ask
 
 
@@ -52,7 +54,8 @@ def sent() -> Iterator[list[Sent]]:
     found: list[Sent] = []
 
     def execute(self: Any, query: Any, params: Any = None, **options: Any) -> Any:
-        text = str(query).strip()
+        # What is visible is said in the same text, where a statement is alone.
+        text = SHOWN.sub("", str(query)).strip()
         if text.lower().startswith(PLANNED):
             is_prepared = options.get("prepare")
             told = (

@@ -8,27 +8,33 @@ from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
 
+from memoryproject import crossings, roles, walls
+
 PREFIX = "memory_tests_"
 LOCK = 7_310_415  # any number that no other lock of the server's has
+
+
+def name() -> str:
+    return PREFIX + _digest()
 
 
 def ready() -> str:
     """Its name, which holds a digest of all migrations. Made where it is missing, once for all
     processes; those of other migrations are dropped."""
-    name = PREFIX + _digest()
+    made = name()
     with connection._nodb_cursor() as cursor:
         cursor.execute("select pg_advisory_lock(%s)", [LOCK])
         cursor.execute("select datname from pg_database where starts_with(datname, %s)", [PREFIX])
         there = {row[0] for row in cursor.fetchall()}
-        if name not in there:
+        if made not in there:
             for old in there:
                 cursor.execute(f'drop database "{old}" with (force)')
-            unfinished = f"{name}_unfinished"
+            unfinished = f"{made}_unfinished"
             cursor.execute(f'create database "{unfinished}"')
             _migrate(unfinished)
-            cursor.execute(f'alter database "{unfinished}" rename to "{name}"')
+            cursor.execute(f'alter database "{unfinished}" rename to "{made}"')
         cursor.execute("select pg_advisory_unlock(%s)", [LOCK])
-    return name
+    return made
 
 
 def _digest() -> str:
@@ -37,6 +43,8 @@ def _digest() -> str:
         folder = Path(app.path) / "migrations"
         for file in sorted(folder.glob("*.py")):
             digest.update(f"{app.label} {file.name}".encode() + file.read_bytes())
+    for made in (crossings, walls, roles):
+        digest.update(Path(made.__file__).read_bytes())
     for module in ("django", "psycopg"):
         digest.update(importlib.import_module(module).__version__.encode())
     return digest.hexdigest()[:16]
@@ -48,6 +56,8 @@ def _migrate(database: str) -> None:
     connection.settings_dict["NAME"] = database
     try:
         call_command("migrate", verbosity=0, interactive=False)
+        granted = roles.prepare(connection)
+        assert not granted.why, granted.why
     finally:
         connection.close()
         connection.settings_dict["NAME"] = own

@@ -2,7 +2,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from memories import counters, metrics, review, unmatched
+from memories import metrics, review, stored_metrics, unmatched
 from memories.admin.home_page import by_day, last_days
 from memories.models import Episode, FeatureSet, Memory
 from tests.desk import list_of, member
@@ -132,7 +132,7 @@ def test_days_count_only_the_own_workspaces(alice: Person, mallory: Person) -> N
 def test_failed_calls_of_models_are_counted(workspace: Workspace) -> None:
     metrics.clear()
     metrics.count("provider_calls", 0.5, provider="openai", outcome="failed")
-    counters.flush()
+    stored_metrics.flush()
 
     html = member(workspace).sees(reverse(HOME))
     assert "<strong>1</strong>failed calls of models" in html

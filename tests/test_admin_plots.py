@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from bench.speed import acts, facts, report
 from bench.speed.recall import FILTERS
-from memories import counters, metrics
+from memories import metrics, stored_metrics
 from memories.admin.run_admin import PERIODS, PlotPeriod
 from memories.admin.run_charts import drawings
 from memories.evaluation.conflicts import Judged
@@ -54,7 +54,7 @@ def test_searches_of_the_own_workspaces_are_drawn(workspace: Workspace, reach: s
     for owner, times in ((workspace, 3), (WorkspaceFactory(), 40)):
         for _ in range(times):
             metrics.count("searches", 0.005, ranking="hybrid", workspace=str(owner.pk))
-    counters.flush()
+    stored_metrics.flush()
 
     assert "searches 3<" in plots(member(workspace), reach=reach).replace(" <strong>", " ")
     assert "searches 43<" in plots(superuser(), reach=reach).replace(" <strong>", " ")
@@ -63,7 +63,7 @@ def test_searches_of_the_own_workspaces_are_drawn(workspace: Workspace, reach: s
 def test_hit_rate_of_the_cache_is_told(workspace: Workspace) -> None:
     for outcome in ("hit", "hit", "hit", "miss"):
         metrics.count("query_vectors", outcome=outcome, workspace=str(workspace.pk))
-    counters.flush()
+    stored_metrics.flush()
 
     assert "hit rate <strong>75%" in plots(member(workspace))
 

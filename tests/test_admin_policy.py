@@ -11,8 +11,8 @@ from memories.models import Supersession
 from tests.desk import Desk, member
 from tests.factories import AgentFactory, MemoryFactory, SupersessionFactory
 from tests.test_admin_queries import MOST, queries_of
-from workspaces.ids import first_uuid7
 from workspaces.models import AuditEntry, Role, Workspace
+from workspaces.models.workspace import first_uuid7
 
 PAGE = reverse("admin:memories_policy")
 

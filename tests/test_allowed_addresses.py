@@ -9,7 +9,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Response
 
-from memories.checks import addresses
+from memories.checks import allowed_hosts
 from memories.errors import Invalid
 from memories.extraction.configured_models import models_from
 from memories.models import MemorySession
@@ -182,4 +182,4 @@ def test_an_answer_that_is_no_json_is_not_quoted(alice: Person, httpserver: HTTP
 )
 def test_a_check_tells_a_wrong_list(entry: str, ids: list[str], settings: Any) -> None:
     settings.EXTRACTOR_ALLOWED_HOSTS = [entry]
-    assert [found.id for found in addresses(None)] == ids
+    assert [found.id for found in allowed_hosts(None)] == ids

@@ -76,7 +76,7 @@ def test_sync_with_a_network_model_waits_no_longer_than_asked(
     settings.ANTHROPIC_API_KEY = "a key"
     slept: list[float] = []
     clock = SimpleNamespace(monotonic=lambda: sum(slept), sleep=slept.append)
-    monkeypatch.setattr("memories.api.ingest_routes.time", clock)
+    monkeypatch.setattr("memories.waited_ingest.time", clock)
     answer = http.post(INGEST, {"content": PREFERS, "wait": 2})
     assert (answer.status, answer.body["status"]) == (202, "received")
     assert sum(slept) == pytest.approx(2)

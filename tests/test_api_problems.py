@@ -57,7 +57,7 @@ def test_the_callers_own_request_id_is_kept(http: Caller) -> None:
         (SEARCH, {"query": "x", "useId": "u1"}, "useId"),
         (SEARCH, {"query": "x", "validAt": "then"}, "validAt"),
         (SEARCH, {"query": "x", "rerank": True}, "rerank"),
-        (SEARCH, {"query": "x", "layers": ["memories", "chunks"]}, "layers[1]"),
+        (SEARCH, {"query": "x", "layers": ["memories", "pages"]}, "layers[1]"),
         ("/memories/ingest", {"text": "x"}, "text"),
         ("/memories/ingest", {}, "content"),
         (
@@ -137,7 +137,7 @@ def test_a_method_that_a_route_does_not_have_is_405(http: Caller) -> None:
         assert (answer.status, answer.is_problem) == (405, True)
 
 
-@pytest.mark.parametrize("path", ["//api/v2/x", "//api/v1/workspaces/", "/documents", "/spaces"])
+@pytest.mark.parametrize("path", ["//api/v2/x", "//api/v1/workspaces/", "/chat", "/connections"])
 def test_routes_that_are_not_built_are_404(http: Caller, path: str) -> None:
     answer = http.call("GET", path)
     assert (answer.status, answer.is_problem) == (404, True)
@@ -151,7 +151,7 @@ def test_also_where_something_is_sent_to_them() -> None:
 
 @override_settings(DEBUG=True)
 def test_also_while_debugging(http: Caller) -> None:
-    assert http.call("GET", "/documents").is_problem
+    assert http.call("GET", "/connections").is_problem
 
 
 def test_a_host_that_is_not_ours_is_400(http: Caller) -> None:

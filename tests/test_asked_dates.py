@@ -8,10 +8,11 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from memories import review
-from memories.english.time_spans import Span, days_from, in_year, months_from
+from memories.english.calendar import Span, days_from, in_year, months_from
 from memories.index import repair, workspace_index
+from memories.ingest import NewMessage
 from memories.models import Entry, Layer, Memory
-from memories.ranking import Candidate, Columns, analyse
+from memories.ranking import Candidate, Columns, analyse, event_question
 from memories.ranking.hybrid import fits
 from memories.search import Hit
 from tests.api_fixtures import caller
@@ -278,3 +279,55 @@ def test_entries_of_before_are_given_their_dates(alice: Person) -> None:
     repair.repair(index, Layer.MEMORIES, [memory.pk, plain.pk])
     assert Entry.objects.get(item=memory.pk).event_at == at(2031, 10, 1)
     call_command("checkindex", stdout=StringIO(), stderr=StringIO())
+
+
+# events in the place of dates
+
+
+@pytest.mark.parametrize(
+    ("query", "events", "about", "is_before"),
+    [
+        ("What did I do before the surgery?", ("the surgery",), "What did I do", True),
+        ("After the move, where did I eat?", ("the move",), "where did I eat", False),
+        ("How many weeks between the fire and the move?", ("the fire", "the move"), "", False),
+        ("Which came first, the fire or the move?", ("the fire", "the move"), "", False),
+        ("How long after the fire did we move?", ("the fire", "we move"), "", False),
+        ("How long was I ill before the move?", ("the move",), "How long was I ill", True),
+    ],
+)
+def test_an_event_names_a_time(
+    query: str, events: tuple[str, ...], about: str, is_before: bool
+) -> None:
+    question = event_question(query)
+    assert question is not None
+    assert (question.events, question.about, question.is_before) == (events, about, is_before)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What did I do before May 2023?",
+        "Where do I live?",
+        "What happened after that?",
+        "Tea or coffee?",
+        "How long did it take to get between them?",
+        "x " * 200 + "before the move",
+    ],
+)
+def test_what_names_no_event_is_asked_as_it_is(query: str) -> None:
+    assert event_question(query) is None
+
+
+def test_what_lies_before_an_event_is_found(alice: Person) -> None:
+    for day, text in (
+        (3, "My lunch is at the harbour."), (10, "We moved to Bristol today."),
+        (20, "My lunch is in the park."),
+    ):  # fmt: skip
+        alice.say(NewMessage(text, created_at=at(2026, 3, day)), user_id="ada")
+    wish = {"user_id": "ada", "layers": ("episodes",)}
+    assert "harbour" in alice.finds("Where was my lunch before the move to Bristol?", **wish)[0]
+    assert "park" in alice.finds("Where was my lunch after we moved to Bristol?", **wish)[0]
+    assert "park" in alice.finds("Where was my lunch right after we moved to Bristol?", **wish)[0]
+    both = alice.finds("What came first, the lunch in the park or the move?", **wish)[:2]
+    assert [("park" in text, "moved" in text) for text in both] == [(True, False), (False, True)]
+    assert alice.finds("Where was my lunch before the eclipse?", **wish)

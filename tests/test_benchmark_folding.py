@@ -24,6 +24,7 @@ def test_what_is_lost_or_differs_is_told() -> None:
     assert "NOT once each" in list(folding.lines(Outcome((alone, short), True)))[-1]
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("wrong", [{"kill": 4}, {"sets": 0}, {"lease": 0}, {"episodes": 3}])
 def test_wishes_that_make_no_sense_are_refused(wrong: dict[str, int], tmp_path: Path) -> None:
     with pytest.raises(CommandError):

@@ -6,14 +6,14 @@ from bench.speed import pages
 from bench.speed.corpus import Corpus
 from bench.speed.layout import plots
 from bench.speed.loading import load
-from memories.index import workspace_index
+from memories.index import configured_embedder
 
 MOST = 19
 
 
 @pytest.mark.django_db(transaction=True)
 def test_every_page_opens_with_few_queries() -> None:
-    model = workspace_index.configured_model()
+    model = configured_embedder.configured_model()
     assert model is not None
     [place] = load(plots("one", 800), Corpus(model.dimensions), lambda number: None)
     found = list(pages.served(pages.furnish(place), rounds=1))

@@ -1,6 +1,7 @@
 """`manage.py` on a bare Python. A stand-in for uv links the packages that run these tests."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -29,13 +30,16 @@ packages = next(python.parent.parent.glob("lib/python*/site-packages"))
 
 
 class Tree:
-    """A fresh clone: manage.py and the lock, and a PATH that holds one uv."""
+    """A fresh clone: manage.py and the locks, and a PATH that holds one uv."""
 
     def __init__(self, folder: Path, *, with_uv: bool = True) -> None:
         self.folder, self.bin = folder, folder / "bin"
         self.bin.mkdir()
         shutil.copy(ROOT / "manage.py", folder)
-        self.lock = folder / "requirements.lock"
+        (folder / "memoryproject").mkdir()
+        shutil.copy(ROOT / "memoryproject" / "start_steps.py", folder / "memoryproject")
+        (folder / "requirements.lock").write_text("# to run\n")
+        self.lock = folder / "requirements-test.lock"
         self.lock.write_text("# one\n")
         if with_uv:
             (self.bin / "uv").write_text(UV)
@@ -51,8 +55,8 @@ class Tree:
         pipe = subprocess.PIPE
         return subprocess.Popen(command, env=env, stdout=pipe, stderr=pipe, text=True, cwd="/")
 
-    def run(self) -> tuple[int, str]:
-        process = self.start("test", "--version")
+    def run(self, *words: str) -> tuple[int, str]:
+        process = self.start(*(words or ("test", "--version")))
         out, errors = process.communicate()
         return process.returncode, out + errors
 
@@ -80,6 +84,17 @@ def test_a_changed_lock_is_installed_into_the_same_environment(tree: Tree):
     tree.lock.write_text("# two\n")
     code, _ = tree.run()
     assert (code, tree.calls) == (0, ["venv", "pip", "pip"])
+
+
+def test_the_tools_are_installed_for_the_tests_alone(tree: Tree):
+    tree.run("nonsense")  # Django is not told its settings here: it ends after the installation
+    stamp = tree.folder / ".venv" / "installed-lock"
+    to_run = stamp.read_text()
+    tree.run()
+    assert stamp.read_text() != to_run
+    assert tree.calls == ["venv", "pip", "pip"]
+    tree.run("nonsense")
+    assert tree.calls == ["venv", "pip", "pip"]  # what the tests need holds what the server needs
 
 
 def test_an_interrupted_installation_is_made_anew(tree: Tree):
@@ -122,8 +137,11 @@ def test_an_old_python_is_refused_by_name():
     assert "Python 3.11 or newer is needed; this is 3.9." in done.stderr
 
 
-def test_the_lock_names_no_package_index():
-    assert "://" not in (ROOT / "requirements.lock").read_text()
+def test_the_locks_name_no_package_index_and_agree():
+    locks = [(ROOT / f"requirements{kind}.lock").read_text() for kind in ("", "-test")]
+    assert "://" not in "".join(locks)
+    to_run, to_test = (set(re.findall(r"^\S+==\S+", lock, re.M)) for lock in locks)
+    assert to_run < to_test
 
 
 def test_other_commands_are_djangos_own():

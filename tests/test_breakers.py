@@ -16,7 +16,7 @@ from werkzeug import Request, Response
 
 from memories import breakers, metrics
 from memories.errors import ProviderError, TimedOut, Unasked
-from memories.index import due, workspace_index
+from memories.index import configured_embedder, due, workspace_index
 from memories.models import Breaker, DueVector, ExtractorUse
 from memories.providers import network
 from tests.api_fixtures import caller
@@ -442,8 +442,8 @@ def test_a_query_that_is_known_is_answered_on_the_spot(
 def test_an_open_breaker_answers_on_the_spot_and_is_tried_beside(
     alice: Person, bodies: list[Json], elsewhere: None, settings: Settings
 ) -> None:
-    embedder = workspace_index.embedder_of(workspace_index.index_of(alice.workspace.pk))
-    name = workspace_index.line_to(embedder, "query", settings.QUERY_TIMEOUT).name
+    embedder = configured_embedder.embedder_of(workspace_index.index_of(alice.workspace.pk))
+    name = configured_embedder.line_to(embedder, "query", settings.QUERY_TIMEOUT).name
     past = timezone.now() - timedelta(seconds=1)
     Breaker.objects.create(name=name, purpose="query", state="open", next_try_at=past)
     assert search(alice).body["notes"][0]["code"] == "words_only"

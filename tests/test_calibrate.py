@@ -2,13 +2,16 @@
 
 import json
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from memories import calibration
+from memories.calibration import LabelledQuestion
 from memories.english.statements.calibration_pairs import DIFFERENT, SAME
+from memories.index import configured_embedder
 from memories.models import EmbeddingModel
 from tests.people import Person
 from workspaces.models import AuditEntry
@@ -61,6 +64,34 @@ def test_stored_statements_of_one_subject_count_too(model: EmbeddingModel, alice
     alice.say("A crane flies north", "The mill pond froze", extract="none", user_id="u")
     [after] = calibrate(dry_run=True)
     assert after["random_pairs"] == before["random_pairs"] + 3
+
+
+def test_the_floor_is_where_answers_and_the_rest_meet(model: EmbeddingModel) -> None:
+    EmbeddingModel.objects.update(search_floor=-0.7)
+    dataset = Path(__file__).with_name("data") / "locomo_small.json"
+    [found] = calibrate(dataset=dataset)
+    model.refresh_from_db()
+    assert model.search_floor == found["floor"] > 0
+    assert (found["floor_before"], found["floor_stored"]) == (-0.7, True)
+    out = StringIO()
+    call_command("calibrate", dataset=dataset, dry_run=True, stdout=out, stderr=StringIO())
+    assert f"as good as chance at {found['floor']}" in out.getvalue()
+
+
+def test_answers_that_are_no_nearer_change_nothing(model: EmbeddingModel) -> None:
+    embedder = configured_embedder.embedder_for(model)
+    texts = ["The heron stands in the reeds", "Bread is baked on Fridays"]
+    question = LabelledQuestion("Where does the heron stand?", frozenset({1}))
+    found = calibration.calibrate_floor(model, embedder, [(texts, [question])])
+    assert (found.floor, found.questions) == (None, 1)
+    assert not calibration.store(found, model, "test")
+    unlabelled = calibration.calibrate_floor(model, embedder, [(texts, [])])
+    assert (unlabelled.floor, unlabelled.questions) == (None, 0)
+
+
+def test_a_dataset_that_is_none_is_told(model: EmbeddingModel, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="none.json"):
+        calibrate(dataset=tmp_path / "none.json")
 
 
 def test_without_an_embedding_model_there_is_nothing_to_measure(db: None, settings: Any) -> None:

@@ -8,11 +8,11 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from memories import cases, resolve, review, sweep
+from memories import cases, metrics, resolve, review, stored_metrics, sweep
 from memories.cases import CaseDecision
 from memories.cases.decide_case import Replaced
 from memories.errors import Conflict
-from memories.models import Case, CaseItem, Fact, Memory, Supersession, topic_of
+from memories.models import Case, CaseItem, Fact, Figure, Memory, Supersession, rank_of, topic_of
 from memories.resolve import CaseAbout, NewItem
 from tests.people import Person
 from workspaces.models import AuditEntry, Subject
@@ -183,3 +183,33 @@ def test_of_two_who_decide_at_once_one_is_told_what_the_other_did(alice: Person)
     assert words in max(refusals)
     assert list(Memory.objects.live().values_list("pk", flat=True)) == [(oslo, rome)[won]]
     assert AuditEntry.objects.filter(target_kind="case", action="decide").count() == 1
+
+
+def test_what_is_served_more_often_is_decided_first(alice: Person) -> None:
+    for user in ("u", "v"):
+        alice.say(LIVED, user_id=user)
+    Memory.objects.update(pinned=True)
+    for user in ("u", "v"):
+        alice.say(LIVES, user_id=user)
+    last = Case.objects.order_by("rank")[0]
+    assert last.subject
+    before = last.risk_now
+    for _ in range(20):
+        assert alice.finds("Where do I live?", user_id=last.subject.external_id)
+    stored_metrics.flush()
+    last.refresh_from_db()
+    assert Case.objects.order_by("-rank")[0] == last
+    assert last.served == 20
+    assert last.risk_now > before
+    assert last.rank == pytest.approx(rank_of(last.risk, last.created_at, last.served))
+    assert not Figure.objects.filter(name=metrics.SERVED).exists()
+
+
+def test_a_case_that_more_comes_to_keeps_what_it_was_served(alice: Person) -> None:
+    case = home_waits(alice)
+    alice.finds("Where do I live?", user_id="u")
+    stored_metrics.flush()
+    alice.say("I live in Malmö.", user_id="u")
+    case.refresh_from_db()
+    assert case.served == 1
+    assert case.rank == pytest.approx(rank_of(case.risk, case.created_at, 1))

@@ -7,7 +7,7 @@ import pytest
 from memories.english import find_claims
 from memories.english.reasons import ground_words, rests_on
 from memories.english.statements import Relation, is_life_event, read, relation, true_until
-from memories.english.statements.implied_ends import IMPLIED_ENDS, LIFE, ImpliedEnd
+from memories.english.statements.life_events import IMPLIED_ENDS, LIFE, ImpliedEnd
 from memories.evaluation import change_stories
 from memories.ingest import NewMessage
 from memories.models import Case, Memory, Supersession
@@ -32,6 +32,32 @@ def test_an_event_ends_what_its_examples_say_and_nothing_else(event: ImpliedEnd)
         assert judged(old, new).kind == "different", (old, new)
 
 
+def test_a_band_forbids_nothing() -> None:
+    plays = "User plays the trumpet in the town band"
+    assert judged(plays, "User gave up the trumpet").kind == "update"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Harry Potter is Tim's favourite book", "Tim is off to Ireland for a semester"),
+        ("Books inspire Tim and others", "Tim just got back from the coolest party"),
+        ("Gina works hard on cool designs", "Gina lost her job at the bank"),
+        ("John keeps working together with Maria", "John lost his job at the bank"),
+        ("John likes to take a look at the sunset", "John found a concert that all enjoyed"),
+        ("Maria is busy volunteering at the shelter, cooking and keeping fit",
+         "Maria is now friends with one of the volunteers"),
+    ],
+)  # fmt: skip
+def test_what_an_event_is_not_about_goes_on(old: str, new: str) -> None:
+    assert judged(old, new).kind == "different"
+
+
+def test_what_happened_is_not_what_it_happened_to() -> None:
+    needs = "User needs a place where they find some peace"
+    assert judged(needs, "User found the treaty of 1905").kind == "different"
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -53,6 +79,17 @@ def test_the_opposite_is_never_the_same(old: str, new: str) -> None:
          "User's project is called Merlin"),
         ("I used to commute by bus. Now I commute by bike.", "User commutes by bike now"),
         ("I no longer get up at six, I get up at five.", "User gets up at five"),
+        ("I quit the gym on Oak Street, I train at the one on Mill Lane.",
+         "User trains at the gym on Mill Lane"),
+        ("Red isn't my favourite colour any more, turquoise is.",
+         "User's favourite colour is turquoise"),
+        ("I've cancelled Spotify and moved to Deezer.", "User moved to Deezer"),
+        ("We're not going to Athens after all, we're going to Naples.",
+         "User and others are going to Naples"),
+        ("I don't fly with Ryanair any more. I always fly with KLM.",
+         "User doesn't fly with Ryanair any more"),
+        ("Evernote got too slow, so I use Obsidian now.", "User uses Obsidian now"),
+        ("I closed my account at Santander, my bank is Monzo now.", "User's bank is Monzo now"),
     ],
 )  # fmt: skip
 def test_a_clause_takes_from_the_other_what_it_leaves_out(text: str, statement: str) -> None:

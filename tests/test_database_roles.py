@@ -7,6 +7,7 @@ from django.db.utils import ProgrammingError
 
 from memoryproject import databases, roles
 from memoryproject.embedded_postgres import APP_ROLE
+from memoryproject.postgres import visible
 from workspaces.models import Workspace
 
 URL = "postgresql://owner:pa%20ss@db.example:6543/memories?sslmode=require"
@@ -31,9 +32,9 @@ def test_the_ordinary_role_may_have_a_login_of_its_own():
     assert "assume_role" not in settings["OPTIONS"]
 
 
-def test_options_of_the_url_are_kept_beside_ours():
+def test_options_of_the_url_are_kept_and_ours_are_none():
     options = databases.external(f"{URL}&options=-csearch_path%3Dmine", "", "owner")["OPTIONS"]
-    assert options["options"] == f"{databases.SESSION} -csearch_path=mine"
+    assert options["options"] == "-csearch_path=mine"
 
 
 @pytest.mark.parametrize("url", ["sqlite:///x", "mysql://x/y", "postgresql://[half/x"])
@@ -47,7 +48,9 @@ def test_the_ordinary_role_changes_rows_and_nothing_else():
     assert roles.prepare(connection) == roles.Granted("app")
     with connection.cursor() as cursor:
         cursor.execute(f"set local role {APP_ROLE}")
-        Workspace.objects.create(slug="mine", name="Mine")
+        mine = Workspace(slug="mine", name="Mine")
+        with visible.only(mine.pk):
+            mine.save()
         with pytest.raises(ProgrammingError, match="permission denied for schema"):
             cursor.execute("create table other (id int)")
 
@@ -70,6 +73,7 @@ def test_an_owner_who_may_not_make_roles_serves_itself_and_says_why():
         granted = roles.prepare(connection)
     assert granted.database_role == "owner"
     assert "permission denied" in granted.why
+    assert "alter role modest createrole" in granted.remedy
 
 
 @pytest.mark.django_db

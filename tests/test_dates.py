@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
+from memories.english.calendar import Span
 from memories.english.dates import spans
-from memories.english.time_spans import Span
 
 TABLE = Path(__file__).parent / "data" / "dates.txt"
 

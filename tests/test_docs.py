@@ -14,6 +14,7 @@ from django.core.management import get_commands
 from tests.api_fixtures import Answer, Caller, caller
 from tests.api_operations import operations
 from tests.people import Person
+from workspaces.agent_setups import agent_setups
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -90,7 +91,14 @@ def test_every_command_is_in_the_table_of_commands() -> None:
     own = {
         name for name, app in get_commands().items() if app in ("memories", "workspaces", "bench")
     }
-    assert set(rows(section("Commands"))) == own | {"test"}
+    assert set(rows(section("Commands"))) == own | {"mcp", "test"}
+
+
+def test_the_lines_that_connect_agents_are_those_of_the_admin() -> None:
+    shown = blocks("text", section("How agents use it"))
+    for setup in agent_setups("$URL", "$KEY", "$MANAGE"):
+        assert f"{setup.text}\n" in shown
+        assert f"{setup.client}{f' (`{setup.place}`)' if setup.place else ''}:\n" in README
 
 
 def test_every_family_of_routes_is_in_the_readme() -> None:
@@ -169,8 +177,10 @@ def first_five_minutes(alice: Person) -> list[Answer]:
 
 
 def test_every_call_of_the_readme_succeeds(alice: Person) -> None:
-    statuses = [answer.status for answer in first_five_minutes(alice)]
-    assert statuses == [201, 200, 200, 200, 200, 200, 204, 201, 200, 201, 201]
+    answers = first_five_minutes(alice)
+    statuses = [answer.status for answer in answers]
+    assert statuses == [201, 200, 200, 200, 200, 200, 204, 201, 200, 201, 201, 202, 200]
+    assert answers[-1].body["results"][0]["document"]["title"] == "House rules"
 
 
 def test_the_readme_shows_what_is_answered(alice: Person) -> None:

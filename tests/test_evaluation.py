@@ -8,14 +8,22 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from memories.evaluation import change_stories, conflicts, extraction, locomo, measures, retrieval
+from memories.evaluation import (
+    change_stories,
+    conflicts,
+    extraction,
+    measures,
+    retrieval,
+)
 from memories.evaluation.evaluation_report import retrieval_json, retrieval_lines
+from memories.evaluation.labelled_conversations import locomo_cases
 from memories.evaluation.retrieval import Retrieval
 from memories.models import Entry, Episode, EvaluationRun, Speaker, Vector
 from memories.providers import EmbedderConfig, embedder_from
 from memories.transcripts import Unreadable
 from workspaces.models import Workspace
 
+pytestmark = pytest.mark.django_db
 DATA = Path(__file__).parent / "data"
 TALK = DATA / "locomo_small.json"
 PAIRS = DATA / "conflict_pairs_development.jsonl"
@@ -62,7 +70,7 @@ def test_texts_overlap_by_their_shared_terms() -> None:
 
 
 def test_questions_name_the_messages_that_answer_them() -> None:
-    (case,) = locomo.cases(TALK)
+    (case,) = locomo_cases(TALK)
     assert (case.name, len(case.messages)) == ("talk-1", 12)
     by_category = {question.category: question for question in case.questions}
     assert by_category["multi-hop"].gold == {"D1:5", "D2:5"}
@@ -82,7 +90,7 @@ def test_questions_that_cannot_be_scored_are_counted_by_the_reason(
     ]
     path = tmp_path / "talk.json"
     path.write_text(json.dumps([label | {"qa": scored + left}]))
-    found = retrieval.evaluate(locomo.cases(path), lambda n: None)
+    found = retrieval.evaluate(locomo_cases(path), lambda n: None)
     assert (
         "questions left out: 4 (1 adversarial, 1 of no category, 1 with evidence that is not"
         " there, 1 without evidence)"
@@ -91,7 +99,7 @@ def test_questions_that_cannot_be_scored_are_counted_by_the_reason(
 
 
 def test_facts_name_the_messages_that_say_them() -> None:
-    (case,) = locomo.cases(TALK)
+    (case,) = locomo_cases(TALK)
     assert len(case.facts) == 8
     assert case.facts[0].gold == {"D1:2"}
 
@@ -101,14 +109,14 @@ def test_labels_of_another_shape_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "talk.json"
     path.write_text(json.dumps([label | {"qa": ["what?"]}]))
     with pytest.raises(Unreadable, match="talk-1"):
-        locomo.cases(path)
+        locomo_cases(path)
 
 
 # ---- retrieval ------------------------------------------------------------------------------
 
 
 def test_rankings_are_measured_side_by_side(db: None) -> None:
-    found = retrieval.evaluate(locomo.cases(TALK), lambda n: None)
+    found = retrieval.evaluate(locomo_cases(TALK), lambda n: None)
     assert set(found.measured) == {"hybrid", "keyword", "vector"}
     best = found.measured["hybrid"]
     assert len(best["all"]) == 5
@@ -133,7 +141,7 @@ def test_that_no_category_is_below_is_told_too() -> None:
 
 
 def test_nothing_is_left_of_the_scratch_workspace(db: None) -> None:
-    retrieval.evaluate(locomo.cases(TALK), lambda n: None)
+    retrieval.evaluate(locomo_cases(TALK), lambda n: None)
     for model in (Workspace, Episode, Entry, Vector, Speaker):
         assert model.objects.count() == 0
 
@@ -143,7 +151,7 @@ def test_nothing_is_left_after_a_failure_either(db: None) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        retrieval.evaluate(locomo.cases(TALK), fail)
+        retrieval.evaluate(locomo_cases(TALK), fail)
     assert not Workspace.objects.exists()
 
 
@@ -191,7 +199,7 @@ def test_a_run_is_kept_with_its_figures(db: None, what: str, path: Path, figure:
 
 
 def test_facts_are_matched_to_the_labels_of_their_turn() -> None:
-    found = extraction.evaluate(locomo.cases(TALK), lambda n: None).measured()
+    found = extraction.evaluate(locomo_cases(TALK), lambda n: None).measured()
     assert found["turns"] == 12
     assert found["fact-bearing"] == pytest.approx(8 / 12)
     assert found["coverage"] > 0.5
@@ -200,7 +208,7 @@ def test_facts_are_matched_to_the_labels_of_their_turn() -> None:
 
 
 def test_the_gatekeeper_is_measured_too() -> None:
-    found = extraction.evaluate(locomo.cases(TALK), lambda n: None).measured()
+    found = extraction.evaluate(locomo_cases(TALK), lambda n: None).measured()
     assert found["skipped"] > 0.1
     assert (found["skipped rightly"], found["lost by skipping"]) == (1.0, 0.0)
 

@@ -9,6 +9,7 @@ import pytest
 
 from memories.errors import Invalid
 from memories.ingest import NewMessage
+from memories.models import Memory
 from memories.search import filters
 from memories.search.filters import OPERATORS
 from tests.people import Person
@@ -102,6 +103,26 @@ def test_a_value_that_no_memory_could_have_is_refused_by_its_place(
 def test_part_of_a_word_may_be_looked_for(alice: Person) -> None:
     alice.note("The duck house is red", category="technology")
     tree = filters.parse({"field": "category", "op": "contains", "value": "tech"}, ("memories",))
+    assert alice.finds("duck", filter=tree) == ["The duck house is red"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("category", "TECH"),
+        ("entities", "greta"),
+        ("metadata.shelf", "OAK"),
+        ("metadata.by", "ida"),
+    ],
+)
+def test_case_says_nothing_where_a_part_is_looked_for(
+    alice: Person, field: str, value: str
+) -> None:
+    own = {"shelf": "an oak one", "by": ["Ida"]}
+    note = alice.note("The duck house is red", category="technology", metadata=own)
+    Memory.objects.filter(pk=note.pk).update(entities=["Greta"])
+    alice.note("Every duck swims in the pond", category="policy")
+    tree = filters.parse({"field": field, "op": "contains", "value": value}, ("memories",))
     assert alice.finds("duck", filter=tree) == ["The duck house is red"]
 
 

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from memoryproject.front.answers import Refusal
 from memoryproject.front.fairness import FairQueue
 from memoryproject.front.lanes import LANES, READ, lane_of, processes_of
-from memoryproject.front.requests import Request, request_of
+from memoryproject.front.requests import Refusal, Request, request_of
 from memoryproject.front.tenants import Tenants
 from memoryproject.front.wire import Frames, packed
 

@@ -7,7 +7,7 @@ from memories.search import Hit
 from memories.search.after_ranking import by_place
 from memories.search.request import Scored
 from tests.people import Person
-from workspaces.ids import uuid7
+from workspaces.models.workspace import uuid7
 
 BOTH = ("memories", "episodes")
 ALONE = ("linea", "vector", "keyword")

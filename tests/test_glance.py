@@ -14,7 +14,7 @@ from memories.english import statements
 from memories.english.lexical import fingerprint
 from memories.english.statements import are_strangers, glance, glance_of, is_still, read, relation
 from memories.resolve.decide import Decision, Judge, KnownMemory, Neighbour
-from workspaces.ids import uuid7
+from workspaces.models.workspace import uuid7
 
 THRESHOLD = 0.88
 AT = datetime(2026, 5, 1, tzinfo=UTC)
@@ -93,7 +93,9 @@ def memory(text: str, days: int) -> KnownMemory:
 def test_a_batch_is_decided_as_without_the_quick_look(
     monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
-    texts = SAID[::4] if source == "people" else Corpus(8).block(0, 0, 500).texts
+    block = Corpus(8).block(0, 0, 250).texts
+    varied = [(text, text.replace(text.split()[-1], "kemizu.")) for text in block]
+    texts = SAID[::4] if source == "people" else [each for pair in varied for each in pair]
     memories = [memory(text, n % 3 - 1) for n, text in enumerate(texts)]
     cosines = (None, 0.6, 0.7, 0.8, 0.87, 0.9)
     quick = decisions(memories, cosines)

@@ -46,6 +46,11 @@ def test_what_rests_on_a_flat_is_uncertain_after_a_move(moved: Caller) -> None:
     assert memory_of(moved, "Stavanger")["uncertain"] is False
 
 
+def test_what_rests_on_something_else_is_an_inference(moved: Caller) -> None:
+    assert memory_of(moved, "Nordnes")["isInference"] is True
+    assert memory_of(moved, "chess")["isInference"] is False
+
+
 def test_it_is_still_found_and_marked_wherever_it_is_served(moved: Caller) -> None:
     body = {"query": "Where do I swim?", "userId": "u1"}
     hits = moved.post("/memories/search", body).body["results"]

@@ -39,6 +39,15 @@ def test_what_somebody_asks_to_forget_is_forgotten(alice: Person) -> None:
     assert not alice.finds("91,000", layers=("episodes",), ranking="keyword")
 
 
+def test_what_somebody_pays_is_no_salary(alice: Person) -> None:
+    (intent,) = tell(
+        alice, "I get paid 91,000 a year.", "I pay 900 for my flat.", "Please forget my salary."
+    )
+    assert (intent.state, len(intent.memory_ids)) == ("done", 1)
+    assert "91,000" not in said(alice)
+    assert "900 for my flat" in said(alice)
+
+
 def test_the_order_itself_is_no_memory(alice: Person) -> None:
     tell(
         alice, "I'm looking for another job.", "Never mention again that I'm looking for a new job."

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from memories import counters, metrics
+from memories import metrics, stored_metrics
 from memories.metrics import BOUNDS
 from memories.models import Figure
 from tests.api_fixtures import caller
@@ -58,7 +58,7 @@ def test_a_search_is_counted_with_its_time(alice: Person) -> None:
 def test_counts_of_two_processes_add_up(workspace: Workspace) -> None:
     for seconds in (0.001, 0.2):  # each flush is what another process would do
         metrics.count("searches", seconds, ranking="linea", workspace=str(workspace.pk))
-        counters.flush()
+        stored_metrics.flush()
     found = scraped()
 
     assert found['memory_searches_seconds_count{ranking="linea"}'] == 2
@@ -72,7 +72,7 @@ def test_threads_that_flush_at_once_lose_nothing() -> None:
         for _ in range(10):
             metrics.count("reranks", outcome="ok")
             metrics.count("reranks", outcome="failed")
-            counters._flush_aside()
+            stored_metrics._flush_aside()
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:
@@ -80,7 +80,7 @@ def test_threads_that_flush_at_once_lose_nothing() -> None:
     for thread in threads:
         thread.join()
 
-    assert [row.count for row in counters.totals()] == [40, 40]
+    assert [row.count for row in stored_metrics.totals()] == [40, 40]
 
 
 def test_no_workspace_and_no_content_is_named(alice: Person) -> None:
@@ -130,9 +130,9 @@ def test_unknown_methods_and_paths_make_no_new_labels(db: None) -> None:
 def test_series_tell_one_workspace_from_another(workspace: Workspace) -> None:
     metrics.count("searches", 0.003, ranking="hybrid", workspace=str(workspace.pk))
     metrics.count("searches", 2.0, ranking="hybrid", workspace=str(Workspace().pk))
-    counters.flush()
+    stored_metrics.flush()
     since = timezone.now() - timedelta(hours=1)
-    found = counters.series(
+    found = stored_metrics.series(
         "searches", since, timedelta(minutes=10), workspaces=[workspace.pk], label="ranking"
     )
 
@@ -145,18 +145,18 @@ def test_quantiles_lie_within_their_bucket() -> None:
     buckets = [0] * (len(BOUNDS) + 1)
     buckets[3], buckets[-1] = 99, 1
 
-    assert 0.002 < (counters.quantile(buckets, 0.5) or 0) <= 0.003
-    assert counters.quantile(buckets, 0.999) == BOUNDS[-1]
-    assert counters.quantile([], 0.5) is None
+    assert 0.002 < (stored_metrics.quantile(buckets, 0.5) or 0) <= 0.003
+    assert stored_metrics.quantile(buckets, 0.999) == BOUNDS[-1]
+    assert stored_metrics.quantile([], 0.5) is None
 
 
 def test_old_figures_go_and_the_sums_since_ever_stay(db: None) -> None:
     metrics.count("reranks", outcome="ok")
-    counters.flush()
+    stored_metrics.flush()
     Figure.objects.exclude(span=Figure.Span.EVER).update(at=timezone.now() - timedelta(days=91))
 
-    assert counters.prune() == 2
-    assert [row.count for row in counters.totals()] == [1]
+    assert stored_metrics.prune() == 2
+    assert [row.count for row in stored_metrics.totals()] == [1]
 
 
 def test_what_cannot_be_written_is_counted_later(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,12 +165,12 @@ def test_what_cannot_be_written_is_counted_later(db: None, monkeypatch: pytest.M
 
     metrics.count("reranks", outcome="ok")
     with monkeypatch.context() as patched:
-        patched.setattr(counters, "add_figures", away)
+        patched.setattr(stored_metrics, "add_figures", away)
         with pytest.raises(DatabaseError):
-            counters.flush()
-    counters.flush()
+            stored_metrics.flush()
+    stored_metrics.flush()
 
-    assert [row.count for row in counters.totals()] == [1]
+    assert [row.count for row in stored_metrics.totals()] == [1]
 
 
 def test_the_bell_rings_after_something_was_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from bench.speed.loading import load
 from memories.index import entries, nearest, segments, workspace_index
 from memories.index.nearest import Pair, Placement, Reach
 from memories.models import Layer, WorkspaceIndex
-from workspaces.ids import uuid7
+from workspaces.models.workspace import uuid7
 
 CORPUS = Corpus(256)
 SIZE, REACH = 300, Reach(0.5, 4)

@@ -144,3 +144,17 @@ def test_the_past_is_as_closed_as_the_present(
     _, before = moved
     at = AsOf(None, before)
     assert found(bob, at) == found(mallory, at) == set()
+
+
+def test_a_feature_of_the_past_was_changed_when_it_came_to_say_so(alice: Person) -> None:
+    told(alice, "I live in Lisbon.", days_ago=9)
+    [feature] = Feature.objects.filter(value__contains="Lisbon")
+    first, then = FeatureChange.objects.get(feature=feature).created_at, timezone.now()
+    manual.edit(alice.scope, feature.pk, {"value": "Porto"})
+    body = {"query": "home", "layers": ["features"], "userId": "ada"}
+    http = caller(alice)
+    [now] = http.post("/memories/search", body).body["results"]
+    [past] = http.post("/memories/search", body | {"knownAt": then.isoformat()}).body["results"]
+    assert (past["feature"]["value"], now["feature"]["value"]) == ("Lisbon", "Porto")
+    assert datetime.fromisoformat(past["feature"]["updatedAt"]) == first
+    assert datetime.fromisoformat(now["feature"]["updatedAt"]) > then

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from bench.speed.corpus import Corpus
@@ -73,7 +73,7 @@ def all_texts_of_nearest(place: Place, size: int) -> list[tuple[str, dict[str, A
         sent.append((text, values))
         return []
 
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, transaction.atomic():
         patch.setattr(statements, "rows", note)
         patch.setattr(nearest, "best_pairs", note)
         where = placement(place)
@@ -105,9 +105,9 @@ HOT: dict[str, tuple[Callable[[Place], Statement], str]] = {
         "_pkey",
     ),
     "the space": (lambda p: (workspace_index.INDEX_ROW, {"workspace": p.scope.workspace_id}), ""),
-    "the key": (lambda p: (NOTHING.statement, {"prefix": "a"}), "prefix"),
+    "the key": (lambda p: (NOTHING.statement, {"prefix": "a", "digest": b"a"}), "prefix"),
     "the key, with the space": (
-        lambda p: (workspace_index.BESIDE_KEY.statement, {"prefix": "a"}),
+        lambda p: (workspace_index.BESIDE_KEY.statement, {"prefix": "a", "digest": b"a"}),
         "prefix",
     ),
     "conflicts of one": (lambda p: texts_of_nearest(p, 1), "vector_scan"),
@@ -209,8 +209,10 @@ def test_a_small_workspace_is_filtered_without_reading_others_rows(place: Place)
 
 def test_vectors_that_are_due_are_read_in_their_order(place: Place) -> None:
     later = timezone.now() + timedelta(hours=1)
-    ids = Entry.objects.values_list("pk", flat=True)
-    DueVector.objects.bulk_create(DueVector(entry_id=pk, next_attempt_at=later) for pk in ids)
+    ids = Entry.objects.values_list("pk", "workspace")
+    DueVector.objects.bulk_create(
+        DueVector(entry_id=pk, workspace=number, next_attempt_at=later) for pk, number in ids
+    )
     with connection.cursor() as cursor:
         cursor.execute("analyze memories_duevector")
     waiting = DueVector.objects.filter(next_attempt_at__lte=NOW).order_by("next_attempt_at")

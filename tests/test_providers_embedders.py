@@ -129,7 +129,7 @@ class Recording(Embedder):
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
 
-    def _vectors(self, texts: Sequence[str], side: Side) -> Matrix:
+    def make_vectors(self, texts: Sequence[str], side: Side) -> Matrix:
         self.batches.append(list(texts))
         return np.ones((len(texts), 2), np.float32)
 
@@ -142,7 +142,7 @@ def test_batches_are_bounded_by_texts_and_by_characters() -> None:
 
 def test_a_vector_that_is_not_a_number_is_an_error() -> None:
     class Broken(Recording):
-        def _vectors(self, texts: Sequence[str], side: Side) -> Matrix:
+        def make_vectors(self, texts: Sequence[str], side: Side) -> Matrix:
             return np.full((len(texts), 2), np.nan, np.float32)
 
     with pytest.raises(ProviderError, match="no numbers"):

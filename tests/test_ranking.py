@@ -346,3 +346,29 @@ def test_the_order_does_not_hang_on_the_order_of_the_candidates(seed: int) -> No
         assert hybrid(view, shuffled) == hybrid(view, rows)
     assert by_keyword(shuffled) == by_keyword(rows)
     assert by_vector(shuffled) == by_vector(rows)
+
+
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        ("What are the names of her cousins?", ("name", "cousin")),
+        ("What is the name of the street where her cousins live?", ("street", "cousin", "live")),
+        ("Which kind?", ("kind",)),
+    ],
+)
+def test_words_that_ask_for_a_form_are_looked_up_where_hardly_another_is(
+    query: str, terms: tuple[str, ...]
+) -> None:
+    assert analyse(query).terms == terms
+
+
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        ("Who had the projector on 14 November?", ("projector", "novemb")),
+        ("Who had the projector in room 14?", ("projector", "room", "14")),
+        ("What was on 2026-11-14?", ("2026", "11", "14")),
+    ],
+)
+def test_a_number_in_a_date_is_none_of_a_room(query: str, terms: tuple[str, ...]) -> None:
+    assert analyse(query).terms == terms

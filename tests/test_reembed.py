@@ -12,7 +12,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from memories import sweep
-from memories.index import due, entries, rebuild, reembedding, workspace_index
+from memories.index import configured_embedder, due, entries, rebuild, reembedding, workspace_index
 from memories.models import DueVector, EmbeddingModel, Entry, Layer, Memory, Vector, WorkspaceIndex
 from tests.people import Person
 from tests.wire_servers import embeddings, failing, openai_error, serve_embeddings
@@ -90,7 +90,9 @@ def test_what_is_there_is_not_made_again(filled: Person) -> None:
 
 def test_what_is_due_is_no_longer_due_afterwards(filled: Person) -> None:
     Vector.objects.all().delete()
-    DueVector.objects.bulk_create([DueVector(entry=entry) for entry in Entry.objects.all()])
+    DueVector.objects.bulk_create(
+        [DueVector(entry=entry, workspace=entry.workspace) for entry in Entry.objects.all()]
+    )
     assert "0 entries still due" in reembed()
     assert agrees()
 
@@ -169,7 +171,7 @@ def test_a_failure_leaves_the_old_model_and_what_is_done(
         reembed()
     assert caught.value.returncode == 1
     assert spoken(filled) != "text-embedding-3-small"
-    done = Vector.objects.filter(embedding_model_id=workspace_index.configured_model().pk)  # type: ignore[union-attr]
+    done = Vector.objects.filter(embedding_model_id=configured_embedder.configured_model().pk)  # type: ignore[union-attr]
     assert set(done.values_list("part", flat=True)) >= {0}
     number = len(set(done.values_list("entry_id", flat=True)))
     told = reembed()
@@ -204,7 +206,7 @@ def test_a_sweep_that_began_under_the_old_model_leaves_it_due(
     reembed()
     entry = Entry.objects.filter(layer=Layer.MEMORIES, live=True)[0]
     Vector.objects.filter(entry_id=entry.pk).delete()
-    DueVector.objects.create(entry=entry)
+    DueVector.objects.create(entry=entry, workspace=entry.workspace)
     due.fill_entries(before, [entry.pk])
     assert DueVector.objects.filter(entry=entry).exists()
     sweep.sweep()

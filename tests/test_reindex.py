@@ -323,7 +323,9 @@ def test_only_the_workspace_that_is_named_is_checked(filled: Person, mallory: Pe
 
 def test_entries_that_are_due_are_no_disagreement(filled: Person) -> None:
     Vector.objects.all().delete()
-    DueVector.objects.bulk_create([DueVector(entry=entry) for entry in Entry.objects.all()])
+    DueVector.objects.bulk_create(
+        [DueVector(entry=entry, workspace=entry.workspace) for entry in Entry.objects.all()]
+    )
     assert check()["due"] == Entry.objects.count()
 
 

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from pytest_django import Settings
 
 from memories import ingest, review
-from memories.english import lead_ins
+from memories.english import shorten_clause
 from memories.english.statements import read, restates
 from memories.models import Memory, MemorySession, Rejection, Supersession
 from memories.providers import EmbedderConfig, embedder_from
@@ -225,7 +225,7 @@ def test_lead_ins_let_other_facts_through(name: str) -> None:
     for line in (DATA / f"rejections_{name}.jsonl").read_text().splitlines():
         row = json.loads(line)
         for text in row["other"]:
-            parts = lead_ins.parts_of(f"As I said, {text}", row["rejected"].split()[0])
+            parts = shorten_clause.parts_of(f"As I said, {text}", row["rejected"].split()[0])
             again = (restates(read(row["rejected"]), read(part), None, 0.88) for part in parts)
             blocked[any(again)] += 1
     assert blocked[True] / blocked.total() <= 0.02

@@ -1,9 +1,12 @@
 """Repeats: what several agents keep saying, counted, and told to those who may see it."""
 
+from datetime import UTC, datetime
+
 import pytest
 from django.urls import reverse
 
 from memories import review
+from memories.english import find_claims, gatekeeper
 from memories.models import Memory
 from memories.repeats import Repeat, RepeatQuery, repeats
 from tests.api_fixtures import Caller, caller
@@ -165,6 +168,95 @@ def test_nits_and_questions_of_reviews_are_one_pattern_of_the_team(
     [repeat] = told(alice)
     assert (repeat.statement, repeat.count, repeat.sessions) == ("Should add null check", 5, 5)
     assert Memory.objects.get().visibility == "team"
+
+
+def test_what_reviewers_only_ask_is_counted_with_what_they_demand(
+    alice: Person, bob: Person, dora: Person
+) -> None:
+    for reviewer in (bob, dora):
+        for comment in ("could this be None here?", "nit: missing null check on line 40"):
+            reviewer.say(comment)
+    [repeat] = told(alice)
+    assert (repeat.statement, repeat.count) == ("Should add null check", 4)
+    assert sorted(share.agent_id for share in repeat.agents) == ["bob", "dora"]
+
+
+REVIEWS = """
+Can this be null?
+What if the account is None here?
+what happens when `order` is null?
+Is the cursor guaranteed to be non-null at this point?
+Could `customer.address` be undefined?
+this might be nil when the cache is cold
+Potential null dereference here.
+Won't this throw if the body is None?
+Do we handle the None case?
+nit: null check?
+Null check missing here
+you forgot to check for null
+Please check for null before calling save()
+Are we sure this is never null?
+minor: guard against null input
+question: can the session be null after logout?
+This will crash if the profile is None.
+L88: null check missing
+line 12 - user may be null
+`findUser` can return null, please handle it
+Looks good overall. Could line 40 be None though?
+unchecked null on line 17
+isn't email nullable?
+This assumes the session is never None.
+Any chance `config` is None at startup?
+Please make sure account isn't null before you read its balance
+Line 40: could be None.
+Consider checking for None.
+Would this NPE on an empty cart?
+Same comment as above: null check
+Is there a reason we don't check for null?
+NPE waiting to happen on line 73
+"""
+NO_REVIEWS = """
+None of this matters
+The null hypothesis was rejected
+I could be wrong here
+She said none of it was true
+What does None mean in Python?
+How do I check for null in SQL?
+What is the difference between null and undefined?
+Could you explain when a variable is None?
+I added the null check
+We already check for null in the caller
+Can none of you come on Friday?
+The contract was null and void
+Should I use null or undefined in JavaScript?
+Could you write a function that returns null?
+The column is nullable by design
+The match ended nil nil
+What is a null check?
+No null check needed here.
+Did the null check help?
+Who wrote the null check?
+The null check passed in CI
+There is no need for a null check
+What happens if none of us can go?
+"""
+
+
+def lines(stories: str) -> list[str]:
+    return stories.strip().split("\n")
+
+
+@pytest.mark.parametrize("comment", lines(REVIEWS))
+def test_a_review_that_points_asks_or_warns_demands_a_null_check(comment: str) -> None:
+    [claim] = find_claims.extract(comment, "", datetime.now(UTC))
+    assert (claim.statement, claim.unworthy) == ("Should add null check", "")
+    assert not gatekeeper.verdict(comment, "user", "user").skip
+
+
+@pytest.mark.parametrize("text", lines(NO_REVIEWS))
+def test_talk_of_none_and_null_demands_nothing(text: str) -> None:
+    claims = find_claims.extract(text, "", datetime.now(UTC))
+    assert "Should add null check" not in [claim.statement for claim in claims]
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,35 @@ def failure(found: HttpReranker) -> ProviderError:
 # ---- the wire -------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("wire", "path", "documents", "number"),
+    [
+        ("jina", "/v1/rerank", "documents", "top_n"),
+        ("voyage", "/v1/rerank", "documents", "top_k"),
+        ("tei", "/rerank", "texts", ""),
+    ],
+)
+def test_other_wires_are_spoken(
+    httpserver: HTTPServer, wire: str, path: str, documents: str, number: str
+) -> None:
+    bodies: list[Json] = []
+
+    def answer(request: Request) -> Response:
+        bodies.append(json.loads(request.data))
+        name = "score" if wire == "tei" else "relevance_score"
+        rows = [{"index": n, name: value} for n, value in ((1, 0.9), (0, 0.2))]
+        results = {"jina": {"results": rows}, "voyage": {"data": rows}, "tei": rows}[wire]
+        return Response(json.dumps(results), content_type="application/json")
+
+    httpserver.expect_request(path, method="POST").respond_with_handler(answer)
+    url = httpserver.url_for("/").rstrip("/")
+    config = RerankerConfig(url, "rank-1", "secret", 60.0, wire)
+    assert HttpReranker(config).scores("gate", ["a", "b"]) == [0.2, 0.9]
+    [body] = bodies
+    assert body[documents] == ["a", "b"]
+    assert body.get(number, 2) == 2
+
+
 def test_scores_come_in_the_order_of_the_documents(httpserver: HTTPServer) -> None:
     bodies = serve(httpserver, lambda text: len(text) / 10)
     assert reranker(httpserver).scores("gate", ["abc", "a", "abcde"]) == [0.3, 0.1, 0.5]

@@ -21,6 +21,7 @@ from memories import ingest, review, sweep
 from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage, session_steps
 from memories.models import Citation, Fact, Memory, MemorySession, Supersession
+from memoryproject.roles import owner_connection
 from tests.api_fixtures import caller
 from tests.live_server import PATIENCE, wait_for
 from tests.people import Person
@@ -182,17 +183,11 @@ def test_a_request_that_was_stopped_tells_what_stands_in_the_rows(alice: Person)
 @pytest.mark.django_db(transaction=True)
 def test_slow_work_is_nobody_elses(alice: Person, request_process: subprocess.Popen[str]) -> None:
     """The request waits for the workspace's lock three times longer than its lease."""
-    with connection.cursor() as cursor:
-        number = workspace_index.index_of(alice.workspace.pk).number
-        cursor.execute("select pg_advisory_lock(%s, %s)", [workspace_index.LOCK_CLASS, number])
+    with owner_connection() as other, other.transaction():
+        other.execute(workspace_index.LOCK, {"workspace": alice.workspace.pk})
         first = MemorySession.objects.get().lease_until
-        try:
-            assert wait_for(lambda: MemorySession.objects.get().lease_until >= first + 3 * LEASE)
-            assert sweep.due_sessions() == []
-        finally:
-            cursor.execute(
-                "select pg_advisory_unlock(%s, %s)", [workspace_index.LOCK_CLASS, number]
-            )
+        assert wait_for(lambda: MemorySession.objects.get().lease_until >= first + 3 * LEASE)
+        assert sweep.due_sessions() == []
     status, body = json.loads(request_process.communicate(timeout=PATIENCE)[0])
     assert (status, body["status"]) == (201, "done")
     check_session(alice.workspace, attempts=1)

@@ -215,3 +215,53 @@ def indented(lines: Iterable[str]) -> str:
         told.append("  " * max(0, depth - closed) + line)
         depth += line.count("(") - line.count(")")
     return "\n".join(told)
+
+
+# ---- what a pooler, a replica and a distributed server allow ---------------------------------
+
+VOLATILE = re.compile(
+    r"\b(?:nextval|setval|random|gen_random_uuid|clock_timestamp|timeofday|set_config"
+    r"|pg_(?:try_)?advisory_\w+|txid_current|pg_current_xact_id)\s*\("
+)
+CHANGES = re.compile(r"\b(?:update|delete from)\s+(?:memories|workspaces)_\w+")
+FORBIDDEN = {
+    "sets something in a SELECT": re.compile(r"\bset_config\s*\("),
+    "locks what is no row": re.compile(r"\bpg_(?:try_)?advisory_"),
+    "makes what lasts as long as the session": re.compile(
+        r"\bcreate temp|\bdeclare\s+\w+|\blisten\b|\A\s*(?:re)?set\s+(?!local\b)\w"
+    ),
+    "copies out of a table in an INSERT": re.compile(
+        r"\binsert into\b[^;]*?\)\s*select\b[^;]*?\b(?:from|join)\s+(?:memories|workspaces)_"
+    ),
+}
+
+
+def faults_of(statement: str) -> list[str]:
+    """Which rules of a statement for any kind of server it breaks."""
+    text = re.sub(r"--.*", "", statement.lower())
+    broken = [why for why, pattern in FORBIDDEN.items() if pattern.search(text)]
+    if CHANGES.search(text) and VOLATILE.search(text):
+        broken.append("changes rows by a function that is volatile")
+    return broken
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.sql")), ids=lambda path: path.stem)
+def test_what_the_hot_paths_send_any_kind_of_server_takes(path: Path) -> None:
+    for statement in path.read_text().split(";\n"):
+        assert faults_of(statement) == [], statement
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "update memories_entry set id = nextval('x') where id = 1",
+        "with a as (update memories_entry set live = true) select array(select nextval('x'))",
+        "select set_config('hnsw.ef_search', '40', true)",
+        "select pg_advisory_xact_lock(1, 2)",
+        "set hnsw.ef_search = 40",
+        "insert into memories_duevector (entry_id) select id from unnest(%(ids)s) id"
+        " where exists (select 1 from memories_workspaceindex)",
+    ],
+)
+def test_a_statement_that_not_every_server_takes_is_found(statement: str) -> None:
+    assert faults_of(statement)

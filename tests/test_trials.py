@@ -122,6 +122,7 @@ def test_no_two_marks_have_the_same_sentence():
     assert len(set(made)) == len(made)
 
 
+@pytest.mark.django_db
 def test_a_folder_of_somebody_else_is_refused(tmp_path: Path):
     (tmp_path / "letters").write_text("mine")
     with pytest.raises(CommandError, match="holds what no trial made") as refused:

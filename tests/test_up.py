@@ -18,7 +18,7 @@ import pytest
 
 from memoryproject.address import reserve
 from memoryproject.embedded_postgres import APP_ROLE, is_alive
-from memoryproject.front.lanes import LANES, processes_of
+from memoryproject.front.lanes import LANES, MCP, processes_of
 from memoryproject.postgres_guard import postmaster
 from tests.live_server import PATIENCE, ROOT, Server, measured, strangers_environment, wait_for
 
@@ -62,8 +62,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def begin() -> Iterator[Callable[[Path], Server]]:
     started: list[Server] = []
 
-    def start(folder: Path) -> Server:
-        started.append(Server(folder, env=measured()))
+    def start(folder: Path, more: str = "") -> Server:
+        started.append(Server(folder, env=measured(), more=more))
         return started[-1]
 
     yield start
@@ -104,6 +104,11 @@ def test_it_prints_a_login_and_lines_to_try(running: Server):
     said = running.log.read_text()
     assert running.info["adminPassword"] in said
     assert said.count(f"curl {running.info['url']}/api/v1/workspaces/demo/memories/") == 2
+
+
+def test_it_tells_what_a_start_is_doing(running: Server):
+    steps = re.findall(r"^  ([A-Z][^:]*): [\d.]+ s$", running.log.read_text(), re.MULTILINE)
+    assert steps == ["PostgreSQL", "Tables", "Web processes, worker, model"]
 
 
 def test_the_admin_and_its_styles_are_served(running: Server):
@@ -148,7 +153,7 @@ def test_a_killed_database_comes_back(running: Server):
 
 
 # The one that forks the others, and one of each lane.
-WEB = 1 + sum(processes_of(lane, 1) for lane in LANES.values())
+WEB = 1 + sum(processes_of(lane, 1) for lane in LANES.values() if lane is not MCP)
 
 
 def test_a_killed_web_process_comes_back(running: Server):
@@ -223,7 +228,9 @@ def test_sigterm_stops_everything(running: Server):
 
 def test_a_second_start_has_the_same_key_and_ctrl_c_stops_it(ended: Server, begin):
     first = json.loads((ended.folder / "data" / "first_run.json").read_text())
-    again = begin(ended.folder).wait_until_ready()
+    again = begin(ended.folder, "--demo").wait_until_ready()
+    told = again.log.read_text().partition("Look at the example:")[2]
+    assert told.count(f"{again.info['url']}/admin/memories/") == 7, again.log.read_text()
     assert again.info["key"] == first["key"]
     assert again.info["adminPassword"] is first["admin_password"] is None
     assert again.get("/health/ready") == 200

@@ -1,10 +1,12 @@
-"""Data of earlier releases: the same beliefs after an upgrade, and it goes on learning at once."""
+"""Data of earlier releases: the same beliefs and answers after an upgrade, and it goes on learning
+at once. In data/upgrades is what was before the first release, in releases what came since."""
 
 import json
 import lzma
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,8 @@ from memories.index.row_marks import RULES_VERSION
 from memories.ingest import NewMessage
 from memories.models import IndexRepair, Memory, MemorySession, WorkspaceIndex
 from memoryproject import machine_health
+from tests import keep_release
+from tests.api_fixtures import caller
 from tests.people import Person, backend_of
 from workspaces.models import Workspace
 
@@ -27,23 +31,39 @@ FOLDER = Path(__file__).parent / "data" / "upgrades"
 RELEASES = sorted(path.name.removesuffix(".json") for path in FOLDER.glob("*.json"))
 
 
+KEPT = sorted(path.parent.name for path in keep_release.RELEASES.glob("*/answers.json"))
+
+
 @pytest.fixture(params=RELEASES)
 def release(
     request: Any, django_db_setup: None, django_db_blocker: DjangoDbBlocker
 ) -> Iterator[str]:
     """A database of its own with the data of a release, as `up` has migrated it."""
+    with django_db_blocker.unblock(), restored(FOLDER / f"{request.param}.sql.xz"):
+        yield request.param
+
+
+@pytest.fixture(params=KEPT)
+def kept(request: Any, django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Path]:
+    """The folder of a release, whose data is migrated in a database of its own."""
+    folder = keep_release.RELEASES / request.param
+    with django_db_blocker.unblock(), restored(folder / "data.sql.xz"):
+        yield folder
+
+
+@contextmanager
+def restored(dump: Path) -> Iterator[None]:
     own, other = str(connection.settings_dict["NAME"]), f"upgrade_{uuid.uuid4().hex[:12]}"
-    with django_db_blocker.unblock():
-        _execute(f"create database {other}")
-        try:
-            _speak_to(other)
-            _execute(lzma.decompress((FOLDER / f"{request.param}.sql.xz").read_bytes()).decode())
-            _speak_to(other)  # the dump has emptied the search path
-            call_command("migrate", verbosity=0)
-            yield request.param
-        finally:
-            _speak_to(own)
-            _execute(f"drop database {other} with (force)")
+    _execute(f"create database {other}")
+    try:
+        _speak_to(other)
+        _execute(lzma.decompress(dump.read_bytes()).decode())
+        _speak_to(other)  # the dump has emptied the search path
+        call_command("migrate", verbosity=0)
+        yield
+    finally:
+        _speak_to(own)
+        _execute(f"drop database {other} with (force)")
 
 
 def _speak_to(database: str) -> None:
@@ -157,3 +177,35 @@ def test_a_repair_that_stops_goes_on_where_it_was(backend: Person) -> None:
     row = IndexRepair.objects.get()
     assert (row.state, row.rest, row.done) == ("done", 0, row.rows)
     assert WorkspaceIndex.objects.get().rules == RULES_VERSION
+
+
+def test_a_release_answers_after_the_upgrade_as_it_did_before(kept: Path) -> None:
+    assert machine_health.migrations().state == "ok"
+    recorded = json.loads((kept / "answers.json").read_text())
+    person = backend_of(Workspace.objects.get())
+
+    def call(method: str, path: str, body: Any = None) -> Any:
+        answer = caller(person).call(method, path, body)
+        assert answer.status == 200, answer.body
+        return answer.body
+
+    now = keep_release.answers(call)
+    assert [now[name] for name in ("beliefs", "chains", "profiles")] == [
+        recorded[name] for name in ("beliefs", "chains", "profiles")
+    ]
+    assert now["searches"].keys() == recorded["searches"].keys()
+    for query, hits in recorded["searches"].items():
+        assert now["searches"][query]["linea"] == hits["linea"]
+        # A better ranking may put others before it; what came first stays among the first.
+        assert hits["hybrid"][0] in now["searches"][query]["hybrid"][:3]
+
+
+def test_a_release_goes_on_learning_and_its_index_agrees(kept: Path) -> None:
+    person = backend_of(Workspace.objects.get())
+    learned = tell(person, "mira", "I moved to Cork, I live in Cork now.")
+    assert len(learned.updated_ids) > 0
+    assert [home for home in homes_of(person, "mira") if "Porto" in home] == []
+    repair_all()
+    space = workspace_index.index_of(person.workspace.pk)
+    assert check.check_index(space, lambda done: None).broken == {}
+    assert (space.rules, repair.count_stale(space)) == (RULES_VERSION, 0)

@@ -20,15 +20,20 @@ from memories.models import (
     Episode,
     EvaluationRun,
     Figure,
+    ImportedRow,
     LargeLayer,
     Layer,
     MaskedSpan,
+    ModelUse,
+    SearchUse,
+    WorkspaceImport,
     WorkspaceIndex,
 )
 from tests.admin_pages import SECRET, rows_of
 from tests.api_fixtures import caller
 from tests.api_operations import furnish
 from tests.people import Person
+from workspaces import audit_chain
 from workspaces.keys import scope_for_key
 from workspaces.models import Workspace, WorkspaceRemoval
 
@@ -52,6 +57,13 @@ def full(alice: Person) -> Person:
         workspace=alice.workspace, episode=Episode.objects.latest("pk"), start=0, end=5,
         words="Later", kind=MaskedSpan.Kind.SECRET,
     )  # fmt: skip
+    today = {"workspace": alice.workspace, "day": timezone.now().date()}
+    ModelUse.objects.create(**today, purpose="query", model="m")
+    SearchUse.objects.create(**today)
+    came_in = {"workspace": alice.workspace.pk}
+    WorkspaceImport.objects.create(**came_in, export=uuid.uuid4(), header={})
+    ImportedRow.objects.create(**came_in, model="memories.Memory", row={})
+    audit_chain.extend(alice.workspace.pk)
     alice.say("Keep in mind that my locker is red.", user_id="u1")
     alice.say("I live in Lille. My favourite bakery is near my flat.", user_id="u1")
     return alice
@@ -112,7 +124,8 @@ def test_every_table_of_workspaces_is_emptied(full: Person, mallory: Person) -> 
     assert set(empty) <= {"memories_commonterm", "memories_duevector", "memories_extractoruse",
         "memories_indexrepair",
         "memories_featurerefusal", "memories_mergedrows", "memories_subjectmerge",
-        "memories_conversationsummary", "workspaces_apikey_subjects"}  # fmt: skip
+        "memories_conversationsummary", "memories_duesummary", "memories_talksummary",
+        "workspaces_apikey_subjects"}  # fmt: skip
     assert remove(full.workspace).state == "done"
     assert [each for each in tables() if count(each, full.workspace)] == []
     assert {table.name: count(table, mallory.workspace) for table in tables()} == before

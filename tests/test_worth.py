@@ -7,13 +7,80 @@ from pathlib import Path
 import pytest
 
 from memories import skip_counts
-from memories.english import referents
+from memories.english import find_claims, referents
 from memories.evaluation import evaluation_report, worth_stories
 from memories.evaluation.worth_stories import WORTH
 from memories.ingest import NewMessage
 from memories.models import Memory
 from memories.transcripts import Unreadable
 from tests.people import Person
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("I've measured the sides to be six. I started counting. I am learning Greek.",
+         ["User is learning Greek"]),
+        ("Painting's a fun way to be creative.", []),
+        ("Running a shop sounds like a great plan for winter.", []),
+        ("I haven't talked with everyone in weeks.", []),
+    ],
+)  # fmt: skip
+def test_the_work_at_hand_and_the_talk_itself_are_no_news(text: str, kept: list[str]) -> None:
+    found = find_claims.extract(text, "", datetime(2026, 3, 1, tzinfo=UTC))
+    assert [each.statement for each in found if not each.unworthy] == kept
+
+
+@pytest.mark.parametrize(
+    ("speaker", "text", "kept"),
+    [
+        ("", "I use Django 5.2 for the shop, here's my file",
+         "User uses Django 5.2 for the shop"),
+        ("", "I want to ensure the sidebar collapses on small screens", ""),
+        ("", "I want you to teach me how to wire it", ""),
+        ("", "I want you to be blunt with me", "User wants you to be blunt with them"),
+        ("", "Always include a source when I ask about doses",
+         "User asks the assistant to always include a source when User asks about doses"),
+        ("", "I want to open my own bakery by 2028",
+         "User wants to open their own bakery by 2028"),
+        ("Ravi", "Procurement note for Alder: the vendor is Brightlock",
+         "The vendor is Brightlock"),
+        ("Ravi", "A gift from my aunt in our old village", ""),
+        ("", "The guilt, especially for my mother and her two sisters in Graz 2019", ""),
+        ("Ravi", "Been a crazy few weeks", ""),
+        ("Ravi", "I haven't been there yet", ""),
+        ("Ravi", "Approved budget for Alder is now 228,000 USD", ""),
+        ("Ravi", "It is my favourite and never gets old", ""),
+        ("Ravi", "This lamp I carved last winter stands on my desk",
+         "A lamp Ravi carved last winter stands on their desk"),
+        ("Ravi", "My youngest broke her arm on the slide",
+         "Ravi's youngest broke her arm on the slide"),
+        ("Ravi", "Last Monday I marched on a journey for clean water with two neighbours",
+         "Last Monday Ravi marched on a journey for clean water with two neighbours"),
+        ("Ravi", "I am staying positive and looking for a solution", ""),
+    ],
+)  # fmt: skip
+def test_by_class(speaker: str, text: str, kept: str) -> None:
+    """What is shown, is at hand, has no verb, or points elsewhere is not kept; what has a day or
+    something of one's own is."""
+    found = find_claims.extract(text, speaker, datetime(2026, 3, 1, tzinfo=UTC))
+    assert [each.statement for each in found if not each.unworthy] == ([kept] if kept else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Harbour Lane Clinic stays open through the long winter", "says Harbour Lane"),
+        ("June 26 still stands for the long kickoff of the harbour project", "says June 26"),
+        ("Rain fell on broken tram lines and a flooded cellar near the harbour", "says rain fell"),
+        ("Ravi keeps the harbour kiosk open through the rainy winter months", "Ravi keeps"),
+    ],
+)  # fmt: skip
+def test_what_somebody_says_keeps_its_names(text: str, said: str) -> None:
+    found = find_claims.extract(
+        f"Thanks for asking, Bea! {text}.", "Ravi", datetime(2026, 3, 1, tzinfo=UTC)
+    )
+    assert any(said in each.statement for each in found)
 
 
 def test_every_story_says_what_is_to_be_kept_or_not() -> None:

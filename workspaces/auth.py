@@ -10,10 +10,19 @@ from rest_framework.authentication import BaseAuthentication, SessionAuthenticat
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
-from memoryproject.front.wire import TENANT
-from workspaces.keys import NOTHING, ServerAsker, asker_for_key, is_server_key, scope_for_key
+from memoryproject import crossings
+from memoryproject.front.wire import CAP, TENANT
+from memoryproject.postgres import visible
+from workspaces.keys import (
+    NOTHING,
+    ServerAsker,
+    asker_for_key,
+    is_server_key,
+    scope_for_key,
+    scope_of_key,
+)
 from workspaces.models import Membership, User
-from workspaces.scope import ROLE_CAPABILITIES, Scope
+from workspaces.scope import NOBODY, ROLE_CAPABILITIES, Scope
 
 SCHEMES = ("bearer", "token")
 
@@ -34,8 +43,14 @@ class KeyAuthentication(BaseAuthentication):
             )
         if asker is None:
             raise AuthenticationFailed("This key is unknown, revoked or expired.")
+        if isinstance(asker, Scope):
+            visible.narrow(asker.workspace_id)
+        else:  # it makes and removes any, and no view shows it a row of one
+            visible.narrow_to(visible.EVERYTHING)
         tenant = asker.workspace_id if isinstance(asker, Scope) else asker.actor
         request.META[TENANT] = str(tenant)
+        if isinstance(asker, Scope) and asker.per_minute:
+            request.META[CAP] = asker.per_minute
         return None, asker
 
     def authenticate_header(self, request: Request) -> str:
@@ -56,10 +71,12 @@ class MemberAuthentication(SessionAuthentication):
         request.META[TENANT] = f"user:{user.pk}"
         if user.must_change_password:
             raise PermissionDenied("Change the first password in the admin before anything else.")
+        crossings.narrow_to_user(user.pk)
         named = (request.parser_context or {}).get("kwargs", {}).get("workspace")
         scope = scope_for_member(user, named) if named else None
         if scope is not None:  # as its keys' requests: nobody waits for himself
             request.META[TENANT] = str(scope.workspace_id)
+            visible.narrow(scope.workspace_id)
         return user, scope
 
 
@@ -90,6 +107,16 @@ def scope_for_member(user: User, workspace: str) -> Scope | None:
         role=membership.role,
         slug=membership.workspace.slug,
     )
+
+
+def scope_again(scope: Scope) -> Scope | None:
+    """What the same key or member has now; None where they have lost it. For who goes on for a
+    while after they were asked who they are."""
+    if scope.key_id is not None:
+        return scope_of_key(scope.workspace_id, scope.key_id)
+    with visible.only(scope.workspace_id):
+        user = User.objects.filter(is_active=True).filter(pk=scope.user_id or NOBODY).first()
+        return scope_for_member(user, str(scope.workspace_id)) if user else None
 
 
 def as_uuid(text: str) -> uuid.UUID | None:

@@ -14,9 +14,11 @@ from django.views import View
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from workspaces import members
+from memoryproject import crossings
+from memoryproject.postgres import visible
+from workspaces import invitations
 from workspaces.auth import as_uuid
-from workspaces.members import InvitationOver
+from workspaces.invitations import InvitationOver
 from workspaces.models import Invitation, User
 from workspaces.models.invitation import InvitationQuerySet
 from workspaces.scope import NOBODY, NotAllowed
@@ -36,7 +38,7 @@ class InvitationView(View):
     """What the link opens looks the same whether or not the address has an account."""
 
     def get(self, request: HttpRequest, row: uuid.UUID, token: str) -> HttpResponse:
-        invitation = members.invitation_of(row, token)
+        invitation = invitations.invitation_of(row, token)
         if invitation is None:
             return render(request, OVER, status=404)
         opened = [each for each in _opened(request) if each != str(invitation.pk)]
@@ -44,22 +46,22 @@ class InvitationView(View):
         return self._page(request, invitation, None)
 
     def post(self, request: HttpRequest, row: uuid.UUID, token: str) -> HttpResponse:
-        invitation = members.invitation_of(row, token)
+        invitation = invitations.invitation_of(row, token)
         if invitation is None:
             return render(request, OVER, status=404)
         try:
             if request.user.is_authenticated:
                 user = request.user
                 if request.POST.get("answer") == "decline":
-                    members.decline(user, invitation)
+                    invitations.decline(user, invitation)
                     return render(request, OVER)
-                members.accept(user, invitation)
+                invitations.accept(user, invitation)
                 messages.success(request, f"You are a member of {invitation.workspace} now.")
                 return redirect("admin:index")
             form = _form(invitation, request.POST)
             if not form.is_valid():
                 return self._page(request, invitation, form)
-            members.join(invitation, form.cleaned_data["new_password1"])
+            invitations.join(invitation, form.cleaned_data["new_password1"])
             return redirect("password_reset_complete")
         except InvitationOver:
             return self._page(request, invitation, None, is_refused=True)
@@ -103,12 +105,13 @@ class OwnInvitationsView(View):
         rows = self._rows(request, request.user)
         try:
             row_id = as_uuid(request.POST.get("invitation", "")) or NOBODY
-            members.decline(request.user, get_object_or_404(rows, pk=row_id))
+            invitations.decline(request.user, get_object_or_404(rows, pk=row_id))
         except InvitationOver:
             messages.info(request, "It was over already.")
         return redirect("invitations")
 
     def _rows(self, request: HttpRequest, user: User) -> InvitationQuerySet:
+        visible.narrow(*crossings.workspaces_inviting(user.email))
         return Invitation.objects.open().to(user).filter(pk__in=_opened(request))
 
 

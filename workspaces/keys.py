@@ -1,9 +1,11 @@
-"""API keys: issue, revoke, and find who is asking from what a caller presents."""
+"""API keys: issue, revoke, find who is asking from what a caller presents, and when each was last
+used."""
 
 import hashlib
-import hmac
 import logging
+import os
 import secrets
+import threading
 import uuid
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -13,8 +15,8 @@ import psycopg
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from memoryproject.postgres import prepared
-from memoryproject.postgres.causes import cause_of
+from memoryproject import crossings
+from memoryproject.postgres import prepared, visible
 from workspaces.models import (
     Agent,
     ApiKey,
@@ -31,10 +33,13 @@ log = logging.getLogger(__name__)
 
 LABEL = "mp"
 LAST_USED_EVERY = timedelta(minutes=1)
+MOST_HOMES = 10_000
+_homes: dict[str, uuid.UUID] = {}
 
 FIND = """
-select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
-       k.revoked_at, k.last_used_at, k.limited_to_subjects, coalesce(a.team, ''),
+select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
+       k.agent_id, k.capabilities, k.expires_at,
+       k.revoked_at, k.last_used_at, k.per_minute, k.limited_to_subjects, coalesce(a.team, ''),
        case when a.id is null then '{}' else array(
          select b.id from workspaces_agent b
          where b.workspace_id = k.workspace_id and b.team = a.team) end,
@@ -46,7 +51,7 @@ join workspaces_workspace w on w.id = k.workspace_id
 left join workspaces_agent a on a.id = k.agent_id{joins}
 where k.prefix = %(prefix)s
 """
-OWN = 13  # columns
+OWN = 14  # columns
 
 SERVER_LABEL = "mps"
 
@@ -78,6 +83,7 @@ class KeyOptions:
     agent: Agent | None = None
     subjects: tuple[Subject, ...] | None = None
     expires_at: datetime | None = None
+    per_minute: int | None = None
 
 
 def digest_of(secret: str) -> bytes:
@@ -101,6 +107,7 @@ def issue_key(
         capabilities=list(options.capabilities) or all_capabilities(),
         limited_to_subjects=options.subjects is not None,
         expires_at=options.expires_at,
+        per_minute=options.per_minute,
         created_by=user,
     )
     key.subjects.set(options.subjects or ())
@@ -120,23 +127,72 @@ def revoke_key(key: ApiKey, *, actor: str) -> None:
         AuditEntry.line(key.workspace_id, actor, "revoke_key", key).save()
 
 
+@transaction.atomic
+def rotate_key(key: ApiKey, *, actor: str, overlap: timedelta = timedelta()) -> tuple[ApiKey, str]:
+    """A new key that may do the same; the old one is refused at once, or after `overlap`.
+
+    The second value is the new key's text, shown only here. Raises KeyOver where the old one is
+    revoked or expired already.
+    """
+    row = ApiKey.objects.select_for_update().get(pk=key.pk)
+    if not row.is_active:
+        raise KeyOver("This key is revoked or expired: issue a new one.")
+    subjects = tuple(row.subjects.all()) if row.limited_to_subjects else None
+    options = KeyOptions(
+        row.name, tuple(row.capabilities), row.agent, subjects, row.expires_at, row.per_minute
+    )
+    issued = issue_key(row.workspace_id, options, actor=actor, user=row.created_by)
+    if overlap:
+        until = min(filter(None, (row.expires_at, timezone.now() + overlap)))
+        ApiKey.objects.filter(pk=row.pk).update(expires_at=until)
+        line = AuditEntry.line(row.workspace_id, actor, "expire_key", row)
+        line.after = {"expiresAt": until.isoformat()}
+        line.save()
+    else:
+        revoke_key(row, actor=actor)
+    return issued
+
+
+class KeyOver(Exception):
+    """What is asked of a key goes with one in use only."""
+
+
 def scope_for_key(text: str, beside: Beside = NOTHING) -> Scope | None:
     """The scope of the key that `text` proves, with what was read beside it; None where it proves
     nothing."""
     prefix = prefix_of(text)
     if not prefix:
         return None
+    # A key never has another workspace, so a process may keep it: whether the key is in use is read
+    # each time.
+    home = _homes.get(prefix)
+    if home is None and (home := crossings.workspace_of_key(prefix)):
+        if len(_homes) >= MOST_HOMES:
+            _homes.clear()
+        _homes[prefix] = home
+    with visible.only(*([home] if home else [])):
+        row = _row_of(prefix, digest_of(text), beside)
+        # Of two digests nobody learns by the time that a comparison takes.
+        return _scope_of(row) if row and row[1] else None
+
+
+def _row_of(prefix: str, digest: bytes, beside: Beside) -> tuple[Any, ...] | None:
     # By a prepared statement: planning it took longer than running it.
-    wrapper, values = prepared.live_wrapper(), {"prefix": prefix}
+    wrapper = prepared.live_wrapper()
+    values = {"prefix": prefix, "digest": digest}
     if prepared.is_open_to(wrapper):
-        row = next(iter(prepared.ask(wrapper, beside.statement, values).rows(tuple)), None)
-    else:
-        with wrapper.wrap_database_errors, psycopg.Cursor(wrapper.connection) as cursor:
-            cursor.execute(beside.statement, values, prepare=True, binary=True)
-            row = cursor.fetchone()
-    # An unknown prefix costs the same comparison as a known one.
-    proves = hmac.compare_digest(bytes(row[1]) if row else bytes(32), digest_of(text))
-    return _scope_of(row) if row and proves else None
+        return next(iter(prepared.ask(wrapper, beside.statement, values).rows(tuple)), None)
+    with wrapper.wrap_database_errors, psycopg.Cursor(wrapper.connection) as cursor:
+        return cursor.execute(beside.statement, values, prepare=True, binary=True).fetchone()
+
+
+def scope_of_key(workspace_id: uuid.UUID, key_id: uuid.UUID) -> Scope | None:
+    """The scope that a key has now which proved itself before; None where it is revoked or
+    expired."""
+    with visible.only(workspace_id):
+        prefix = ApiKey.objects.filter(pk=key_id).values_list("prefix", flat=True).first()
+        row = _row_of(prefix, b"", NOTHING) if prefix else None
+        return _scope_of(row) if row else None
 
 
 def prefix_of(text: str) -> str:
@@ -148,18 +204,12 @@ def prefix_of(text: str) -> str:
 
 def _scope_of(row: tuple[Any, ...]) -> Scope | None:
     (key_id, _, workspace_id, slug, agent_id, capabilities, expires_at, revoked_at) = row[:8]
-    last_used_at, limited, team, mates, subjects = row[8:OWN]
+    last_used_at, per_minute, limited, team, mates, subjects = row[8:OWN]
     now = timezone.now()
     if revoked_at is not None or (expires_at is not None and expires_at <= now):
         return None
     if last_used_at is None or abs(now - last_used_at) > LAST_USED_EVERY:
-        # A database that takes no changes is no reason to refuse who only reads.
-        try:
-            ApiKey.objects.filter(pk=key_id).update(last_used_at=now)
-        except DatabaseError as error:
-            if cause_of(error) is None:
-                raise
-            log.warning("The last use of a key is not noted: %s", error)
+        note(ApiKey, key_id, now, workspace_id)
     return Scope(
         workspace_id,
         f"key:{key_id}",
@@ -170,6 +220,7 @@ def _scope_of(row: tuple[Any, ...]) -> Scope | None:
         subject_ids=tuple(subjects) if limited else None,
         key_id=key_id,
         slug=slug,
+        per_minute=per_minute,
         beside=row[OWN:],
     )
 
@@ -220,10 +271,47 @@ def asker_for_key(text: str) -> ServerAsker | None:
     """Who shows it; None where it is unknown, revoked or expired."""
     prefix = text.removeprefix(f"{SERVER_LABEL}_").partition("_")[0][:16]
     key = ServerKey.objects.filter(prefix=prefix).first() if prefix.isalnum() else None
-    proves = hmac.compare_digest(bytes(key.digest) if key else bytes(32), digest_of(text))
+    proves = key and crossings.proves("workspaces_serverkey", key.pk, digest_of(text))
     now = timezone.now()
     if key is None or not proves or key.revoked_at or (key.expires_at and key.expires_at <= now):
         return None
     if key.last_used_at is None or abs(now - key.last_used_at) > LAST_USED_EVERY:
-        ServerKey.objects.filter(pk=key.pk).update(last_used_at=now)
+        note(ServerKey, key.pk, now)
     return ServerAsker(key.pk)
+
+
+Kind = type[ApiKey] | type[ServerKey]
+_lock = threading.Lock()
+_uses: dict[tuple[Kind, uuid.UUID], tuple[datetime, uuid.UUID | None]] = {}
+
+
+def note(
+    kind: Kind, key_id: uuid.UUID, at: datetime, workspace_id: uuid.UUID | None = None
+) -> None:
+    with _lock:
+        _uses[kind, key_id] = (at, workspace_id)
+
+
+def write() -> None:
+    """Write what was noted since the last time; what the database does not take is not lost."""
+    with _lock:
+        taken = dict(_uses)
+        _uses.clear()
+    try:
+        for (kind, key_id), (at, workspace_id) in taken.items():
+            with visible.only(*([workspace_id] if workspace_id else [])):
+                kind._default_manager.filter(pk=key_id).update(last_used_at=at)
+    except DatabaseError:
+        with _lock:
+            _uses.update(taken | _uses)
+        raise
+
+
+def _forget() -> None:
+    """A forked process has what its parent noted, who writes it."""
+    global _lock
+    _lock = threading.Lock()
+    _uses.clear()
+
+
+os.register_at_fork(after_in_child=_forget)

@@ -5,7 +5,7 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -20,16 +20,18 @@ from django.utils.deprecation import MiddlewareMixin
 from memoryproject import log_lines
 from memoryproject.front.wire import TENANT
 from memoryproject.log_lines import NOTED
+from memoryproject.postgres import visible
 from workspaces.api.problems import Problem, page
 from workspaces.auth import presented_key
 from workspaces.keys import LABEL, prefix_of
-from workspaces.login.client_address import client_address, is_of_this_machine
+from workspaces.login.throttle import client_address, is_of_this_machine
 
 log = logging.getLogger(__name__)
 
 ACCEPTED = re.compile(r"[A-Za-z0-9._:-]{1,64}\Z")
 LONGEST_PATH = 200
-API = "/api/v1/"
+# Where keys ask: ours, and those of other servers' clients.
+API = ("/api/v1/", "/v1/", "/v2/", "/v3/", "/v4/", "/api/v2/")
 SEEN_AT = "seen_at"
 WRITTEN_TIMES = 24  # in the time after which a session ends
 
@@ -143,6 +145,14 @@ class SessionMiddleware(PastKeys, sessions.SessionMiddleware):
 
 
 class AuthenticationMiddleware(PastKeys, auth.AuthenticationMiddleware):
+    def __call__(self, request: HttpRequest) -> Any:
+        """Of a page nothing is visible, until it is known who asks."""
+        with visible.only():
+            response = super().__call__(request)
+            if response.streaming:
+                response.streaming_content = shown(response.streaming_content, visible.setting())
+            return response
+
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
@@ -151,6 +161,17 @@ class AuthenticationMiddleware(PastKeys, auth.AuthenticationMiddleware):
         if user is not None and user.is_authenticated:
             request.META[TENANT] = f"user:{user.pk}"
         return response
+
+
+def shown(parts: Iterable[bytes], setting: str) -> Iterator[bytes]:
+    """What is sent while it is made sees what its page saw."""
+    rest = iter(parts)
+    while True:
+        with visible.as_set(setting):
+            part = next(rest, None)
+        if part is None:
+            return
+        yield part
 
 
 class MessageMiddleware(PastKeys, messages.MessageMiddleware):

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from memoryproject.postgres import visible
 from workspaces.auth import as_uuid
+from workspaces.invitations import invite
 from workspaces.keys import KeyOptions, issue_key
-from workspaces.members import invite
 from workspaces.models import (
     REMOVED,
     SLUG,
@@ -64,6 +65,7 @@ def fault_of_slug(slug: str) -> str:
 def create_workspace(new: NewWorkspace, *, actor: str) -> Created:
     """Make a workspace, and what is needed to begin with it. Raises SlugTaken."""
     workspace = Workspace(slug=new.slug, name=new.name)
+    visible.add(workspace.pk)
     Workspace.objects.bulk_create([workspace], ignore_conflicts=True)
     if not Workspace.objects.filter(pk=workspace.pk).exists():
         raise SlugTaken
@@ -99,7 +101,9 @@ def first_run(slug: str = "demo") -> FirstRun | None:
     password = secrets.token_urlsafe(12)
     admin = User.objects.create_superuser("admin", "admin@localhost.localdomain", password)
     ask_for_another_password(admin)
-    workspace = Workspace.objects.create(slug=slug, name=slug.title())
+    workspace = Workspace(slug=slug, name=slug.title())
+    visible.add(workspace.pk)
+    workspace.save(force_insert=True)
     Membership.objects.create(workspace=workspace, user=admin, role=Role.OWNER)
     Agent.objects.create(workspace=workspace, external_id="assistant", name="Assistant")
     _, key = issue_key(workspace.pk, KeyOptions("first key"), actor="up", user=admin)

@@ -111,8 +111,15 @@ def _email(given: str) -> str:
     return given
 
 
+def _not_blank(given: str) -> str:
+    if not given.strip():
+        raise PydanticCustomError("string_too_short", "This field may not be blank.")
+    return given
+
+
 AnyText = Annotated[str, Field(strict=True)]  # as it was sent; numbers are not taken for texts
 Text = Annotated[AnyText, Field(min_length=1)]
+Words = Annotated[Text, AfterValidator(_not_blank)]  # as they were sent, and more than spaces
 Trimmed = Annotated[str, StringConstraints(strict=True, strip_whitespace=True, min_length=1)]
 OwnId = Annotated[Text, Field(max_length=255)]  # one of the callers' own
 ExternalId = Annotated[OwnId, NullIs("")]  # the same; null and absent are none

@@ -41,6 +41,7 @@ class Scope:
     user_id: uuid.UUID | None = None
     role: str = ""
     slug: str = field(default="", compare=False)
+    per_minute: int | None = field(default=None, compare=False)  # requests, of a key with a cap
     beside: tuple[Any, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -71,6 +72,11 @@ def worker_scope(workspace_id: uuid.UUID, actor: str = "worker") -> Scope:
     return Scope(workspace_id, actor, frozenset(Capability.values))
 
 
+def owner_scope(workspace_id: uuid.UUID, actor: str) -> Scope:
+    """Whoever sits at the server's shell may do what an owner may."""
+    return replace(worker_scope(workspace_id, actor), role=Role.OWNER)
+
+
 class NotAllowed(Exception):
     """The asker names somebody whom its key does not cover. `field` is the model's word."""
 
@@ -94,6 +100,14 @@ def subject_to_write(scope: Scope, external_id: str) -> Subject | None:
     return found
 
 
+def subject_to_read(scope: Scope, external_id: str) -> uuid.UUID:
+    """The subject of that name; an id that nothing has, where the asker may know of none."""
+    known = Subject.objects.filter(workspace_id=scope.workspace_id, external_id=external_id)
+    if scope.subject_ids is not None:
+        known = known.filter(pk__in=scope.subject_ids)
+    return known.values_list("pk", flat=True).first() or NOBODY
+
+
 def agent_to_write(scope: Scope, external_id: str) -> Agent | None:
     """Whose act it is: the key's own agent, or for an unbound key the one it names."""
     if not external_id:
@@ -101,7 +115,7 @@ def agent_to_write(scope: Scope, external_id: str) -> Agent | None:
     if scope.is_bound:
         return _own_agent(scope, external_id)
     made = Agent(workspace_id=scope.workspace_id, external_id=external_id)
-    known = Agent.objects.filter(workspace_id=scope.workspace_id, external_id=external_id)
+    known = Agent.objects.present().filter(workspace_id=scope.workspace_id, external_id=external_id)
     return known.first() or _made(Agent.objects.all(), made, known)
 
 
@@ -113,7 +127,8 @@ def agent_to_read(scope: Scope, external_id: str) -> Scope:
     if scope.is_bound:
         _own_agent(scope, external_id)
         return scope
-    known = Agent.objects.filter(workspace_id=scope.workspace_id, external_id=external_id).first()
+    rows = Agent.objects.present().filter(workspace_id=scope.workspace_id)
+    known = rows.filter(external_id=external_id).first()
     return scope.as_agent(known or Agent(id=NOBODY, external_id=external_id))
 
 

@@ -26,6 +26,7 @@ TOKEN = re.compile(rb'name="csrfmiddlewaretoken" value="([^"]+)"')
 HALF_PATHS = ("/health/live", "{path}/memories/search", LOGIN)
 PAUSE = 0.05  # seconds between two requests of one client: they are many
 AFTER_FAILURE = 0.5
+LAST_WORDS = 20  # seconds that who is stopped before his first answer waits for it
 GENTLENESS = 10  # these stand for other machines: the server's processes come first
 LARGE_TEXT = 9_500_000  # characters
 
@@ -42,6 +43,10 @@ async def main(wish: dict[str, Any]) -> None:
             tasks.append(asyncio.create_task(one.go_on()))
     with suppress(TimeoutError):  # whoever began it has died
         await asyncio.wait_for(stopping.wait(), wish["longest"])
+    for _ in range(LAST_WORDS * 10):  # of each attack, what came of it is known
+        if all(counts.values()):
+            break
+        await asyncio.sleep(0.1)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -17,7 +17,6 @@ from bench.speed.timing import Act
 from memories.models import Category, Layer
 from memories.search import MEMORY_ROWS, SearchRequest, candidates, query_vector, search
 from memories.search.conditions import LayerQuery
-from memoryproject import databases
 from memoryproject.embedded_postgres import APP_ROLE, DATABASE, Home
 
 QUERIES = 200
@@ -41,9 +40,7 @@ class Door:
 def conninfo() -> str:
     """The embedded server as the web processes reach it."""
     host = str(Home.below(settings.DATA_DIR).socket)
-    return psycopg.conninfo.make_conninfo(
-        host=host, user=APP_ROLE, dbname=DATABASE, options=databases.SESSION
-    )
+    return psycopg.conninfo.make_conninfo(host=host, user=APP_ROLE, dbname=DATABASE)
 
 
 def texts_to_ask(place: Place, corpus: Corpus) -> list[str]:

@@ -85,7 +85,7 @@ where id in (select id from memories_supersession order by id limit 500)
 OF_THE_SERVER = (
     "workspaces_user", "workspaces_loginattempt", "workspaces_serverkey",
     "workspaces_workspaceremoval", "memories_evaluationrun", "memories_breaker",
-    "memories_indexrepair", "memories_workerbeat",
+    "memories_indexrepair", "memories_workerbeat", "memories_modelprice",
 )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from bench.speed.loading import Place, are_there, load, prepared
 from bench.speed.recall import recall
 from bench.speed.throughput import OverHttp, OverSql, Rate
 from bench.speed.timing import WARM_UP, Timing, in_turn
-from memories.index import workspace_index
+from memories.index import configured_embedder
 
 WARM_UP_WRITES = 3
 CONNECTIONS = 8  # so many that no web process stays idle
@@ -52,7 +52,7 @@ def study(url: str, wish: Wish, stage: Stage) -> Study:
 
     `stage(total, unit)` shows a progress bar. Raises UnexpectedAnswer, NotFilled.
     """
-    model = workspace_index.configured_model()
+    model = configured_embedder.configured_model()
     corpus = Corpus(model.dimensions if model else 256)
     lone = [] if are_there(wish.plots) or "searches" not in wish.parts else alone(wish.plots)
     with stage(sum(plot.live for plot in [*lone, *wish.plots]), "memories") as shown:

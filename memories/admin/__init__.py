@@ -4,7 +4,9 @@ from django.contrib import admin
 from django_q.models import Success
 
 from memories.admin.case_admin import CaseAdmin
+from memories.admin.connection_admin import ConnectionAdmin
 from memories.admin.conversation_admin import ConversationAdmin, EpisodeAdmin
+from memories.admin.document_admin import DocumentAdmin
 from memories.admin.erasure_admin import ErasureAdmin
 from memories.admin.fact_admin import FactAdmin
 from memories.admin.feature_set_admin import FeatureAdmin, FeatureSetAdmin
@@ -18,11 +20,15 @@ from memories.admin.session_admin import SessionAdmin
 from memories.admin.subject_admin import SubjectAdmin
 from memories.admin.supersession_admin import RejectionAdmin, SupersessionAdmin
 from memories.admin.system_admin import QUEUE_ADMINS, SERVER_ADMINS, BreakerAdmin
+from memories.admin.usage_page import ModelPriceAdmin
+from memories.admin.webhook_admin import WebhookAdmin, WebhookDeliveryAdmin
 from memories.admin.workspace_settings_admin import WorkspaceSettingsAdmin
 from memories.models import (
     Breaker,
     Case,
+    Connection,
     Conversation,
+    Document,
     Episode,
     Erasure,
     EvaluationRun,
@@ -33,8 +39,11 @@ from memories.models import (
     Memory,
     MemorySession,
     Miss,
+    ModelPrice,
     Rejection,
     Supersession,
+    Webhook,
+    WebhookDelivery,
     WorkspaceChange,
     WorkspacePattern,
     WorkspaceSlot,
@@ -49,7 +58,11 @@ admin.site.register(Rejection, RejectionAdmin)
 admin.site.register(Conversation, ConversationAdmin)
 admin.site.register(Episode, EpisodeAdmin)
 admin.site.register(Fact, FactAdmin)
+admin.site.register(Document, DocumentAdmin)
+admin.site.register(Connection, ConnectionAdmin)
 admin.site.register(Erasure, ErasureAdmin)
+admin.site.register(Webhook, WebhookAdmin)
+admin.site.register(WebhookDelivery, WebhookDeliveryAdmin)
 admin.site.register(MemorySession, SessionAdmin)
 admin.site.register(FeatureSet, FeatureSetAdmin)
 admin.site.register(Feature, FeatureAdmin)
@@ -59,6 +72,7 @@ admin.site.register(WorkspaceSlot, WorkspaceSlotAdmin)
 admin.site.register(WorkspaceChange, WorkspaceChangeAdmin)
 admin.site.register(EvaluationRun, RunAdmin)
 admin.site.register(Breaker, BreakerAdmin)
+admin.site.register(ModelPrice, ModelPriceAdmin)
 admin.site.register(Subject, SubjectAdmin)
 
 admin.site.register(Workspace, WorkspaceSettingsAdmin)

@@ -22,6 +22,7 @@ from memories.admin.memory_rows import (
     one_line,
     segments,
 )
+from memories.admin.playground_page import PlaygroundPage
 from memories.models import Citation, Conversation, Episode, Layer
 from workspaces.adminbase.list_admin import BoundedPaginator, Empty, display
 from workspaces.adminbase.scoped_admin import PickFilter
@@ -109,6 +110,7 @@ def marked(text: str, citations: list[Citation]) -> list[MarkedText]:
 
 
 class ConversationAdmin(MemoryRowAdmin):
+    pages = (PlaygroundPage,)
     searched = "external_id"
     list_display = ("name", "subject", "agent", "workflow", "created_at")
     list_select_related = ("workspace", "subject", "agent")

@@ -1,4 +1,4 @@
-"""Facts: what was read out of episodes, each with the words that it stands on."""
+"""Facts: what was read out of episodes and documents, each with the words that it stands on."""
 
 from typing import Any
 
@@ -209,10 +209,14 @@ class FactAdmin(MemoryRowAdmin):
         return fact.created_at
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        citations = Citation.objects.filter(fact=row).select_related("episode__conversation")
+        cited = Citation.objects.with_places().filter(fact=row)
+        citations = cited.select_related("episode__conversation", "revision__document")
         quoted = []
         for citation in citations[:50]:
-            cut = excerpt(citation.episode.content, citation.start, citation.end)
+            text = citation.episode.content if citation.episode else ""
+            if citation.revision is not None:  # its text is read here alone
+                text = citation.revision.text
+            cut = excerpt(text, citation.start, citation.end)
             quoted.append((citation, cut))
         memory = row.memory
         waits = row.quarantined_at is not None

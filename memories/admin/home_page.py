@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from psycopg import sql
 
-from memories import counters
+from memories import stored_metrics
 from memories.admin.memory_admin import said_twice
 from memories.admin.memory_rows import ingest_hint
 from memories.admin.navigation import MOST_WAITING, waiting
@@ -32,8 +32,8 @@ from memories.models import (
 from workspaces.adminbase.access import Access, access_of
 from workspaces.adminbase.charts import Chart, ChartLine, Frame, bar_chart
 from workspaces.adminbase.list_admin import bounded_counts, count_text
-from workspaces.ids import first_uuid7
 from workspaces.models import Capability, Subject
+from workspaces.models.workspace import first_uuid7
 
 # A count for each day, instead of one over all: each is a walk along a part of an index.
 BY_DAY = """
@@ -133,7 +133,7 @@ def doing(access: Access, days: "Days", open_ones: int) -> list[Tile]:
     live = indexes.aggregate(memories=Sum("live_memories"), episodes=Sum("live_episodes"))
     # Of the whole server: a provider serves all workspaces.
     since = timezone.now() - timedelta(days=1)
-    calls = counters.series("provider_calls", since, timedelta(hours=1), label="outcome")
+    calls = stored_metrics.series("provider_calls", since, timedelta(hours=1), label="outcome")
     failed = sum(point.count for point in calls.get("failed", []))
     return [
         *_memory_tiles(access, live["memories"] or 0),
@@ -147,7 +147,7 @@ def doing(access: Access, days: "Days", open_ones: int) -> list[Tile]:
             reverse("admin:memories_review"),
         ),
         _tile("episodes", f"{live['episodes'] or 0:,}", "memories_episode"),
-        *_work_tiles(access, DueVector.objects.filter(entry__workspace__in=indexes.values("pk"))),
+        *_work_tiles(access, DueVector.objects.filter(workspace__in=indexes.values("pk"))),
         Tile(
             "failed calls of models in 24 hours", f"{failed:,}",
             f"{reverse('admin:memories_plots')}?reach=day",
@@ -178,7 +178,7 @@ def _work_tiles(access: Access, due: QuerySet[DueVector]) -> list[Tile]:
     rows = (
         Conversation.objects.all(),
         Subject.objects.all(),
-        MemorySession.objects.filter(state__in=counters.OPEN),
+        MemorySession.objects.filter(state__in=stored_metrics.OPEN),
         FeatureSet.objects.filter(waiting__gt=0),
     )
     mine = [access.limit(each, "workspace") for each in rows]
@@ -224,7 +224,7 @@ class Days:
     def searches(self) -> list[float]:
         mine = None if self.access.everywhere else list(self.access.roles)
         step, since = timedelta(days=1), begins(self.days[0])
-        points = counters.series("searches", since, step, workspaces=mine).get("", [])
+        points = stored_metrics.series("searches", since, step, workspaces=mine).get("", [])
         counts = {point.at.date(): point.count for point in points}
         return [float(counts.get(day, 0)) for day in self.days]
 

@@ -5,7 +5,6 @@ from typing import Any
 from django import forms
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
@@ -15,13 +14,21 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from memories import review
+from memories import cases, review
+from memories.admin.golden_page import GoldenPage
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, ingest_hint, one_line
 from memories.admin.memory_timeline import chain_as_of, timeline
-from memories.admin.search_page import SearchPage
-from memories.admin.visibility_page import VisibilityPage
-from memories.admin.why_not_page import WhyNotPage
-from memories.models import DueVector, Layer, Memory, MemoryState, Supersession, versions_of
+from memories.admin.policy_page import VisibilityPage
+from memories.admin.search_page import SearchPage, WhyNotPage
+from memories.models import (
+    DueVector,
+    Layer,
+    Memory,
+    MemoryState,
+    Supersession,
+    expired_memories,
+    versions_of,
+)
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Verb
 from workspaces.adminbase.scoped_admin import DayFilter, PickFilter, StateFilter
@@ -102,13 +109,13 @@ class LifeFilter(StateFilter):
             MemoryState.SUPERSEDED: Q(superseded_by__isnull=False),
             MemoryState.FORGOTTEN: Q(forgotten_at__isnull=False),
             MemoryState.HELD: Q(held_at__isnull=False, forgotten_at=None),
-            MemoryState.EXPIRED: Q(is_head=True, forget_after__lte=timezone.now()),
+            MemoryState.EXPIRED: expired_memories() & Q(is_head=True),
         }
         return rows.filter(wanted[MemoryState(state)])
 
 
 class MemoryAdmin(MemoryRowAdmin):
-    pages = (SearchPage, VisibilityPage, WhyNotPage)
+    pages = (SearchPage, VisibilityPage, WhyNotPage, GoldenPage)
     searched = "content"
     layer = Layer.MEMORIES
     list_display = (
@@ -136,6 +143,7 @@ class MemoryAdmin(MemoryRowAdmin):
         ),
         Verb("pin", "Pin", "keep", question=""),
         Verb("unpin", "Unpin", "keep_off"),
+        Verb("case", "Make a case", "rule"),
         Verb("restore", "Restore", "restore_from_trash", "primary"),
         Verb(
             "forget", "Forget", "delete", "danger",
@@ -177,6 +185,7 @@ class MemoryAdmin(MemoryRowAdmin):
             "correct": is_head,
             "pin": is_head and not row.pinned,
             "unpin": is_head and row.pinned,
+            "case": is_head,
             "forget": row.forgotten_at is None and row.superseded_by_id is None,
             "restore": row.superseded_by_id is None and row.state in ("forgotten", "expired"),
         }[verb.name]
@@ -226,6 +235,10 @@ class MemoryAdmin(MemoryRowAdmin):
     def do_unpin(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         review.edit(self.scope(request, row), row.pk, {"pinned": False})
         return "Unpinned."
+
+    def do_case(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
+        cases.ask_case(self.scope(request, row), row.pk)
+        return "It waits under Review for somebody to decide."
 
     def do_restore(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         review.restore(self.scope(request, row), row.pk)

@@ -39,7 +39,8 @@ class Version:
 
     @property
     def more_facts(self) -> int:
-        return max(0, self.memory.source_count - len(self.facts))
+        shown = sum(fact.withdrawn_at is None for fact in self.facts)
+        return max(0, self.memory.source_count - shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +76,9 @@ def timeline(scope: Scope, memory: Memory) -> Timeline:
 
 
 def with_quotes(facts: Any) -> Any:
-    """Facts with their citations and the heads of the episodes that these point into."""
-    citations = Citation.objects.select_related("episode").defer(
-        "episode__content", "episode__payload", "episode__metadata"
+    """Facts with their citations, and the heads of what these point into."""
+    citations = Citation.objects.with_places().defer(
+        "episode__content", "episode__payload", "episode__metadata", "revision__text"
     )
     return facts.prefetch_related(Prefetch("citations", citations))
 
@@ -205,16 +206,16 @@ def _axis(
     if at is not None and at.timestamp() >= last and not typed:
         at = None
     fault = f"“{typed[:40]}” is no day: write 2026-03-31" if typed and at is None else ""
-    bars = [(version, tuple(_bar(s, first, last) for s in each)) for version, each in spans]
+    bars = []
+    for version, each in spans:
+        of_version = []
+        for begin, until in each:
+            left = _percent(begin.timestamp(), first, last) if begin else 0.0
+            right = _percent(until.timestamp(), first, last) if until else 100.0
+            words = f"{_minute_text(begin) or 'always'} to {_minute_text(until) or 'open'}"
+            of_version.append(SpanBar(round(left, 2), round(max(right - left, 0.6), 2), words))
+        bars.append((version, tuple(of_version)))
     return Axis(name, first, last, step, at, typed, fault, tuple(bars))
-
-
-def _bar(span: Span, first: int, last: int) -> SpanBar:
-    start, end = span
-    left = _percent(start.timestamp(), first, last) if start else 0.0
-    right = _percent(end.timestamp(), first, last) if end else 100.0
-    words = f"{_minute_text(start) or 'always'} to {_minute_text(end) or 'open'}"
-    return SpanBar(round(left, 2), round(max(right - left, 0.6), 2), words)
 
 
 def _minute_text(at: datetime | None) -> str:

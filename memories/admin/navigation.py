@@ -41,8 +41,10 @@ MENU = {
         MenuEntry("Memories", "neurology", "memories_memory_changelist"),
         MenuEntry("Review", "rule", "memories_review", waits="decisions"),
         MenuEntry("Intents", "record_voice_over", "memories_intent_changelist"),
+        MenuEntry("Playground", "toys", "memories_playground"),
         MenuEntry("Search", "search", "memories_search"),
         MenuEntry("Why not?", "troubleshoot", "memories_why_not"),
+        MenuEntry("Golden questions", "star", "memories_golden"),
         MenuEntry("Feature sets", "badge", "memories_featureset_changelist"),
         MenuEntry("Features", "sell", "memories_feature_changelist"),
         MenuEntry("Rejections", "block", "memories_rejection_changelist"),
@@ -53,6 +55,9 @@ MENU = {
     "Evidence": (
         MenuEntry("Conversations", "forum", "memories_conversation_changelist"),
         MenuEntry("Episodes", "chat_bubble", "memories_episode_changelist"),
+        MenuEntry("Documents", "description", "memories_document_changelist"),
+        MenuEntry("Hand in files", "upload_file", "memories_upload"),
+        MenuEntry("Connections", "sync", "memories_connection_changelist", needs=Capability.CURATE),
         MenuEntry("Facts", "format_quote", "memories_fact_changelist"),
         MenuEntry("Repeats", "repeat", "memories_repeats"),
         MenuEntry("Rules", "checklist", "memories_rules"),
@@ -66,6 +71,7 @@ MENU = {
         MenuEntry("Workspaces", "workspaces", "workspaces_workspace_changelist"),
         MenuEntry("Members", "group", "workspaces_membership_changelist"),
         MenuEntry("Agents", "smart_toy", "workspaces_agent_changelist"),
+        MenuEntry("Connect agents", "cable", "workspaces_connect"),
         MenuEntry(
             "Invitations", "mail", "workspaces_invitation_changelist", needs=Capability.ADMIN
         ),
@@ -75,7 +81,15 @@ MENU = {
         ),
         MenuEntry("Audit", "history", "workspaces_auditentry_changelist", needs=Capability.CURATE),
     ),
-    "Operation": (MenuEntry("Performance", "monitoring", "memories_plots"),),
+    "Operation": (
+        MenuEntry("Performance", "monitoring", "memories_plots"),
+        MenuEntry("Usage", "bar_chart", "memories_usage", needs=Capability.ADMIN),
+        MenuEntry("Costs", "payments", "memories_costs", needs=Capability.ADMIN),
+        MenuEntry("Webhooks", "webhook", "memories_webhook_changelist", needs=Capability.ADMIN),
+        MenuEntry(
+            "Deliveries", "outbox", "memories_webhookdelivery_changelist", needs=Capability.ADMIN
+        ),
+    ),
     SYSTEM: (
         MenuEntry("Accounts", "manage_accounts", "workspaces_user_changelist"),
         MenuEntry("Server keys", "vpn_key", "workspaces_serverkey_changelist"),
@@ -84,6 +98,7 @@ MENU = {
         MenuEntry("Waiting tasks", "queue", "django_q_ormq_changelist"),
         MenuEntry("Failed tasks", "error", "django_q_failure_changelist"),
         MenuEntry("Models", "power", "memories_breaker_changelist"),
+        MenuEntry("Prices", "sell", "memories_modelprice_changelist"),
         MenuEntry("Schedules", "schedule", "django_q_schedule_changelist"),
         MenuEntry("Workers", "engineering", "memories_workerbeat_changelist"),
         MenuEntry("Index repairs", "build", "memories_indexrepair_changelist"),

@@ -1,7 +1,9 @@
-"""Policy as a page: what waits for a person, and what would have waited in the last week."""
+"""Policy as a page: what waits for a person, what would have waited in the last week; and which
+memories would be private if they were learned today."""
 
 from collections import Counter
 from datetime import timedelta
+from itertools import islice
 from typing import Any
 
 from django import forms
@@ -14,6 +16,7 @@ from django.utils import timezone
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSelectMultipleWidget,
+    UnfoldAdminSelectWidget,
     UnfoldAdminTextInputWidget,
 )
 
@@ -24,10 +27,12 @@ from memories.errors import Invalid
 from memories.models import Category, Fact
 from memories.resolve import rehearsal
 from memories.resolve.review_policy import Policy
+from memories.review.visibility import make_private, visibility_changes
 from memories.workspace_settings import MOST_NAMES
+from workspaces.adminbase.access import Access
 from workspaces.adminbase.list_admin import AdminPage, bounded_count, count_text
-from workspaces.ids import first_uuid7
 from workspaces.models import Agent, Capability, Workspace
+from workspaces.models.workspace import first_uuid7
 
 WEEK = timedelta(days=7)
 EXAMPLES = 20
@@ -76,7 +81,9 @@ class PolicyForm(forms.Form):
         super().__init__(data, initial={**policy, "low": low, "high": high})
         choice = self.fields["agents"]
         assert isinstance(choice, forms.ModelMultipleChoiceField)
-        choice.queryset = Agent.objects.filter(workspace=workspace).order_by("external_id")
+        choice.queryset = (
+            Agent.objects.present().filter(workspace=workspace).order_by("external_id")
+        )
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
@@ -164,3 +171,55 @@ def last_week(workspace: Workspace, form: PolicyForm) -> dict[str, Any]:
         "reasons": [(REASONS[reason], number) for reason, number in reasons],
         "examples": [(REASONS[reason], case) for (reason, _), case in examples],
     }
+
+
+MOST = 200  # rows of the page
+
+
+class VisibilityForm(forms.Form):
+    """Only the person's own workspaces can be chosen."""
+
+    workspace = forms.ModelChoiceField(
+        Workspace.objects.none(),
+        to_field_name="slug",
+        empty_label=None,
+        widget=UnfoldAdminSelectWidget,
+    )
+
+    def __init__(self, access: Access, data: dict[str, Any]) -> None:
+        super().__init__(data)
+        choice = self.fields["workspace"]
+        assert isinstance(choice, forms.ModelChoiceField)
+        choice.queryset = access.workspaces().order_by("name")
+
+
+class VisibilityPage(AdminPage):
+    path, name, title = "visibility/", "memories_visibility", "Visibility"
+    template_name = "admin/memories/visibility.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        first = self.access.workspaces().order_by("name").first()
+        asked = {"workspace": first.slug if first else ""}
+        form = VisibilityForm(self.access, asked | self.request.GET.dict())
+        changes, may_apply = [], False
+        if form.is_valid():
+            scope = self.access.scope(form.cleaned_data["workspace"].pk)
+            may_apply = scope.may(Capability.CURATE)
+            changes = list(islice(visibility_changes(scope), MOST))
+        opts = self.model_admin.opts
+        return super().get_context_data(
+            **kwargs, opts=opts, form=form, changes=changes, may_apply=may_apply, most=MOST
+        )
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Make those private that were chosen."""
+        form = VisibilityForm(self.access, request.POST.dict())
+        if not form.is_valid():
+            raise PermissionDenied
+        scope = self.access.scope(form.cleaned_data["workspace"].pk)
+        if not scope.may(Capability.CURATE):
+            raise PermissionDenied
+        shown = {str(each.memory.pk): each.memory.pk for each in visibility_changes(scope)}
+        chosen = [shown[pk] for pk in request.POST.getlist("memory") if pk in shown]
+        messages.success(request, f"{make_private(scope, chosen)} memories made private.")
+        return redirect(f"{request.path}?workspace={form.cleaned_data['workspace'].slug}")

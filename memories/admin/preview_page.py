@@ -128,12 +128,12 @@ def previewed_messages(preview: Preview) -> list[PreviewedMessage]:
     claims = list(enumerate(preview.found.claims, 1))
     rows = []
     for message in preview.messages:
-        own = [(number, each) for number, each in claims if each.quotes[0].episode_id == message.id]
+        own = [(number, each) for number, each in claims if each.quotes[0].text_id == message.id]
         spans = [
             CitedSpan(quote.start, quote.end, number)
             for number, claim in claims
             for quote in claim.quotes
-            if quote.episode_id == message.id
+            if quote.text_id == message.id
         ]
         skip = skips.get(message.index)
         if skip is None:

@@ -24,8 +24,8 @@ from memories.models import (
 )
 from workspaces.adminbase.actors import names_of
 from workspaces.adminbase.list_admin import bounded_counts, count_text
-from workspaces.ids import first_uuid7
 from workspaces.models import AuditEntry, Subject
+from workspaces.models.workspace import first_uuid7
 from workspaces.scope import Scope
 
 NEWEST = 300  # live memories that the page looks at

@@ -2,6 +2,7 @@
 
 import uuid
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -10,6 +11,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from memories import rule_rates, skip_counts, workspace_settings
+from memories.errors import Conflict
 from memories.models import Citation
 from workspaces.adminbase.list_admin import AdminPage
 from workspaces.auth import as_uuid
@@ -19,12 +21,15 @@ SHOWN_QUOTE = 400  # characters
 
 
 class OneWorkspacePage(AdminPage):
-    """A page about one workspace: the one that is named, or the first; 404 where it is not the
-    person's."""
+    """A page about one workspace: the one that is named, or the first in which the person has the
+    capability; 404 where it is not the person's."""
+
+    capability: str = Capability.READ
 
     @property
     def workspace(self) -> Workspace:
-        slug, own = self.request.GET.get("workspace", ""), self.access.workspaces()
+        slug = self.request.GET.get("workspace", "")
+        own = self.access.workspaces() if slug else self.access.workspaces(self.capability)
         row = (own.filter(slug=slug) if slug else own.order_by("name")).first()
         if row is None:
             raise Http404("no such workspace")
@@ -33,7 +38,7 @@ class OneWorkspacePage(AdminPage):
     def about(self, workspace: Workspace) -> dict[str, Any]:
         return {
             "workspace": workspace,
-            "workspaces": list(self.access.workspaces().order_by("name")[:50]),
+            "workspaces": list(self.access.workspaces(self.capability).order_by("name")[:50]),
         }
 
     def back(self, workspace: Workspace) -> HttpResponse:
@@ -53,7 +58,16 @@ class RulesPage(OneWorkspacePage):
             if not may_switch:
                 raise PermissionDenied
             rule, is_off = request.POST.get("rule", ""), "off" in request.POST
-            workspace_settings.switch_pattern(scope, rule, is_off=is_off)
+            if rule not in workspace_settings.PATTERN_NAMES:
+                raise Http404("no such rule")
+            try:
+                workspace_settings.switch_pattern(
+                    scope, rule, is_off=is_off, anyway="anyway" in request.POST
+                )
+            except Conflict as error:
+                messages.error(request, str(error))
+                page = reverse(f"admin:{self.name}")
+                return redirect(f"{page}?{urlencode({'workspace': workspace.slug, 'worse': rule})}")
             words = "is off: it finds nothing from the next message on" if is_off else "is on again"
             messages.success(request, f"{rule} {words}.")
             return self.back(workspace)
@@ -66,6 +80,7 @@ class RulesPage(OneWorkspacePage):
                 off=workspace_settings.patterns_off(workspace.settings),
                 library=workspace_settings.PATTERN_NAMES,
                 may_switch=may_switch,
+                worse=request.GET.get("worse", ""),
                 verdicts=[(rule_rates.VERDICTS[name], n) for name, n in verdicts.items()],
                 judged=number,
                 precision=verdicts["keep"] / number if number else None,

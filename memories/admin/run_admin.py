@@ -11,10 +11,10 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 
-from memories import counters
+from memories import stored_metrics
 from memories.admin.run_charts import run_series
-from memories.counters import Point
 from memories.models import EvaluationRun
+from memories.stored_metrics import Point
 from workspaces.adminbase.access import Access, access_of
 from workspaces.adminbase.charts import Chart, ChartLine, Frame, bar_chart, line_chart
 from workspaces.adminbase.list_admin import AdminPage, Empty, ListAdmin, display
@@ -79,7 +79,7 @@ def served(access: Access, period: PlotPeriod, now: datetime) -> list[Chart]:
     rates = [100 * h / (h + m) if h + m else None for h, m in zip(hits, misses, strict=True)]
     frame = _frame(
         "Query cache", period, times, unit="%", note="vectors of queries that were not made again",
-        empty="Nothing to keep: the embedding model runs in this server, or nobody searched.",
+        empty="Nothing to keep: there is no embedding model, or nobody searched.",
     )  # fmt: skip
     cache = line_chart(frame, [ChartLine("hit rate", rates, 3)])
     return [
@@ -107,7 +107,9 @@ def _series(
     workspaces: Sequence[uuid.UUID] | None,
     label: str = "",
 ) -> dict[str, Points]:
-    points_of = counters.series(name, times[0], period.step, workspaces=workspaces, label=label)
+    points_of = stored_metrics.series(
+        name, times[0], period.step, workspaces=workspaces, label=label
+    )
     return {value: {point.at: point for point in points} for value, points in points_of.items()}
 
 

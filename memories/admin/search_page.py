@@ -1,5 +1,6 @@
 """The search page: a search with everything it may be asked, why each hit came up, and all rankings
-side by side: the page comes with the first, and its script asks for the others one by one."""
+side by side: the page comes with the first, and its script asks for the others one by one. And
+why not: a query and a memory that should have answered it."""
 
 import json
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
+from django.db.models import QuerySet
 from django.http import QueryDict
 from django.urls import reverse
 from unfold.widgets import (
@@ -19,7 +21,7 @@ from unfold.widgets import (
 )
 
 from memories.errors import Forbidden, Invalid, ProviderError
-from memories.models import AsOf, Category, FactType, MemoryScope
+from memories.models import AsOf, Category, FactType, Memory, MemoryScope
 from memories.search import (
     LAYERS,
     NOTES,
@@ -30,9 +32,12 @@ from memories.search import (
     filters,
     search,
 )
+from memories.search.explain import why_not
+from memories.search.request import Placed
 from workspaces.adminbase.access import Access
 from workspaces.adminbase.list_admin import AdminPage
-from workspaces.models import Workspace
+from workspaces.auth import as_uuid
+from workspaces.models import Capability, Workspace
 from workspaces.scope import Scope
 
 SIDE_BY_SIDE = "all"
@@ -205,6 +210,11 @@ class ShownHit:
         return sorted(self.hit.scores.items(), key=lambda part: -abs(part[1]))
 
     @property
+    def may_expect(self) -> bool:
+        """Whether it can be what a golden question has to find."""
+        return self.hit.layer in ("memories", "episodes")
+
+    @property
     def quotes(self) -> list[Any]:
         return (self.hit.citations or [])[:MOST_QUOTES]
 
@@ -238,8 +248,21 @@ class SearchPage(AdminPage):
         is_beside = asked.get("ranking") == SIDE_BY_SIDE
         same = _with(asked, **({"ranking": RANKINGS[0]} if is_beside else {}))
         why_not = f"{reverse('admin:memories_why_not')}?{same}"
+        named = {"workspace", "query", "user", "agent", "thread", "layer"}
+        golden_url = ""
+        if form.is_valid() and self.access.may(
+            Capability.CURATE, form.cleaned_data["workspace"].pk
+        ):
+            slug = form.cleaned_data["workspace"].slug
+            golden_url = f"{reverse('admin:memories_golden')}?workspace={slug}"
         return super().get_context_data(
-            **kwargs, form=form, answer=answer, others=others, why_not_url=why_not
+            **kwargs,
+            form=form,
+            answer=answer,
+            others=others,
+            why_not_url=why_not,
+            golden_url=golden_url,
+            asked=[(name, form.data[name]) for name in named & form.data.keys()],
         )
 
 
@@ -268,3 +291,67 @@ def _with(asked: QueryDict, **values: str) -> str:
     for name, value in values.items():
         copy[name] = value
     return copy.urlencode()
+
+
+MOST_OFFERED = 10
+NEWEST = 20_000  # rows that are looked through for the words of a memory
+
+
+class WhyNotForm(SearchPageForm):
+    """The search as the search page has it, of one ranking, and the memory that was expected of
+    it."""
+
+    first = ("workspace", "query", "memory", "ranking")
+    field_order = first
+    memory = text("Expected memory", "Its id, or some of its words.")
+
+    def __init__(self, access: Access, data: dict[str, Any]) -> None:
+        super().__init__(access, data)
+        choice = self.fields["ranking"]
+        assert isinstance(choice, forms.ChoiceField)
+        choice.choices = [(name, name) for name in RANKINGS]
+
+
+class WhyNotPage(AdminPage):
+    path, name, title = "why-not/", "memories_why_not", "Why not?"
+    template_name = "admin/memories/why_not.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        form = WhyNotForm(self.access, self.request.GET.dict())
+        is_asked = form.is_valid() and form.cleaned_data["query"] and form.cleaned_data["memory"]
+        answer = self.answer(form) if is_asked else {}
+        return super().get_context_data(**kwargs, form=form, **answer)
+
+    def answer(self, form: WhyNotForm) -> dict[str, Any]:
+        """Why the memory was not found, or the memories that may be meant."""
+        scope = self.access.scope(form.cleaned_data["workspace"].pk)
+        memory = as_uuid(form.cleaned_data["memory"].strip())
+        if memory is None:
+            seen = Memory.objects.visible_to(scope).order_by("-pk")
+            return {"offers": self.offers(seen, form.cleaned_data["memory"].split()[:10])}
+        try:
+            result = why_not(scope, form.request, memory)
+        except (Forbidden, Invalid, ProviderError) as error:
+            form.add_error(None, str(error))
+            return {}
+        parts = []
+        if result.placed is not None and result.last is not None:
+            own, last = _scores(result.placed), _scores(result.last)
+            parts = [(name, own.get(name, 0.0), last.get(name, 0.0)) for name in own | last]
+        return {"found": result, "parts": parts}
+
+    def offers(self, seen: QuerySet[Memory], words: list[str]) -> list[tuple[Memory, str]]:
+        """Memories with these words, the newest first, each with the address that asks about it."""
+        rows = seen.filter(pk__in=seen.values("pk")[:NEWEST])
+        for word in words:
+            rows = rows.filter(content__icontains=word)
+        asked = self.request.GET.copy()
+        offers = []
+        for row in rows[:MOST_OFFERED]:
+            asked["memory"] = str(row.pk)
+            offers.append((row, f"?{asked.urlencode()}"))
+        return offers
+
+
+def _scores(hit: Placed | Hit) -> dict[str, float]:
+    return {"whole": hit.score, **hit.scores}

@@ -12,7 +12,7 @@ from memories.admin.memory_rows import MemoryRowAdmin, ingest_hint, one_line
 from memories.admin.memory_timeline import with_quotes
 from memories.admin.preview_page import PreviewPage
 from memories.english import gatekeeper
-from memories.models import Episode, Memory, MemorySession
+from memories.models import Document, Episode, Memory, MemorySession
 from workspaces.adminbase.actors import name_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Verb
@@ -105,6 +105,7 @@ class SessionAdmin(MemoryRowAdmin):
         memories = Memory.objects.filter(workspace_id=row.workspace_id).in_bulk(every)
         facts = with_quotes(row.facts.select_related("memory")).order_by("id")
         return {
+            "document": Document.objects.filter(revisions__session=row).first(),
             "title": outcome(row) or row.state,
             "episodes": Episode.objects.filter(pk__in=row.episode_ids[:MOST_ROWS]).order_by(
                 "position", "pk"

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
@@ -13,7 +14,9 @@ from memories.admin import profile_parts as parts
 from memories.admin.memory_admin import REASONS
 from memories.admin.memory_rows import MemoryRowAdmin
 from memories.admin.profile_parts import FORMATS
+from memories.erase import legal_holds
 from memories.errors import NotFound
+from memories.models import LegalHold
 from workspaces.adminbase.access import workspace_id_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Button, Verb
@@ -24,6 +27,14 @@ ON_THE_PAGE = (
     "merge-duplicates",
     "separate",
 )  # verbs whose buttons stand beside what they act on
+
+
+class HoldForm(forms.Form):
+    reason = forms.CharField(
+        max_length=500,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="Whoever wants to erase it will read that.",
+    )
 
 
 class RenameForm(forms.Form):
@@ -71,10 +82,29 @@ class SubjectAdmin(MemoryRowAdmin):
     verbs = (
         Verb("rename", "Edit", "edit", form=RenameForm, capability=Capability.WRITE),
         Verb("merge", "Merge", "merge", "danger", "?", MergeForm),
+        Verb(
+            "hold",
+            "Hold",
+            "gavel",
+            question="Nothing about it is erased until that is lifted.",
+            form=HoldForm,
+            capability=Capability.ADMIN,
+        ),
+        Verb(
+            "lift",
+            "Lift hold",
+            "gavel",
+            question="It may be erased again.",
+            capability=Capability.ADMIN,
+        ),
         Verb("move", "Move", form=MoveForm),
         Verb("merge-duplicates", "Merge", form=PairForm),
         Verb("separate", "Undo", form=SeparateForm),
     )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        holds = LegalHold.objects.in_force().filter(subject=OuterRef("pk"))
+        return super().get_queryset(request).annotate(is_held=Exists(holds))
 
     @display(description="memories")
     def remembered(self, subject: Subject) -> str:
@@ -97,6 +127,11 @@ class SubjectAdmin(MemoryRowAdmin):
         answer = HttpResponse(write(self.scope(request, row), row), content_type=kind)
         answer.headers["Content-Disposition"] = f'attachment; filename="profile-{row.pk}.{form}"'
         return answer
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        if verb.name not in ("hold", "lift"):
+            return super().offers(row, verb)
+        return row.is_held == (verb.name == "lift")
 
     def buttons(self, request: HttpRequest, row: Any) -> list[Button]:
         buttons = super().buttons(request, row)
@@ -156,6 +191,17 @@ class SubjectAdmin(MemoryRowAdmin):
             raise NotFound(f"A subject {values['into']}")
         made = review.merge_subjects(self.scope(request, row), row.pk, target.pk)
         return f"{len(made.ids('memory'))} memories are about {target} now. It can be undone here."
+
+    def do_hold(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
+        legal_holds.place(self.scope(request, row), row, values["reason"])
+        return "Held: nothing about it is erased."
+
+    def do_lift(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
+        hold = LegalHold.objects.in_force().filter(subject=row).first()
+        if hold is None:
+            raise NotFound("A hold")
+        legal_holds.lift(self.scope(request, row), hold.pk)
+        return "The hold is lifted."
 
     def do_separate(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
         made = review.separate(self.scope(request, row), values["merge"])

@@ -5,8 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminIntegerFieldWidget,
@@ -15,15 +18,21 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from memories.english.calendar_dates import DATE_ORDERS, DateOrder
+from memories import golden
+from memories.english.calendar import DATE_ORDERS, DateOrder
+from memories.errors import Conflict
 from memories.extraction.extraction_types import BELIEVE, DEFAULT_TRUST, HOLD, IGNORE, SOURCES
 from memories.features.config import PRODUCT, WORKSPACE_SETTING
 from memories.guard import LABELS
 from memories.languages import NAMES
 from memories.ranking import Weights
 from memories.resolve import RULES
+from memories.transfer.export_workspace import export_over_http
 from memories.workspace_settings import faults_of
 from workspaces.admin.workspace_admin import WorkspaceAdmin
+from workspaces.adminbase.access import access_of
+from workspaces.adminbase.list_admin import display
+from workspaces.auth import as_uuid
 from workspaces.models import Workspace
 
 CONFLICT_RULES = {
@@ -58,6 +67,7 @@ KINDS: tuple[tuple[str, type[Any], str], ...] = (
     ("sets", dict, "object"),
     ("extractors", list, "list"),
 )
+WORSE = "_golden_questions_worse"
 WEIGHT, SET, GUARD = "ranking.", f"{WORKSPACE_SETTING}.", "guard."
 TRUST_NAMES = {
     BELIEVE: "believed",
@@ -185,6 +195,10 @@ class SettingsForm(forms.ModelForm):
         " speaks for.",
         widget=UnfoldAdminSelectWidget,
     )
+    anyway = forms.BooleanField(
+        label="Change it though golden questions would be answered worse", required=False
+    )
+    worse = ""  # why golden questions speak against it
     extractors = _json("Models", EXTRACTORS)
     sets = _json("Feature sets", SETS)
     settings = _json("Other settings", OTHERS)
@@ -221,6 +235,8 @@ class SettingsForm(forms.ModelForm):
             self.instance.settings = settings = self.settings_of(values)
             for fault in faults_of(settings):
                 self.add_error(self.field_of(fault.field), str(fault))
+        if not self.errors and self.worse:
+            self.add_error("anyway", self.worse)
         return values
 
     def settings_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -313,11 +329,65 @@ class WorkspaceSettingsAdmin(WorkspaceAdmin):
             "Other settings",
             {"classes": ("collapse",), "fields": ("settings",)},
         ),
+        ("Golden questions", {"fields": ("anyway",)}),
+        ("Export", {"fields": ("export",)}),
     )
+    readonly_fields = ("export",)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.export_view)
+        own = path("<path:object_id>/export.jsonl", view, name="workspaces_workspace_export")
+        return [own, *super().get_urls()]
+
+    def export_view(self, request: HttpRequest, object_id: str) -> HttpResponseBase:
+        """The whole workspace as a file, for its admins; the audit keeps who had it."""
+        row = self.get_queryset(request).filter(pk=as_uuid(object_id)).first()
+        if row is None:
+            raise Http404("there is no such workspace")
+        if not self.has_change_permission(request, row):
+            raise PermissionDenied
+        try:
+            parts = export_over_http(row, access_of(request).scope(row.pk).actor)
+        except Conflict as error:
+            return HttpResponse(str(error), status=409, content_type="text/plain")
+        answer = StreamingHttpResponse(parts, content_type="application/x-ndjson")
+        answer.headers["Content-Disposition"] = f'attachment; filename="{row.slug}.jsonl"'
+        return answer
+
+    @display(description="file")
+    def export(self, row: Workspace) -> str:
+        if row._state.adding:
+            return "-"
+        page = reverse("admin:workspaces_workspace_export", args=[row.pk])
+        said = "All of it with its history, as lines of JSON; no keys and no members"
+        return format_html('<a class="desk-link" href="{}">{}</a>', page, said)
 
     def get_form(self, request: Any, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         """The declared fields are no columns: the model's own are asked for by name."""
-        return super().get_form(request, obj, change, **kwargs | {"fields": ("name", "slug")})
+        form = super().get_form(request, obj, change, **kwargs | {"fields": ("name", "slug")})
+        return type(form.__name__, (form,), {"worse": getattr(request, WORSE, "")})
+
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Golden questions are asked before the transaction in which the form is saved."""
+        row = Workspace.objects.filter(pk__in=[as_uuid(object_id or "")]).first()
+        if request.method == "POST" and row and self.has_change_permission(request, row):
+            setattr(request, WORSE, self.worse(request, row))
+        return super().changeform_view(request, object_id, *args, **kwargs)
+
+    def worse(self, request: HttpRequest, row: Workspace) -> str:
+        """What the golden questions say against the settings that are sent; "" where nothing."""
+        known, scope = row.settings, access_of(request).scope(row.pk)
+        form = SettingsForm(request.POST, instance=row)
+        if not form.is_valid():
+            return ""
+        proposal, anyway = golden.ProposedChange(row.settings), form.cleaned_data["anyway"]
+        try:
+            golden.check(scope, known, proposal, anyway=anyway)
+        except Conflict as error:
+            return str(error)
+        return ""
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
         assert isinstance(obj, Workspace)

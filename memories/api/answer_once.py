@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
+from django.core.files.uploadedfile import UploadedFile
 from django.db import connection, transaction
 from django.db.models import JSONField, Q, QuerySet, Value
 from django.utils import timezone
@@ -16,6 +17,7 @@ from rest_framework.response import Response
 from memories import leases
 from memories.api.ingest_routes import answer
 from memories.models import IdempotentAnswer, MemorySession
+from memoryproject import crossings
 from memoryproject.front.wire import SESSION, WAIT
 from workspaces.api.json_answers import JsonRenderer
 from workspaces.api.problems import FieldProblem, Problem, conflict
@@ -80,7 +82,8 @@ def make_once(
     with connection.cursor() as cursor:  # the same key at once waits for the first
         cursor.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{asker} {key}"])
     now = timezone.now()
-    known = IdempotentAnswer.objects.filter(asker=asker, key=key, expires_at__gt=now).first()
+    with crossings.everywhere():  # the workspace that was made is not the caller's
+        known = IdempotentAnswer.objects.filter(asker=asker, key=key, expires_at__gt=now).first()
     digest = _digest(request)
     if known is not None:
         if bytes(known.request_digest) != digest:
@@ -180,5 +183,13 @@ def _in_progress() -> Problem:
 
 
 def _digest(request: Request) -> bytes:
-    body = json.dumps(request.data, sort_keys=True)
+    body = json.dumps(request.data, sort_keys=True, default=_digest_of_file)
     return hashlib.sha256(f"{request.path}\n{body}".encode()).digest()
+
+
+def _digest_of_file(file: UploadedFile) -> str:
+    digest = hashlib.sha256()
+    for part in file.chunks():
+        digest.update(part)
+    file.seek(0)
+    return digest.hexdigest()

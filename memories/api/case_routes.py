@@ -1,32 +1,137 @@
-"""Routes: cases, which are what waits for a person, and the decisions on them."""
+"""Routes: cases, which are what waits for a person, and supersessions, the recorded decisions; a
+person's word on both."""
 
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from django.db.models import F, Prefetch, QuerySet
+from django.db.models import F, Prefetch, Q, QuerySet
 from django.shortcuts import get_object_or_404
 from msgspec import Meta
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import cases
-from memories.api.shapes import CitationJson, FactJson, MemoryJson
+from memories import cases, review
+from memories.api.shapes import CitationJson, FactJson, MemoryJson, SupersessionJson
 from memories.cases import CaseDecision
 from memories.english.plain_words import attribute_words, rule_words
-from memories.models import Case, CaseItem, Citation, Fact, Memory
+from memories.models import Case, CaseItem, Citation, Fact, Memory, Supersession
+from memories.models.fact import said_by
 from workspaces.api.json_answers import JsonAnswer, UserId
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
-from workspaces.request_fields import Maybe, Moment, OneOf, Text, declared
+from workspaces.request_fields import AnyText, Maybe, Moment, NullIs, OneOf, Text, declared
 from workspaces.scope import Scope
 
 DECIDES = NEEDS | {"POST": Capability.CURATE}
+SUPERSESSION_NARROWING = {"state": "state", "user_id": "new__subject__external_id"}
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class SupersessionQuery(PageQuery):
+    state: Maybe[Annotated[str, OneOf(Supersession.State)]] = None
+    user_id: Maybe[Text] = None
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class ApproveBody:
+    content: Annotated[Text, Field(description="Say it in these words instead."), NullIs("")] = ""
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class RejectBody:
+    note: Annotated[AnyText, Field(max_length=2000), NullIs("")] = ""
+
+
+def visible_supersessions(scope: Scope) -> QuerySet[Supersession]:
+    return Supersession.objects.visible_to(scope).with_memories()
+
+
+def supersession_response(scope: Scope, row: uuid.UUID) -> Response:
+    return Response(SupersessionJson.of(get_object_or_404(visible_supersessions(scope), pk=row)))
+
+
+class SupersessionsView(WorkspaceView):
+    @operation("listSupersessions", query=SupersessionQuery, page=SupersessionJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """Decisions, the newest first; `state=pending` is what waits for a person."""
+        wanted = narrowing(read_query(SupersessionQuery, request), SUPERSESSION_NARROWING)
+        return paged(
+            request, visible_supersessions(self.scope).filter(**wanted), SupersessionJson.of
+        )
+
+
+class SupersessionView(WorkspaceView):
+    @operation("readSupersession", answer=SupersessionJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A decision with both memories."""
+        return supersession_response(self.scope, row)
+
+
+class ApproveView(WorkspaceView):
+    needs = DECIDES
+
+    @operation("approveSupersession", request=ApproveBody, answer=SupersessionJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Let the new memory replace the old one."""
+        content = read(ApproveBody, request.data).content
+        return supersession_response(self.scope, review.approve(self.scope, row, content).pk)
+
+
+class RejectView(WorkspaceView):
+    needs = DECIDES
+
+    @operation("rejectSupersession", request=RejectBody, answer=SupersessionJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Keep the old memory; the new one is forgotten."""
+        note = read(RejectBody, request.data).note
+        return supersession_response(self.scope, review.reject(self.scope, row, note).pk)
+
+
+class KeepBothView(WorkspaceView):
+    needs = DECIDES
+
+    @operation("keepBothMemories", answer=SupersessionJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Both memories live on."""
+        return supersession_response(self.scope, review.keep_both(self.scope, row).pk)
+
+
+class UndoView(WorkspaceView):
+    needs = DECIDES
+
+    @operation("undoSupersession", answer=SupersessionJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Take an applied supersession back: the old memory is the head again."""
+        return supersession_response(self.scope, review.undo(self.scope, row).pk)
+
+
+class ReopenView(WorkspaceView):
+    needs = DECIDES
+
+    @operation("reopenSupersession", answer=SupersessionJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Let what a person decided wait again: both memories are as they were before."""
+        return supersession_response(self.scope, review.reopen(self.scope, row).pk)
+
+
+class RedoView(WorkspaceView):
+    needs = DECIDES
+
+    @operation("redoSupersession", answer=SupersessionJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Let a supersession that was undone stand again."""
+        return supersession_response(self.scope, review.redo(self.scope, row).pk)
+
+
 NARROWING = {
     "state": "state",
     "user_id": "subject__external_id",
@@ -66,8 +171,8 @@ class AssignBody:
     ] = None
 
 
-class CaseQuoteJson(CitationJson):
-    """Words that an item stands on, by whom and when they were said."""
+class CaseQuoteJson(CitationJson, kw_only=True):
+    """Words that an item stands on, by whom and when they were said; of a document its title."""
 
     role: str
     name: str | None
@@ -108,15 +213,20 @@ class CaseJson(JsonAnswer):
     decided_by: str | None
     decided_at: datetime | None
     note: str | None
+    served: Annotated[
+        int, Meta(description="Answers of search that had one of its memories while it waited.")
+    ]
     version: Annotated[int, Meta(description="Grows whenever the case changes.")]
     created_at: datetime
     updated_at: datetime
 
 
-def visible(scope: Scope) -> QuerySet[Case]:
+def visible_cases(scope: Scope) -> QuerySet[Case]:
     """With their items, and of these what `scope` may see of the words they stand on."""
-    facts = Fact.objects.with_names().prefetch_related("citations__episode")
-    said = Fact.objects.visible_to(scope).prefetch_related("citations__episode").order_by("-pk")
+    facts = Fact.objects.with_names().with_citations()
+    # What a document does not say any more, only where nothing else carries the memory.
+    carrying = Q(withdrawn_at=None) | Q(memory__source_count=0)
+    said = Fact.objects.visible_to(scope).filter(carrying).with_citations().order_by("-pk")
     memories = Memory.objects.with_names().prefetch_related(Prefetch("facts", said))
     items = CaseItem.objects.prefetch_related(Prefetch("memory", memories), Prefetch("fact", facts))
     rows = Case.objects.visible_to(scope).annotate(user_external=F("subject__external_id"))
@@ -148,18 +258,12 @@ def item_json(item: CaseItem) -> CaseItemJson:
 
 
 def quote_json(citation: Citation) -> CaseQuoteJson:
-    episode = citation.episode
-    return CaseQuoteJson.of(
-        citation,
-        external_id=episode.external_id,
-        role=episode.role,
-        name=episode.author or None,
-        occurred_at=episode.occurred_at,
-    )
+    role, name, at = said_by(citation)
+    return CaseQuoteJson.of_model(citation, role=role, name=name or None, occurred_at=at)
 
 
 def case_response(scope: Scope, row: uuid.UUID) -> Response:
-    return Response(case_json(get_object_or_404(visible(scope), pk=row)))
+    return Response(case_json(get_object_or_404(visible_cases(scope), pk=row)))
 
 
 class CasesView(WorkspaceView):
@@ -167,12 +271,13 @@ class CasesView(WorkspaceView):
     def get(self, request: Request, workspace: str) -> Response:
         """Those of the highest risk first; `state=open` is what waits for a person."""
         wanted = narrowing(read_query(CaseQuery, request), NARROWING)
-        return paged(request, visible(self.scope).filter(**wanted), case_json, rank="rank")
+        return paged(request, visible_cases(self.scope).filter(**wanted), case_json, rank="rank")
 
 
 class CaseView(WorkspaceView):
     @operation("readCase", answer=CaseJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A case with its statements, what each stands on, and why it waits."""
         return case_response(self.scope, row)
 
 

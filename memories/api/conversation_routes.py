@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Self
 
+from django.db.models import Q
 from django.shortcuts import get_object_or_404
 from msgspec import Meta
 from pydantic import Field
@@ -47,6 +48,7 @@ EPISODE_NARROWING = {
     "session_id": "session_id",
     "external_id": "external_id",
     "kind": "kind",
+    "tool_name": "payload__toolName",
 }
 
 
@@ -105,6 +107,7 @@ class ConversationsView(WorkspaceView):
 
     @operation("listConversations", query=ConversationQuery, page=ConversationJson)
     def get(self, request: Request, workspace: str) -> Response:
+        """Conversations, the newest first; by thread or user."""
         wanted = narrowing(read_query(ConversationQuery, request), NARROWING)
         rows = Conversation.objects.visible_to(self.scope).filter(**wanted)
         return paged(request, rows.with_names(), ConversationJson.of)
@@ -113,6 +116,7 @@ class ConversationsView(WorkspaceView):
 class ConversationView(WorkspaceView):
     @operation("readConversation", answer=ConversationJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A conversation, by our id."""
         rows = Conversation.objects.visible_to(self.scope).with_names()
         return Response(ConversationJson.of(get_object_or_404(rows, pk=row)))
 
@@ -247,19 +251,30 @@ class EpisodeQuery(PageQuery):
     session_id: Maybe[uuid.UUID] = None
     external_id: Maybe[Text] = None
     kind: Maybe[Annotated[str, OneOf(Episode.Kind)]] = None
+    tool_name: Maybe[Text] = None
+    is_error: Maybe[
+        Annotated[bool, Field(description="Results of tools that failed, or that did not.")]
+    ] = None
 
 
 class EpisodesView(WorkspaceView):
     @operation("listEpisodes", query=EpisodeQuery, page=EpisodeJson)
     def get(self, request: Request, workspace: str) -> Response:
-        wanted = narrowing(read_query(EpisodeQuery, request), EPISODE_NARROWING)
+        """Messages and events as they came, what was recorded last first."""
+        query = read_query(EpisodeQuery, request)
+        wanted = narrowing(query, EPISODE_NARROWING)
         rows = Episode.objects.visible_to(self.scope).filter(**wanted)
+        if query.is_error is not None:
+            failed = Q(kind=Episode.Kind.ERROR) | Q(payload__contains={"isError": True})
+            ended = rows.filter(kind__in=(Episode.Kind.TOOL_RESULT, Episode.Kind.ERROR))
+            rows = ended.filter(failed if query.is_error else ~failed)
         return paged(request, rows.with_names(), EpisodeJson.of)
 
 
 class EpisodeView(WorkspaceView):
     @operation("readEpisode", answer=EpisodeJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A message or event as it came."""
         rows = Episode.objects.visible_to(self.scope).with_names()
         return Response(EpisodeJson.of(get_object_or_404(rows, pk=row)))
 

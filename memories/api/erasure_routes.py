@@ -1,4 +1,5 @@
-"""Routes: erasing a subject, a conversation or an episode, and the certificates that stay."""
+"""Routes: erasing a subject, a conversation or an episode, the certificates that stay, and legal
+holds."""
 
 import uuid
 from dataclasses import dataclass
@@ -12,15 +13,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import erase
-from memories.models import Erasure
+from memories.erase import legal_holds
+from memories.models import Erasure, LegalHold
 from workspaces.api.json_answers import JsonAnswer, column
-from workspaces.api.json_requests import read_query
-from workspaces.api.paging import paged
+from workspaces.api.json_requests import read, read_query
+from workspaces.api.paging import PageQuery, paged
 from workspaces.api.schema import operation
 from workspaces.api.views import ADMINISTERS, WorkspaceView
 from workspaces.models import Capability
-from workspaces.request_fields import Free, declared
-from workspaces.scope import Scope
+from workspaces.request_fields import Free, Maybe, OwnId, Text, declared
+from workspaces.scope import Scope, subject_to_write
 
 WAIT = 10.0  # seconds that a request takes part in the work; then the worker goes on
 
@@ -102,6 +104,7 @@ class ErasuresView(WorkspaceView):
 
     @operation("listErasures", page=ErasureJson)
     def get(self, request: Request, workspace: str) -> Response:
+        """What was erased on demand, the newest first."""
         rows = Erasure.objects.filter(workspace_id=self.scope.workspace_id)
         return paged(request, rows, ErasureJson.of)
 
@@ -111,5 +114,63 @@ class ErasureView(WorkspaceView):
 
     @operation("readErasure", answer=ErasureJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """The certificate of an erasure: what went, and the proof that it is gone."""
         rows = Erasure.objects.filter(workspace_id=self.scope.workspace_id)
         return Response(ErasureJson.of(get_object_or_404(rows, pk=row)))
+
+
+class HoldJson(JsonAnswer):
+    id: uuid.UUID
+    user_id: Annotated[str, column("subject.external_id")]
+    reason: str
+    placed_by: str
+    created_at: datetime
+    lifted_by: str | None
+    lifted_at: Annotated[datetime | None, Meta(description="Null while it is in force.")]
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class HoldQuery(PageQuery):
+    user_id: Maybe[Text] = None
+    in_force: Maybe[bool] = None
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class NewHold:
+    user_id: OwnId
+    reason: Annotated[Text, Field(max_length=500)]
+
+
+class HoldsView(WorkspaceView):
+    needs = ADMINISTERS
+
+    @operation("listHolds", query=HoldQuery, page=HoldJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """Whose words must not be erased, and were not to be before."""
+        query = read_query(HoldQuery, request)
+        rows = LegalHold.objects.visible_to(self.scope).select_related("subject")
+        if query.user_id is not None:
+            rows = rows.filter(subject__external_id=query.user_id)
+        if query.in_force is not None:
+            rows = rows.filter(lifted_at__isnull=query.in_force)
+        return paged(request, rows, HoldJson.of)
+
+    @operation("placeHold", request=NewHold, answer={201: HoldJson})
+    def post(self, request: Request, workspace: str) -> Response:
+        """From now on nothing about this user is erased or pruned; erasures of it are 409."""
+        new = read(NewHold, request.data)
+        subject = subject_to_write(self.scope, new.user_id)
+        assert subject is not None  # somebody is named
+        made = legal_holds.place(self.scope, subject, new.reason)
+        return Response(HoldJson.of(made), status=201)
+
+
+class LiftHoldView(WorkspaceView):
+    needs = ADMINISTERS
+
+    @operation("liftHold", answer=HoldJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Let it be erased again; 409 where it was lifted already."""
+        return Response(HoldJson.of(legal_holds.lift(self.scope, row)))

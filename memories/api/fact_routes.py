@@ -70,7 +70,7 @@ class AcceptBody:
 
 
 def cited(rows: QuerySet[Fact]) -> QuerySet[Fact]:
-    return rows.with_names().prefetch_related("citations__episode")  # type: ignore[attr-defined]
+    return rows.with_names().with_citations()  # type: ignore[attr-defined]
 
 
 class FactsView(WorkspaceView):
@@ -93,6 +93,7 @@ def seen(scope: Scope, row: uuid.UUID) -> Fact:
 class FactView(WorkspaceView):
     @operation("readFact", answer=FactJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A claim with the words it was read from."""
         return Response(FactJson.of(seen(self.scope, row)))
 
 

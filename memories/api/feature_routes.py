@@ -217,6 +217,7 @@ class FeaturesOfSetView(WorkspaceView):
 class FeatureView(WorkspaceView):
     @operation("readFeature", answer=FeatureJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A feature with the words it stands on."""
         return feature_response(self.scope, find_feature(self.scope, row).pk)
 
     @operation("editFeature", request=FeatureChanges, answer=FeatureJson)

@@ -1,4 +1,4 @@
-"""Routes: ingest, and its preview."""
+"""Routes: ingest, its preview, and sessions, each one ingest with its state and outcome."""
 
 import json
 import time
@@ -7,22 +7,26 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any
 
+from django.shortcuts import get_object_or_404
+from msgspec import Meta
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import ingest, outbox, search
-from memories.api.shapes import MemoryJson, OutcomeJson
-from memories.errors import Conflict, Invalid
+from memories import ingest, search
+from memories.api.shapes import MemoryJson, OutcomeJson, SessionJson
+from memories.errors import Invalid
 from memories.index import workspace_index
 from memories.ingest import IngestRequest, NewMessage
 from memories.ingest.ingest_request import IngestOptions
 from memories.models import Episode, MemorySession
 from memories.resolve import Claim
+from memories.skip_counts import verdicts
 from memories.transcripts import activities
-from memoryproject.front.wire import FRONT, SESSION, WAIT
+from memories.waited_ingest import ingest_and_wait, session_waited_for
 from workspaces.api.json_answers import JsonAnswer, column
-from workspaces.api.json_requests import read, values_of
+from workspaces.api.json_requests import read, read_query, values_of
+from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
 from workspaces.request_fields import (
@@ -30,13 +34,80 @@ from workspaces.request_fields import (
     ExternalId,
     Flag,
     Free,
+    Maybe,
     Moment,
     NullIs,
     Number,
     OneOf,
+    Text,
     declared,
 )
 from workspaces.scope import Scope
+
+NARROWING = {"status": "state", "user_id": "subject__external_id"}
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class SessionQuery(PageQuery):
+    status: Maybe[Annotated[str, OneOf(MemorySession.State)]] = None
+    user_id: Maybe[Text] = None
+
+
+class SessionsView(WorkspaceView):
+    @operation("listSessions", query=SessionQuery, page=SessionJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """Ingests with their state and outcome, the newest first."""
+        wanted = narrowing(read_query(SessionQuery, request), NARROWING)
+        rows = MemorySession.objects.visible_to(self.scope).filter(**wanted)
+        return paged(request, rows.with_names(), SessionJson.of)
+
+
+class SessionView(WorkspaceView):
+    @operation("readSession", answer=SessionJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """An ingest: how far it is, what came of it, and why not more."""
+        rows = MemorySession.objects.visible_to(self.scope).with_names()
+        return Response(SessionJson.of(get_object_or_404(rows, pk=row)))
+
+
+class RetryView(WorkspaceView):
+    @operation("retrySession", answer=SessionJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Try a failed or dead session again, in the worker; 409 where it is neither."""
+        rows = MemorySession.objects.visible_to(self.scope).with_names()
+        ingest.retry(self.scope, get_object_or_404(rows, pk=row))
+        return Response(SessionJson.of(rows.get(pk=row)))
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class VerdictsQuery:
+    days: Annotated[int, Field(ge=1, le=3660)] = 30
+
+
+class VerdictJson(JsonAnswer):
+    reason: str
+    meaning: str
+    count: int
+
+
+class VerdictsJson(JsonAnswer):
+    days: int
+    messages: Annotated[int, Meta(description="That were told.")]
+    skipped: Annotated[int, Meta(description="Of these, passed over.")]
+    reasons: list[VerdictJson]
+
+
+class VerdictsView(WorkspaceView):
+    @operation("countVerdicts", query=VerdictsQuery, answer=VerdictsJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """How many messages of the last days were passed over, and why."""
+        days = read_query(VerdictsQuery, request).days
+        found = verdicts(self.scope, days)
+        reasons = [VerdictJson(*reason) for reason in found.reasons]
+        return Response(VerdictsJson(days, found.messages, found.skipped, reasons))
+
 
 Kind = Episode.Kind
 ROLES = ("user", "assistant", "system", "tool", "tool_use", "tool_result", "error", "activity")
@@ -54,7 +125,6 @@ PAYLOAD = {
 }
 
 LONGEST_WAIT, USUAL_WAIT = 60.0, 10.0  # seconds
-FIRST_LOOK, SLOWEST_LOOK = 0.02, 0.25
 MOST_MESSAGES = 1000
 
 
@@ -100,7 +170,12 @@ def new_message(body: MessageBody, index: int) -> NewMessage:
     kind = kind_of(body)
     content, payload = body.content, body.payload
     if kind == Kind.ACTIVITY:
-        content = _activity(content, payload, f"messages[{index}]")
+        for name, fault in activities.faults_of(payload).items():
+            raise Invalid(f"messages[{index}].payload.{name}", fault)
+        refuse_written_out(content, f"messages[{index}].content")
+        told = activities.sentence_of(payload)
+        if told and told != content:
+            content = f"{told} {content}" if content else told
     if not content and kind in TOOLS:
         content = written(body) or content
     if content is None:
@@ -117,16 +192,6 @@ def new_message(body: MessageBody, index: int) -> NewMessage:
         metadata=body.metadata,
         payload={**payload, **{name: value for name, value in kept.items() if value is not None}},
     )
-
-
-def _activity(content: str | None, payload: dict[str, Any], path: str) -> str | None:
-    for name, fault in activities.faults_of(payload).items():
-        raise Invalid(f"{path}.payload.{name}", fault)
-    refuse_written_out(content, f"{path}.content")
-    told = activities.sentence_of(payload)
-    if not told or content == told:
-        return content
-    return f"{told} {content}" if content else told
 
 
 def refuse_written_out(content: str | None, field: str) -> None:
@@ -231,39 +296,12 @@ class IngestView(WorkspaceView):
     @operation("ingest", request=IngestBody, answer={201: IngestAnswerJson, 202: ReceivedJson})
     def post(self, request: Request, workspace: str) -> Response:
         """Keep what was said, and learn from it."""
-        if waited_for := request.META.get(SESSION):
-            return answer(self.scope, kept_session(self.scope.workspace_id, waited_for))
-        body, began = read(IngestBody, request.data), time.monotonic()
-        told = replace(request_of(body), answer=vars(request).get("answer"))
-        session = ingest.ingest(self.scope, told, body.wait)
-        if session.mode == MemorySession.Mode.SYNC and not session.is_final:
-            if not session.claims:
-                outbox.post("run_session", session.pk)
-            left = body.wait - (time.monotonic() - began)
-            if FRONT not in request.META:
-                session = waited(session, left)
-            elif left > 0:  # the front waits beside, and sends the request again
-                request.META[WAIT] = [str(session.pk), left]
+        session = session_waited_for(self.scope, request.META)
+        if session is None:
+            body = read(IngestBody, request.data)
+            wanted = replace(request_of(body), answer=vars(request).get("answer"))
+            session = ingest_and_wait(self.scope, request.META, wanted, body.wait)
         return answer(self.scope, session)
-
-
-def waited(session: MemorySession, seconds: float) -> MemorySession:
-    """Look again and again until the session is final, or is tried again later because a model
-    failed, or the seconds are over."""
-    deadline, pause = time.monotonic() + seconds, FIRST_LOOK
-    while not (session.is_final or session.is_postponed) and time.monotonic() < deadline:
-        time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
-        pause = min(pause * 1.5, SLOWEST_LOOK)
-        session = kept_session(session.workspace_id, session.pk)
-    return session
-
-
-def kept_session(workspace_id: uuid.UUID, session_id: uuid.UUID | str) -> MemorySession:
-    """The session as its row is. Raises Conflict where it was erased meanwhile."""
-    session = MemorySession.objects.filter(workspace_id=workspace_id, pk=session_id).first()
-    if session is None:
-        raise Conflict("What was sent was erased meanwhile.", code="erased")
-    return session
 
 
 def answer(scope: Scope, session: MemorySession) -> Response:
@@ -302,8 +340,8 @@ class PreviewView(WorkspaceView):
 
 def preview_of(claim: Claim, places: dict[uuid.UUID, int]) -> PreviewFactJson:
     citations = [
-        PreviewCitationJson.of(quote, message_index=places[quote.episode_id])
+        PreviewCitationJson.of(quote, message_index=places[quote.text_id])
         for quote in claim.quotes
-        if quote.episode_id in places
+        if quote.text_id in places
     ]
     return PreviewFactJson.of(claim, citations=citations)

@@ -1,4 +1,5 @@
-"""Routes: memories, written and corrected by hand."""
+"""Routes: memories, written and corrected by hand; and what people said to the memory, with its
+undoing."""
 
 import re
 import uuid
@@ -13,9 +14,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from memories import review
+from memories import intents, review
 from memories.api.fact_routes import cited
-from memories.api.shapes import FactJson, LinkJson, MemoryJson
+from memories.api.shapes import FactJson, IntentJson, LinkJson, MemoryJson
 from memories.bounds import WHOLE
 from memories.errors import Invalid, NotFound
 from memories.models import (
@@ -23,6 +24,7 @@ from memories.models import (
     Category,
     Fact,
     FactType,
+    Intent,
     Memory,
     MemoryScope,
     Visibility,
@@ -153,6 +155,7 @@ class MemoriesView(WorkspaceView):
 class MemoryView(WorkspaceView):
     @operation("readMemory", answer=MemoryJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A memory: what is believed, or was."""
         return memory_response(seen(self.scope, row))
 
     @operation("editMemory", headers=[IF_MATCH], request=MemoryChanges, answer=MemoryJson)
@@ -212,3 +215,37 @@ class MemoryFactsView(WorkspaceView):
         memory = seen(self.scope, row)
         facts = cited(Fact.objects.visible_to(self.scope).filter(memory=memory))
         return paged(request, facts, FactJson.of)
+
+
+DECIDES = NEEDS | {"POST": Capability.CURATE}
+INTENT_NARROWING = {"state": "state", "user_id": "subject__external_id"}
+STATES = [state for state in Intent.State.values if state != Intent.State.HEARD]
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class IntentQuery(PageQuery):
+    state: Maybe[Annotated[str, OneOf(STATES)]] = None
+    user_id: Maybe[Text] = None
+
+
+class IntentsView(WorkspaceView):
+    @operation("listIntents", query=IntentQuery, page=IntentJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """What people said to the memory, and what was done about it."""
+        wanted = narrowing(read_query(IntentQuery, request), INTENT_NARROWING)
+        rows = Intent.objects.visible_to(self.scope).exclude(state=Intent.State.HEARD)
+        rows = rows.filter(**wanted).select_related("episode").with_names()
+        return paged(request, rows, IntentJson.of)
+
+
+class UndoIntentView(WorkspaceView):
+    needs = DECIDES
+
+    @operation("undoIntent", answer=IntentJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Take back what was done: memories are believed again, words are shown again; 409 where
+        nothing was done, or a newer version stands."""
+        intents.undo(self.scope, row)
+        rows = Intent.objects.visible_to(self.scope).select_related("episode").with_names()
+        return Response(IntentJson.of(rows.get(pk=row)))

@@ -6,6 +6,7 @@ No label names a workspace, a person or anything that was told.
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate, groupby
+from operator import attrgetter
 from time import perf_counter
 from typing import Any
 
@@ -13,28 +14,37 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from memories import counters, metrics
+from memories import metrics, stored_metrics
 from memories.models import Figure
+from memories.stored_metrics import table_sizes
 from memoryproject import health
 from memoryproject.machine_health import Part, State
 from workspaces.api.problems import Problem, page
-from workspaces.login.client_address import is_of_this_machine
+from workspaces.login.throttle import is_of_this_machine
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 METHODS = frozenset({"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"})
 TOLD = {
     "requests": "HTTP requests by route, method and status.",
     "logins": "Tries of passwords, codes and links, by kind and outcome.",
     "searches": "Searches by ranking.",
     "sessions_finished": "Ingest sessions that ended, by outcome.",
-    "query_vectors": "Vectors of queries of a network model: taken from the cache, or made.",
+    "query_vectors": "Vectors of queries: kept from before (hit), or made.",
     "provider_calls": "Calls of models and other services, by outcome.",
     "searches_degraded": "Searches that went without a model that does not answer,"
     " by what is missing.",
     "breaker_failures": "Calls that count against a model's breaker, by purpose and kind.",
     "breakers_opened": "How often a breaker opened, by purpose.",
+    "search_results": "Hits of all searches together.",
+    "searches_empty": "Searches without any hit.",
+    "model_calls": "Calls of models that are paid, by purpose and outcome.",
+    "model_tokens": "Tokens of models, by purpose and direction.",
+    "model_cost_micros": "Millionths of the operator's currency that models cost, by purpose.",
+    "model_budgets_spent": "Calls that were not made because a workspace's budget is spent.",
     "reranks": "Searches put in order by the reranker, by outcome.",
 }
+LARGEST = 12  # tables whose size is told by name
 STATES = {State.FAILED: 0, State.DEGRADED: 1, State.OK: 2}
 OF_PARTS = {
     "database": ("database_up", "1 where the database answers and takes changes."),
@@ -75,25 +85,39 @@ def view(request: HttpRequest) -> HttpResponseBase:
         refusal.headers["WWW-Authenticate"] = "Bearer"
         return refusal
     parts = health.parts()
-    lines = list(_gauges(_of_parts(parts)))
+    told = "Of each part of the server: 0 failed, 1 degraded, 2 ok; as /health/ready tells."
+    states = [
+        stored_metrics.Gauge("part_state", told, STATES[part.state], {"part": part.name})
+        for part in parts
+    ]
+    states += [
+        stored_metrics.Gauge(*OF_PARTS[part.name], part.value)
+        for part in parts
+        if part.value is not None and part.name in OF_PARTS
+    ]
+    lines = list(_gauges(states))
     if is_readable(parts):
-        counters.flush_or_keep()
-        lines += [*_counted(counters.totals()), *_gauges(counters.gauges())]
+        stored_metrics.flush_or_keep()
+        lines += [*_counted(stored_metrics.totals()), *_gauges(stored_metrics.gauges())]
+        lines += _gauges(_sizes())
     return HttpResponse("\n".join([*lines, ""]), content_type=CONTENT_TYPE)
+
+
+def _sizes() -> Iterator[stored_metrics.Gauge]:
+    """Of the largest tables; the others together."""
+    sizes = table_sizes()
+    shown = [(size.name, [size]) for size in sizes[:LARGEST]] + [("others", sizes[LARGEST:])]
+    for name, told, of in (
+        ("table_bytes", "By table.", attrgetter("table_bytes")),
+        ("index_bytes", "Of a table's indexes.", attrgetter("index_bytes")),
+    ):
+        for table, some in shown:
+            yield stored_metrics.Gauge(name, told, sum(map(of, some)), {"table": table})
 
 
 def is_readable(parts: Iterable[Part]) -> bool:
     """What was counted stands in the database; of one that fails there is that to tell."""
     return any(part.name == "database" and part.state != State.FAILED for part in parts)
-
-
-def _of_parts(parts: Iterable[Part]) -> Iterator[counters.Gauge]:
-    for part in parts:
-        told = "Of each part of the server: 0 failed, 1 degraded, 2 ok; as /health/ready tells."
-        yield counters.Gauge("part_state", told, STATES[part.state], {"part": part.name})
-    for part in parts:
-        if part.value is not None and part.name in OF_PARTS:
-            yield counters.Gauge(*OF_PARTS[part.name], part.value)
 
 
 def shows_token(request: HttpRequest) -> bool:
@@ -108,19 +132,18 @@ def _counted(totals: Iterable[Figure]) -> Iterator[str]:
         full = f"memory_{name}_seconds" if timed else f"memory_{name}_total"
         yield from _head(full, TOLD.get(name, name), "histogram" if timed else "counter")
         for row in rows:
-            yield from _histogram(full, row) if timed else [_line(full, row.labels, row.count)]
+            if not timed:
+                yield _line(full, row.labels, row.count)
+                continue
+            sums = accumulate(row.buckets[: len(metrics.BOUNDS)])
+            for bound, held in zip(metrics.BOUNDS, sums, strict=False):
+                yield _line(f"{full}_bucket", row.labels | {"le": f"{bound:g}"}, held)
+            yield _line(f"{full}_bucket", row.labels | {"le": "+Inf"}, row.count)
+            yield _line(f"{full}_sum", row.labels, round(row.seconds, 6))
+            yield _line(f"{full}_count", row.labels, row.count)
 
 
-def _histogram(name: str, row: Figure) -> Iterator[str]:
-    sums = accumulate(row.buckets[: len(metrics.BOUNDS)])
-    for bound, held in zip(metrics.BOUNDS, sums, strict=False):
-        yield _line(f"{name}_bucket", row.labels | {"le": f"{bound:g}"}, held)
-    yield _line(f"{name}_bucket", row.labels | {"le": "+Inf"}, row.count)
-    yield _line(f"{name}_sum", row.labels, round(row.seconds, 6))
-    yield _line(f"{name}_count", row.labels, row.count)
-
-
-def _gauges(gauges: Iterable[counters.Gauge]) -> Iterator[str]:
+def _gauges(gauges: Iterable[stored_metrics.Gauge]) -> Iterator[str]:
     for name, group in groupby(gauges, lambda gauge: gauge.name):
         rows = list(group)
         yield from _head(f"memory_{name}", rows[0].told, "gauge")
@@ -133,9 +156,6 @@ def _head(name: str, told: str, kind: str) -> list[str]:
 
 
 def _line(name: str, labels: dict[str, Any], value: float) -> str:
-    inside = ",".join(f'{key}="{_escaped(str(text))}"' for key, text in sorted(labels.items()))
+    escaped = ((key, str(text).translate(ESCAPES)) for key, text in sorted(labels.items()))
+    inside = ",".join(f'{key}="{text}"' for key, text in escaped)
     return f"{name}{{{inside}}} {value}" if inside else f"{name} {value}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

@@ -1,6 +1,5 @@
 """Route: the profile of a subject, as JSON or as Markdown for a prompt."""
 
-import uuid
 from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import UUID
@@ -30,7 +29,7 @@ from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
 from workspaces.models import Subject
 from workspaces.request_fields import Maybe, Moment, OneOf, OwnId, declared
-from workspaces.scope import NOBODY, Scope
+from workspaces.scope import Scope, subject_to_read
 
 MARKDOWN = "text/markdown"
 
@@ -80,14 +79,6 @@ class ProfileJson(JsonAnswer):
     dynamic: Annotated[list[str], Meta(description="Plans ahead and the newest events.")]
 
 
-def subject_of(scope: Scope, external_id: str) -> uuid.UUID:
-    """The subject of that name; an id that nothing has, where the asker may know of none."""
-    known = Subject.objects.filter(workspace_id=scope.workspace_id, external_id=external_id)
-    if scope.subject_ids is not None:
-        known = known.filter(pk__in=scope.subject_ids)
-    return known.values_list("pk", flat=True).first() or NOBODY
-
-
 class ProfileView(WorkspaceView):
     @operation(
         "readProfile",
@@ -101,7 +92,7 @@ class ProfileView(WorkspaceView):
         """What is known of a subject."""
         asked = read_query(ProfileQuery, request)
         at = AsOf(asked.valid_at, asked.known_at)
-        options = ProfileOptions(subject_of(self.scope, asked.user_id), at, asked.limit)
+        options = ProfileOptions(subject_to_read(self.scope, asked.user_id), at, asked.limit)
         answer = cached(
             self.scope, options, lambda: profile_answer(self.scope, options, asked.user_id)
         )

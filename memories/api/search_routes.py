@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from msgspec import UNSET, Meta, UnsetType
@@ -12,14 +12,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import search
+from memories.api.document_shapes import PartJson
 from memories.api.feature_routes import FeatureJson
 from memories.api.shapes import CitationJson, EpisodeJson, LinkJson, MemoryJson
 from memories.index import workspace_index
-from memories.models import AsOf, MemoryScope
+from memories.models import AsOf, MemoryScope, TalkSummary
 from memories.search import Hit, SearchRequest, context, filters
-from memories.search.context_text import ORDERS
-from memories.search.request import PATHS, SearchOptions, SourceMessage
-from workspaces.api.json_answers import JsonAnswer, one_of
+from memories.search.context_text import AS_ASKED, ORDERS
+from memories.search.request import PATHS, SearchOptions, SourceMessage, SourcePassage
+from workspaces.api.json_answers import AgentId, JsonAnswer, ThreadId, UserId, one_of
 from workspaces.api.json_requests import read, values_of
 from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
@@ -51,23 +52,36 @@ class SearchBody(SearchOptions):
 
 
 class SourceJson(JsonAnswer):
-    """All of a short message, or the sentences around the quote."""
+    """All of a short message, or the sentences around the quote; of a document those of the
+    passage, with `documentId`, `chunkId` and `part` instead of the message's fields."""
 
-    episode_id: UUID
-    external_id: str
-    role: str
-    name: str
     occurred_at: datetime
     text: str
-    start: Annotated[int, Meta(description="Where `text` begins in the message.")]
+    start: Annotated[int, Meta(description="Where `text` begins in the message or document.")]
     end: int
+    episode_id: UUID | UnsetType = UNSET
+    external_id: str | None | UnsetType = UNSET
+    role: str | UnsetType = UNSET
+    name: str | UnsetType = UNSET
+    document_id: UUID | UnsetType = UNSET
+    chunk_id: UUID | None | UnsetType = UNSET
+    title: str | UnsetType = UNSET
+    part: PartJson | None | UnsetType = UNSET
 
     @classmethod
-    def of_source(cls, source: SourceMessage) -> Self:
+    def of_source(cls, source: SourceMessage | SourcePassage) -> Self:
+        if isinstance(source, SourcePassage):
+            row = source.row
+            start, end = row.begun + source.start, row.begun + source.end
+            part = PartJson(**row.part) if row.part else None
+            return cls(
+                row.occurred_at, source.text, start, end, document_id=row.document_id,
+                chunk_id=row.chunk_id, title=row.title, part=part,
+            )  # fmt: skip
         row = source.episode
         return cls(
-            row.id, row.external_id, row.role, row.author, row.occurred_at, source.text,
-            source.start, source.end,
+            row.occurred_at, source.text, source.start, source.end, row.id, row.external_id,
+            row.role, row.author,
         )  # fmt: skip
 
 
@@ -76,8 +90,16 @@ class EchoJson(JsonAnswer):
     score: Annotated[
         float,
         Meta(
-            description="Of several layers the ranking hybrid weighs all together; the others take"
+            description="Of several layers hybrid and keyword weigh all together; the others take"
             " the best of each by turns, with a score that is at least that of the next hit."
+        ),
+    ]
+    similarity: Annotated[
+        float,
+        Meta(
+            description="0 to 1, and comparable between queries: a half is a hit as good as chance,"
+            " .99 says the same; by the cosine under the embedding model's thresholds, or by"
+            " the share of the query's words where no vector was compared."
         ),
     ]
     memory: MemoryJson | UnsetType = UNSET
@@ -94,15 +116,15 @@ class EchoJson(JsonAnswer):
     source: Annotated[
         SourceJson | UnsetType,
         Meta(
-            description="Of a memory: the newest message that it stands on, where the asker may see"
-            " that."
+            description="Of a memory: the newest message that it stands on, or the passage of a"
+            " document where there is none, as far as the asker may see it."
         ),
     ] = UNSET
 
     @classmethod
     def of_hit(cls, hit: Hit, include: frozenset[str], known_at: datetime | None) -> Self:
         """`include`: what of its parts was asked for."""
-        shown = cls(hit.layer, hit.score)
+        shown = cls(hit.layer, hit.score, round(hit.similarity, 4))
         if hit.layer == "memories":
             shown.memory = MemoryJson.of(hit.memory, known_at)
         elif hit.layer == "episodes":
@@ -116,16 +138,59 @@ class EchoJson(JsonAnswer):
         return shown
 
 
+class PassageJson(JsonAnswer):
+    """A passage of a document's chunk: `content` is the document's text from `start` to `end`."""
+
+    id: Annotated[UUID, Meta(description="Of the chunk.")]
+    document_id: UUID
+    custom_id: str | None
+    title: str
+    type: str
+    url: str | None
+    content: str
+    start: int
+    end: int
+    heading: str | None
+    parts: list[PartJson]
+    published_at: datetime | None
+    occurred_at: datetime
+    metadata: Free
+    user_id: UserId
+    agent_id: AgentId
+
+    @classmethod
+    def of_row(cls, row: Any) -> Self:
+        return cls.of(row, id=row.chunk_id, parts=PartJson.of_stored(row.parts))
+
+
+class SummaryHitJson(JsonAnswer):
+    """What a conversation, a stretch of it or what is said about a topic comes to; its `citations`
+    are those of the hit, in the order of its lines."""
+
+    id: UUID
+    kind: TalkSummary.Kind
+    name: Annotated[str | None, Meta(description="Of a topic: the word that it is about.")]
+    content: str
+    first_at: Annotated[datetime, Meta(description="When the first of it was said.")]
+    last_at: datetime
+    thread_id: ThreadId
+    user_id: UserId
+    agent_id: AgentId
+    created_at: datetime
+
+
 class HitJson(EchoJson):
     feature: FeatureJson | UnsetType = UNSET
+    chunk: PassageJson | UnsetType = UNSET
+    summary: SummaryHitJson | UnsetType = UNSET
     echoes: Annotated[
         list[EchoJson] | UnsetType,
         Meta(
-            description="Where `hybrid` searches memories and episodes: a memory and the episode"
-            " it stands on are one hit, at the better place of the two. The memory leads where its"
-            " words answer no worse than the episode's. Here is what it was one with: that"
-            " episode, and other memories of the same words; or the memories of an episode that"
-            " leads."
+            description="Where `hybrid` or `keyword` searches memories and episodes: a memory and"
+            " the episode it stands on are one hit, at the better place of the two, and so are"
+            " messages of one text. The memory leads where its words answer no worse than the"
+            " episode's. Here is what it was one with: that episode, and other memories of the same"
+            " words; or the memories of an episode that leads, and what repeats its text."
         ),
     ] = UNSET
     chain: list[LinkJson] | UnsetType = UNSET
@@ -141,6 +206,10 @@ class HitJson(EchoJson):
         shown = super().of_hit(hit, include, known_at)
         if hit.layer == "features":
             shown.feature = FeatureJson.of(hit.feature)
+        elif hit.layer == "chunks":
+            shown.chunk = PassageJson.of_row(hit.chunk)
+        elif hit.layer == "summaries":
+            shown.summary = SummaryHitJson.of(hit.summary)
         if hit.echoes:
             shown.echoes = [EchoJson.of_hit(echo, include, known_at) for echo in hit.echoes]
         if "neighbours" in include and hit.neighbours is not None:
@@ -255,9 +324,12 @@ class ContextBody(SearchBody):
     )
     order: Annotated[
         str,
-        OneOf(ORDERS),
-        Field(description="Of the lines below the standing wishes."),
-    ] = "newest"
+        OneOf((AS_ASKED, *ORDERS)),
+        Field(
+            description="Of the lines below the standing wishes. `as_asked`: oldest first where the"
+            " query asks for a story or a summary, else newest first."
+        ),
+    ] = AS_ASKED
     floor: Annotated[
         Number,
         Field(
@@ -286,6 +358,8 @@ class ContextAnswerJson(JsonAnswer):
     memory_ids: list[UUID]
     episode_ids: list[UUID]
     feature_ids: list[UUID]
+    chunk_ids: Annotated[list[UUID], Meta(description="Of [c1] and on: documents' chunks.")]
+    summary_ids: Annotated[list[UUID], Meta(description="Of [s1] and on: summaries of talks.")]
     hits: Annotated[list[HitJson], Meta(description="What the text tells, in its order.")]
     truncated: Annotated[bool, Meta(description="More was found than the budget has room for.")]
     more: Annotated[

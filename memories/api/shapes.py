@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Annotated, Any, Self
 from uuid import UUID
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
+from memories.api.document_shapes import PartJson
 from memories.models import (
     Category,
     Episode,
@@ -105,24 +106,41 @@ class EpisodeJson(JsonAnswer):
 
 
 class CitationJson(JsonAnswer):
-    """The words a fact stands on: `quote` is the episode's content from start to end."""
+    """The words a fact stands on: `quote` is the episode's content from start to end, or the
+    document's."""
 
     fact_id: UUID | None
-    episode_id: UUID
+    episode_id: Annotated[UUID | None, Meta(description="null: a document says it.")]
     external_id: str | None
-    chunk_id: UUID | None
+    chunk_id: Annotated[UUID | None, Meta(description="Of a document, as it is cut now.")]
     start: int
     end: int
     quote: str
+    document_id: Annotated[
+        UUID | UnsetType, Meta(description="Of a document alone, as `part` is.")
+    ] = UNSET
+    part: Annotated[
+        PartJson | None | UnsetType, Meta(description="Its page or the like, where it has any.")
+    ] = UNSET
 
     @classmethod
     def of(cls, row: Any, **given: Any) -> Self:
-        return super().of(row, chunk_id=None, **given)
+        """Of a row of search."""
+        document_id = getattr(row, "document_id", None)
+        if document_id is None:
+            return super().of(row, chunk_id=None, **given)
+        part = PartJson(**row.part) if row.part else None
+        return super().of(row, document_id=document_id, part=part, **given)
 
     @classmethod
-    def of_model(cls, row: Any) -> Self:
-        """Of a `Citation` or `FeatureCitation` with its episode."""
-        return cls.of(row, external_id=row.episode.external_id)
+    def of_model(cls, row: Any, **given: Any) -> Self:
+        """Of a `FeatureCitation` with its episode, or a `Citation` with its places."""
+        if row.episode is not None:
+            return super().of(row, external_id=row.episode.external_id, chunk_id=None, **given)
+        return super().of(
+            row, external_id=None, chunk_id=row.chunk, document_id=row.revision.document_id,
+            part=PartJson(**row.part) if row.part else None, **given,
+        )  # fmt: skip
 
 
 class FactJson(JsonAnswer):

@@ -1,19 +1,27 @@
 from django.urls import path
 
 from memories.api import (
+    audit_routes,
     case_routes,
+    chat_routes,
+    connection_routes,
     conversation_routes,
+    document_routes,
+    document_search_routes,
     erasure_routes,
+    event_routes,
     fact_routes,
     feature_routes,
+    golden_routes,
     ingest_routes,
-    intent_routes,
     memory_routes,
+    pattern_routes,
     profile_routes,
     search_routes,
-    session_routes,
     set_routes,
-    supersession_routes,
+    space_routes,
+    usage_routes,
+    webhook_routes,
     workspace_changes_routes,
 )
 from workspaces.api.subject_routes import SubjectView
@@ -23,6 +31,8 @@ MEMORY = f"{OWN}/memories/<uuid:row>"
 SET = f"{OWN}/sets/<str:key>"
 FEATURE = f"{OWN}/features/<uuid:row>"
 CASE = f"{OWN}/cases/<uuid:row>"
+DOCUMENT = f"{OWN}/documents/<uuid:row>"
+WEBHOOK = f"{OWN}/webhooks/<uuid:row>"
 SUPERSESSION = f"{OWN}/supersessions/<uuid:row>"
 
 Subject = erasure_routes.erases(SubjectView, "subject", "Subject")
@@ -30,14 +40,39 @@ Conversation = erasure_routes.erases(
     conversation_routes.ConversationView, "conversation", "Conversation"
 )
 Episode = erasure_routes.erases(conversation_routes.EpisodeView, "episode", "Episode")
+CONNECTION = f"{OWN}/connections/<uuid:row>"
+Document = erasure_routes.erases(document_routes.DocumentView, "document", "Document")
 
 urlpatterns = [
     # Routes are tried in turn: first what is asked all day.
     path(f"{OWN}/memories/search", search_routes.SearchView.as_view()),
     path(f"{OWN}/memories/context", search_routes.ContextView.as_view()),
     path(f"{OWN}/memories/ingest", ingest_routes.IngestView.as_view()),
+    path(f"{OWN}/documents/search", document_search_routes.DocumentSearchView.as_view()),
+    path(f"{OWN}/documents", document_routes.DocumentsView.as_view()),
+    path(f"{OWN}/connections", connection_routes.ConnectionsView.as_view()),
+    path(CONNECTION, connection_routes.ConnectionView.as_view()),
+    path(f"{CONNECTION}/sync", connection_routes.SyncConnectionView.as_view()),
+    path(f"{CONNECTION}/test", connection_routes.TryConnectionView.as_view()),
+    path(f"{CONNECTION}/runs", connection_routes.SyncRunsView.as_view()),
+    path(f"{OWN}/documents/batch", document_routes.DocumentBatchView.as_view()),
+    path(DOCUMENT, Document.as_view()),
+    path(f"{DOCUMENT}/retry", document_routes.RetryDocumentView.as_view()),
+    path(f"{DOCUMENT}/unmask", document_routes.UnmaskDocumentView.as_view()),
+    path(f"{DOCUMENT}/reprocess", document_routes.ReprocessView.as_view()),
+    path(f"{DOCUMENT}/chunks", document_routes.ChunksView.as_view()),
+    path(f"{DOCUMENT}/parts", document_routes.PartsView.as_view()),
+    path(f"{DOCUMENT}/revisions", document_routes.RevisionsView.as_view()),
+    path(f"{DOCUMENT}/file", document_routes.FileView.as_view()),
+    path(f"{DOCUMENT}/erasure", erasure_routes.plans("document", "Document").as_view()),
+    path(f"{DOCUMENT}/events", event_routes.DocumentEventsView.as_view()),
+    path(f"{OWN}/chat", chat_routes.ChatView.as_view()),
+    path(f"{OWN}/events", event_routes.EventsView.as_view()),
+    path(f"{OWN}/spaces", space_routes.SpacesView.as_view()),
+    path(f"{OWN}/spaces/<uuid:row>", space_routes.SpaceView.as_view()),
     path("workspaces", workspace_changes_routes.CreatingWorkspacesView.as_view()),
     path(OWN, workspace_changes_routes.ChangingWorkspaceView.as_view()),
+    path(f"{OWN}/export", workspace_changes_routes.ExportView.as_view()),
     path(f"{OWN}/subjects/<uuid:row>", Subject.as_view()),
     path(
         f"{OWN}/subjects/<uuid:row>/erasure", erasure_routes.plans("subject", "Subject").as_view()
@@ -49,6 +84,16 @@ urlpatterns = [
     path(
         f"{OWN}/episodes/<uuid:row>/erasure", erasure_routes.plans("episode", "Episode").as_view()
     ),
+    path(f"{OWN}/webhooks", webhook_routes.WebhooksView.as_view()),
+    path(WEBHOOK, webhook_routes.WebhookView.as_view()),
+    path(f"{WEBHOOK}/rotate", webhook_routes.RotateWebhookView.as_view()),
+    path(f"{WEBHOOK}/ping", webhook_routes.PingWebhookView.as_view()),
+    path(f"{OWN}/deliveries", webhook_routes.DeliveriesView.as_view()),
+    path(f"{OWN}/deliveries/<uuid:row>/redeliver", webhook_routes.RedeliverView.as_view()),
+    path(f"{OWN}/usage", usage_routes.UsageView.as_view()),
+    path(f"{OWN}/costs", usage_routes.CostsView.as_view()),
+    path(f"{OWN}/holds", erasure_routes.HoldsView.as_view()),
+    path(f"{OWN}/holds/<uuid:row>/lift", erasure_routes.LiftHoldView.as_view()),
     path(f"{OWN}/erasures", erasure_routes.ErasuresView.as_view()),
     path(f"{OWN}/erasures/<uuid:row>", erasure_routes.ErasureView.as_view()),
     path(f"{OWN}/memories/extract", ingest_routes.PreviewView.as_view()),
@@ -59,9 +104,9 @@ urlpatterns = [
     path(f"{MEMORY}/restore", memory_routes.RestoreView.as_view()),
     path(f"{MEMORY}/chain", memory_routes.ChainView.as_view()),
     path(f"{MEMORY}/facts", memory_routes.MemoryFactsView.as_view()),
-    path(f"{OWN}/sessions", session_routes.SessionsView.as_view()),
-    path(f"{OWN}/sessions/<uuid:row>", session_routes.SessionView.as_view()),
-    path(f"{OWN}/sessions/<uuid:row>/retry", session_routes.RetryView.as_view()),
+    path(f"{OWN}/sessions", ingest_routes.SessionsView.as_view()),
+    path(f"{OWN}/sessions/<uuid:row>", ingest_routes.SessionView.as_view()),
+    path(f"{OWN}/sessions/<uuid:row>/retry", ingest_routes.RetryView.as_view()),
     path(f"{OWN}/facts", fact_routes.FactsView.as_view()),
     path(f"{OWN}/facts/<uuid:row>", fact_routes.FactView.as_view()),
     path(f"{OWN}/facts/<uuid:row>/accept", fact_routes.AcceptView.as_view()),
@@ -79,6 +124,15 @@ urlpatterns = [
         f"{OWN}/conversations/<uuid:row>/context",
         conversation_routes.ConversationContextView.as_view(),
     ),
+    path(f"{OWN}/golden-questions", golden_routes.GoldenQuestionsView.as_view()),
+    path(f"{OWN}/golden-questions/import", golden_routes.ImportGoldenQuestionsView.as_view()),
+    path(f"{OWN}/golden-questions/<uuid:row>", golden_routes.GoldenQuestionView.as_view()),
+    path(f"{OWN}/golden-runs", golden_routes.GoldenRunsView.as_view()),
+    path(f"{OWN}/golden-runs/<uuid:row>", golden_routes.GoldenRunView.as_view()),
+    path(f"{OWN}/audit", audit_routes.AuditView.as_view()),
+    path(f"{OWN}/patterns", pattern_routes.PatternsView.as_view()),
+    path(f"{OWN}/misses", pattern_routes.MissesView.as_view()),
+    path(f"{OWN}/rejections", pattern_routes.RejectionsView.as_view()),
     path(f"{OWN}/patterns/repeats", fact_routes.RepeatsView.as_view()),
     path(f"{OWN}/sets", set_routes.SetsView.as_view()),
     path(SET, set_routes.SetView.as_view()),
@@ -97,15 +151,15 @@ urlpatterns = [
     path(f"{CASE}/undo", case_routes.UndoCaseView.as_view()),
     path(f"{CASE}/snooze", case_routes.SnoozeCaseView.as_view()),
     path(f"{CASE}/assign", case_routes.AssignCaseView.as_view()),
-    path(f"{OWN}/verdicts", session_routes.VerdictsView.as_view()),
-    path(f"{OWN}/intents", intent_routes.IntentsView.as_view()),
-    path(f"{OWN}/intents/<uuid:row>/undo", intent_routes.UndoIntentView.as_view()),
-    path(f"{OWN}/supersessions", supersession_routes.SupersessionsView.as_view()),
-    path(SUPERSESSION, supersession_routes.SupersessionView.as_view()),
-    path(f"{SUPERSESSION}/approve", supersession_routes.ApproveView.as_view()),
-    path(f"{SUPERSESSION}/reject", supersession_routes.RejectView.as_view()),
-    path(f"{SUPERSESSION}/keep-both", supersession_routes.KeepBothView.as_view()),
-    path(f"{SUPERSESSION}/undo", supersession_routes.UndoView.as_view()),
-    path(f"{SUPERSESSION}/redo", supersession_routes.RedoView.as_view()),
-    path(f"{SUPERSESSION}/reopen", supersession_routes.ReopenView.as_view()),
+    path(f"{OWN}/verdicts", ingest_routes.VerdictsView.as_view()),
+    path(f"{OWN}/intents", memory_routes.IntentsView.as_view()),
+    path(f"{OWN}/intents/<uuid:row>/undo", memory_routes.UndoIntentView.as_view()),
+    path(f"{OWN}/supersessions", case_routes.SupersessionsView.as_view()),
+    path(SUPERSESSION, case_routes.SupersessionView.as_view()),
+    path(f"{SUPERSESSION}/approve", case_routes.ApproveView.as_view()),
+    path(f"{SUPERSESSION}/reject", case_routes.RejectView.as_view()),
+    path(f"{SUPERSESSION}/keep-both", case_routes.KeepBothView.as_view()),
+    path(f"{SUPERSESSION}/undo", case_routes.UndoView.as_view()),
+    path(f"{SUPERSESSION}/redo", case_routes.RedoView.as_view()),
+    path(f"{SUPERSESSION}/reopen", case_routes.ReopenView.as_view()),
 ]

@@ -6,7 +6,9 @@ from functools import partial
 from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
+from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
 from msgspec import Meta
 from pydantic import Field, WithJsonSchema
 from rest_framework.request import Request
@@ -16,6 +18,7 @@ from typing_extensions import TypedDict
 from memories.api.answer_once import make_once
 from memories.erase import workspace_removal
 from memories.ranking import Weights
+from memories.transfer.export_workspace import export_over_http
 from memories.workspace_settings import (
     WorkspaceSettings,
     change_weights,
@@ -30,7 +33,7 @@ from workspaces.api.views import NEEDS, AskerView, WorkspaceView, administrator_
 from workspaces.api.workspace_routes import OneWorkspaceView, WorkspaceJson, WorkspacesView
 from workspaces.auth import as_uuid
 from workspaces.models import Capability, Workspace, WorkspaceRemoval
-from workspaces.request_fields import Free, Number, Text, declared
+from workspaces.request_fields import Flag, Free, Number, Text, declared
 
 WAIT = 10.0  # seconds that a request takes part in the work; then the worker goes on
 
@@ -57,10 +60,17 @@ def settings_schema() -> dict[str, Any]:
     return schema
 
 
+ANYWAY = (
+    "Change it though golden questions would be answered worse; else that is 409 with code"
+    " `worse_answers`."
+)
+
+
 @declared
 class WorkspaceChanges(TypedDict, total=False):
     name: Annotated[Text, Field(max_length=200)]
     settings: Annotated[Free, WithJsonSchema(settings_schema())]
+    anyway: Annotated[Flag, Field(description=ANYWAY)]
 
 
 @declared
@@ -106,7 +116,9 @@ class ChangingWorkspaceView(OneWorkspaceView):
     def patch(self, request: Request, workspace: str) -> Response:
         """Another name, other settings: those that are named, whole; the others stay."""
         body = read(WorkspaceChanges, request.data)
-        row = change_workspace(self.scope, body.get("name"), body.get("settings"))
+        row = change_workspace(
+            self.scope, body.get("name"), body.get("settings"), anyway=body.get("anyway", False)
+        )
         return Response(WorkspaceJson.of(row))
 
     @operation("removeWorkspace", query=RemoveQuery, answer={200: RemovalJson, 202: RemovalJson})
@@ -135,6 +147,21 @@ class ChangingWorkspaceView(OneWorkspaceView):
         return Response(RemovalJson.of(asked), status=202 if asked.is_open else 200)
 
 
+class ExportView(WorkspaceView):
+    needs = dict.fromkeys(("GET",), Capability.ADMIN)
+
+    @operation("exportWorkspace", answer={(200, "application/x-ndjson"): OpenApiTypes.STR})
+    def get(self, request: Request, workspace: str) -> StreamingHttpResponse:
+        """The workspace with all its history as lines of JSON, as `importworkspace` reads them:
+        with masked words, and without keys and members. One that is too large for a request is 409
+        with code `too_large`. The audit keeps who had it."""
+        row = Workspace.objects.get(pk=self.scope.workspace_id)
+        parts = export_over_http(row, self.scope.actor)
+        answer = StreamingHttpResponse(parts, content_type="application/x-ndjson")
+        answer.headers["Content-Disposition"] = f'attachment; filename="{row.slug}.jsonl"'
+        return answer
+
+
 class WeightJson(JsonAnswer):
     value: float
     default: float
@@ -154,6 +181,7 @@ class WeightChanges:
         dict[str, Number | None],
         Field(min_length=1, description="By name; null gives a weight its default back."),
     ]
+    anyway: Annotated[Flag, Field(description=ANYWAY)] = False
 
 
 def weights_response(weights: Weights) -> Response:
@@ -174,5 +202,5 @@ class RankingView(WorkspaceView):
     @operation("changeRanking", request=WeightChanges, answer=WeightsJson)
     def patch(self, request: Request, workspace: str) -> Response:
         """Other weights for this workspace."""
-        changes = read(WeightChanges, request.data).weights
-        return weights_response(change_weights(self.scope, changes))
+        body = read(WeightChanges, request.data)
+        return weights_response(change_weights(self.scope, body.weights, anyway=body.anyway))

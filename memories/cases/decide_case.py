@@ -26,7 +26,7 @@ from memories.models import (
     Supersession,
     WorkspaceIndex,
 )
-from memories.resolve import grounds
+from memories.resolve import grounds, support
 from memories.review.approve import decide, let_replace, release
 from memories.review.create import checked
 from memories.review.edit import new_version
@@ -225,13 +225,15 @@ class _CaseAct:
             memory = self._standing(memory_id)
             was_held = memory.state is MemoryState.HELD
             note = decision.note or REJECTED
-            forget_locked(self.scope, memory, note)
+            forget_locked(self.scope, [memory], note)
             reject_claim(self.scope, memory, note)
             self.steps.append({"act": "forget", "memory": str(memory.pk), "held": was_held})
-        # What is kept holds whatever it rested on.
+        # What is kept holds whatever it rested on, and whatever document says it no more.
         for memory_id in decision.keep:
             if kept := grounds.keep(memory_id):
                 self.steps.append({"act": "keep", "grounds": kept})
+            if fact := support.keep(self._standing(memory_id)):
+                self.steps.append({"act": "vouch", "fact": str(fact.pk)})
 
     def _standing(self, memory_id: uuid.UUID) -> Memory:
         """The memory, locked; Conflict where it ended meanwhile."""
@@ -358,15 +360,6 @@ class _CaseAct:
         for row in Supersession.objects.filter(case=case, state=State.PENDING):
             if not Memory.objects.filter(pk=row.new_id, held_at__isnull=False).exists():
                 decide(self.scope, row, "keep_both", Supersession.KEPT_BOTH)
-        self._refuse_left()
-        case.state, case.note, case.steps = Case.State.DECIDED, decision.note, self.steps
-        case.decided_by, case.decided_at = self.scope.actor, timezone.now()
-        case.snoozed_until = None
-        case.version = Case.objects.values_list("version", flat=True).get(pk=case.pk) + 1
-        case.save()
-        audit_case(self.scope, "decide", case, reason=decision.note)
-
-    def _refuse_left(self) -> None:
         if waiting_orders(self.case):
             raise Invalid("intent", "Say whether what was asked for is done.", "left")
         left = CaseItem.objects.filter(case=self.case).select_related("memory", "fact")
@@ -379,6 +372,12 @@ class _CaseAct:
                 raise Invalid(
                     "accept", f"Say what becomes of fact {item.fact_id}: it waits.", "left"
                 )
+        case.state, case.note, case.steps = Case.State.DECIDED, decision.note, self.steps
+        case.decided_by, case.decided_at = self.scope.actor, timezone.now()
+        case.snoozed_until = None
+        case.version = Case.objects.values_list("version", flat=True).get(pk=case.pk) + 1
+        case.save()
+        audit_case(self.scope, "decide", case, reason=decision.note)
 
 
 def _order_step(act: str, intent: Intent) -> dict[str, object]:

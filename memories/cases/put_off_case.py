@@ -1,4 +1,4 @@
-"""A case left for later, or given to somebody."""
+"""A case made by a person, left for later, or given to somebody."""
 
 import uuid
 from datetime import datetime
@@ -7,10 +7,36 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.cases.decide_case import audit_case, locked_case, refuse_changed
-from memories.errors import Invalid
-from memories.models import Case
+from memories.english import statements
+from memories.errors import Conflict, Invalid
+from memories.index import row_marks, workspace_index
+from memories.models import Case, MemoryState, topic_of
+from memories.resolve.file_cases import CaseAbout, NewItem, open_case
+from memories.review.forget import locked
 from workspaces.models import Membership
 from workspaces.scope import Scope
+
+ASKED = "asked"  # why a memory is in a case that a person made
+
+
+@transaction.atomic(durable=True)
+def ask_case(scope: Scope, memory_id: uuid.UUID) -> Case:
+    """The case in which a live memory waits for somebody's word: the one that is open about its
+    attribute, else a new one. Conflict where it is believed no more."""
+    space = workspace_index.index_of(scope.workspace_id)
+    workspace_index.lock(space)
+    memory = locked(scope, memory_id)
+    if memory.state != MemoryState.LIVE:
+        raise Conflict(f"It is {memory.state}: there is nothing to decide about it.")
+    keys = statements.slot_keys(statements.read(memory.content, row_marks.words_of(space)))
+    attribute, topic = memory.category or "other", memory.pk
+    if keys:
+        attribute, topic = keys[0].split("|")[1], topic_of(keys[0])
+    about = CaseAbout(scope.workspace_id, memory.subject_id, attribute, topic)
+    item = NewItem(memory.valid_from or memory.created_at, ASKED, memory_id=memory.pk)
+    case = Case.objects.get(pk=open_case(about, Case.Kind.UNCERTAIN, [item]))
+    audit_case(scope, "ask", case)
+    return case
 
 
 @transaction.atomic(durable=True)

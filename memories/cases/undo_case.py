@@ -23,7 +23,7 @@ from memories.models import (
     WorkspaceIndex,
     rank_of,
 )
-from memories.resolve import grounds, state_changes
+from memories.resolve import grounds, state_changes, support
 from memories.review.approve import believe_again, decide
 from memories.review.forget import forget_locked, locked
 from memories.review.undo import may_be_learned, put_back
@@ -73,7 +73,8 @@ def _absorb(case: Case) -> None:
                 CaseItem.objects.filter(pk=item.pk).update(case=case)
         Supersession.objects.filter(case=other).update(case=case)
         case.risk = max(case.risk, other.risk)
-        case.rank = rank_of(case.risk, case.created_at)
+        case.served = max(case.served, other.served)
+        case.rank = rank_of(case.risk, case.created_at, case.served)
         other.delete()
 
 
@@ -109,7 +110,7 @@ def _take_words_back(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
     old, worded = locked(scope, edit.old_id), locked(scope, edit.new_id)
     _unchanged(old.superseded_by_id == worded.pk and worded.superseded_by_id is None, worded)
     state_changes.unlink(old, worded)
-    forget_locked(scope, worded, UNDONE)
+    forget_locked(scope, [worded], UNDONE)
     may_be_learned(old)
     believe_again(space, old, Cause.UNDONE)
     decide(scope, edit, "undo")
@@ -134,7 +135,7 @@ def _doubt_again(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
             put_back(space, locked(scope, row.old_id), memory)
             decide(scope, row, "undo")
         if memory.forgotten_at is None:
-            forget_locked(scope, memory, UNDONE)
+            forget_locked(scope, [memory], UNDONE)
     else:
         state_changes.add_support({memory.pk: -1}, timezone.now())
     Fact.objects.filter(pk=fact.pk).update(memory=None, quarantined_at=timezone.now())
@@ -183,10 +184,15 @@ def _let_fall(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
     grounds.doubt(step["grounds"])
 
 
+def _vouch_no_more(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
+    support.doubt(step["fact"])
+
+
 BACK: dict[str, Callable[[Scope, WorkspaceIndex, Step], list[uuid.UUID] | None]] = {
     "pairs": _wait_again,
     "release": _hold_again,
     "keep": _let_fall,
+    "vouch": _vouch_no_more,
     "replace": _take_out,
     "edit": _take_words_back,
     "forget": _remember,

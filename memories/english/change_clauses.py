@@ -10,7 +10,7 @@ from typing import TypeVar
 
 GONE = re.compile(
     r"\b(?:no longer|any ?more|any longer|used to|after all|instead of|took me off|done with|moved on from"
-    r"|(?:gave|given|giving) up|left|quit|stopped|dropped|cancell?ed|sold|closed|retired|died|broke|switched"
+    r"|(?:gave|given|giving) up|went off|gone off|no more|ditched|left|quit|stopped|dropped|cancell?ed|sold|closed|retired|died|broke|switched"
     r"|replaced|moved out|went to another|is over|got rid of|ended)\b",
     re.IGNORECASE,
 )
@@ -18,6 +18,7 @@ ARRIVED = re.compile(
     r"\b(?:now|these days|nowadays|instead|from now on|currently|at the moment|since then)\b",
     re.IGNORECASE,
 )
+_is_over = re.compile(r"\b(?:no longer|any ?more|any longer|after all)\b", re.IGNORECASE)
 _now_first = re.compile(
     r"(?:now|nowadays|these days),? (?P<rest>(?:I|we|my|our)\b.+)", re.IGNORECASE
 )
@@ -28,6 +29,9 @@ _instead = re.compile(
 )
 _after_comma = re.compile(
     r"[,;] (?:but |and |so )?(?=(?:it|they|that)(?:['’](?:s|re)| (?:is|are)) )", re.IGNORECASE
+)
+_before_instead = re.compile(
+    r"[,;] (?=(?:but |and )?[^,;]{2,40} (?:is|are)(?: now)?$)", re.IGNORECASE
 )
 _acts = re.compile(r"(?P<it>It|They|He|She) (?P<rest>[a-z]+s\b.+|now [a-z]+s\b.+)")
 _over = r"(?: (?:any ?more|any longer|these days|now|after all|from now on))?"
@@ -40,6 +44,28 @@ _is_not = re.compile(
 _does_not = re.compile(
     rf"(?P<who>[^,;]{{1,60}}?) (?:don['’]t|do not|(?P<third>doesn['’]t|does not)|no longer|used to) "
     rf"(?P<verb>[a-z]+)(?P<lead> (?:in|at|for|on|to|with|by|from|as|a|an|the|my|our))? (?P<rest>[^,;]{{2,80}}?){_over}",
+    re.IGNORECASE,
+)
+# "I cancelled Spotify and moved to Deezer": two acts of one person
+_two_acts = re.compile(
+    r"(?P<who>I|we)(?P<first>(?:['’]ve|['’]d)? (?:(?:have|had|just|finally|recently|already|also) )*(?:quit|left|sold|cancell?ed"
+    r"|closed|stopped|ended|dropped|ditched|gave|got rid of|returned|retired|resigned|moved|broke up|let|donated)"
+    r"\b[^,;]{2,80}?),? and (?:(?:now|then|am|are|have|instead) )*(?P<second>(?:joined|moved|switched|bought|got"
+    r"|started|signed|took|went|found|opened|enrolled|adopted|picked|rented|chose|hired|subscribed|ordered|work"
+    r"|study|live|use|drive|train|play|drink|eat|go|rent|pay|read|run|ride|teach|take|own|write|shop|bank|see|visit|get|have|listen|watch|wear|order|call)\b"
+    r"[^,;]{2,100})",
+    re.IGNORECASE,
+)
+# "the one on Mill Lane", after "the gym on Oak Street"
+_one = re.compile(
+    r"\b(?P<article>the|a|an) (?P<what>(?:[a-z]+ )?)one(?P<place> (?:on|in|at|near|by|from|of)\b)"
+)
+_thing = re.compile(
+    r"\b(?:the|my|our|a|an) (?P<noun>[a-z]{3,20}) (?:on|in|at|near|by|from|of|called)\b"
+)
+# "..., turquoise is"
+_is_instead = re.compile(
+    r"(?:but |and )?(?P<value>(?!(?:it|that|this|they|he|she|there|what)\b)[^,;]{2,40}?) (?:is|are)(?: now)?",
     re.IGNORECASE,
 )
 _that_does = re.compile(r" that (?:I|we|he|she|they|it) [a-z]+$", re.IGNORECASE)
@@ -56,10 +82,19 @@ def changed(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str | Non
         is_told = bool(
             (ARRIVED.search(text) and GONE.search(around))
             or (GONE.search(text) and ARRIVED.search(around))
+            or _is_over.search(text)
         )
         if match := _now_first.fullmatch(text):
             text = f"{match['rest']} now"
-        cut = _after_comma.search(text)
+        if (one := _one.search(text)) and (thing := _thing.search(before)):
+            text = f"{text[: one.start('what')]}{one['what']}{thing['noun']}{text[one.start('place') :]}"
+            is_told = True
+        if acts := _two_acts.fullmatch(text):
+            yield item, f"{acts['who']}{acts['first']}"
+            yield item, f"{acts['who']} {acts['second']}"
+            before = text
+            continue
+        cut = _after_comma.search(text) or _before_instead.search(text)
         first = text[: cut.start()] if cut else before
         said = _said_instead(first, text[cut.end() :] if cut else text, is_one=cut is not None)
         if cut and said:
@@ -83,6 +118,9 @@ def _said_instead(first: str, second: str, *, is_one: bool) -> str:
             is_alike = match["value"].split()[0].lower() == denied["rest"].split()[0].lower()
             is_thing = is_one and denied["who"].lower() not in ("i", "we")
             return f"{denied['who']}{join}{is_} {match['value']}" if is_alike or is_thing else ""
+        other = _is_instead.fullmatch(second)
+        if other and is_one and denied["rest"].lower().startswith(("my ", "our ")):
+            return f"{denied['rest']} {'are' if is_ == 'are' else 'is'} {other['value']}"
         return f"{denied['who']} {acts['rest']}" if acts else ""
     denied = _does_not.fullmatch(first)
     if denied is None:
@@ -114,7 +152,17 @@ def _names_a_value(value: str, lead: str) -> bool:
 
 def _goes_on(before: str, text: str) -> bool:
     """ "I no longer get up at six" and "I get up at five": the same is done otherwise."""
+    if denied := _is_not.fullmatch(before):
+        is_ = denied["is"] or denied["be"] or denied["short"]
+        verb = denied["rest"].split()[0]
+        said = f"{denied['who']}{'' if denied['short'] else ' '}{is_} {verb} "
+        return verb.endswith(("ing", "on", "in", "at", "with")) and text.lower().startswith(
+            said.lower()
+        )
     denied = _does_not.fullmatch(before)
-    return denied is not None and text.lower().startswith(
-        f"{denied['who']} {denied['verb']} ".lower()
+    if denied is None:
+        return False
+    often = re.sub(
+        r"^(I|we) (?:always|now|only|usually|mostly) ", r"\1 ", text, flags=re.IGNORECASE
     )
+    return often.lower().startswith(f"{denied['who']} {denied['verb']} ".lower())

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from memories.english import change_clauses, unspoken
 from memories.english.patterns.pattern import KIN, PEOPLE, PETS
+from memories.english.verbs import PAST
 
 LONGEST = 500  # characters; what goes on longer without a full stop is no sentence
 # most characters fail at the first look and are not tried any further
@@ -65,7 +66,9 @@ _asks = r"(?:(?:can|could|would|will|do) you|please|(?:what|which|how|where) (?:
 _asking = re.compile(_asks, re.IGNORECASE)
 _joint = re.compile(
     r",?\s+(?:and|but|plus|though|although|'cause|cuz)\s+"
-    r"(?=(?:I|we|my|our)(?:['’]\w+)?\s)|,\s+(?=(?:I|we)(?:['’]\w+)?\s)"
+    r"(?=(?:I|we|my|our)(?:['’]\w+)?\s)|,\s+(?:so\s+(?:now\s+)?)?(?=(?:I|we)(?:['’]\w+)?\s)"
+    r"|,\s+(?:so\s+(?:now\s+)?)?(?=(?:my|our)\s(?:new\s)?[\w-]+(?:\s[\w-]+)?\s(?:is|are)\b)"
+    r"|:\s+(?=(?:I|we)(?:['’]\w+)?\s)"
     rf"|,\s+(?:(?:so|and|but|then)\s+)?(?={_asks})",
     re.IGNORECASE,
 )
@@ -79,7 +82,9 @@ _leading = re.compile(
 _owned = re.compile(
     r"(?:my|our) [\w-]+(?: (?:at|in|from|for|on|with|to|by) [^,.;!?]{2,60})?[.!]*", re.IGNORECASE
 )
-_companion = re.compile(r"(?:[Mm]y|[Oo]ur) [\w-]+(?: [\w-]+)?|[Mm]e|[A-Z][\w-]+|[Bb]oth \w+")
+_companion = re.compile(
+    rf"(?:[Mm]y|[Oo]ur) [\w-]+(?: (?!(?:{PAST})$)[\w-]+)?|[Mm]e|[A-Z][\w-]+|[Bb]oth \w+"
+)
 _bullet = re.compile(r"\s*(?:[-*•‣]|\d{1,3}[.)]|>|#{1,6})\s+")
 _opening_words = (
     r"(?:just )?so you know(?! (?:how|what|why|that)\b)|as (?:I|we) (?:just |already )?(?:said|told you|mentioned)(?: before| earlier)?|like I said|on (?:another|a different|a side|a lighter|a similar) note"
@@ -87,9 +92,9 @@ _opening_words = (
     r"|ooh|ah|aww*|and|but|also|plus|actually|honestly|btw|by the way|totally|thanks(?: so much| a lot| a bunch)?"
     r"|thank you(?: so much)?|sure thing|guess what|you know(?: what)?|anyways?|haha\w*|lol|sorry|ok(?:ay)?"
     r"|hmm+|definitely|absolutely|of course|congrats|congratulations|unfortunately|luckily|fortunately"
-    r"|thankfully|(?:just a |a )?(?:quick |small |friendly )?(?:heads[- ]up|note|reminder|fyi|psa|status|correction|edit|nit|nitpick|minor|blocking|blocker|suggestion|issue|optional|remember|important|warning|update)(?=\s*[:–])|same here|me too|as for me|for me|to be honest|tbh|i mean|speaking of which|for sure|no way"
+    r"|thankfully|(?:just a |a )?(?:quick |small |friendly )?(?:heads[- ]up|note|reminder|fyi|psa|status|correction|edit|nit|nitpick|minor|blocking|blocker|suggestion|issue|optional|remember|important|warning|update)(?=\s*[:–])|(?!please\b)(?:[\w'-]+ ){0,4}(?:note|reminder|recap|update|check|checkpoint|announcement|memo|comment|confirmation|notice|news)(?: again| only)?(?: for (?:[\w'-]+ ){0,4}[\w'-]+)?(?=\s*:\s)|same here|me too|as for me|for me|to be honest|tbh|i mean|speaking of which|for sure|no way"
     r"|me(?=\s*:)|man|dude|basically|obviously|agreed|fyi|in fact|however|therefore|meanwhile|overall|personally"
-    r"|good (?:morning|evening|afternoon)|of late|my (?:guy|friend|dear|bro|love)(?=,)"
+    r"|good (?:morning|evening|afternoon)|of late|my (?:guy|friend|dear|bro|love)(?=,)|my (?:brother|sister|people|man|boss|chief)(?=, (?!who|whose|which|and|now|aged|also|her|his)(?-i:[a-z]))"
     # these open a sentence only before a pause: "No, I ..." but "No need to ..."
     r"|(?:no|sure|cool|great|nice|awesome|exactly|right|then|clearly|true|update|perfect|good|alright)(?=\s*[,.!:…–])"
 )
@@ -145,12 +150,6 @@ def of_text(text: str) -> Sequence[Clause]:
     return _of_message(text) if len(text) <= unspoken.MESSAGE else _told_whole(text)
 
 
-@lru_cache(maxsize=16)
-def _of_message(text: str) -> Sequence[Clause]:
-    """As `of_text`: the gatekeeper and the patterns read the same messages."""
-    return _told_whole(text)
-
-
 def _told_whole(text: str) -> Sequence[Clause]:
     told = [(each, each.text) for each in _of_text(text)]
     if not any(change_clauses.GONE.search(words) for _, words in told):
@@ -159,6 +158,9 @@ def _told_whole(text: str) -> Sequence[Clause]:
         each if words is None else replace(each, text=words, is_change=not each.is_question)
         for each, words in change_clauses.changed(told)
     )
+
+
+_of_message = lru_cache(maxsize=16)(_told_whole)  # gatekeeper and patterns read the same messages
 
 
 def _of_text(text: str) -> Iterator[Clause]:
@@ -194,20 +196,17 @@ def _heading(sentence: str) -> str:
     """The claim that each item of the list below `sentence` makes: "My hobbies are {}"."""
     is_head = sentence.rstrip("*_ \t\r").endswith(":")
     match = _heads.fullmatch(_opening.sub("", sentence, count=1)) if is_head else None
+    if not is_head:
+        return ""
     if match is None:
-        return _other_heading(sentence) if is_head else ""
+        words = sentence.strip("*_# \t\r")
+        if whose := _relative.fullmatch(words):
+            return f"{whose['who']} {whose['verb']} {{}}{whose['rest'] or ''}"
+        return _lists.get(words.rstrip(":*_ ").lower().removeprefix("my "), "")
     words = match[1].strip().replace("{", "").replace("}", "")
     if match[2].lower() not in ("my", "our") or _has_verb.search(words):
         return f"{words} {{}}"
     return f"{words} {'include' if _of_title.split(words)[0].endswith('s') else 'is'} {{}}"
-
-
-def _other_heading(sentence: str) -> str:
-    words = sentence.strip("*_# \t\r")
-    match = _relative.fullmatch(words)
-    if match:
-        return f"{match['who']} {match['verb']} {{}}{match['rest'] or ''}"
-    return _lists.get(words.rstrip(":*_ ").lower().removeprefix("my "), "")
 
 
 def _is_item(text: str, start: int, sentence: str) -> bool:

@@ -3,12 +3,9 @@
 import re
 from datetime import date, timedelta
 
-from memories.english.time_spans import MONTH, MONTHS, WEEKDAY, month_number, weekday_number
+from memories.english.calendar import MONTH, MONTHS, WEEKDAY, month_number, weekday_number
 
-_months = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
-)
+_months = rf"{MONTH}\.?"
 _number_words = (
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen"
     r"|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty)(?:[- ](?:one|two|three|four|five"
@@ -26,7 +23,7 @@ _kinds = tuple(
         ),
         (r"\d{1,2}(?:[:.]\d{2})(?: ?[ap]\.?m\.?)?|\d{1,2} ?[ap]\.?m\.?|noon|midnight", re.I),
         (r"\d{1,2}(?:st|nd|rd|th)", re.I),
-        (r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.I),
+        (WEEKDAY, re.I),
         (_months, re.I),
         (r"[$€£]\d[\d,.]*[km]?", re.I),
         (r"[A-Z]+-?\d+\w*|\d+[A-Z]+\w*", 0),

@@ -1,21 +1,22 @@
-"""Dates in English words, read against a clock: one grammar for what facts tell of, what queries ask
-for, when a plan is over and what a statement may repeat.
+"""Dates in English words, read against a clock: one grammar for what facts tell of, what queries
+ask for, when a plan is over and what a statement may repeat.
 
 Each form at the end finds one way of naming a time; what stands beside each other is then put
-together: "Friday" and "at 3pm", "in May" and "of last year", "from March" and "to May".
-"""
+together: "Friday" and "at 3pm", "in May" and "of last year", "from March" and "to May"."""
 
 import re
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-from memories.english import calendar_dates, relative_dates
-from memories.english.calendar_dates import MONTH_WORDS, RANGE_WORDS, Clock, DateOrder
-from memories.english.numbers import COUNT, ORDINALS
-from memories.english.time_spans import (
+from memories.english import calendar, relative_dates
+from memories.english.calendar import (
     MONTH,
+    MONTH_WORDS,
+    RANGE_WORDS,
     WEEKDAY,
+    Clock,
+    DateOrder,
     Span,
     days_from,
     in_year,
@@ -23,6 +24,7 @@ from memories.english.time_spans import (
     midnight,
     months_from,
 )
+from memories.english.numbers import COUNT, ORDINALS
 
 _UNIT = r"(?:minute|hour|day|week|fortnight|weekend|month|quarter|year|decade)"
 _YEAR = r"(?:19|20)\d\d"
@@ -83,6 +85,16 @@ def spans(text: str, at: datetime | None, order: DateOrder = "auto") -> list[Spa
     of any year where they name no year."""
     phrases = sorted(_phrases(text, at or datetime(2000, 1, 1), order), key=lambda p: p.rank)
     return [p.span for p in phrases if at is not None or not p.span.is_relative]
+
+
+def places(text: str, at: datetime | None, order: DateOrder = "auto") -> list[tuple[int, int]]:
+    """Where the times stand in `text` that `spans` reads."""
+    phrases = _phrases(text, at or datetime(2000, 1, 1), order)
+    return [
+        (phrase.first, phrase.last)
+        for phrase in phrases
+        if at is not None or not phrase.span.is_relative
+    ]
 
 
 _counted = re.compile(rf"{_WHICH}\b", re.IGNORECASE)
@@ -299,32 +311,32 @@ _forms: Sequence[tuple[str, re.Pattern[str], _Meaning]] = tuple(
     for kind, form, meaning in (
         ("day",
          r"(?<![\w.-])(?P<year>\d{4})(?P<sign>[-/])(?P<month>\d\d)(?P=sign)(?P<day>\d\d)"
-         r"(?:[T ](?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)(?::\d\d\S*)?)?(?![\d-])", calendar_dates.iso),
+         r"(?:[T ](?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)(?::\d\d\S*)?)?(?![\d-])", calendar.iso),
         ("day",
          r"(?<![\w./-])(?P<first>\d{1,2})(?P<sign>[./-])(?P<second>\d{1,2})(?:(?P=sign)(?P<year>(?:\d\d)?\d\d)|(?P<dot>\.))?"
-         r"(?![\w/-]|\.\d)", calendar_dates.numeric),
-        ("month", rf"(?<![\w.-])(?P<year>{_YEAR})-(?P<month>0[1-9]|1[0-2])(?P<day>)?(?P<hour>)?(?![\w-])", calendar_dates.iso),
+         r"(?![\w/-]|\.\d)", calendar.numeric),
+        ("month", rf"(?<![\w.-])(?P<year>{_YEAR})-(?P<month>0[1-9]|1[0-2])(?P<day>)?(?P<hour>)?(?![\w-])", calendar.iso),
         ("days",
          rf"\b(?P<day>\d{{1,2}}){_TH}(?P<join> (?:to|until|till|through|and) (?:the )?|\s?[-–]\s?)(?P<until>\d{{1,2}}){_TH}"
-         rf"(?: of)? (?P<month>{MONTH})\b\.?(?:,? (?P<year>{_YEAR}))?", calendar_dates.days_of_month),
+         rf"(?: of)? (?P<month>{MONTH})\b\.?(?:,? (?P<year>{_YEAR}))?", calendar.days_of_month),
         ("days",
          rf"\b(?P<month>{MONTH})\.? (?P<day>\d{{1,2}}){_TH}(?P<join> (?:to|until|till|through|and) (?:the )?|\s?[-–]\s?)"
-         rf"(?P<until>\d{{1,2}}){_TH}(?![:\w])(?:,? (?P<year>{_YEAR}))?", calendar_dates.days_of_month),
+         rf"(?P<until>\d{{1,2}}){_TH}(?![:\w])(?:,? (?P<year>{_YEAR}))?", calendar.days_of_month),
         ("any day",
-         rf"\b(?P<month>{MONTH})\.? (?:the )?(?P<day>\d{{1,2}}){_TH}\b(?![:\d])(?:,? (?P<year>{_YEAR})\b)?", calendar_dates.named_day),
+         rf"\b(?P<month>{MONTH})\.? (?:the )?(?P<day>\d{{1,2}}){_TH}\b(?![:\d])(?:,? (?P<year>{_YEAR})\b)?", calendar.named_day),
         ("any day",
-         rf"\b(?P<day>\d{{1,2}}){_TH}(?: of)? (?P<month>{MONTH})\b(?:,? (?P<year>{_YEAR})\b)?", calendar_dates.named_day),
+         rf"\b(?P<day>\d{{1,2}}){_TH}(?: of)? (?P<month>{MONTH})\b(?:,? (?P<year>{_YEAR})\b)?", calendar.named_day),
         ("season",
          rf"\b(?:{_WHICH} |in (?:the )?|during (?:the )?|since |(?:the )?(?=\w+,? (?:of )?{_YEAR}))"
-         rf"(?P<season>spring|summer|fall|autumn|winter)\b(?:,? (?:of )?(?P<year>{_YEAR})\b)?", calendar_dates.season),
-        ("quarter", rf"\bQ(?P<digit>[1-4])\b|\bthe {_ORDINAL} quarter\b", calendar_dates.quarter),
-        ("any day", rf"\b(?:{'|'.join(calendar_dates.HOLIDAYS)})\b".replace("'", "['’]"), calendar_dates.holiday),
+         rf"(?P<season>spring|summer|fall|autumn|winter)\b(?:,? (?:of )?(?P<year>{_YEAR})\b)?", calendar.season),
+        ("quarter", rf"\bQ(?P<digit>[1-4])\b|\bthe {_ORDINAL} quarter\b", calendar.quarter),
+        ("any day", rf"\b(?:{'|'.join(calendar.HOLIDAYS)})\b".replace("'", "['’]"), calendar.holiday),
         ("end",
          r"\b(?P<part>end|beginning|start) of (?:the |(?=last|this|next))(?:(?P<which>last|this|next) )?"
          r"(?P<unit>week|month|quarter|year)\b", relative_dates.end_of),
         ("month",
          rf"\b(?:{_WHICH} )?(?:(?P<part>early|mid|late|(?:beginning|start|end) of)[ -])?(?P<month>{MONTH})\b"
-         rf"(?:,? (?:of )?(?P<year>{_YEAR})\b)?", calendar_dates.month),
+         rf"(?:,? (?:of )?(?P<year>{_YEAR})\b)?", calendar.month),
         ("day of month",
          r"\bthe (?P<day>\d{1,2})(?:st|nd|rd|th)\b"
          r"(?=[^\w\s]|\s*$| (?:and|but|because|so|at|for|with|to|in|when|if|we|I|of (?:last|this|next) month)\b)", relative_dates.day_of_month),
@@ -344,8 +356,8 @@ _forms: Sequence[tuple[str, re.Pattern[str], _Meaning]] = tuple(
         ("months", rf"\b{_WHICH} (?P<unit>weekend|month|quarter|decade)\b(?! of\b)", relative_dates.period),
         ("relative year", rf"\b{_WHICH} (?P<unit>year)\b", relative_dates.period),
         ("months", r"\b(?:over|at|on|during) the weekend\b", relative_dates.the_weekend),
-        ("decade", rf"\b(?P<year>(?:19|20)?\d0)['’]?s\b|\bthe (?P<name>{'|'.join(calendar_dates.NINETIES)})\b", calendar_dates.decade),
-        ("year", rf"\b(?:(?P<part>early|mid|late|(?:beginning|start|end) of)[ -])?(?P<year>{_YEAR})\b(?![-/]\d)", calendar_dates.year),
+        ("decade", rf"\b(?P<year>(?:19|20)?\d0)['’]?s\b|\bthe (?P<name>{'|'.join(calendar.NINETIES)})\b", calendar.decade),
+        ("year", rf"\b(?:(?P<part>early|mid|late|(?:beginning|start|end) of)[ -])?(?P<year>{_YEAR})\b(?![-/]\d)", calendar.year),
         ("time",
          r"\b(?:at )?(?:(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))? ?(?P<half>[ap])\.?m\b\.?|(?P<hour24>[01]?\d|2[0-3]):(?P<minute24>[0-5]\d)\b"
          r"|(?P<noon>noon)\b)", relative_dates.time_of_day),

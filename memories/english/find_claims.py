@@ -1,11 +1,10 @@
 """Claims in plain language, found without any model: patterns as data over clauses of a text.
 
-Which of the clauses that fit a pattern say enough to be kept: first the message, in which signs of
-news about its speaker's life are weighed against signs of mere courtesy. Then its clauses: the looser
-a pattern, the more a clause must say. Weights and limits were fitted to labelled conversations
-(logistic regression, each conversation judged by weights from the others), one set for talk between
-people and one for talk with an assistant.
-"""
+Which of the clauses that fit a pattern say enough to be kept: first the message, in which signs
+of news about its speaker's life are weighed against signs of mere courtesy. Then its clauses:
+the looser a pattern, the more a clause must say. Weights and limits were fitted to labelled
+conversations (logistic regression, each conversation judged by weights from the others), one set
+for talk between people and one for talk with an assistant."""
 
 import math
 import re
@@ -15,11 +14,12 @@ from datetime import datetime
 
 from memories.bounds import Budget
 from memories.english import clauses, person, read_clause, short_answers, unspoken, worth
-from memories.english.calendar_dates import DateOrder
+from memories.english.calendar import MONTHS, WEEKDAYS, DateOrder
 from memories.english.clauses import Clause
 from memories.english.dates import event_date
 from memories.english.patterns import library
 from memories.english.patterns.pattern import Found, Pattern
+from memories.english.shorten_clause import shortened
 from memories.english.statements import is_life_event
 from memories.english.talk import UNKNOWN, Talk
 from memories.english.worth import Telling
@@ -32,6 +32,7 @@ CERTAIN, SURE, FIRM, FAIR, LOOSE = (
     0.55,
 )  # confidence from which a pattern counts as such
 FAIR_WEIGHT, LOOSE_WEIGHT = 3, 4  # telling words that a clause needs
+DAYS = {*MONTHS, *WEEKDAYS}
 FEW = 3  # clauses of a message of which each is heard for itself
 AMONG_PEOPLE: Mapping[str, float] = {
     "mentions": 0.22,
@@ -154,6 +155,8 @@ def _says_enough(fit: Fit, told: MessageWorth) -> bool:
         return True
     if fit.clause.is_change and confidence >= LOOSE and fit.weight:
         return True
+    if fit.pattern.name in worth.OF_WORK and fit.weight:
+        return True
     # To a machine, what somebody tells of themselves stands beside what they ask it to do.
     if told.to_machine and told.heard <= FEW and fit.weight > 1 and _is_own(fit):
         return True
@@ -228,7 +231,10 @@ def _with_best(told: Sequence[tuple[Fit, Found]]) -> list[tuple[Fit, Found]]:
     strong = {
         each.start: worth.strength(fit.match.string)
         for fit, each in told
-        if each.unworthy in worth.WEAK and fit.pattern.name not in worth.IDLE and not fit.is_beside
+        if each.unworthy in worth.WEAK
+        and fit.pattern.name not in worth.IDLE
+        and not fit.is_beside
+        and not worth.is_idle(fit.match.string)
     }
     best = max(strong, key=lambda start: strong[start], default=-1)
     is_enough = strong.get(best, 0) >= worth.LEAST
@@ -248,6 +254,13 @@ def _assented(text: str, name: str, talk: Talk) -> list[tuple[Clause, str]]:
     return [(Clause(words, start, end, False, True), words)] if words else []
 
 
+# It is told as what holds; when it is told stands beside it.
+_of_now = re.compile(
+    r"^(?:now|nowadays|these days|at the moment|at present|currently|right now|by now|meanwhile),? (?=(?:I|we|my|our)\b)",
+    re.IGNORECASE,
+)
+
+
 def _read(text: str, name: str, talk: Talk) -> Iterator[tuple[Clause, str]]:
     """The clauses of `text` with their words as patterns read them; the first may be an answer."""
     people, question = replace(talk.people), talk.question_to(name)
@@ -263,6 +276,7 @@ def _read(text: str, name: str, talk: Talk) -> Iterator[tuple[Clause, str]]:
         if answer:
             yield replace(clause, is_answer=True), answer
         else:
+            words = _of_now.sub("", words)
             yield clause, people.resolved(read_clause.with_subject(words), name)
 
 
@@ -316,7 +330,7 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
         fit.clause.is_change or is_life_event(f"User {fit.match.string}")
     ):
         return fit, ""
-    for words in worth.shortened(fit.match.string):
+    for words in shortened(fit.match.string):
         part = library.first(words, is_request=False) if read_clause.is_claim(words) else None
         if part and not doubt(words, part[0]):
             return replace(fit, pattern=part[0], match=part[1]), ""
@@ -335,7 +349,9 @@ def _statement(pattern: Pattern, match: re.Match[str], name: str, listener: str)
     told = person.third_person(words, name, us)
     if pattern.is_team or pattern.is_plain or person.mentions_speaker(words):
         return _sentence(told)
-    return f"{name} says {words[0].lower()}{words[1:]}"
+    if words.startswith((f"{name} ", f"{name}'s ")):
+        return words
+    return f"{name} says {_reported(words)}"
 
 
 def _sentence(told: str) -> str:
@@ -345,3 +361,13 @@ def _sentence(told: str) -> str:
 def _inside(said: str, start: int) -> str:
     """`said` without the capital of a sentence's beginning: it goes into another sentence."""
     return said if start or not said[1:2].islower() else said[0].lower() + said[1:]
+
+
+def _reported(words: str) -> str:
+    """As `_inside`, of what somebody says: a day, a name of several words, or one that owns
+    something keeps its capital."""
+    first, _, rest = words.partition(" ")
+    is_day = first.lower() in DAYS and rest[:1].isdigit()
+    is_name = rest[:1].isupper() and not rest.startswith(("I ", "I'")) or first.endswith("'s")
+    keeps = is_day or (is_name and not read_clause.is_common(first))
+    return words if keeps else _inside(words, 0)

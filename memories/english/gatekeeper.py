@@ -148,15 +148,12 @@ def _label(clause: Clause, words: str, telling: int) -> str:
         return "assent"
     if read_clause.is_courtesy(words) and telling <= 1:
         return "short" if read_clause.is_short(words) else "courtesy"
-    if _request.match(words) and not person.mentions_speaker(words) and not _demands(words):
-        return "request"
+    if _request.match(words) and not person.mentions_speaker(words):
+        is_lasting = _for_ever.search(words) or library.first(words, is_request=True)
+        if not is_lasting:
+            return "request"
     # The speaker may come in after the opening: "That is the dog I adopted".
     openings = 1 if words.startswith(("I ", "we ", "We ")) else 0
     if _praise.match(words) and telling < PRAISE_WEIGHT and person.mentions(words) <= openings:
         return "praise"
     return "content"
-
-
-def _demands(words: str) -> bool:
-    """Whether what is asked for holds for all times to come."""
-    return bool(_for_ever.search(words)) or library.first(words, is_request=True) is not None

@@ -5,6 +5,8 @@ All are tried on one sentence of at most `spoken_intents.LONGEST` characters.
 
 import re
 
+from memories.english.calendar import MONTH_NAMES, WEEKDAY
+
 # Words without which none of the forms below can be; looked for first, in small letters.
 SIGNS = re.compile(
     r"april fool|sarcas|nonsense|fiction|invent|mistyp|limits|spell|spelt|written|pronounced|came out|un-?(?:note|save|store|record|know)|disappear|vanish|\bhave you know|not a word|for future|forg[eo]t|delet|eras[ei]|remov|\bdrop|wip(?:e|ing)|scrub|purg|discard|get(?:ting)? rid|\bclear|\bstrike|scrap"
@@ -14,7 +16,7 @@ SIGNS = re.compile(
     r"|scratch|disregard|ignore|\bnix\b|\bundo\b|never ?mind|jok|kidding|teasing|messing|pulling|trolling|bluffing|\bjk\b"
     r"|made (?:it|that|this|up)|made .{2,40} up|\blied\b|\blie\b|misspoke|exaggerat|serious|honest|truthful|mean(?:t)?\b|back\b|wrong|mistake"
     r"|\btrue\b|untrue|false|incorrect|inaccurate|confused|mixed|\bno,|\bnope|oops|whoops|wait|sorry|correct|actually"
-    r"|typo|rather|, not |\bnot .{1,40}(?:,| but) |chang|updat|\bfix|make (?:that|it)|no more|off the record|\bgone\b|private|\bkeep\b|\bleave\b|steer clear"
+    r"|typo|rather|, not |\bnot .{1,40}(?:,| but) |chang|updat|\bfix|make (?:that|it)|no more|no longer|not be|unavailable|purged|reviv|recall|redact|off the record|\bgone\b|private|\bkeep\b|\bleave\b|steer clear"
 )
 LEAD = (
     r"(?:(?:please|pls|plz|hey|hi|hello|ok(?:ay)?|oh|um+|uh+|hm+|well|so|also|and|but|wait|sorry|actually|alright|right|yes|yeah|no|nah|nope|then|now"
@@ -65,7 +67,7 @@ WHEN = (
     r"|(?:a|one|two|a few|some) (?:moments?|minutes?|while|seconds?|days?|weeks?|hours?|messages?) ago|in (?:my|the) (?:last|previous|first) (?:message|text|sentence|line)|at the (?:start|beginning)))*"
 )
 ABOUT = r"(?:about|regarding|on|concerning|of|around|relating to|related to|to do with|with respect to|when it comes to)"
-MEMORY = r"(?:(?:whatever|what|everything|anything|all) (?:that )?you (?:keep|have|know|store|hold|['’]ve (?:kept|stored|saved))(?: (?:about|of|on) (?:me|us))?|(?:(?:your|the|my|our|its) )?(?:own )?(?:long[- ]term )?(?:memory|memories|records?|notes?|profile|database|files?|logs?|history|mind|brain|system|storage|archive|data|account data|context|chat history|head))"
+MEMORY = r"(?:(?:whatever|what|everything|anything|all) (?:that )?you (?:keep|have|know|store|hold|['’]ve (?:kept|stored|saved))(?: (?:about|of|on) (?:me|us))?|(?:(?:your|the|my|our|its) )?(?:[a-z]{2,12}['’]s )?(?:own )?(?:(?:long[- ]term|short[- ]term|shared|active|routine|team|working|common|group|project|persistent|saved|stored|live|general|answer|joint|room) ){0,2}(?:memory|memories|records?|notes?|profile|database|files?|logs?|history|mind|brain|system|storage|archive|data|account data|context|chat history|head))"
 TAIL = re.compile(
     rf"(?:[\s,;–—-]*(?:\b(?:(?:from|out of|off|in|to|on|within) (?:all )?{MEMORY}(?: of (?:me|us|our \w+))?|please(?: and (?:thanks|thank you))?|pls|now|right now|for good|for ever|forever|completely|entirely|altogether|right away|at once"
     r"|if (?:you can|possible|you (?:don['’]t mind|would|could))|ok(?:ay)?|thanks|thank you|thx|again|immediately|will you|would you|can you|could you|for me|permanently|at all|any ?more|any longer|ever|ever again"
@@ -127,7 +129,7 @@ REPORTING = re.compile(
 )
 # Behind other colons stands what somebody or something else says.
 ANNOUNCED = re.compile(
-    rf"^{LEAD}$|\b(?:request|thing|favou?r|note|correction|question|ask|wish|rule|update|edit|memory|please|this|clear|is)$|^\W*$",
+    rf"^{LEAD}$|^(?:[\w'’/-]+ ){{0,3}}(?:request|action|notice|order|reminder|instruction|clean-?up|housekeeping|note|privacy)(?: (?:on|for|about|regarding|re) [\w'’ -]{{1,40}})?$|\b(?:request|thing|favou?r|note|correction|question|ask|wish|rule|update|edit|memory|please|this|clear|is)$|^\W*$",
     re.IGNORECASE,
 )
 SAID_BEHIND = re.compile(
@@ -141,7 +143,7 @@ MAIL = re.compile(
 PAUSE = re.compile(r"(?:[,;:–—]\s*|\s-\s|\.\.\.?\s*|\s(?:so|and|but|then|plus)\s+|\)\s*|\(\s*)")
 # What is an order in the middle of a sentence too: nobody speaks so but to the memory.
 STRONG_HEAD = re.compile(
-    rf"{LEAD}(?:please\b|pls\b|{NOT}\s|(?:can|could|would|will) you\b|I(?:['’]d| would) (?:like|want|prefer|rather|appreciate)|forget\b|scratch that|strike that|I take (?:it|that|back)|(?:just |only )?(?:kidding|joking)|disregard|ignore (?:that|what)|I meant\b|it(?:['’]s|s| is)\b|make that\b|jk\b|delete\b|erase\b|remember\b|keep in mind|bear in mind|pretend\b|stop\b|I (?:was|am|['’]m) (?:just|only|actually|wrong|mistaken)|I made|I lied|not\b)",
+    rf"{LEAD}(?:please\b|pls\b|{NOT}\s|(?:can|could|would|will) you\b|I(?:['’]d| would) (?:like|want|prefer|rather|appreciate)|forget\b|scratch that|strike that|I take (?:it|that|back)|(?:just |only )?(?:kidding|joking)|disregard|ignore (?:that|what)|I meant\b|it(?:['’]s|s| is)\b|make that\b|jk\b|(?:delete|erase|remove|purge|wipe|scrub|redact|expunge)\b|remember\b|keep in mind|bear in mind|pretend\b|stop\b|I (?:was|am|['’]m) (?:just|only|actually|wrong|mistaken)|I made|I lied|not\b)",
     re.IGNORECASE,
 )
 
@@ -151,6 +153,13 @@ ASKING_HEAD = re.compile(
     re.IGNORECASE,
 )
 
+CODE = re.compile(
+    r"(?:the |an? |this |that |these |all |any |every |old |unused )*(?:objects?|nodes?|variables?|buffers?|arrays?|caches?|pointers?|instances?|tensors?|models?|process(?:es)?|rows?|columns?|tables?|functions?|modules?)\b",
+    re.IGNORECASE,
+)
+OF_MACHINES = re.compile(r"(?:from|in|out of|off|to) (?:the )?memory", re.IGNORECASE)
+# Where a sentence goes on after an order.
+ANNOUNCING = re.compile(r"(?: (?:too|as well|also|please))?\s*:\s*", re.IGNORECASE)
 MEANT = re.compile(r"\b(?:my|our|I|we)\b.*\s\S|\bthe \w", re.IGNORECASE | re.DOTALL)
 PRIVATE = re.compile(
     r"\s+(?:is|was|are|were)(?: too| very| really| strictly| kind of| a bit)* (?:private|personal|confidential|sensitive|secret|nobody['’]s business|not for you|none of your business|between us|a secret)$",
@@ -233,7 +242,7 @@ RETRACT_HEADS = tuple(
             False,
         ),
         (
-            rf"{LEAD}(?:kidding|joking|jk|j/k|psych|(?:happy )?april fools?(?: day)?)(?: about (?P<x>[^,;:.!?–—]{{2,80}}))?[\s.!,]*(?=$|[,;:.!–—])",
+            rf"{LEAD}(?:kidding|joking|pulling your leg|messing with you|jk|j/k|psych|(?:happy )?april fools?(?: day)?)(?: about (?P<x>[^,;:.!?–—]{{2,80}}))?[\s.!,]*(?=$|[,;:.!–—])",
             False,
         ),
         (
@@ -261,7 +270,7 @@ RETRACT_HEADS = tuple(
             False,
         ),
         (
-            rf"{LEAD}I (?:didn['’]t|did not|don['’]t) (?:really |actually )?mean (?:it|that|what I (?:just )?said(?: about (?P<x>[^,;:.!?–—]{{2,80}}))?)(?=[\s.,;:!?–—-]*(?:$|[,;:.!?–—]| - | earlier| seriously))",
+            rf"{LEAD}I (?:didn['’]t|did not|don['’]t) (?:really |actually )?mean (?:it|that|what I (?:just )?said)(?: (?:about|regarding) (?P<x>[^,;:.!?–—]{{2,80}}))?(?=[\s.,;:!?–—-]*(?:$|[,;:.!?–—]| - | earlier| seriously))",
             False,
         ),
         (
@@ -357,7 +366,7 @@ WHOLE_CORRECTION = re.compile(
     FLAGS,
 )
 TYPED_VALUE = re.compile(
-    r"(?:(?:the|on|at|in|to|by|around|about|from|for|a|an) )*(?:(?:the )?\d|\$|€|£|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|febr)uary|march|april|may\b|june|july|august|september|october|november|december|noon|midnight|today|tomorrow|yesterday"
+    rf"(?:(?:the|on|at|in|to|by|around|about|from|for|a|an) )*(?:(?:the )?\d|\$|€|£|{WEEKDAY}|(?:{MONTH_NAMES})\b|noon|midnight|today|tomorrow|yesterday"
     r"|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|twentieth)\b|(?-i:[A-Z][\w'’-]+))",
     re.IGNORECASE,
 )

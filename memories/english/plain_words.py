@@ -78,9 +78,11 @@ RULES = {
     "quarantine": "not believed without a person's word",
     "ground": "what it rests on has ended",
     "ended": "ended under what rests on it",
+    "unsaid": "its document does not say it any more",
     "over": "says that it is over",
     "earlier": "told later, of a day before the other was said",
     "intent": "asked for in a message",
+    "asked": "somebody asks whether it holds",
 }
 # Why policy holds something back; stands before the rule: "pinned: slot:residence".
 REASONS = {
@@ -89,6 +91,7 @@ REASONS = {
     "untrusted": "written by an agent that is not trusted",
     "unsure": "low confidence",
     "bystander": "somebody else says it of a person",
+    "document": "a document says it, and a person said otherwise",
     "grey": "as similar as policy lets no machine decide",
 }
 SLOT, ENDED, IMPLIED = "slot:", "ended:", "implied:"

@@ -5,6 +5,7 @@ article or a preposition) become named parts; the frame around them stays.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -60,13 +61,18 @@ class _Piece:
 def proposal(text: str, statements: Sequence[str]) -> Proposal:
     """What may find the first of `statements` that `text` shares words with, and others like it."""
     sentence, statement = _telling(text, statements)
-    pieces = _named(_narrowed(_pieces(_words.findall(sentence)), statement))
+    pieces = _narrowed(_pieces(_words.findall(sentence)), statement)
+    counts: Counter[str] = Counter()
+    for piece in pieces:
+        if piece.slot:  # each slot with a name of its own
+            of_word = "name" if piece.words[0][0].isupper() else "what"
+            name = "number" if piece.slot == "number" else of_word
+            counts[name] += 1
+            piece.slot = name if counts[name] == 1 else f"{name}{counts[name]}"
     # Whether the frame has a word of its own: "the … is …" would fit everything.
-    pieces = (
-        pieces
-        if any(_content(piece.text) for piece in pieces if not piece.slot)
-        else _kept_subject(pieces)
-    )
+    if not any(_content(piece.text) for piece in pieces if not piece.slot):
+        first = next((piece for piece in pieces if piece.slot), None)  # "the varnish is …"
+        pieces = [_Piece(piece.words) if piece is first else piece for piece in pieces]
     # The pieces as one expression: a blank between words, any or none beside a sign.
     told, was_sign = r"\b", True
     for words, is_sign in _atoms(pieces):
@@ -167,7 +173,12 @@ def _narrowed(pieces: list[_Piece], statement: str) -> list[_Piece]:
     """Of what varies, that which the statement repeats, so that its template can name it."""
     kept: list[_Piece] = []
     for piece in pieces:
-        place = _shared(piece.words, statement) if piece.slot == "words" else None
+        # The longest run of its words that stands in the statement.
+        size = len(piece.words) if piece.slot == "words" else 0
+        spans = [(a, b) for a in range(size) for b in range(a + 1, size + 1)]
+        longest = sorted(spans, key=lambda span: span[0] - span[1])
+        stands = (s for s in longest if _place(" ".join(piece.words[slice(*s)])).search(statement))
+        place = next(stands, None)
         if place is None:
             kept.append(piece)
             continue
@@ -181,40 +192,8 @@ def _narrowed(pieces: list[_Piece], statement: str) -> list[_Piece]:
     return kept
 
 
-def _shared(words: Sequence[str], statement: str) -> tuple[int, int] | None:
-    """The longest run of `words` that stands in `statement`."""
-    spans = [(a, b) for a in range(len(words)) for b in range(a + 1, len(words) + 1)]
-    for start, end in sorted(spans, key=lambda span: span[0] - span[1]):
-        if _place(" ".join(words[start:end])).search(statement):
-            return start, end
-    return None
-
-
 def _place(said: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(said)}(?!\w)", re.IGNORECASE)
-
-
-def _named(pieces: list[_Piece]) -> list[_Piece]:
-    """Each slot with a name of its own."""
-    counts: dict[str, int] = {}
-    for piece in pieces:
-        if piece.slot:
-            name = (
-                "number"
-                if piece.slot == "number"
-                else "name"
-                if piece.words[0][0].isupper()
-                else "what"
-            )
-            counts[name] = counts.get(name, 0) + 1
-            piece.slot = name if counts[name] == 1 else f"{name}{counts[name]}"
-    return pieces
-
-
-def _kept_subject(pieces: list[_Piece]) -> list[_Piece]:
-    """`pieces` with the first thing in the frame: "the varnish is …"."""
-    first = next((piece for piece in pieces if piece.slot), None)
-    return [_Piece(piece.words) if piece is first else piece for piece in pieces]
 
 
 def _atoms(pieces: Sequence[_Piece]) -> Iterator[tuple[str, bool]]:

@@ -8,6 +8,7 @@ Patterns then need one form of words for "I'm", "Im" and "I am", and for "Just m
 import re
 from functools import lru_cache
 
+from memories.english.calendar import MONTHS, WEEKDAYS
 from memories.english.verbs import ADVERB, FREE_PAST
 
 # all in one expression: most clauses have none of them, and are then read once
@@ -67,6 +68,11 @@ _no_words = re.compile(
     r"|btw|hehe|xD|:\)|:D|<3|:-\)|;\)|[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]++)(?=[\s,]|\Z))++",
     re.IGNORECASE,
 )
+# "I use Flask, here's my code": what is shown stands elsewhere.
+_shown = re.compile(
+    r"(?<=\w{3})(?:,|;| -|:)? (?:and |so |but )?(?:here(?:'s| is| are)|below is|see below|as follows|(?:and )?this is what I have)\b.{0,200}$",
+    re.IGNORECASE,
+)
 _told = re.compile(r"^((?:my|our) [\w' -]{2,40}): (?=\S)", re.IGNORECASE)
 _asides = re.compile(
     r"\b(?:actually|honestly|totally|definitely|literally|basically|kinda|seriously),? ", re.I
@@ -75,7 +81,11 @@ _born = re.compile(
     r"(?:born (?:and raised|and bred|in|on)|raised in|brought up in) ", re.IGNORECASE
 )
 _off = re.compile(r"off to (?-i:[A-Z])", re.IGNORECASE)
-_been = re.compile(rf"{ADVERB}(?:never )?(?:been|gotten|gone|done|seen|had to)\b", re.IGNORECASE)
+# "Been a crazy few days" tells of the days.
+_been = re.compile(
+    rf"(?!been (?:an?|so|quite|such|too|pretty|really|very) (?:[\w-]+ ){{0,3}}?(?:days?|weeks?|weekend|months?|years?|while|time|minute|ride|long|journey|hectic|busy)\b){ADVERB}(?:never )?(?:been|gotten|gone|done|seen|had to)\b",
+    re.IGNORECASE,
+)
 _past = re.compile(
     rf"{ADVERB}{FREE_PAST}\b(?! (?:on|to|by|with) (?:the|this|that|your) \w+,)", re.IGNORECASE
 )
@@ -101,9 +111,13 @@ _going = re.compile(
 _finite = re.compile(
     r"\b(?:is|was|are|were|has|have|can|could|will|would|helps?|helped|makes?|made|gives?|gave|keeps?|kept"
     r"|brings?|brought|feels?|felt|takes?|took|means?|meant|seems?|lets|reminds?|inspires?|motivates?"
-    r"|shows?|teaches|taught|brought|does|doesn't|isn't|wasn't|requires?|allows?|really|always)\b",
+    r"|shows?|teaches|taught|brought|does|doesn't|isn't|wasn't|requires?|allows?|really|always"
+    r"|sounds?|looks?|builds|pushes|becomes|became|costs?|comes|goes|leads|creates|changes|turns|opens|let)\b",
     re.IGNORECASE,
 )
+
+
+SHORTEST = 15  # characters of a clause that says something before what it shows
 
 
 @lru_cache(maxsize=512)  # the gatekeeper and the patterns read the same clauses
@@ -118,6 +132,8 @@ def plain(clause: str) -> str:
     for closing in _no_words.finditer(clause):
         start = closing.start() if closing.end() == len(clause) else None
     without_closing = clause if start is None else clause[:start]
+    if (shown := _shown.search(without_closing)) and shown.start() > SHORTEST:
+        without_closing = without_closing[: shown.start()]
     clause = _asides.sub("", without_closing).strip()
     return _told.sub(lambda told: f"{told[1]} {'are' if told[1].endswith('s') else 'is'} ", clause)
 
@@ -137,6 +153,8 @@ def with_subject(clause: str) -> str:
     if _feeling.match(clause):
         return "I am " + _lowered(clause)
     going = _going.match(clause)
+    if going and clause[going.end() :].startswith(("'s ", "’s ")):
+        return clause  # "Painting's a fun way": it is what is told of
     if going and not _finite.search(clause, going.end(), going.end() + 90):
         return "I am " + _lowered(clause)
     return clause
@@ -285,13 +303,11 @@ _common_text = """
     i i'm i've i'll i'd we you he she it they my our your his her their its this that these
     those the a an and but so or if when while because since after before for from in on at to
     of by with no not yes yeah yep hey hi hello wow oh thanks thank ok okay sure great nice
-    cool well also just then now there here what how why who where which monday tuesday
-    wednesday thursday friday saturday sunday january february march april may june july
-    august september october november december is are was were be been has have had do does
+    cool well also just then now there here what how why who where which is are was were be been has have had do does
     did can could will would should must let lets it's that's there's don't can't always never
     please team
 """
-_common = frozenset(_common_text.split())
+_common = {*MONTHS, *WEEKDAYS} | frozenset(_common_text.split())
 # an identifier or a word with a capital or digit
 _name = r"(?:[A-Z][\w+#]*(?:[.&'’-][\w+#]+)*|[a-z]+[A-Z]\w*|[a-z]+_[a-z_]+|[A-Za-z]+\d[\w.]*)"
 _counted = r"(?:minute|hour|day|week|month|year|time|people|percent|more|or|of|and|to)"
@@ -299,6 +315,11 @@ _names = re.compile(
     rf"(?<![\w@/.]){_name}(?: {_name}| v\d[\w.]*| \d+(?:\.\d+)*(?![\w%]| {_counted}))*"
 )
 _marked = re.compile(r"[a-z][A-Z]|[A-Z]{2}|\d|_|[.&]\w")
+
+
+def is_common(word: str) -> bool:
+    """Whether it opens a sentence, or joins one, and is no name."""
+    return word.lower().removesuffix("'s") in _common
 
 
 def names(clause: str) -> tuple[str, ...]:

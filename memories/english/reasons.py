@@ -84,7 +84,9 @@ def ground_words(statement: str) -> tuple[GroundWords, ...]:
         stems = reading.stems - light() - _of_everybody - reading.dates
         words = tuple(w.text for w in reading.words if w.root in stems)[:MOST_WORDS]
         if stems or slots:
-            names = (reading.names | _capitals(reason)) & stems
+            found = re.findall(r"\b[A-Z][\w-]+", reason)
+            capitals = frozenset(root(word.lower()) for word in found if word not in ("User", "I"))
+            names = (reading.names | capitals) & stems
             result.append(GroundWords(cue.lower(), slots, stems, names, words))
     for form in (_referent, _at_work, _pays):
         for match in form.finditer(text):
@@ -103,11 +105,6 @@ def rests_on(ground: GroundWords, content: str) -> bool:
     return bool(shared & (ground.names | reading.names)) or len(shared) * 2 > min(
         len(told), len(ground.stems)
     )
-
-
-def _capitals(text: str) -> frozenset[str]:
-    found = re.findall(r"\b[A-Z][\w-]+", text)
-    return frozenset(root(word.lower()) for word in found if word not in ("User", "I"))
 
 
 @cache

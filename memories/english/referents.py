@@ -6,15 +6,14 @@ speaker, as it is in what is kept.
 
 import re
 
+from memories.english.calendar import MONTHS, WEEKDAYS
 from memories.english.patterns.pattern import KIN, PEOPLE, PETS
 
 _word = re.compile(r"[\w'’-]+|[^\w\s]")
-_time = frozenset(
+_time = {*MONTHS, *WEEKDAYS} | frozenset(
     """
     morning afternoon evening night day week weekend month year quarter season spring summer fall autumn
-    winter time decade century days weeks months years past coming monday tuesday wednesday
-    thursday friday saturday sunday january february march april may june july august
-    september october november december christmas easter
+    winter time decade century days weeks months years past coming christmas easter
     """.split()
 )
 _relative = frozenset("who whose with in of that affected interested without willing".split())
@@ -35,7 +34,7 @@ _thought = frozenset(
 )
 _person = re.compile(
     rf"\b(?:{KIN}|{PEOPLE}|{PETS}|man|woman|boy|girl|guy|person|people|someone|somebody|everyone|everybody|nobody|child|children|men"
-    r"|women|girls|boys|teens?|teenagers?|animals?|others|those|players?|members?|neighbou?rs?|users?|guests?|patients?)\b",
+    r"|women|girls|boys|teens?|teenagers?|animals?|others|those|players?|members?|neighbou?rs?|users?|guests?|patients?|(?:my|our|the|his|her|their) (?:youngest|oldest|eldest|middle one|little one))\b",
     re.IGNORECASE,
 )
 _own_thing = re.compile(
@@ -43,12 +42,14 @@ _own_thing = re.compile(
     re.IGNORECASE,
 )
 _several = re.compile(
-    r"\b(?!(?:this|is|was|has|does|us|its|as|always|perhaps|yes|his|hers)\b)[a-z]{2,}(?<!s)s\b|\bchildren|\bpeople|\bfamily|\bteam",
+    r"\b(?!(?:this|is|was|has|does|us|its|as|always|perhaps|yes|his|hers)\b)[a-z]{2,}(?<!s)s\b|\bchildren|\bpeople|\bfamily|\bteam|\b(?:an?|the|my|our|another|that) (?:[\w'-]+ ){0,2}?(?:company|firm|agency|school|university|studio|club"
+    r"|shelter|organi[sz]ation|charity|shop|store|restaurant|clinic|band|choir|group|couple|startup|bank|brand|crew|staff|department|committee|union)\b",
     re.IGNORECASE,
 )
 _dummy = re.compile(
-    r"^it (?:is|was|has been|will be) (?:(?:almost|nearly|about|already|over|more than) )?(?:\w+ (?:days?|weeks?|months?|years?)\b"
-    r"|my \w+|our \w+|(?:very |really |so )?important to (?:me|us)\b)",
+    r"^it (?:is|was|has been|had been|will be) (?:always )?(?:a|an|my|our) (?:\w+ )?(?:dream|goal|plan|privilege|honou?r|tradition|ambition|wish) (?:of (?:mine|ours) )?(?:for (?:me|us) )?to \w+"
+    r"|^it (?:is|was|has been|will be) (?:(?:almost|nearly|about|already|over|more than) )?(?:\w+ (?:days?|weeks?|months?|years?)\b"
+    r"|(?:my|our) (?!(?:fave|favou?rite|first|last|own|way|turn|thing|pleasure|passion|dream|goal|style|kind|baby|pride|escape)\b)\w+|(?:very |really |so )?important to (?:me|us)\b)",
     re.IGNORECASE,
 )
 _idle = re.compile(
@@ -130,7 +131,13 @@ def _is_filler(words: list[str], place: int) -> bool:
     following, previous = words[place + 1], words[place - 1] if place else ""
     if words[place] == "there":
         is_subject = following in ("is", "are", "was", "were", "has", "have", "will", "'s")
-        return is_subject or previous in ("out", "over", "been", "be")
+        # "I have been there" may be said of any trouble, "I haven't been there yet" of a place.
+        is_of_place = following in _visited or (place > 1 and words[place - 2].endswith("n't"))
+        return (
+            is_subject
+            or previous in ("out", "over", "be")
+            or (previous == "been" and not is_of_place)
+        )
     return words[place] == "here" and following in ("in", "at")
 
 
@@ -154,6 +161,7 @@ def _is_pointing_that(words: list[str], place: int) -> bool:
     )
 
 
+_visited = frozenset("yet before since once twice many several a last only on in".split())
 _ending = frozenset(
     ("", ".", ",", "and", "but", "or", "too", "anymore", "well", "yet", "again", "much")
 )

@@ -3,19 +3,23 @@
 import re
 from datetime import datetime
 
-from memories.english.calendar_dates import DAY_WORDS, Clock, at_time, third, which_of
-from memories.english.numbers import count
-from memories.english.time_spans import (
+from memories.english.calendar import (
+    DAY_WORDS,
     PARTS,
+    Clock,
     Grain,
     Span,
+    at_time,
     days_from,
     later,
     midnight,
     months_from,
     months_later,
+    third,
     weekday_number,
+    which_of,
 )
+from memories.english.numbers import count
 
 _days = {"yesterday": -1, "last night": -1, "today": 0, "tonight": 0, "tomorrow": 1}
 

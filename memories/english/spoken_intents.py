@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from memories.english import clauses, unspoken
 from memories.english import intent_forms as forms
+from memories.english.exact_values import exact_values, places_of, withdrawn_value
 
 Span = tuple[int, int]
 FORGET, CORRECT, RETRACT, NEVER, REMEMBER = "forget", "correct", "retract", "never", "remember"
@@ -25,7 +26,8 @@ class SpokenIntent:
     `topic` is the place of the words for what is meant; None is what was said last, or, where it
     `is_everything`, all. `old` and `new` are a correction's values, `clause` is what to remember.
     `is_weak`: it may as well be about what the other one just said; `is_clause`: it makes a whole
-    statement, which is worth reading.
+    statement, which is worth reading. `values` is what it names exactly, to be found by the letter
+    (if it `is_weak`, nowhere else).
     """
 
     kind: str
@@ -38,6 +40,7 @@ class SpokenIntent:
     clause: Span | None = None
     is_weak: bool = False
     is_clause: bool = False
+    values: tuple[str, ...] = ()
 
 
 def is_regret(sentence: str) -> bool:
@@ -142,6 +145,7 @@ def _read(sentence: str) -> SpokenIntent | None:
         or _read_never(sentence)
         or _read_retract(sentence)
         or _read_forget(sentence)
+        or _read_withdrawn(sentence)
         or _read_correct(sentence)
     )
 
@@ -152,7 +156,8 @@ def _read_forget(sentence: str) -> SpokenIntent | None:
             continue
         start, end = match.span("rest")
         is_bare = number in (1, 2, 3)  # verbs that are used of files and words, too
-        return _with_topic(FORGET, sentence, start, end, is_bare=is_bare)
+        one = _with_topic(FORGET, sentence, start, end, is_bare=is_bare)
+        return _with_values(one, sentence) if one else None
     return None
 
 
@@ -198,11 +203,39 @@ def _with_topic(
         at, rest = start + sayer.start("x"), sayer["x"]
         return SpokenIntent(kind, 0, len(sentence), (at, at + len(rest)))
     lead = forms.TOPIC.match(rest)
-    is_marked = lead is not None or about_memory is not None
+    is_code = (
+        about_memory and forms.OF_MACHINES.fullmatch(about_memory[0]) and forms.CODE.match(rest)
+    )
+    is_marked = lead is not None or (about_memory is not None and not is_code)
     if not is_marked and _is_work(rest, sentence, is_bare=is_bare):
         return None
     span = (start + (lead.end() if lead else 0), start + len(rest))
     return SpokenIntent(kind, 0, len(sentence), span) if span[0] < span[1] else None
+
+
+def _with_values(one: SpokenIntent, sentence: str) -> SpokenIntent:
+    """An order to forget, with what it names exactly; then nothing else of it is its topic, for
+    the rest may say what shall be kept."""
+    if one.topic is None:
+        return one
+    named = sentence[one.topic[0] :]
+    if about_memory := re.search(rf"\b(?:from|in|out of|off|to) {forms.MEMORY}\b", named, re.I):
+        announced = forms.ANNOUNCING.match(named, about_memory.end())
+        behind = named[announced.end() :] if announced else ""
+        named = f"{named[: about_memory.start()]} {behind}"
+    values = exact_values(named)
+    topic = next(iter(places_of(values[0], sentence)), one.topic) if values else one.topic
+    return replace(one, topic=topic, values=tuple(values))
+
+
+def _read_withdrawn(sentence: str) -> SpokenIntent | None:
+    """ "The old code bh-12 is retired and should not be recalled.": of what is named by the letter
+    alone."""
+    value = "" if sentence.rstrip().endswith("?") else withdrawn_value(sentence)
+    if not value or forms.ELSEWHERE.search(sentence[:1].lower() + sentence[1:]):
+        return None
+    topic = places_of(value, sentence)[0]
+    return SpokenIntent(FORGET, 0, len(sentence), topic, values=(value,), is_weak=True)
 
 
 def _is_work(rest: str, sentence: str, *, is_bare: bool) -> bool:

@@ -1,4 +1,5 @@
-"""What somebody asks of a reader once and for all: "Always answer in French"."""
+"""What somebody asks of a reader once and for all: "Always answer in French"; and what somebody
+prefers."""
 
 import re
 
@@ -24,6 +25,23 @@ _no_verbs = frozenset(
     "mind ever been had in on at to for with and or but not so as here there up full happy glad good"
     " great nice fun ready welcome really sure".split()
 )
+
+
+PREFERS = " prefer"  # stands in every text that `preference` finds something in
+_prefers = re.compile(
+    r"\b(?:I(?:['’]d| would| do)?(?: (?:really|strongly|much|generally|usually|always|tend to|also))?"
+    r" prefer|my preference (?:is|would be))\b",
+    re.IGNORECASE,
+)
+
+
+def preference(text: str) -> tuple[int, int] | None:
+    """Where the sentence stands in `text` that says what its author prefers; None: none does."""
+    match = _prefers.search(text[:HEAD])
+    if match is None:
+        return None
+    spans = clauses.sentences(text[:HEAD])
+    return next(((start, end) for start, end in spans if start <= match.start() < end), None)
 
 
 def standing_wish(text: str) -> tuple[int, int] | None:

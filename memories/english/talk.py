@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from memories.english import read_clause, unspoken
+from memories.english.calendar import MONTH_NAMES, WEEKDAY_NAMES
 from memories.english.patterns.pattern import KIN, PEOPLE, PETS
 
-_own_name = (
-    r"(?:,? (?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|(?:January|February|March|April|May|June|July|August|September|October"
-    r"|November|December)\b|And|But|So|Then|He|She|They)(?-i:[A-Z][a-z]+)(?=[ ,.!?]|$))?"
-)
+_own_name = rf"(?:,? (?!{WEEKDAY_NAMES.title()}|(?:{MONTH_NAMES.title()})\b|And|But|So|Then|He|She|They)(?-i:[A-Z][a-z]+)(?=[ ,.!?]|$))?"
 _named = re.compile(
     rf"\b(my|our|your|an?|one|two|three|four|five|\d) ((?:[\w'-]+ ){{0,2}}?(?:{KIN}|{PEOPLE}|{PETS})\b{_own_name})",
     re.IGNORECASE,

@@ -283,14 +283,13 @@ def spoken(text: str) -> str:
     return _spoken_message(text) if len(text) <= MESSAGE else _spoken(text)
 
 
-@lru_cache(maxsize=64)  # of a message told in its turn, the ones before are known
-def _spoken_message(text: str) -> str:
-    return _spoken(text)
-
-
 def _spoken(text: str) -> str:
     text = unmarked(text)
     return _without(text, passages(text))
+
+
+# Of a message told in its turn, the ones before are known.
+_spoken_message = lru_cache(maxsize=64)(_spoken)
 
 
 def unmarked(text: str) -> str:

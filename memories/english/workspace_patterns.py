@@ -15,7 +15,7 @@ from typing import Any
 
 from memories.bounds import Budget
 from memories.english import clauses, person, read_clause, unspoken
-from memories.english.calendar_dates import DateOrder
+from memories.english.calendar import DateOrder
 from memories.english.clauses import Clause
 from memories.english.dates import event_date
 from memories.english.patterns.pattern import FACT_TYPES, Found

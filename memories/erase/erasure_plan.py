@@ -9,12 +9,16 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from memories.errors import NotFound
 from memories.features import redact
+from memories.golden.questions import standing_on
 from memories.index import statements
 from memories.masks import ANSWERED, WRITTEN
 from memories.models import (
+    Blob,
     Citation,
+    Connection,
     Conversation,
     ConversationSummary,
+    Document,
     Entry,
     Episode,
     Erasure,
@@ -30,8 +34,10 @@ from memories.models import (
     MemorySession,
     Miss,
     Rejection,
+    Revision,
     Supersession,
     Vector,
+    passages_of,
 )
 from workspaces.models import AuditEntry, Subject
 from workspaces.scope import Scope
@@ -41,7 +47,7 @@ Kind = Erasure.Kind
 
 @dataclass(frozen=True, slots=True)
 class ErasureTarget:
-    """A subject, a conversation or an episode of a workspace."""
+    """A subject, a conversation, an episode or a document of a workspace."""
 
     workspace_id: uuid.UUID
     kind: str
@@ -62,8 +68,12 @@ class ErasureTarget:
 
     @property
     def facts(self) -> QuerySet[Fact]:
-        """What was read out of the episodes, and of a subject all that was claimed."""
+        """What was read out of the episodes and documents; of a subject all that was claimed."""
         cited = Q(citations__episode__in=self.episodes.values("pk"))
+        read = Revision.objects.filter(document__in=self.documents.values("pk"))
+        # A session that read a document may have claimed what no words of it say.
+        cited |= Q(citations__revision__in=read.values("pk"))
+        cited |= Q(session__in=read.values("session"), citations=None)
         own = Q(subject=self.id) if self.kind == Kind.SUBJECT else Q()
         rows = Fact.objects.filter(workspace_id=self.workspace_id)
         return rows.filter(pk__in=rows.filter(cited | own if own else cited).values("pk"))
@@ -71,23 +81,43 @@ class ErasureTarget:
     @property
     def sessions(self) -> QuerySet[MemorySession]:
         rows = MemorySession.objects.filter(workspace_id=self.workspace_id)
+        read = Q(revision__document__in=self.documents.values("pk"))
+        if self.kind == Kind.DOCUMENT:
+            return rows.filter(read)
         if self.kind == Kind.EPISODE:
-            return rows.filter(episode_ids=[self.id])
-        return rows.filter(self._is(subject="subject_id", conversation="conversation_id"))
+            return rows.filter(read | Q(episode_ids=[self.id]))
+        own = self._is(subject="subject_id", conversation="conversation_id")
+        return rows.filter(read | own)
 
     @property
     def conversations(self) -> QuerySet[Conversation]:
         rows = Conversation.objects.filter(workspace_id=self.workspace_id)
-        if self.kind == Kind.EPISODE:
+        if self.kind in (Kind.EPISODE, Kind.DOCUMENT):
             return rows.none()
         return rows.filter(self._is(subject="subject_id", conversation="pk"))
 
     @property
     def sets(self) -> QuerySet[FeatureSet]:
         rows = FeatureSet.objects.filter(workspace_id=self.workspace_id)
-        if self.kind == Kind.EPISODE:
+        if self.kind in (Kind.EPISODE, Kind.DOCUMENT):
             return rows.none()
         return rows.filter(self._is(subject="subject_id", conversation="conversation_id"))
+
+    @property
+    def documents(self) -> QuerySet[Document]:
+        rows = Document.objects.filter(workspace_id=self.workspace_id)
+        if self.kind == Kind.DOCUMENT:
+            return rows.filter(pk=self.id)
+        own = Q(subject=self.id) if self.kind == Kind.SUBJECT else Q()
+        return rows.filter(own | Q(episode__in=self.episodes.values("pk")))
+
+    @property
+    def digests(self) -> list[str]:
+        """Of the files that its documents came as."""
+        documents = self.documents.values("pk")
+        named = Q(documents__in=documents) | Q(revisions__document__in=documents)
+        rows = Blob.objects.filter(named, workspace_id=self.workspace_id)
+        return sorted(set(rows.values_list("digest", flat=True)))
 
     @property
     def features(self) -> QuerySet[Feature]:
@@ -106,6 +136,8 @@ class ErasureTarget:
         return rows.filter(own)
 
     def _is(self, *, subject: str, conversation: str) -> Q:
+        if self.kind == Kind.DOCUMENT:
+            return Q(pk=None)
         names = {Kind.SUBJECT: subject, Kind.CONVERSATION: conversation, Kind.EPISODE: "pk"}
         return Q(**{names[Kind(self.kind)]: self.id})
 
@@ -117,6 +149,8 @@ def target_of(scope: Scope, kind: str, row_id: uuid.UUID) -> ErasureTarget:
         is_seen = rows.exists() and (scope.subject_ids is None or row_id in scope.subject_ids)
     elif kind == Kind.CONVERSATION:
         is_seen = Conversation.objects.visible_to(scope).filter(pk=row_id).exists()
+    elif kind == Kind.DOCUMENT:
+        is_seen = Document.objects.visible_to(scope).filter(pk=row_id).exists()
     else:
         is_seen = Episode.objects.visible_to(scope).filter(pk=row_id).exists()
     if not is_seen:
@@ -143,12 +177,18 @@ def plan(target: ErasureTarget) -> dict[str, int]:
     episodes = list(target.episodes.values_list("pk", flat=True))
     rejections, misses = rejections_of(target, gone), Miss.objects.filter(episode__in=episodes)
     features, counts = _features(target, episodes)
+    passages = passages_of_documents(target.documents)
     named = {
         *episodes, *memories, *features.named, target.id,
         *(pk for rows in (facts, rejections, misses) for pk in rows.values_list("pk", flat=True)),
         *_sessions(target),
     }  # fmt: skip
     answers = {"workspace": target.workspace_id, "ids": list(named)}
+    texts = [
+        *Episode.objects.filter(pk__in=episodes).values_list("content", flat=True),
+        *gone.values_list("content", flat=True),
+    ]
+    questions = standing_on(target.workspace_id, [*episodes, *memories], texts)
     return {
         "episodes": len(episodes),
         "sessions": target.sessions.count(),
@@ -161,26 +201,46 @@ def plan(target: ErasureTarget) -> dict[str, int]:
         ).count(),
         "rejections": rejections.count(),
         "misses": misses.count(),
+        "golden questions": questions.count(),
         **counts,
         "refusals": FeatureRefusal.objects.filter(episode_ids__overlap=episodes).count(),
         "feature sets": target.sets.count(),
         "summaries": ConversationSummary.objects.filter(
             conversation__in=target.episodes.values("conversation")
         ).count(),
-        **_of_the_index(episodes, memories, features.gone),
+        **_documents(target),
+        **_of_the_index(episodes, memories, features.gone, passages),
         "kept answers": int(statements.rows(COUNT_ANSWERS, answers)[0].n),
         "audit values": audit_of(target, named).count(),
         **_ending(target),
     }
 
 
+def _documents(target: ErasureTarget) -> dict[str, int]:
+    sources = Connection.objects.filter(workspace_id=target.workspace_id, subject=target.id)
+    counts = {
+        "connections": sources.count(),
+        "documents": target.documents.count(),
+        "revisions": Revision.objects.filter(document__in=target.documents.values("pk")).count(),
+        "files": len(target.digests),
+    }
+    return {name: number for name, number in counts.items() if number}
+
+
+def passages_of_documents(documents: QuerySet[Document]) -> list[uuid.UUID]:
+    revisions = Revision.objects.filter(document__in=documents.values("pk"))
+    return passages_of(list(revisions.values_list("pk", flat=True)))
+
+
 def _of_the_index(
     episodes: Collection[uuid.UUID],
     memories: Collection[uuid.UUID],
     features: Collection[uuid.UUID],
+    passages: Collection[uuid.UUID],
 ) -> dict[str, int]:
     items = [
         (Layer.EPISODES, episodes), (Layer.MEMORIES, memories), (Layer.FEATURES, features),
+        (Layer.CHUNKS, passages),
     ]  # fmt: skip
     return {
         "index entries": sum(_entries(*each).count() for each in items),
@@ -216,7 +276,7 @@ def _features(
 
 def _ending(target: ErasureTarget) -> dict[str, int]:
     """A conversation in which others spoke too stays."""
-    if target.kind == Kind.EPISODE:
+    if target.kind in (Kind.EPISODE, Kind.DOCUMENT):
         return {}
     others = Episode.objects.filter(conversation=OuterRef("pk"))
     others = others.exclude(pk__in=target.episodes.values("pk"))
@@ -248,7 +308,8 @@ def with_edits(ids: set[uuid.UUID]) -> set[uuid.UUID]:
 def doomed(target: ErasureTarget) -> tuple[MemoryRows, MemoryRows]:
     """The memories that go, and those that stay on other words."""
     touched = Memory.objects.filter(workspace_id=target.workspace_id, facts__in=target.facts)
-    others = Fact.objects.filter(memory=OuterRef("pk")).exclude(pk__in=target.facts.values("pk"))
+    others = Fact.objects.standing().filter(memory=OuterRef("pk"))
+    others = others.exclude(pk__in=target.facts.values("pk"))
     named = Memory.objects.filter(pk__in=touched.values("pk")).annotate(stands=Exists(others))
     own = target.memories.values("pk")
     gone = Memory.objects.filter(Q(pk__in=named.filter(stands=False).values("pk")) | Q(pk__in=own))

@@ -15,10 +15,12 @@ from django.utils import timezone
 from memories import leases, outbox
 from memories.erase import proof
 from memories.erase.erasure_plan import ErasureTarget, Kind, plan, rejections_of, target_again
+from memories.erase.legal_holds import refuse_held
 from memories.erase.remove import (
     TALLY,
     blank,
     forget_traces,
+    remove_documents,
     remove_episodes,
     remove_facts,
     remove_features,
@@ -27,6 +29,7 @@ from memories.erase.remove import (
 from memories.index import statements, workspace_index
 from memories.leases import TakenOver
 from memories.models import (
+    Connection,
     Conversation,
     Erasure,
     IdempotentAnswer,
@@ -54,9 +57,15 @@ def stop_sessions(target: ErasureTarget) -> int:
     )  # fmt: skip
 
 
+def remove_connections(target: ErasureTarget) -> TALLY:
+    """Sources whose documents are about the subject."""
+    gone = Connection.objects.filter(workspace_id=target.workspace_id, subject=target.id).delete()
+    return +Counter(connections=gone[1].get("memories.Connection", 0))
+
+
 def end_remainder(space: WorkspaceIndex, target: ErasureTarget) -> TALLY:
     """In the caller's transaction, after all batches. Raises IntegrityError where rows came in."""
-    if target.kind == Kind.EPISODE:
+    if target.kind in (Kind.EPISODE, Kind.DOCUMENT):
         return Counter()
     sessions = list(target.sessions.values_list("pk", flat=True))
     done = forget_traces(space, sessions)
@@ -122,10 +131,12 @@ def request(scope: Scope, target: ErasureTarget) -> Erasure:
     )  # fmt: skip
     if known := open_ones.first():
         return known
+    refuse_held(target)
     texts, shared = proof.probes(target)
     made = Erasure.objects.create(
         workspace_id=target.workspace_id, kind=target.kind, target_id=target.id,
-        requested_by=scope.actor, plan=plan(target), probes=texts, proof={"shared": shared},
+        requested_by=scope.actor, plan=plan(target), probes=texts,
+        proof={"shared": shared} | ({"digests": files} if (files := target.digests) else {}),
         due_at=timezone.now(),
     )  # fmt: skip
     _audit(made, scope.actor, "erase", after={"plan": made.plan})
@@ -185,6 +196,10 @@ Remove: TypeAlias = Callable[[WorkspaceIndex, list[uuid.UUID]], TALLY]
 def _steps(row: Erasure) -> Iterator[TALLY]:
     target, space = target_again(row), workspace_index.index_of(row.workspace_id)
     stop_sessions(target)
+    if target.kind == Kind.SUBJECT:  # before their documents: they would bring others
+        yield _batch(row, space, partial(remove_connections, target))
+    # Some of them are long messages, known by these.
+    yield from _emptied(row, space, lambda: target.documents, remove_documents)
     yield from _emptied(row, space, lambda: target.episodes, remove_episodes)
     yield from _emptied(row, space, lambda: target.facts, remove_facts)
     yield from _emptied(row, space, lambda: target.memories, remove_memories)
@@ -226,7 +241,7 @@ def _write(row: Erasure, *names: str) -> bool:
 
 def _finish(row: Erasure) -> Erasure:
     """Look for it, and keep what was found: nothing, or where it still stands."""
-    row.proof |= proof.prove(target_again(row), row.probes)
+    row.proof |= proof.prove(target_again(row), row.probes, row.proof.pop("digests", ()))
     is_clean = row.proof["clean"]
     row.state = State.DONE if is_clean else State.FAILED
     row.error = "" if is_clean else "something of it was found"

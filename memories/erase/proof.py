@@ -12,14 +12,19 @@ from typing import Any
 from django.db.models import CharField, F, Q, TextField
 from django.db.models.functions import Cast
 
+from memories.documents import blobs
 from memories.english import clauses
 from memories.erase.erasure_plan import ErasureTarget
 from memories.masked_text import BLOCK
 from memories.models import (
     Case,
+    Chunk,
     Citation,
+    ConnectionItem,
     Conversation,
     ConversationSummary,
+    Document,
+    DocumentPart,
     DueVector,
     Entry,
     Episode,
@@ -29,14 +34,18 @@ from memories.models import (
     FeatureCitation,
     FeatureRefusal,
     FeatureSet,
+    GoldenQuestion,
     IdempotentAnswer,
+    LegalHold,
     MaskedSpan,
     Memory,
     MemorySession,
     Miss,
     Rejection,
+    Revision,
     Speaker,
     Supersession,
+    TalkSummary,
     WorkspaceChange,
     WorkspaceIndex,
     WorkspacePattern,
@@ -78,6 +87,17 @@ CONTENT: dict[Any, tuple[str, ...]] = {
     Entry: ("author", "terms", "trigrams", "weights"),
     Speaker: ("author",),
     DueVector: ("error",),
+    Document: (
+        "title", "given_title", "summary", "metadata", "url", "filename", "custom_id", "reason",
+        "steps", "warnings",
+    ),
+    ConnectionItem: ("external_id",),
+    Revision: ("text", "title", "author"),
+    DocumentPart: ("label",),
+    Chunk: ("heading",),
+    LegalHold: ("reason",),
+    GoldenQuestion: ("query", "answer"),
+    TalkSummary: ("name", "lines"),
 }  # fmt: skip
 # Columns that are keys, numbers or vectors: they go with their row and cannot be read for words.
 UNREADABLE = {
@@ -104,6 +124,7 @@ FREE = {
     "FeatureRefusal": {"rule", "episode_ids"},
     "SubjectMerge": {"merged_by"}, "MergedRows": {"kind", "ids"},
     "ConversationSummary": {"rule"},
+    "TalkSummary": {"rule"},
     "IdempotentAnswer": {"asker", "key"},
     "WorkspacePattern": {"name", "regex", "template"},
     "WorkspaceSlot": {"name", "regex"},
@@ -113,8 +134,25 @@ FREE = {
     # A vector goes with its entry.
     "Vector": {"embedding"},
     "Erasure": {"requested_by", "plan", "removed", "proof", "probes", "error"},
+    "Space": {"container_tag", "name", "metadata"},  # the caller's own shelves, as agents are
+    "Document": {"source", "error_code", "requested_by"},
+    # Sources of a subject go with it; others are of the workspace.
+    "Connection": {
+        "name", "options", "credentials", "container_tags", "cursor", "error_code", "error",
+        "requested_by",
+    },
+    "ConnectionItem": {"digest", "version", "marks"},
+    "SyncRun": {"counts", "answer", "error_code", "error", "requested_by"},
+    "Revision": {"text_sha256", "media_type", "extractor", "language"},
+    "Blob": {"digest", "media_type"},
+    "LegalHold": {"placed_by", "lifted_by"},
+    "GoldenQuestion": {"layers", "memory_ids", "episode_ids", "created_by"},
+    "GoldenRun": {"changed", "requested_by", "results"},
+    # What waits until a workspace is there whole; `--abandon` or its loading takes it away.
+    "WorkspaceImport": None, "ImportedRow": None,
     # of the server and its people, not of what is remembered
     "Figure": None, "EvaluationRun": None, "Team": None, "EmbeddingModel": None,
+    "ModelUse": None, "ModelPrice": None, "SearchUse": None,
     "ExtractorUse": None, "LargeLayer": None, "Breaker": None, "User": None, "Workspace": None,
     "Agent": None, "ApiKey": None, "IndexRepair": None, "WorkerBeat": None, "Membership": None,
     "Invitation": None, "ServerKey": None,
@@ -126,6 +164,7 @@ FREE = {
 RANKINGS = ("hybrid", "keyword")
 MOST = 12  # texts that are looked for
 LOOKED_AT = 200  # of the newest rows
+READ = 20_000  # characters of a document
 SHORTEST = 16  # characters
 # What JSON writes otherwise than it was said could not be found in it; blocks are nobody's words.
 _plain = re.compile(rf"[^\"\\\n\r\t{BLOCK}]+")
@@ -136,9 +175,12 @@ def probes(target: ErasureTarget) -> tuple[list[str], int]:
     said = list(target.episodes.order_by("-pk").values_list("content", flat=True)[:LOOKED_AT])
     believed = list(target.memories.order_by("-pk").values_list("content", flat=True)[:LOOKED_AT])
     own = Q(episode__in=target.episodes.values("pk")) | Q(memory__in=target.memories.values("pk"))
+    own |= Q(revision__document__in=target.documents.values("pk"))
+    told = Revision.objects.filter(document__in=target.documents.values("pk")).order_by("-pk")
+    written = [text[:READ] for text in told.values_list("text", flat=True)[:LOOKED_AT]]
     kept = MaskedSpan.objects.filter(own).order_by("-pk").values_list("words", flat=True)
     found: set[str] = set()
-    for text in [*said, *believed, *kept[:LOOKED_AT]]:
+    for text in [*said, *believed, *written, *kept[:LOOKED_AT]]:
         for start, end in clauses.sentences(text):
             piece = max(_plain.findall(text[start:end]), key=len, default="").strip()
             found |= {piece[:200]} if len(piece) >= SHORTEST else set()
@@ -163,24 +205,32 @@ def _is_shared(target: ErasureTarget, text: str) -> bool:
     if (
         masks.exclude(episode__in=target.episodes.values("pk"))
         .exclude(memory__in=target.memories.values("pk"))
+        .exclude(revision__document__in=target.documents.values("pk"))
         .exists()
     ):
+        return True
+    texts = Revision.objects.filter(workspace_id=target.workspace_id, text__contains=text)
+    if texts.exclude(document__in=target.documents.values("pk")).exists():
         return True
     own = Memory.objects.filter(workspace_id=target.workspace_id, content__contains=text)
     rest = own.exclude(facts__in=target.facts).exclude(pk__in=target.memories.values("pk"))
     return rest.exists()
 
 
-def prove(target: ErasureTarget, texts: Sequence[str]) -> dict[str, Any]:
-    """What was looked for and where, in numbers; `clean`: nothing was found."""
+def prove(
+    target: ErasureTarget, texts: Sequence[str], digests: Sequence[str] = ()
+) -> dict[str, Any]:
+    """What was looked for and where, in numbers; `clean`: nothing was found. `digests` are those of
+    files that went."""
     tables = {name: n for name, n in _counted(target, texts) if n}
     hits = 0  # results that say it, in all layers and rankings, by nobody's restrictions
     for text, ranking in product(texts, RANKINGS):
         wish = SearchRequest(text, limit=20, ranking=ranking, layers=tuple(LAYERS))
         for hit in search(worker_scope(target.workspace_id), wish).hits:
-            row = hit.memory or hit.episode
+            row = hit.memory or hit.episode or hit.chunk
             hits += row is not None and text in row.content
-    left = target.episodes.count() + target.memories.count()
+    left = target.episodes.count() + target.memories.count() + target.documents.count()
+    files = blobs.left_of(target.workspace_id, digests)
     return {
         "texts": len(texts),
         "searches": len(texts) * len(RANKINGS),
@@ -188,7 +238,8 @@ def prove(target: ErasureTarget, texts: Sequence[str]) -> dict[str, Any]:
         "columns": sum(1 for _ in _columns()),
         "found": tables,
         "rowsLeft": left,
-        "clean": not tables and not hits and not left,
+        "filesLeft": files,
+        "clean": not (tables or hits or left or files),
     }
 
 
@@ -203,9 +254,7 @@ def _counted(target: ErasureTarget, texts: Sequence[str]) -> Iterator[tuple[str,
     number = WorkspaceIndex.objects.filter(workspace=target.workspace_id).values("number")
     for model, name in _columns():
         own = Q(workspace_id=target.workspace_id)
-        if model is not Subject and "workspace" not in {f.name for f in model._meta.fields}:
-            own = Q(entry__workspace__in=number)
-        elif model in (Entry, Speaker):
+        if model in (Entry, Speaker, DueVector):
             own = Q(workspace__in=number)
         column = Cast(F(name), TextField()) if name else CharField()
         says = Q(pk__in=[])

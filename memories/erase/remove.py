@@ -9,15 +9,20 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from memories import masks, outbox, resolve
+from memories.documents import blobs
 from memories.english import lexical
-from memories.erase.erasure_plan import vectors_of, with_edits
+from memories.erase.erasure_plan import passages_of_documents, vectors_of, with_edits
 from memories.features import redact
 from memories.features.queue import unmark
+from memories.golden.questions import drop_standing_on
 from memories.index import entries, rebuild, row_marks, statements, workspace_index
 from memories.models import (
+    Blob,
     Case,
     CaseItem,
     Citation,
+    ConnectionItem,
+    Document,
     Episode,
     Fact,
     Feature,
@@ -31,6 +36,7 @@ from memories.models import (
     MemorySession,
     Miss,
     Rejection,
+    Revision,
     Speaker,
     Supersession,
     WorkspaceChange,
@@ -39,7 +45,7 @@ from memories.models import (
     WorkspaceSlot,
 )
 from memories.resolve import state_changes
-from memories.summaries import summary_before
+from memories.summaries import summary_before, talk_summaries
 from workspaces.models import AuditEntry
 
 Ids: TypeAlias = Collection[uuid.UUID]
@@ -53,7 +59,8 @@ def recompute(space: WorkspaceIndex, ids: Ids) -> int:
     for memory in Memory.objects.filter(pk__in=ids).order_by("pk"):
         facts = list(memory.facts.order_by("pk"))
         rows = Memory.objects.filter(pk=memory.pk)
-        rows.update(source_count=len(facts), updated_at=timezone.now())
+        standing = sum(fact.withdrawn_at is None for fact in facts)
+        rows.update(source_count=standing, updated_at=timezone.now())
         own = bytes(memory.fingerprint)
         if any(lexical.fingerprint(fact.statement) == own for fact in facts):
             continue
@@ -123,11 +130,14 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     done += _unindex(space, Layer.EPISODES, ids)
     conversations = {e.conversation_id for e in episodes if e.conversation_id}
     done["summaries"] += summary_before.start_again(conversations)
+    done["summaries of talks"] += talk_summaries.start_again(space, conversations)
     asked = set(Intent.objects.filter(episode__in=ids).values_list("pk", flat=True))
     cases = _blank_cases(Q(items__intent__in=asked))
     CaseItem.objects.filter(intent__in=asked).delete()
     Episode.objects.filter(pk__in=ids).delete()
     done["cases"] += _close_cases(cases)
+    texts = [episode.content for episode in episodes]
+    done["golden questions"] += drop_standing_on(space.workspace_id, ids, texts)
     done["episodes"] += len(episodes)
     for item in rebuild.items_of_truth(Layer.EPISODES, beside):
         entries.reweigh(space, Layer.EPISODES, item.id, item.counts)
@@ -139,7 +149,7 @@ def remove_facts(space: WorkspaceIndex, ids: Ids) -> TALLY:
     facts = Fact.objects.filter(pk__in=ids)
     _clean_examples(space, list(facts.values_list("statement", flat=True)))
     touched = {one for one in facts.values_list("memory_id", flat=True) if one}
-    standing = Fact.objects.filter(memory__in=touched).exclude(pk__in=ids)
+    standing = Fact.objects.standing().filter(memory__in=touched).exclude(pk__in=ids)
     stands = set(standing.values_list("memory_id", flat=True))
     done = remove_memories(space, touched - stands)
     done["citations"] += Citation.objects.filter(fact__in=ids).count()
@@ -158,6 +168,8 @@ def remove_memories(space: WorkspaceIndex, ids: Ids) -> TALLY:
     done: TALLY = Counter()
     done["supersessions"] += unlink_all(space, gone)
     rows = Memory.objects.filter(pk__in=gone)
+    texts = list(rows.values_list("content", flat=True))
+    done["golden questions"] += drop_standing_on(space.workspace_id, gone, texts)
     cases = _blank_cases(Q(items__memory__in=gone))
     same = Q(pk=None)
     for subject_id, fingerprint in rows.values_list("subject_id", "fingerprint"):
@@ -190,6 +202,30 @@ def _close_cases(ids: Ids) -> int:
     gone = cases.filter(items=None).delete()[1].get("memories.Case", 0)
     resolve.settle(ids, "erasure")
     return gone
+
+
+def remove_documents(space: WorkspaceIndex, ids: Ids) -> TALLY:
+    """Documents with all that they ever said, what was read out of it, and their files where no
+    other came as the same."""
+    rows = Document.objects.filter(pk__in=ids)
+    passages = passages_of_documents(rows)
+    revisions = Revision.objects.filter(document__in=ids)
+    named = Q(documents__in=ids) | Q(revisions__document__in=ids)
+    # That a source has such a thing is kept, by a digest, so that it does not come again.
+    ConnectionItem.objects.filter(document__in=ids).update(external_id="", version="", marks={})
+    digests = set(Blob.objects.filter(named).values_list("digest", flat=True))
+    sessions = set(revisions.exclude(session=None).values_list("session", flat=True))
+    read = Q(citations__revision__in=revisions) | Q(session__in=sessions, citations=None)
+    done = remove_facts(space, set(Fact.objects.filter(read).values_list("pk", flat=True)))
+    done += _unindex(space, Layer.CHUNKS, passages)
+    done += forget_traces(space, list(sessions))
+    done["sessions"] += (
+        MemorySession.objects.filter(pk__in=sessions).delete()[1].get("memories.MemorySession", 0)
+    )
+    done["revisions"] += revisions.count()
+    done["documents"] += rows.delete()[1].get("memories.Document", 0)
+    done["files"] += blobs.drop_unused(space.workspace_id, digests)
+    return done + forget_traces(space, ids)
 
 
 def remove_features(space: WorkspaceIndex, ids: Ids) -> TALLY:

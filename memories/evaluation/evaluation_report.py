@@ -7,6 +7,7 @@ from typing import Any
 from memories.evaluation import measures
 from memories.evaluation.change_stories import ChangesTold
 from memories.evaluation.conflicts import JUDGEMENTS, Judged
+from memories.evaluation.dated_stories import DatedAnswers
 from memories.evaluation.extraction import Turns
 from memories.evaluation.guard_stories import StoryFaults
 from memories.evaluation.intent_stories import StoriesTold
@@ -111,13 +112,13 @@ def worth_json(result: WorthJudged) -> dict[str, Any]:
     return {**_rounded(result.measured()), "wrong": result.wrong}
 
 
-def story_lines(result: StoryFaults) -> Iterator[str]:
+def story_lines(result: StoryFaults | DatedAnswers) -> Iterator[str]:
     yield from _measured(result.measured())
     for row in result.rows:
         yield f"{row['id']}: {row['fault']}: {row['text'][:200]!r}"
 
 
-def story_json(result: StoryFaults) -> dict[str, Any]:
+def story_json(result: StoryFaults | DatedAnswers) -> dict[str, Any]:
     return {**_rounded(result.measured()), "wrong": result.rows}
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from memories import extraction
-from memories.evaluation.locomo import LabelledConversation
+from memories.evaluation.labelled_conversations import LabelledConversation
 from memories.evaluation.measures import overlap, share, terms
 from memories.extraction import ExtractOptions
 from memories.ingest.session_messages import MOST_BEFORE

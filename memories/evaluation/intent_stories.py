@@ -23,13 +23,14 @@ KINDS = (*HIDING, "retract", "correct", "remember", NONE)
 
 @dataclass(frozen=True, slots=True)
 class IntentStory:
-    """`kind` is what the last messages say to the memory, or none. Words that are `gone` afterwards
+    """`kind` is what the last messages, each of a role and perhaps a name, say to the memory, or
+    none. Words that are `gone` afterwards
     are in no memory, and where they are hidden in no message; those that `become` true are in one;
     those still `here` are in a memory or a message."""
 
     name: str
     kind: str
-    messages: tuple[tuple[str, str], ...]
+    messages: tuple[tuple[str, str, str], ...]
     gone: tuple[str, ...] = ()
     becomes: tuple[str, ...] = ()
     here: tuple[str, ...] = ()
@@ -38,7 +39,9 @@ class IntentStory:
     def of(cls, row: dict[str, Any]) -> Self:
         if row["kind"] not in KINDS:
             raise ValueError(f"no kind {row['kind']}")
-        messages = tuple((each["role"], each["content"]) for each in row["messages"])
+        messages = tuple(
+            (each["role"], each.get("name", ""), each["content"]) for each in row["messages"]
+        )
         expected = (tuple(row.get(name, ())) for name in ("gone", "becomes", "here"))
         return cls(str(row["id"]), row["kind"], messages, *expected)
 
@@ -81,8 +84,8 @@ def evaluate(told: Sequence[IntentStory], advance: Callable[[int], object]) -> S
     found = StoriesTold()
     with scratch() as scope:
         for story in told:
-            for role, text in story.messages:
-                tell(scope, story.name, NewMessage(text, role=role))
+            for role, name, text in story.messages:
+                tell(scope, story.name, NewMessage(text, role=role, name=name))
             faults = _faults(scope, story)
             found.told[story.kind] = found.told.get(story.kind, 0) + 1
             found.right[story.kind] = found.right.get(story.kind, 0) + (not faults)
@@ -91,7 +94,7 @@ def evaluate(told: Sequence[IntentStory], advance: Callable[[int], object]) -> S
             found.asked += any("case" in state for state in states)
             if faults:
                 found.wrong.append({"id": story.name, "kind": story.kind, "intents": states,
-                                    "messages": [text for _, text in story.messages],
+                                    "messages": [text for *_, text in story.messages],
                                     "faults": faults})  # fmt: skip
             advance(1)
     return found

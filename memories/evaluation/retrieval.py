@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from memories.evaluation import measures
-from memories.evaluation.locomo import LabelledConversation
+from memories.evaluation.labelled_conversations import LabelledConversation
 from memories.index import workspace_index
 from memories.models import Entry, MemorySession, Speaker
 from memories.search import SearchRequest, search
 from memories.transfer.transcript_import import ImportOptions, import_transcript
+from memoryproject.postgres import visible
 from workspaces.models import Workspace, erasing_audit
 from workspaces.scope import Scope, worker_scope
 
@@ -106,7 +107,9 @@ def evaluate(cases: Sequence[LabelledConversation], advance: Advance) -> Retriev
 def scratch() -> Iterator[Scope]:
     """A workspace that is there only inside."""
     slug = f"evaluation-{uuid.uuid4().hex[:12]}"
-    workspace = Workspace.objects.create(slug=slug, name="Evaluation")
+    workspace = Workspace(slug=slug, name="Evaluation")
+    visible.add(workspace.pk)
+    workspace.save(force_insert=True)
     try:
         yield worker_scope(workspace.pk, "evaluate")
     finally:

@@ -50,7 +50,7 @@ def _owned(url: str, info: ValidationInfo) -> str:
         raise wrong(
             "A public https address, or one that the operator allows (EXTRACTOR_ALLOWED_HOSTS)."
         )
-    if key_env and url != address_for(key_env):
+    if key_env and url and url != address_for(key_env):
         raise wrong(f"The key {key_env} may only go to the address in {address_env(key_env)}.")
     return url
 
@@ -145,6 +145,33 @@ def address_env(key_env: str) -> str:
 def address_for(key_env: str) -> str:
     """The address that the server's operator gave with the key."""
     return env_str(address_env(key_env)).rstrip("/")
+
+
+def address_of(model: ConfiguredModel) -> str:
+    """Where its calls go: an entry without an address has that of its key, else the server's own;
+    "" is the service of the model's maker."""
+    if model.base_url or model.key_env:
+        return model.base_url or address_for(model.key_env)
+    is_openai = model.provider == "openai"
+    own = settings.OPENAI_BASE_URL if is_openai else settings.ANTHROPIC_BASE_URL
+    return str(own).rstrip("/")
+
+
+def unusable(raw: object) -> list[str]:
+    """Which of the models in `settings["extractors"]` cannot be asked, and why, in words."""
+    try:
+        models = models_from(raw)
+    except Invalid as error:
+        return [str(error)]
+    found = []
+    for number, model in enumerate(models, 1):
+        url = address_of(model)
+        if not key_for(model.provider, url, model.key_env) and (
+            model.provider == "anthropic" or not url
+        ):
+            name = model.key_env or f"{model.provider.upper()}_API_KEY"
+            found.append(f"model {number} ({model.model or model.provider}) needs {name}")
+    return found
 
 
 def key_for(provider: str, base_url: str, key_env: str) -> str:

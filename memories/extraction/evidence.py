@@ -14,17 +14,11 @@ from functools import cached_property
 
 from memories.bounds import STATEMENT
 from memories.english import lexical, statements
-from memories.english.calendar_dates import DateOrder
+from memories.english.calendar import DateOrder
 from memories.english.patterns.pattern import KIN, PEOPLE
 from memories.english.statements.wording import Word, words
-from memories.extraction import exact
-from memories.extraction.free_words import (
-    ENDING,
-    FREE,
-    IMPLIED,
-    NEGATIVE,
-    NEGATIVE_SIGNS,
-)
+from memories.extraction import paraphrase
+from memories.extraction.paraphrase import ENDING, FREE, IMPLIED, NEGATIVE, NEGATIVE_SIGNS
 
 SENTENCE = 2_000  # characters before and after a quote in which its sentence ends
 TOLERATED, TOLERATED_ABROAD = 0.2, 0.4  # share of content words; in languages without our stems
@@ -110,9 +104,9 @@ def unsupported(statement: str, evidence: Evidence) -> str:
         return f"in another script than the text: {strange}"
     cited = evidence.cited_text
     literally = (
-        ("addresses", exact.addresses(statement, f"{cited} {evidence.around}")),
-        ("numbers", exact.numbers(statement, cited, evidence.said_at, evidence.date_order)),
-        ("days", exact.days(statement, cited, evidence.said_at, evidence.date_order)),
+        ("addresses", paraphrase.addresses(statement, f"{cited} {evidence.around}")),
+        ("numbers", paraphrase.numbers(statement, cited, evidence.said_at, evidence.date_order)),
+        ("days", paraphrase.days(statement, cited, evidence.said_at, evidence.date_order)),
     )
     for what, found in literally:
         if lacking := list(dict.fromkeys(found)):
@@ -125,21 +119,24 @@ def unsupported(statement: str, evidence: Evidence) -> str:
         if _roots_of(_content(part)) & evidence.roots
     ):
         return "the quotes say the opposite"
-    if _is_swapped(statement, evidence):
-        return "the quotes say the opposite"
+    said, told = _preferred.search(statement), _preferred.search(cited)
+    if said and told:  # of two things the other one is preferred
+        crossed = (("first", "second"), ("second", "first"))
+        if all(set(_roots(said[one])) & set(_roots(told[other])) for one, other in crossed):
+            return "the quotes say the opposite"
     return "the quotes say it of others" if _is_turned_round(statement, evidence) else ""
 
 
 def _scripts(statement: str, evidence: Evidence) -> str:
-    said = exact.scripts(
+    said = paraphrase.scripts(
         f"{evidence.cited_text} {evidence.around} {' '.join(evidence.speakers)} User"
     )
-    if strange := exact.scripts(statement) - said:
+    if strange := paraphrase.scripts(statement) - said:
         return ", ".join(sorted(strange))
     # Latin alone where the quotes have none, but for the speaker's name.
     rest = " ".join(w for w in _letters.findall(statement) if w.lower() not in evidence.own_names)
-    is_strange = not exact.scripts(rest) & exact.scripts(evidence.cited_text)
-    return "LATIN" if rest and exact.scripts(rest) == {"LATIN"} and is_strange else ""
+    is_strange = not paraphrase.scripts(rest) & paraphrase.scripts(evidence.cited_text)
+    return "LATIN" if rest and paraphrase.scripts(rest) == {"LATIN"} and is_strange else ""
 
 
 # ---- words
@@ -184,7 +181,11 @@ def _alike(one: str, other: str, is_english: bool) -> bool:
     """Two forms of a word, by their beginnings: "dental" and "dentist", "wohnt" and "wohne"."""
     longest = max(len(one), len(other))
     common = len(os.path.commonprefix((one, other)))
-    if not one.isascii() and set(one) & set(other) and exact.scripts(one) & {"CJK", "HIRAGANA"}:
+    if (
+        not one.isascii()
+        and set(one) & set(other)
+        and paraphrase.scripts(one) & {"CJK", "HIRAGANA"}
+    ):
         return one in other or other in one or len(set(one) & set(other)) >= 0.6 * len(set(one))
     if is_english:
         is_derived = common >= 4 and one[common:] in _DERIVED and other[common:] in _DERIVED
@@ -223,18 +224,6 @@ def _told_negative(part: str, evidence: Evidence) -> bool:
         return any(_is_negative(quote) for quote in evidence.quotes)
     found = {_is_negative(clause) for clause, count in shared.items() if count == most}
     return _is_negative(part) if len(found) == 2 else found.pop()
-
-
-def _is_swapped(statement: str, evidence: Evidence) -> bool:
-    """Whether of two things the other one is preferred."""
-    said = _preferred.search(statement)
-    told = _preferred.search(evidence.cited_text)
-    if said is None or told is None:
-        return False
-    roots = [
-        frozenset(_roots(match[side])) for match in (said, told) for side in ("first", "second")
-    ]
-    return bool(roots[0] & roots[3] and roots[1] & roots[2])
 
 
 # ---- who did what to whom

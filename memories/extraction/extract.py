@@ -1,8 +1,8 @@
 """From episodes to claims: gatekeeper, patterns, the configured model, then the whole text.
 
 Asks only: rows are read before, and written after. A claim's quotes are verified here against
-the text they cite, and a model's words against its quotes; what has no evidence goes to quarantine.
-"""
+the text they cite, and a model's words against its quotes; what has no evidence goes to
+quarantine."""
 
 import re
 import time
@@ -14,11 +14,11 @@ from datetime import UTC, datetime
 from memories import bounds, languages
 from memories.bounds import Budget
 from memories.english import find_claims, gatekeeper, workspace_patterns, worth
-from memories.english.absolute_dates import end_of_state, with_dates
 from memories.english.patterns.library import compile_patterns
 from memories.english.patterns.pattern import Found
-from memories.english.private_life import is_private_life, is_work
 from memories.english.talk import Talk
+from memories.english.topics import is_private_life, is_work
+from memories.english.write_dates import end_of_state, with_dates
 from memories.extraction.extraction_types import (
     HOLD,
     IGNORE,
@@ -154,7 +154,7 @@ def _too_long(found: Extraction) -> Iterator[str]:
     if found.too_long:
         yield (
             f"nothing is believed of {found.too_long} texts of more than {bounds.WHOLE}"
-            " characters: they are kept as they are, and search finds them"
+            " characters: they are kept as documents, and search finds them"
         )
 
 
@@ -298,7 +298,7 @@ def messages_to_ask(messages: list[Message], options: ExtractOptions) -> list[Me
 def missed_in(unmatched: Sequence[Message], claims: Sequence[Claim]) -> Iterator[Missed]:
     """Of the messages that no pattern covered, those in which a model found something."""
     for message in unmatched:
-        in_it = [c for c in claims if any(q.episode_id == message.id for q in c.quotes)]
+        in_it = [c for c in claims if any(q.text_id == message.id for q in c.quotes)]
         if in_it:
             commonest = Counter(claim.category for claim in in_it).most_common(1)[0][0]
             statements = tuple(dict.fromkeys(claim.statement for claim in in_it))

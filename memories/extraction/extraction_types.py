@@ -9,9 +9,9 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from memories.english.calendar_dates import DateOrder
-from memories.english.private_life import is_private_life, is_work
+from memories.english.calendar import DateOrder
 from memories.english.talk import UNKNOWN
+from memories.english.topics import is_private_life, is_work
 from memories.english.workspace_patterns import OwnPattern
 from memories.errors import ProviderError
 from memories.masked_text import is_masked
@@ -55,7 +55,8 @@ NEW_LINE, BULLETS = "\n", "… \t\r\n-*•>"
 class Message:
     """One episode as extraction sees it; `index` is its place in the request.
 
-    `served` are the places of what this server itself had told: they are not read.
+    `served` are the places of what this server itself had told, and of a document its headings:
+    they are not read.
     """
 
     index: int
@@ -174,7 +175,7 @@ class Extraction:
         """What may be believed of `claims`: none of masked words; those that stand on `unsure`
         messages alone are held, with who said them."""
         for claim in claims:
-            cited = {quote.episode_id for quote in claim.quotes}
+            cited = {quote.text_id for quote in claim.quotes}
             if any(map(is_masked, (claim.statement, *(quote.quote for quote in claim.quotes)))):
                 self.masked += 1
             elif cited and cited <= unsure.keys():

@@ -22,6 +22,7 @@ from memories.chunking import pieces
 from memories.errors import CapReached, Invalid, ProviderError
 from memories.extraction.configured_models import (
     ConfiguredModel,
+    address_of,
     allowed_to,
     key_for,
     models_from,
@@ -105,6 +106,7 @@ class FallbackChain:
     workspace_id: uuid.UUID
     models: tuple[ConfiguredModel, ...]
     fault: str = ""
+    use: str = "extraction"  # what its calls are written down as
 
     def ask(self, question: ModelQuestion) -> ModelReply:
         """The first whole answer of a model. Raises ProviderError where none gives one."""
@@ -113,7 +115,7 @@ class FallbackChain:
         errors = []
         for model in self.models:
             try:
-                return _call(self.workspace_id, model, lambda model: model.ask(question))
+                return _call(self, model, lambda model: model.ask(question))
             except ProviderError as error:
                 errors.append(error)
         errors.sort(key=_rank)
@@ -134,22 +136,25 @@ class FallbackChain:
         return answer
 
 
-def chain_of(workspace_id: uuid.UUID) -> FallbackChain | None:
-    """The workspace's own chain, or the server's one model; None where there is no model."""
+def chain_of(workspace_id: uuid.UUID, use: str = "extraction") -> FallbackChain | None:
+    """The workspace's own chain, or the server's one model; None where there is no model. `use` is
+    what its calls are written down as."""
     rows = Workspace.objects.filter(pk=workspace_id).values_list("settings__extractors", flat=True)
-    return chain_from(workspace_id, rows.first())
+    return chain_from(workspace_id, rows.first(), use)
 
 
-def chain_from(workspace_id: uuid.UUID, raw: object) -> FallbackChain | None:
+def chain_from(
+    workspace_id: uuid.UUID, raw: object, use: str = "extraction"
+) -> FallbackChain | None:
     """As `chain_of`, of the setting `extractors` that was read already."""
     if raw is None:
         model = server_model()
-        return FallbackChain(workspace_id, (model,)) if model else None
+        return FallbackChain(workspace_id, (model,), use=use) if model else None
     try:
         models = models_from(raw)
     except Invalid as error:
         return FallbackChain(workspace_id, (), f"the workspace's settings: {error}")
-    return FallbackChain(workspace_id, models) if models else None
+    return FallbackChain(workspace_id, models, use=use) if models else None
 
 
 @dataclass(slots=True)
@@ -195,7 +200,7 @@ class _Climb:
         try:
             # Not longer than the session's lease allows.
             with network.patience(self.ends_at - time.monotonic()):
-                found = _call(self.chain.workspace_id, model, lambda model: model.extract(piece))
+                found = _call(self.chain, model, lambda model: model.extract(piece))
         except ProviderError as error:
             workspace_id = self.chain.workspace_id
             log.warning("a model failed workspace %s: %s", workspace_id, error.own_words)
@@ -214,14 +219,17 @@ def _rank(error: ProviderError) -> tuple[bool, bool]:
 
 
 def _call(
-    workspace_id: uuid.UUID, model: ConfiguredModel, act: Callable[[Extractor], Answer]
+    chain: FallbackChain, model: ConfiguredModel, act: Callable[[Extractor], Answer]
 ) -> Answer:
-    """What the model's model gives, within its time; at once an error while its breaker is open."""
+    """What the model's model gives, within its time; at once an error while its breaker is open or
+    the workspace may spend no more."""
+    workspace_id = chain.workspace_id
+    base_url = address_of(model)
     config = ExtractorConfig(
         provider=model.provider,
         model=model.model,
-        api_key=key_for(model.provider, model.base_url, model.key_env),
-        base_url=model.base_url,
+        api_key=key_for(model.provider, base_url, model.key_env),
+        base_url=base_url,
         timeout=model.timeout,
         allowed=allowed_to(model),
     )
@@ -239,8 +247,9 @@ def _call(
         return act(extractor)
 
     line = ProviderLine(
-        "language", model.model or extractor.model, model.base_url, config.api_key, model.timeout
-    )
+        "language", model.model or extractor.model, base_url, config.api_key, model.timeout,
+        workspace_id, chain.use,
+    )  # fmt: skip
     try:
         return breakers.call(line, counted)
     except ProviderError as error:

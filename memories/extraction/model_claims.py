@@ -1,7 +1,6 @@
-"""What a model finds in messages: its facts become claims where their quotes really stand in the text,
-and say what they say."""
+"""What a model finds in messages: its facts become claims where their quotes really stand in the
+text, and say what they say."""
 
-import calendar
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,9 +10,10 @@ from memories import guard, providers
 from memories.bounds import STATEMENT
 from memories.chunking import PIECE
 from memories.english import lexical, read_clause
-from memories.english.absolute_dates import end_of_state, with_dates
-from memories.english.calendar_dates import DateOrder
+from memories.english.calendar import MONTHS, WEEKDAYS, DateOrder
 from memories.english.talk import UNKNOWN
+from memories.english.write_dates import end_of_state, with_dates
+from memories.errors import BudgetSpent
 from memories.extraction.evidence import FIRST_PERSON, Evidence, sentences_of, unsupported
 from memories.extraction.extraction_types import (
     BELIEVE,
@@ -32,7 +32,7 @@ from memories.resolve import Claim, Quote
 NEARBY = 8  # messages before one that is cited, in which "she" and "it" may have their names
 _written = re.compile(r"\S+")
 _word = re.compile(r"[^\W\d_]{3,}")
-_DAYS = f" {' '.join([*calendar.month_name, *calendar.day_name])} User Assistant Team"
+_DAYS = f" {' '.join([*MONTHS, *WEEKDAYS]).title()} User Assistant Team"
 
 
 def ask_model(
@@ -56,7 +56,8 @@ def ask_model(
     result.steps += [step.as_json() for step in answer.steps]
     if answer.error is not None:
         result.error = answer.error
-        result.notes.append(f"provider failed: {answer.error.message}")
+        failed = "" if isinstance(answer.error, BudgetSpent) else "provider failed: "
+        result.notes.append(f"{failed}{answer.error.message}")
     if answer.unread:
         read = len(answer.pieces) - answer.unread
         result.notes.append(f"too long: the model read {read} of {len(answer.pieces)} pieces")
@@ -104,7 +105,7 @@ def _distinct_claims(
         ]
         is_again = all(
             any(
-                quote.episode_id == other.episode_id
+                quote.text_id == other.text_id
                 and quote.start < other.end
                 and other.start < quote.end
                 for other in quoted
@@ -132,7 +133,7 @@ def _model_claim(
 ) -> Claim:
     fact = read.fact
     by_id = {message.id: message for message in by_index.values()}
-    first = by_id[quotes[0].episode_id] if quotes else next(iter(by_index.values()))
+    first = by_id[quotes[0].text_id] if quotes else next(iter(by_index.values()))
     category = fact.category if fact.category in Category.values else Category.OTHER
     return Claim(
         statement=fact.statement.strip(),
@@ -160,7 +161,7 @@ def doubt_of(
     their order, those before the request too; `subject` is another name of the user."""
     if not claim.quotes:
         return "no evidence in the text"
-    cited_ids = {quote.episode_id for quote in claim.quotes}
+    cited_ids = {quote.text_id for quote in claim.quotes}
     places = [place for place, message in enumerate(said) if message.id in cited_ids]
     within = {other for place in places for other in range(place - NEARBY, place + 1)}
     near = [message for place, message in enumerate(said) if place in within]
@@ -193,7 +194,7 @@ def _around(message: Message, claim: Claim) -> Message:
 
 
 def _spans(claim: Claim, message: Message) -> list[tuple[int, int]]:
-    return [(q.start, q.end) for q in claim.quotes if q.episode_id == message.id]
+    return [(q.start, q.end) for q in claim.quotes if q.text_id == message.id]
 
 
 def _asked(message: Message, said: Sequence[Message]) -> str:

@@ -31,7 +31,7 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.models.conversation import AHEAD
-from workspaces.ids import uuid7
+from workspaces.models.workspace import uuid7
 
 MANUAL = Feature.Method.MANUAL
 BY_HAND = "manual"  # the rule of what a person did

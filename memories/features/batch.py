@@ -101,8 +101,8 @@ def models_of(feature_set: FeatureSet) -> FallbackChain | None:
     if model == "none":
         return None
     if model is None:
-        return chain_of(feature_set.workspace_id)
-    return FallbackChain(feature_set.workspace_id, models_from([model]))
+        return chain_of(feature_set.workspace_id, "features")
+    return FallbackChain(feature_set.workspace_id, models_from([model]), use="features")
 
 
 # Facts of live memories that stand on these episodes, and of the versions that a person corrected

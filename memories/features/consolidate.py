@@ -36,8 +36,8 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.providers import ModelQuestion
-from workspaces.ids import uuid7
 from workspaces.models import AuditEntry
+from workspaces.models.workspace import uuid7
 from workspaces.scope import Scope
 
 VECTORS = """

@@ -5,6 +5,7 @@ All in the caller's transaction, which holds the workspace's lock.
 """
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import replace
 
 from memories.features import apply, queue, rules
@@ -18,15 +19,15 @@ from memories.models import Episode, Feature, FeatureMark, FeatureSet, Memory
 from workspaces.models import Subject
 from workspaces.scope import Scope
 
-# The memory, and the versions that a person corrected to it: a correction has no words of its own.
+# Memories, and the versions that a person corrected to them: a correction has no words of its own.
 LINE = """
 with recursive line (id) as (
-  select %(memory)s::uuid
+  select unnest(%(memories)s::uuid[])
   union
   select s.old_id from line join memories_supersession s on s.new_id = line.id
   where s.rule = 'edit' and s.state = 'applied')
 """
-# Those of which every citation lies in words that facts of the memory were read from.
+# Those of which every citation lies in words that facts of the memories were read from.
 STANDING_ON = f"""{LINE},
 words as (
   select c.episode_id, c.start, c."end" from memories_citation c
@@ -49,9 +50,9 @@ where f.memory_id in (select id from line) and c.episode_id is not null
 """
 
 
-def withdraw(scope: Scope, memory: Memory) -> int:
-    """End the features that stand on nothing but this memory's words; their number."""
-    features = _standing_on(memory)
+def withdraw(scope: Scope, memories: Sequence[Memory]) -> int:
+    """End the features that stand on nothing but these memories' words; their number."""
+    features = _standing_on(memories)
     for feature in features:
         command = Command(DELETE, target=feature.pk, reason="the memory it stood on was forgotten")
         _change(scope, feature, command, "forgotten")
@@ -65,7 +66,7 @@ def correct(scope: Scope, old: Memory, new: Memory) -> None:
     statement = statements_by_memory(scope.workspace_id, episodes).get(new.pk)
     if statement is None:
         return
-    for feature in _standing_on(old):
+    for feature in _standing_on([old]):
         known = apply.known_features([feature])[0]
         command = rules.corrected(replace(statement, confidence=1.0), known)
         cited = apply.cited_now(feature)
@@ -82,7 +83,7 @@ def move(scope: Scope, memory: Memory, target: Subject) -> None:
     """What stands on the memory goes to the own set of the subject that it is about from now on;
     where it was not taken in yet, by rules. Called before the memory itself moves."""
     into = own_set(target)
-    features = [each for each in _standing_on(memory) if each.subject_id not in (None, target.pk)]
+    features = [each for each in _standing_on([memory]) if each.subject_id not in (None, target.pk)]
     for feature in features:
         cited = apply.cited_now(feature)
         copy = Command(
@@ -102,15 +103,16 @@ def move(scope: Scope, memory: Memory, target: Subject) -> None:
         _add(scope, into, rules.commands([statement], known), agent)
 
 
-def _standing_on(memory: Memory) -> list[Feature]:
-    """The live features that machines read out of this memory's words alone."""
-    ids = [row.id for row in statements.rows(STANDING_ON, {"memory": memory.pk})]
+def _standing_on(memories: Sequence[Memory]) -> list[Feature]:
+    """The live features that machines read out of these memories' words alone."""
+    given = {"memories": [memory.pk for memory in memories]}
+    ids = [row.id for row in statements.rows(STANDING_ON, given)]
     return list(Feature.objects.filter(pk__in=ids).select_related("set__workspace"))
 
 
 def episodes_of(memory: Memory) -> list[uuid.UUID]:
     """The episodes that a memory's facts were read from, or those of what it corrects."""
-    return [row.episode_id for row in statements.rows(EPISODES, {"memory": memory.pk})]
+    return [row.episode_id for row in statements.rows(EPISODES, {"memories": [memory.pk]})]
 
 
 def _change(scope: Scope, feature: Feature, command: Command, rule: str) -> None:

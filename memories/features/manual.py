@@ -272,7 +272,7 @@ def _change_in_place(scope: Scope, feature: Feature, changes: Mapping[str, Any])
         setattr(row, name, value)
     row.save(update_fields=[*changed, "updated_at"])
     if "visibility" in changed:
-        entries.change_visibility(Layer.FEATURES, row.pk, row.visibility)
+        entries.change_visibility(Layer.FEATURES, [row.pk], row.visibility)
     apply.mark_changed(row.set)
     AuditEntry.line(
         scope.workspace_id, scope.actor, "edit_feature", row, subject_id=row.subject_id,

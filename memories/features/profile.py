@@ -16,7 +16,7 @@ from django.db.models import Count, F, Max, Sum, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
-from memories.english.calendar_dates import DateOrder
+from memories.english.calendar import DateOrder
 from memories.english.dates import event_date, last_day
 from memories.features.clarity import is_clear
 from memories.index import workspace_index

@@ -27,6 +27,7 @@ from memories.models import (
     SetDiscovery,
 )
 from memories.models.conversation import AHEAD
+from memoryproject.postgres import visible
 from workspaces.models import AuditEntry, Subject
 
 # Ids are made before the commit: so long after its own time an episode may still turn up.
@@ -162,14 +163,17 @@ def discover_sets(workspace_id: uuid.UUID | None = None) -> int:
     """
     looked = 0
     for row in statements.rows(NEW, {"workspace": workspace_id}):
-        _make_sets(row.workspace, row.subjects or [])
-        for feature_set in _touched(row.workspace, row.subjects or []):
-            recount(feature_set)
-            looked += 1
-        # Episodes whose ids were made a while ago may still be committed: those are looked at
-        # again.
-        seen = min(row.last, id_at(timezone.now() - LATE))
-        SetDiscovery.objects.update_or_create(workspace_id=row.workspace, defaults={"seen": seen})
+        with visible.only(row.workspace):
+            _make_sets(row.workspace, row.subjects or [])
+            for feature_set in _touched(row.workspace, row.subjects or []):
+                recount(feature_set)
+                looked += 1
+            # Episodes whose ids were made a while ago may still be committed: those are looked
+            # at again.
+            seen = min(row.last, id_at(timezone.now() - LATE))
+            SetDiscovery.objects.update_or_create(
+                workspace_id=row.workspace, defaults={"seen": seen}
+            )
     return looked
 
 

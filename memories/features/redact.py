@@ -160,7 +160,18 @@ def redact(space: WorkspaceIndex, left: Redaction, erased: Ids) -> Counter[str]:
     parts = Q(batch__in=merges, action=Action.MERGE)
     FeatureChange.objects.filter(Q(feature=left.feature) | parts).update(reason="")
     if left.fallen:
-        _set_to_last(space, left.feature, last)
+        # As the last change left it; where another feature says that by now, it becomes its part.
+        feature = left.feature
+        feature.set_to(last.after or last.before or {})
+        feature.ended_at = None if last.after else feature.ended_at
+        if last.after and (other := apply.same_as(feature)):
+            rows = FeatureCitation.objects.filter(change=last)
+            apply.add_support(other, apply.cited_of(rows, last.occurred_at))
+            entries.remove(space, Layer.FEATURES, [feature.pk])
+            feature.delete()
+        else:
+            feature.save()
+            apply.reindex(space, [feature.pk], [] if feature.ended_at else [feature], {})
     unmark(space.workspace_id, again - set(erased))
     apply.mark_changed(left.feature.set)
     return Counter(
@@ -170,17 +181,3 @@ def redact(space: WorkspaceIndex, left: Redaction, erased: Ids) -> Counter[str]:
             "feature citations": left.citations_gone,
         }
     )
-
-
-def _set_to_last(space: WorkspaceIndex, feature: Feature, last: FeatureChange) -> None:
-    """As the last change left it; where another feature says that by now, it becomes part of it."""
-    feature.set_to(last.after or last.before or {})
-    feature.ended_at = None if last.after else feature.ended_at
-    if last.after and (other := apply.same_as(feature)):
-        rows = FeatureCitation.objects.filter(change=last)
-        apply.add_support(other, apply.cited_of(rows, last.occurred_at))
-        entries.remove(space, Layer.FEATURES, [feature.pk])
-        feature.delete()
-        return
-    feature.save()
-    apply.reindex(space, [feature.pk], [] if feature.ended_at else [feature], {})

@@ -18,7 +18,7 @@ from django.utils import timezone
 from memories import leases, outbox
 from memories.errors import Invalid, ProviderError
 from memories.features.config import config_of
-from memories.index import reembedding, statements, workspace_index
+from memories.index import configured_embedder, reembedding, statements, workspace_index
 from memories.models import EmbeddingModel, FeatureSet, Layer, WorkspaceIndex
 from memories.providers import Embedder
 
@@ -93,12 +93,12 @@ def wanted_by(feature_set: FeatureSet) -> EmbeddingModel | None:
         return None
     if not isinstance(config.embedder, Mapping):
         raise ProviderError("the setting embedder is no object", permanent=True)
-    return workspace_index.model_of(_embedder(config.embedder))
+    return configured_embedder.model_of(_embedder(config.embedder))
 
 
 def _embedder(raw: Mapping[str, Any]) -> Embedder:
     name, dimensions = raw.get("model", ""), raw.get("dimensions", 0)
-    embedder = workspace_index.named_embedder(raw.get("provider", ""), name, dimensions)
+    embedder = configured_embedder.named_embedder(raw.get("provider", ""), name, dimensions)
     if name and embedder.name != name:
         fault = f"the model of {embedder.provider} is {embedder.name}"
         raise ProviderError(fault, permanent=True)

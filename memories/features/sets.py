@@ -134,7 +134,15 @@ def create(scope: Scope, new: NewSet) -> FeatureSet:
     """
     refuse(faults_of_config(new.config))
     if new.key.startswith(FeatureSet.OWN):
-        return _create_own(scope, new)
+        # The set that every subject has, configured before anything was said about it.
+        own = ("", new.key.removeprefix(FeatureSet.OWN))
+        if new.thread_id or new.role or new.metadata or new.user_id not in own:
+            reason = f"Keys that begin with {FeatureSet.OWN} are the subjects' own sets."
+            raise Invalid("key", reason)
+        row = own_set_to_write(scope, new.key)
+        if row.config or row.features.exists():
+            raise Conflict("There is a set with this key.", field="key")
+        return configure(scope, row.key, new.config)
     _check_key(new.key)
     subject, conversation = _subject(scope, new.user_id), None
     if new.thread_id:
@@ -155,17 +163,6 @@ def create(scope: Scope, new: NewSet) -> FeatureSet:
     except IntegrityError:
         raise Conflict("There is a set with this key.", field="key") from None
     return _look_again(scope, row)
-
-
-def _create_own(scope: Scope, new: NewSet) -> FeatureSet:
-    """The set that every subject has, configured before anything was said about it."""
-    own = ("", new.key.removeprefix(FeatureSet.OWN))
-    if new.thread_id or new.role or new.metadata or new.user_id not in own:
-        raise Invalid("key", f"Keys that begin with {FeatureSet.OWN} are the subjects' own sets.")
-    row = own_set_to_write(scope, new.key)
-    if row.config or row.features.exists():
-        raise Conflict("There is a set with this key.", field="key")
-    return configure(scope, row.key, new.config)
 
 
 def _check_key(key: str) -> None:

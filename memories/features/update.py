@@ -21,6 +21,7 @@ from memories.features.sets import find
 from memories.index import statements, workspace_index
 from memories.leases import TakenOver
 from memories.models import Feature, FeatureSet, WorkspaceIndex
+from memoryproject.postgres import visible
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
@@ -97,7 +98,8 @@ def update_due_sets(until: float, report: Callable[[str], object] = log.debug) -
             break
         tried.add(feature_set.pk)
         try:
-            result = update_set(feature_set.pk)
+            with visible.only(feature_set.workspace_id):
+                result = update_set(feature_set.pk)
         except Exception:
             # One that breaks its worker must not keep the others from their turn: its claim
             # counted the failure, and it comes back when the lease has run out.

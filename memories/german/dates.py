@@ -3,7 +3,7 @@
 import re
 from datetime import datetime
 
-from memories.english.time_spans import (
+from memories.english.calendar import (
     Grain,
     Span,
     days_from,

@@ -1,9 +1,9 @@
 """What must not be believed or served as it stands: secrets, and orders to whoever reads them.
 
-Pure: a text in, places out. Linear in the text; nothing is decided here about what becomes of them.
-"""
+Pure: a text in, places out. Linear in the text; nothing is decided here about what becomes of
+them."""
 
-from memories.guard.finding import (
+from memories.guard.form import (
     ASSISTANT,
     KINDS,
     LABELS,

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from memories.guard.finding import Finding
-from memories.guard.form import Form
+from memories.guard.form import Finding, Form
 
 # Up to 19 digits, alone or in groups with one sign between.
 _digits = Form(r"(?<![\w.+/#-])\d(?:[ -]?\d){12,18}(?![\w/]|[.-]\d)", exact_case=True)

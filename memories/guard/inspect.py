@@ -3,8 +3,8 @@
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from memories.guard import access_keys, credentials, identity_numbers, orders
-from memories.guard.finding import OWN, Finding, Whose
+from memories.guard import credentials, identity_numbers, orders
+from memories.guard.form import OWN, Finding, Whose
 
 MASK = "[masked]"
 PIECE = 2_000  # characters that are looked at together
@@ -16,17 +16,26 @@ def findings(text: str, whose: Whose = OWN, allowed: Collection[str] = ()) -> li
     or a document an order needs less to be one than in a person's own. `allowed` labels are passed
     over.
     """
-    found = [*access_keys.find_blocks(text)]
+    found = [*credentials.find_blocks(text)]
     for start, piece in _pieces(text):
         of_piece = [
-            *access_keys.find(piece),
-            *access_keys.find_named(piece),
+            *credentials.find_keys(piece),
+            *credentials.find_named(piece),
             *identity_numbers.find(piece),
             *credentials.find(piece),
             *orders.find(piece, whose),
         ]
         found += [Finding(f.start + start, f.end + start, f.label) for f in of_piece]
-    return _merged(finding for finding in found if finding.label not in allowed)
+    # Those that overlap as one, named for the first of them.
+    merged: list[Finding] = []
+    not_allowed = (finding for finding in found if finding.label not in allowed)
+    for finding in sorted(not_allowed, key=lambda each: (each.start, -each.end)):
+        if merged and finding.start < merged[-1].end:
+            last = merged[-1]
+            merged[-1] = Finding(last.start, max(last.end, finding.end), last.label)
+        else:
+            merged.append(finding)
+    return merged
 
 
 def masked(text: str, places: Iterable[Finding]) -> str:
@@ -49,15 +58,3 @@ def _pieces(text: str) -> Iterator[tuple[int, str]]:
         yield start, text[start:end]
         start = end
     yield start, text[start:]
-
-
-def _merged(found: Iterable[Finding]) -> list[Finding]:
-    """Those that overlap as one, named for the first of them."""
-    merged: list[Finding] = []
-    for finding in sorted(found, key=lambda each: (each.start, -each.end)):
-        if merged and finding.start < merged[-1].end:
-            last = merged[-1]
-            merged[-1] = Finding(last.start, max(last.end, finding.end), last.label)
-        else:
-            merged.append(finding)
-    return merged

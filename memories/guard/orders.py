@@ -1,13 +1,12 @@
-"""Orders to whoever reads a text: to ignore rules, to reveal, to send data somewhere, to call tools.
+"""Orders to whoever reads a text: to ignore rules, to reveal, to send data somewhere, to call
+tools.
 
-What a person wishes about how he himself is answered is none.
-"""
+What a person wishes about how he himself is answered is none."""
 
 import re
 from collections.abc import Iterator
 
-from memories.guard.finding import ASSISTANT, OTHER, OWN, Finding, Whose
-from memories.guard.form import Form
+from memories.guard.form import ASSISTANT, OTHER, OWN, Finding, Form, Whose
 
 _RULES = (
     r"(?:instructions?|rules?|prompts?|guidelines?|directives?|polic(?:y|ies)|guardrails?|restrictions?|constraints?|safety(?: \w+)?"

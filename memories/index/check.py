@@ -11,7 +11,14 @@ from memories import ranking
 from memories.bounds import BESIDE
 from memories.english import lexical
 from memories.english.statements import OwnWords
-from memories.index import due, rebuild, row_marks, segments, statements, workspace_index
+from memories.index import (
+    configured_embedder,
+    due,
+    rebuild,
+    row_marks,
+    segments,
+    statements,
+)
 from memories.index.entries import Item
 from memories.models import DueVector, Entry, Layer, WorkspaceIndex
 from memories.providers.embedder import embeddable
@@ -39,6 +46,8 @@ class Agreement:
     memories: int = 0
     episodes: int = 0
     features: int = 0
+    chunks: int = 0
+    summaries: int = 0
     entries: int = 0
     vectors: int = 0
     due: int = 0
@@ -129,7 +138,8 @@ def _differing(index: WorkspaceIndex, entry: Entry, item: Item) -> list[str]:
     names = [name for name in PLAIN_COLUMNS if getattr(entry, name) != getattr(item, name)]
     wanted = lexical.term_keys(index.number, item.layer, lexical.document(item.text))
     has_terms = list(entry.terms) == wanted
-    if item.layer == Layer.EPISODES:  # what neighbours lend depends on the order in which they came
+    # What neighbours lend depends on the order in which they came; a heading lends as well.
+    if item.layer in (Layer.EPISODES, Layer.CHUNKS, Layer.SUMMARIES):
         has_terms = set(wanted) <= set(entry.terms)
     own = {
         "workspace": entry.workspace == index.number,
@@ -152,7 +162,7 @@ def _check_vectors(
     texts = [item.texts for _, item in lacking]
     if index.embedding_model_id is None:
         wanted: list[set[int]] = [set() for _ in lacking]
-    elif workspace_index.embedder_of(
+    elif configured_embedder.embedder_of(
         index
     ).is_remote:  # asking it costs; what it cannot embed is blank
         wanted = [{n for n, text in enumerate(own) if embeddable(text)} for own in texts]
@@ -271,6 +281,10 @@ RULES = {
           on c.feature_id = f.id and c.is_current
         where f.workspace_id = %(owner)s
           and (c.after is null) is distinct from (f.ended_at is not null)""",
+    "citations whose quote is not in its document": """
+        select c.id from memories_citation c join memories_revision r on r.id = c.revision_id
+        where c.workspace_id = %(owner)s
+          and c.quote is distinct from substr(r.text, c.start + 1, c."end" - c.start)""",
     "citations whose quote is not in its episode": """
         select c.id from memories_citation c join memories_episode e on e.id = c.episode_id
         where c.workspace_id = %(owner)s

@@ -15,16 +15,29 @@ from memories import breakers, leases
 from memories.bounds import BESIDE, LARGE, runs
 from memories.errors import ProviderError, Unasked
 from memories.index import entries, statements, workspace_index
+from memories.index.configured_embedder import embedder_of, line_to
 from memories.index.entries import Item, Vectors
-from memories.index.workspace_index import embedder_of, line_to, lock
-from memories.models import DueVector, Entry, Episode, Feature, Layer, Memory, WorkspaceIndex
+from memories.index.workspace_index import lock
+from memories.models import (
+    DueVector,
+    Entry,
+    Episode,
+    Feature,
+    Layer,
+    Memory,
+    Passage,
+    TalkSummary,
+    WorkspaceIndex,
+)
 from memories.providers import embeddable
 
 BATCH = 256
-TEXTS: dict[int, type[Memory] | type[Episode] | type[Feature]] = {
+TEXTS: dict[int, type[Memory | Episode | Feature | Passage | TalkSummary]] = {
     Layer.MEMORIES: Memory,
     Layer.EPISODES: Episode,
     Layer.FEATURES: Feature,
+    Layer.CHUNKS: Passage,
+    Layer.SUMMARIES: TalkSummary,
 }
 
 
@@ -33,7 +46,7 @@ def embed(index: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors
     embedder = embedder_of(index)
     flat = [text for group in texts for text in group]
     if embedder.is_remote and any(map(embeddable, flat)):
-        line = line_to(embedder, "documents", settings.PROVIDER_TIMEOUT)
+        line = line_to(embedder, "documents", settings.PROVIDER_TIMEOUT, index.workspace_id)
         vectors = iter(breakers.call(line, lambda: embedder.embed(flat)))
     else:
         vectors = iter(embedder.embed(flat))
@@ -53,7 +66,7 @@ def fill(index: WorkspaceIndex, items: Iterable[uuid.UUID]) -> int:
 
     A provider that fails again leaves them due, later each time.
     """
-    waiting = DueVector.objects.filter(entry__workspace=index.number, entry__item__in=list(items))
+    waiting = DueVector.objects.filter(workspace=index.number, entry__item__in=list(items))
     return fill_entries(index, list(waiting.values_list("entry_id", flat=True)))
 
 

@@ -26,6 +26,8 @@ from memories.models import (
     Layer,
     Memory,
     MemoryScope,
+    Passage,
+    TalkSummary,
     WorkspaceIndex,
     place_of,
 )
@@ -88,13 +90,18 @@ class Keys:
     weights: SparseVector | None
 
 
+# How many stems an ordinary text of a layer has, where that is not `lexical.ORDINARY_LENGTH`.
+ORDINARY = {Layer.CHUNKS: lexical.PASSAGE_LENGTH, Layer.SUMMARIES: lexical.PASSAGE_LENGTH}
+
+
 def keys_of(number: int, layer: int, text: str, counts: Mapping[str, float]) -> Keys:
+    ordinary = ORDINARY.get(Layer(layer), lexical.ORDINARY_LENGTH)
     return Keys(
         length=round(sum(counts.values())),
         marks=ranking.marks(text),
         terms=lexical.term_keys(number, layer, counts),
         trigrams=lexical.trigram_keys(number, layer, text),
-        weights=sparse(lexical.bm25_weights(counts)),
+        weights=sparse(lexical.bm25_weights(counts, ordinary)),
     )
 
 
@@ -151,6 +158,29 @@ def episode_item(episode: Episode, counts: Mapping[str, float]) -> Item:
     )
 
 
+def passage_item(passage: Passage, content: str) -> Item:
+    """A passage is seen by whom its document is; of a revision that was replaced it is not live.
+
+    Its document's title and its chunk's heading lend it words.
+    """
+    revision, document = passage.revision, passage.revision.document
+    lent = f"{document.title} {passage.chunk.heading}"
+    stems = [*lexical.stems(content), *lexical.stems(lent)]
+    return Item(
+        id=passage.pk,
+        layer=Layer.CHUNKS,
+        text=content,
+        counts=lexical.counts(stems),
+        occurred_at=revision.published_at or document.created_at,
+        subject=document.subject_id,
+        agent=document.agent_id,
+        visibility=VISIBILITY_CODE[document.visibility],
+        position=passage.ordinal,
+        live=revision.superseded_at is None,
+        texts=texts_of(content),
+    )
+
+
 def feature_item(feature: Feature) -> Item:
     """A feature of a conversation's set is the thread's own; others are the user's."""
     thread = feature.conversation_id
@@ -169,6 +199,23 @@ def feature_item(feature: Feature) -> Item:
         conversation=thread,
         live=feature.ended_at is None,
         texts=texts_of(feature.content),
+    )
+
+
+def summary_item(summary: TalkSummary, content: str) -> Item:
+    """A summary is seen by whom its messages are; a topic's name lends it a word."""
+    return Item(
+        id=summary.pk,
+        layer=Layer.SUMMARIES,
+        text=content,
+        counts=lexical.counts([*lexical.stems(content), *lexical.stems(summary.name)]),
+        occurred_at=summary.last_at,
+        subject=summary.subject_id,
+        agent=summary.agent_id,
+        visibility=VISIBILITY_CODE["private"],
+        conversation=summary.conversation_id,
+        position=summary.ordinal,
+        texts=texts_of(content),
     )
 
 
@@ -199,7 +246,8 @@ def write(
     rows.append(_vector_rows(index, found, index.embedding_model_id))
     statements.insert(*rows)
     if len(found) < len(ids):
-        statements.execute(MARK_DUE, {"ids": [entry for (entry, _), own in paired if own is None]})
+        due = [entry for (entry, _), own in paired if own is None]
+        statements.execute(MARK_DUE, {"ids": due, "workspace": index.number})
     if model != index.embedding_model_id:
         workspace_index.leave_due(index, ids)
 
@@ -265,10 +313,10 @@ def set_keys(entry: int, keys: Keys) -> None:
     statements.execute(SET_KEYS, {**asdict(keys), "id": entry})
 
 
-def change_visibility(layer: int, item: uuid.UUID, visibility: str) -> None:
-    """Let others, or fewer, find an entry."""
+def change_visibility(layer: int, items: Iterable[uuid.UUID], visibility: str) -> None:
+    """Let others, or fewer, find entries."""
     statements.require_transaction()
-    values = {"layer": int(layer), "item": item, "visibility": VISIBILITY_CODE[visibility]}
+    values = {"layer": int(layer), "items": list(items), "visibility": VISIBILITY_CODE[visibility]}
     statements.execute(SET_VISIBILITY, values)
 
 
@@ -289,8 +337,8 @@ def remove(index: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID]) -> int
 
 
 MARK_DUE = """
-insert into memories_duevector (entry_id, attempts, next_attempt_at, error)
-select id, 0, now(), '' from unnest(%(ids)s::int8[]) id
+insert into memories_duevector (entry_id, workspace, attempts, next_attempt_at, error)
+select id, %(workspace)s, 0, now(), '' from unnest(%(ids)s::int8[]) id
 """
 SET_KEYS = """
 update memories_entry
@@ -305,7 +353,7 @@ where layer = %(layer)s and item = any(%(items)s) and live <> %(live)s returning
 SET_VECTORS_LIVE = "update memories_vector set live = %(live)s where entry_id = any(%(ids)s)"
 SET_VISIBILITY = """
 with changed as (update memories_entry set visibility = %(visibility)s
-                 where layer = %(layer)s and item = %(item)s returning id)
+                 where layer = %(layer)s and item = any(%(items)s::uuid[]) returning id)
 update memories_vector v set visibility = %(visibility)s from changed where v.entry_id = changed.id
 """
 SET_TIMES = """

@@ -98,9 +98,9 @@ def _chunks(
 MANY = 16
 # Fewer links of the HNSW are followed for each of many statements, and none far away where few rows
 # are of the statement's visibility: what says the same lies near.
-NO_FARTHER = "select set_config('hnsw.max_scan_tuples', '2000', true) as most"
 QUICK, QUICKER = (
-    f"{NO_FARTHER}, set_config('hnsw.ef_search', '{links}', true) as links" for links in (200, 40)
+    f"set local hnsw.max_scan_tuples = 2000; set local hnsw.ef_search = {links}"
+    for links in (200, 40)
 )
 WHO = {
     VISIBILITY_CODE["global"]: "x.visibility = 2",
@@ -196,9 +196,9 @@ def _in_segment(
     a scan of it for each would take longer than the HNSW."""
     most, asked = values["most"], values | _arrays(vectors, codes)
     if len(vectors) < MANY:
-        statements.rows(QUICK, {})
+        statements.set_local(QUICK)
         return _found(texts.in_segment(segment, most, with_tail=True), asked)
-    statements.rows(QUICKER, {})
+    statements.set_local(QUICKER)
     found = _found(texts.in_segment(segment, most, with_tail=False), asked)
     found += _compared(lambda code: texts.tail(segment, code), values, vectors, codes)
     # The sort is stable: of two that are as near, the older one first, as everywhere.

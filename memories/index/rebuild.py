@@ -13,17 +13,29 @@ from django.utils import timezone
 
 from memories.bounds import BESIDE, LARGE, runs
 from memories.english import lexical
-from memories.index import due, entries, row_marks, statements, workspace_index
+from memories.index import due, entries, row_marks, statements
 from memories.index.entries import ENTRY_COLUMNS, Item
 from memories.index.row_marks import PASSAGES_SINCE, RULES_VERSION
 from memories.index.workspace_index import lock
-from memories.models import Entry, Episode, Feature, FeatureSet, Layer, Memory, WorkspaceIndex
+from memories.models import (
+    Entry,
+    Episode,
+    Feature,
+    FeatureSet,
+    Layer,
+    Memory,
+    Passage,
+    TalkSummary,
+    WorkspaceIndex,
+)
 
 BATCH = 100  # rows; writers of the workspace wait as long as one takes
 TABLE = {
     Layer.MEMORIES: "memories_memory",
     Layer.EPISODES: "memories_episode",
     Layer.FEATURES: "memories_feature",
+    Layer.CHUNKS: "memories_passage",
+    Layer.SUMMARIES: "memories_talksummary",
 }
 # The neighbours of an episode: in its conversation by time; outside of one, within its request.
 AROUND = """
@@ -101,6 +113,13 @@ def items_of_truth(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
     if layer == Layer.FEATURES:
         features = Feature.objects.live().filter(pk__in=ids).order_by("pk")
         return [entries.feature_item(feature) for feature in features]
+    if layer == Layer.CHUNKS:
+        passages = Passage.objects.filter(pk__in=ids).order_by("pk").defer("revision__text")
+        passages = passages.select_related("chunk", "revision__document")
+        return [entries.passage_item(passage, passage.content) for passage in passages]
+    if layer == Layer.SUMMARIES:
+        rows = TalkSummary.objects.filter(pk__in=ids).order_by("pk")
+        return [entries.summary_item(row, row.content) for row in rows]
     values = {"ids": list(ids), "most": BESIDE + 1}
     around = {row.id: row for row in statements.rows(AROUND, values)}
     items = []
@@ -311,5 +330,5 @@ select %(workspace)s, subject, author, assistant, episodes from ({SAID}) said
 
 def speaker_values(index: WorkspaceIndex) -> dict[str, Any]:
     """What SAID and RECOUNT_SPEAKERS take."""
-    people = [str(kind) for kind in workspace_index.PEOPLE]
+    people = [str(kind) for kind in Episode.OF_PEOPLE]
     return {"workspace": index.number, "owner": index.workspace_id, "people": people}

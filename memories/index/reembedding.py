@@ -45,8 +45,8 @@ where e.id = d.entry_id and e.workspace = %(workspace)s
   and (%(model)s::int2 is null and e.length > 0 or not ({WITHOUT_VECTOR}))
 """,
     f"""
-insert into memories_duevector (entry_id, attempts, next_attempt_at, error)
-select e.id, 0, now(), '' from memories_entry e
+insert into memories_duevector (entry_id, workspace, attempts, next_attempt_at, error)
+select e.id, e.workspace, 0, now(), '' from memories_entry e
 where e.workspace = %(workspace)s and %(model)s::int2 is not null and {WITHOUT_VECTOR}
 on conflict (entry_id) do update set attempts = 0, next_attempt_at = now(), error = ''
 """,
@@ -112,13 +112,19 @@ def make(index: WorkspaceIndex, ids: Sequence[int]) -> int:
 
 
 def change(
-    index: WorkspaceIndex, target: EmbeddingModel | None, advance: Callable[[int], object]
+    index: WorkspaceIndex,
+    target: EmbeddingModel | None,
+    advance: Callable[[int], object],
+    check: Callable[[], object] | None = None,
 ) -> None:
-    """Build all vectors under `target`, then let the workspace speak it. Raises ProviderError."""
+    """Build all vectors under `target`, then let the workspace speak it, unless `check` raises,
+    which is called in between. Raises ProviderError."""
     future = under(index, target)
     for _ in range(CATCH_UPS):
         if target is None or fill(future, advance) < BATCH:
             break
+    if check is not None and target is not None:
+        check()
     before = index.embedding_model_id
     with alone(index):
         rows = WorkspaceIndex.objects.filter(pk=index.pk)

@@ -22,6 +22,7 @@ from memories.index import common_terms, rebuild, reembedding, statements, works
 from memories.index.rebuild import Rebuilt, alone
 from memories.index.row_marks import RULES_VERSION
 from memories.models import IndexRepair, Layer, WorkspaceIndex
+from memoryproject import crossings
 
 FIRST = uuid.UUID(int=0)
 STALE = """
@@ -43,8 +44,8 @@ delete from memories_vector where entry_id = any(%(ids)s::int8[])
   and embedding_model_id = %(model)s::int2
 """
 LEAVE_DUE = """
-insert into memories_duevector (entry_id, attempts, next_attempt_at, error)
-select id, 0, now(), %(error)s from memories_entry where id = any(%(ids)s::int8[])
+insert into memories_duevector (entry_id, workspace, attempts, next_attempt_at, error)
+select id, workspace, 0, now(), %(error)s from memories_entry where id = any(%(ids)s::int8[])
 on conflict (entry_id) do nothing
 """
 NOT_YET = "update memories_entry set rules = 0 where id = any(%(ids)s::int8[])"
@@ -176,7 +177,8 @@ def run(workspace_id: uuid.UUID, seconds: float = SLICE) -> bool:
     if row is None:
         return False
     if _go_on(row, time.monotonic() + seconds):
-        ring()
+        with crossings.everywhere():
+            ring()
     elif _save(row, lease_until=None):
         outbox.post(JOB, row.pk)
     return True

@@ -105,7 +105,10 @@ log = logging.getLogger(__name__)
 NAMED = "l.workspace_id || '_' || l.embedding_model_id || '_' || l.layer || '_' || l.sealed_upto"
 INDEXES = """
 select c.relname as name from pg_index i join pg_class c on c.oid = i.indexrelid
-where i.indrelid = 'memories_vector'::regclass"""
+join pg_class t on t.oid = i.indrelid
+where t.relname = 'memories_vector' and t.relkind = 'r'
+  and t.relnamespace = any(array(select oid from pg_namespace
+                                 where nspname = any(current_schemas(false))))"""
 LAYERS = f"""
 select w.number, w.embedding_model_id as model, n.layer, n.live,
        coalesce(l.sealed_upto, 0) as upto, l.sealed_live,

@@ -1,6 +1,6 @@
 """The database as the hot path uses it: prepared statements, binary values, pgvector's types; and
-new rows of several tables, in one statement where each is alone in its table, by COPY where they
-are many.
+new rows of several tables, in one statement where each is alone in its table, many to a statement
+where they are many.
 
 Django's own cursor binds on the client and prepares nothing. Errors are Django's: a caller that
 awaits an IntegrityError hears of it whichever cursor met it. Outside of a transaction, reads go
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, lru_cache
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter, itemgetter
 from typing import Any, TypeAlias, TypeVar
 from weakref import WeakSet
@@ -142,6 +142,14 @@ def execute(statement: str, values: dict[str, Any]) -> int:
         return cursor.execute(statement, values, prepare=True).rowcount
 
 
+def set_local(text: str) -> None:
+    """Settings for the rest of this transaction, as `SET LOCAL` statements: what a function sets
+    reaches no other node of a distributed server."""
+    require_transaction()
+    with cursor_of() as cursor:
+        cursor.execute(text)
+
+
 def require_transaction() -> None:
     """Truth and index change together or not at all."""
     if not connection.in_atomic_block:
@@ -154,7 +162,7 @@ Field: TypeAlias = "models.Field[Any, Any]"
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table and its columns, with their types as COPY wants them named."""
+    """A table and its columns, with their types."""
 
     name: str
     columns: Mapping[str, str]
@@ -180,6 +188,11 @@ class Rows:
 New: TypeAlias = Rows | Sequence[models.Model]
 
 
+# Rows of one INSERT: a power of two, so that few texts are prepared. COPY is not for tables with
+# policies.
+MOST_AT_ONCE = 64
+
+
 def insert(*groups: New) -> None:
     """INSERT rows of several tables, each of one model, in this order: a fifth of what
     `bulk_create` takes."""
@@ -191,7 +204,7 @@ def insert(*groups: New) -> None:
             layout = _layout(type(group[0]))
             found.append(Rows(layout.table, len(group), map(layout.record, group)))
     for are_alone, some in groupby(found, lambda rows: len(rows) == 1):
-        if are_alone:  # one round trip, where each COPY has three
+        if are_alone:  # one round trip
             single = list(some)
             values = [value for rows in single for record in rows.records for value in record]
             text = _insert_text(tuple(rows.table for rows in single))
@@ -199,13 +212,24 @@ def insert(*groups: New) -> None:
                 cursor.execute(text, values, prepare=True)
         else:
             for rows in some:
-                with (
-                    cursor_of() as cursor,
-                    cursor.copy(f"copy {rows.table.listed} from stdin (format binary)") as writer,
-                ):
-                    writer.set_types(list(rows.table.columns.values()))
-                    for record in rows.records:
-                        writer.write_row(record)
+                records = iter(rows.records)
+                left = len(rows)
+                while left:
+                    size = min(MOST_AT_ONCE, 1 << (left.bit_length() - 1))
+                    values = [value for record in islice(records, size) for value in record]
+                    with cursor_of(psycopg.RawCursor) as cursor:
+                        cursor.execute(_insert_many_text(rows.table, size), values, prepare=True)
+                    left -= size
+
+
+@cache
+def _insert_many_text(table: Table, size: int) -> str:
+    kinds, width = list(table.columns.values()), len(table.columns)
+    rows = (
+        ", ".join(f"${at * width + place}::{kind}" for place, kind in enumerate(kinds, 1))
+        for at in range(size)
+    )
+    return f"insert into {table.listed} values {', '.join(f'({row})' for row in rows)}"
 
 
 @cache
@@ -272,7 +296,7 @@ def _layout(model: type[models.Model]) -> _Layout:
         if not isinstance(f, models.AutoField) and not f.generated
     ]
     types = [f.rel_db_type(connection) if f.is_relation else f.db_type(connection) for f in fields]
-    # `varchar(255)[]` as `varchar[]`: COPY names types without their limits.
+    # `varchar(255)[]` as `varchar[]`: a cast would cut what is too long.
     kinds = [re.sub(r"\(\d+\)", "", str(kind)) for kind in types]
     stamped = tuple(f for f in fields if type(f).pre_save is not models.Field.pre_save)
     made: dict[str, Callable[[], Any]] = {

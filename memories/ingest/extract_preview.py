@@ -19,7 +19,7 @@ from memories.ingest.ingest_request import IngestRequest, known_episodes
 from memories.ingest.screen import GUARD, screen, without_secrets
 from memories.ingest.session_messages import ConversationPlace, said_before
 from memories.models import Conversation, WorkspacePattern
-from memories.models.audience import is_shared_by_default
+from memories.models.conversation import is_shared_by_default
 from memories.providers import network
 from workspaces.models import Agent, Subject
 from workspaces.scope import NOBODY, Scope, agent_to_read, subject_to_write
@@ -78,7 +78,7 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
 
 def _is_shared(scope: Scope, request: IngestRequest, default: str) -> bool:
     own = {"workspace_id": scope.workspace_id}
-    agent = Agent.objects.filter(**own, external_id=request.agent_id).first()
+    agent = Agent.objects.present().filter(**own, external_id=request.agent_id).first()
     if scope.agent_id is not None:
         agent = Agent.objects.filter(**own, pk=scope.agent_id).first()
     thread = Conversation.objects.filter(**own, external_id=request.thread_id).first()
@@ -142,7 +142,7 @@ def _before(asker: Scope, request: IngestRequest, messages: list[Message]) -> tu
     if thread is None:
         return ()
     own = {"workspace_id": asker.workspace_id}
-    agent = Agent.objects.filter(**own, external_id=request.agent_id).first()
+    agent = Agent.objects.present().filter(**own, external_id=request.agent_id).first()
     subject = Subject.objects.filter(**own, external_id=request.user_id).first()
     place = ConversationPlace(
         thread.pk,

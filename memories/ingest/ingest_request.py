@@ -23,6 +23,10 @@ from workspaces.models import Agent, Subject
 from workspaces.request_fields import ExternalId, Free, Moment, NullIs, OneOf, Text, declared
 from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write
 
+# All messages of one request: so many characters are read and embedded while it waits, else a
+# worker does it. Below it no ingest takes more than about a second.
+AT_ONCE = 100_000
+
 SUBJECT = """
 select * from workspaces_subject where workspace_id = %(workspace)s and external_id = %(name)s
 """
@@ -65,7 +69,7 @@ class IngestOptions:
     workflow_id: ExternalId = ""
     scope: Annotated[str, OneOf(MemoryScope)] = MemoryScope.USER
     visibility: Annotated[str, OneOf(Visibility), NullIs("")] = ""
-    pathway: Annotated[str, OneOf(MemorySession.Pathway)] = MemorySession.Pathway.CONVERSATION
+    pathway: Annotated[str, OneOf(MemorySession.SENT)] = MemorySession.Pathway.CONVERSATION
     occurred_at: Moment | None = None
     metadata: Free = field(default_factory=dict)
     mode: Annotated[str, OneOf(MemorySession.Mode)] = MemorySession.Mode.SYNC

@@ -6,20 +6,20 @@ import uuid
 from functools import partial
 
 from memories import intents, leases, metrics
-from memories.bounds import AT_ONCE
 from memories.errors import Conflict
-from memories.extraction import ExtractOptions
+from memories.extraction import ExtractOptions, Message
 from memories.extraction.configured_models import ALWAYS
 from memories.extraction.fallback import FallbackChain, chain_from
-from memories.index import due, repair, workspace_index
-from memories.ingest import session_messages, session_queue
-from memories.ingest.ingest_request import IngestRequest
+from memories.index import configured_embedder, due, repair, workspace_index
+from memories.ingest import document_memories, session_messages, session_queue
+from memories.ingest.ingest_request import AT_ONCE, IngestRequest
 from memories.ingest.session_messages import messages_before, messages_of, writer_of
 from memories.ingest.session_steps import SessionSteps
 from memories.ingest.store import Kept, keep
 from memories.leases import TakenOver
 from memories.models import Episode, MemorySession, WorkspaceIndex, WorkspacePattern
-from memories.models.audience import is_shared_by_default
+from memories.models.conversation import is_shared_by_default
+from memoryproject import crossings
 from workspaces.scope import Scope
 
 ASKING = (MemorySession.Extract.AUTO, MemorySession.Extract.LLM)  # these may ask a model
@@ -39,14 +39,17 @@ def ingest(scope: Scope, request: IngestRequest, seconds: float = math.inf) -> M
     here = (
         request.mode == MemorySession.Mode.SYNC
         and sum(len(message.content) for message in request.all_messages) <= AT_ONCE
-        and not workspace_index.embedder_of(space).is_remote
+        and not configured_embedder.embedder_of(space).is_remote
         and _chain(request.extract, space) is None
     )
     kept = keep(scope, request, space, claimed=here)
     if not here:
         return kept.session
     # What is quick asks no model.
-    row = _learn(kept, None, until) or MemorySession.objects.filter(pk=kept.session.pk).first()
+    row = (
+        _learn(kept, None, until, has_waited=False)
+        or MemorySession.objects.filter(pk=kept.session.pk).first()
+    )
     if row is None:
         raise Conflict("What was sent was erased meanwhile.", code="erased")
     return row
@@ -62,12 +65,17 @@ def run(session_id: uuid.UUID, seconds: float = math.inf) -> MemorySession | Non
     """Extract and resolve a session that is due, for about `seconds`: what is left then wakes a
     worker. None where another worker has it, or it is done."""
     until = time.monotonic() + seconds
-    session = session_queue.claim(session_id)
-    if session is None:
-        return None
-    rows = Episode.objects.filter(pk__in=session.episode_ids).order_by("position", "pk")
-    space = workspace_index.index_of(session.workspace_id)
-    return _learn(Kept(session, space, tuple(rows)), _chain(session.extract, space), until)
+    with crossings.of_row("memories_memorysession", session_id):
+        session = session_queue.claim(session_id)
+        if session is None:
+            return None
+        rows = Episode.objects.filter(pk__in=session.episode_ids).order_by("position", "pk")
+        space = workspace_index.index_of(session.workspace_id)
+        document = None
+        if session.pathway == MemorySession.Pathway.DOCUMENT:
+            document = document_memories.reading_of(session)
+        kept = Kept(session, space, tuple(rows), document)
+        return _learn(kept, _chain(session.extract, space), until)
 
 
 def run_next(seconds: float = math.inf, *, only_quick: bool = False) -> MemorySession | None:
@@ -78,7 +86,9 @@ def run_next(seconds: float = math.inf, *, only_quick: bool = False) -> MemorySe
     return None
 
 
-def _learn(kept: Kept, chain: FallbackChain | None, until: float) -> MemorySession | None:
+def _learn(
+    kept: Kept, chain: FallbackChain | None, until: float, *, has_waited: bool = True
+) -> MemorySession | None:
     """Do the work of a claimed session; None where another worker took it meanwhile."""
     session = kept.session
     is_long = sum(len(episode.content) for episode in kept.episodes) > AT_ONCE
@@ -86,13 +96,8 @@ def _learn(kept: Kept, chain: FallbackChain | None, until: float) -> MemorySessi
         if is_long:
             due.make_keys(kept.space, items=session.episode_ids)
         repair.repair_subject(kept.space, session.subject_id)
-        own = session.created_ids
-        messages = session_messages.mark_own_output(
-            messages_of(kept), lambda: writer_of(session), own
-        )
-        if session.extract != MemorySession.Extract.NONE:
-            messages = intents.hear(session, messages)
-        steps = SessionSteps(kept, messages, _options_of(kept), chain)
+        messages = _messages_of(kept)
+        steps = SessionSteps(kept, messages, _options_of(kept), chain, has_waited=has_waited)
         try:
             row = steps.take(is_late=time.monotonic() >= until)
             while row.state == session_queue.State.EXTRACTING:
@@ -102,9 +107,22 @@ def _learn(kept: Kept, chain: FallbackChain | None, until: float) -> MemorySessi
             return None
     if row.is_final:
         metrics.count("sessions_finished", outcome=row.state)
-    if steps.is_last and (is_long or workspace_index.embedder_of(kept.space).is_remote):
+    if steps.is_last and (is_long or configured_embedder.embedder_of(kept.space).is_remote):
         due.fill(kept.space, session.episode_ids)
     return row
+
+
+def _messages_of(kept: Kept) -> list[Message]:
+    """What is to be read; of a document none is an order to the memory."""
+    session, own = kept.session, kept.session.created_ids
+    if kept.document is not None:
+        document_memories.carry_over(kept.space, kept.document)
+        session.counts["passages"] = len(kept.document.messages)
+        return list(kept.document.messages)
+    messages = session_messages.mark_own_output(messages_of(kept), lambda: writer_of(session), own)
+    if session.extract == MemorySession.Extract.NONE:
+        return messages
+    return intents.hear(session, messages)
 
 
 def _options_of(kept: Kept) -> ExtractOptions:

@@ -22,7 +22,7 @@ from memories.models import (
     Visibility,
 )
 from memories.resolve import file_facts
-from workspaces.ids import uuid7
+from workspaces.models.workspace import uuid7
 
 OWN_KINDS = (Episode.Kind.USER, Episode.Kind.SYSTEM)
 GUARD = "guard"  # what a session's steps call it; so begins the rule of a fact that is held

@@ -19,7 +19,6 @@ from memories.ingest.store import Kept
 from memories.models import Episode, Memory, MemorySession
 from workspaces.scope import Scope, worker_scope
 
-HUMAN = (Episode.Kind.USER, Episode.Kind.TEXT, Episode.Kind.ACTIVITY)
 SHORTEST = 3  # characters
 MOST_PIECES = 2_000  # of one message; no answer of an assistant has as many sentences
 
@@ -46,7 +45,10 @@ def mark_own_output(
     called, and the database asked, only where a message is not a person's. `own` are memories
     that were made of these very messages: they were not served when these were sent.
     """
-    pieces = [() if m.kind in HUMAN else tuple(_pieces(bounds.start_of(m.text))) for m in messages]
+    pieces = [
+        () if m.kind in Episode.OF_PEOPLE else tuple(_pieces(bounds.start_of(m.text)))
+        for m in messages
+    ]
     marks = {mark for each in pieces for _, mark in each}
     known: set[bytes] = set()
     if any(pieces):

@@ -11,12 +11,14 @@ from django.utils import timezone
 from psycopg.types.json import Jsonb
 
 from memories import leases, metrics, outbox
-from memories.bounds import AT_ONCE
 from memories.errors import CapReached, Conflict, ProviderError
 from memories.extraction.configured_models import server_model
 from memories.features import queue
 from memories.index import statements
+from memories.ingest.ingest_request import AT_ONCE
 from memories.models import MemorySession
+from memoryproject import crossings
+from memoryproject.postgres import visible
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
@@ -83,6 +85,7 @@ ONLY_QUICK = """
               left join memories_workspaceindex x on x.workspace_id = q.workspace_id
               left join memories_embeddingmodel m on m.id = x.embedding_model_id
               where coalesce(m.provider, 'none') <> 'openai'
+                and q.pathway <> 'document'
                 and (q.extract in ('none', 'patterns')
                      or coalesce(c.settings -> 'extractors', 'null') = '[]'
                      or (not %(has_model)s
@@ -99,7 +102,8 @@ def next_due(*, only_quick: bool = False) -> uuid.UUID | None:
     values: dict[str, object] = {"now": timezone.now()}
     if only_quick:
         values |= {"has_model": server_model() is not None, "most": AT_ONCE}
-    rows = statements.rows(NEXT_QUICK if only_quick else NEXT_DUE, values)
+    with crossings.everywhere():
+        rows = statements.rows(NEXT_QUICK if only_quick else NEXT_DUE, values)
     return rows[0].id if rows else None
 
 
@@ -217,8 +221,9 @@ def save(session: MemorySession) -> MemorySession | None:
 def settled_among(ids: Sequence[str]) -> list[str]:
     """Those of the sessions for which it makes no sense to wait on: final, tried again later, or
     erased meanwhile."""
-    rows = MemorySession.objects.filter(pk__in=ids).only("state", "failures")
-    under_way = {str(row.pk) for row in rows if not (row.is_final or row.is_postponed)}
+    with visible.only(*crossings.workspaces_of_sessions([uuid.UUID(each) for each in ids])):
+        rows = MemorySession.objects.filter(pk__in=ids).only("state", "failures")
+        under_way = {str(row.pk) for row in rows if not (row.is_final or row.is_postponed)}
     return [each for each in ids if each not in under_way]
 
 

@@ -15,17 +15,19 @@ from datetime import datetime
 from typing import Self
 
 from django.db import transaction
+from django.db.models.functions import Coalesce
 
 from memories import intents, resolve, skip_counts, unmatched
+from memories.documents.ingested_texts import keep_long_texts
 from memories.extraction import ExtractionRun, ExtractOptions, Message
 from memories.extraction.fallback import FallbackChain
-from memories.index import due, entries
-from memories.ingest import session_queue
+from memories.index import due, entries, workspace_index
+from memories.ingest import document_memories, session_queue
 from memories.ingest.screen import GUARD
 from memories.ingest.session_messages import writer_of
 from memories.ingest.store import Kept
 from memories.leases import TakenOver
-from memories.models import Fact, MemorySession
+from memories.models import Episode, Fact, MemorySession, Revision
 from memories.resolve import Claim, ResolveOutcome
 
 FactPlace = tuple[str, uuid.UUID | None, int | None]
@@ -39,7 +41,8 @@ MOST_MESSAGES, MOST_CLAIMS, LONGEST_READING = 100, 300, 2.0
 
 class SessionSteps:
     """What is left to be learned of a session. `taken` of the claims that were found are written;
-    `ahead` are the episodes that were said to be of the future, with when that was."""
+    `ahead` are the episodes that were said to be of the future, with when that was. `has_waited`:
+    something may have been said to the memory since its messages came."""
 
     def __init__(
         self,
@@ -47,10 +50,13 @@ class SessionSteps:
         messages: Sequence[Message],
         options: ExtractOptions,
         chain: FallbackChain | None,
+        *,
+        has_waited: bool = True,
     ) -> None:
+        self.has_waited = has_waited
         self.started = time.perf_counter()
-        self.session, self.space = kept.session, kept.space
-        self.messages, self.chain = messages, chain
+        self.session, self.space, self.episodes = kept.session, kept.space, kept.episodes
+        self.messages, self.chain, self.document = messages, chain, kept.document
         self.ahead: dict[uuid.UUID | None, datetime] = {
             episode.pk: episode.believed_at for episode in kept.episodes if episode.is_ahead
         }
@@ -82,14 +88,14 @@ class SessionSteps:
                 self.run.found.claims += intents.claims_to_keep(
                     self.session, self.messages, self.run.found.claims
                 )
-        fresh = self.earlier.without(self.run.found.claims[self.taken :])
+        fresh = self.earlier.without(self._claims(self.run.found.claims[self.taken :]))
         self.taken = len(self.run.found.claims)
         claims = [
             replace(
                 claim,
                 metadata=self.session.metadata,
                 occurred_at=self.ahead.get(
-                    claim.quotes[0].episode_id if claim.quotes else None, claim.occurred_at
+                    claim.quotes[0].text_id if claim.quotes else None, claim.occurred_at
                 ),
             )
             for claim in fresh
@@ -102,6 +108,9 @@ class SessionSteps:
         row, outcome = self._commit(claims, vectors, is_late)
         self._log(row, outcome)
         return row
+
+    def _claims(self, found: Sequence[Claim]) -> Sequence[Claim]:
+        return found if self.document is None else self.document.claims_of(found)
 
     def _log(self, row: MemorySession, outcome: ResolveOutcome) -> None:
         """What an operator asks about, by ids: never what was said."""
@@ -127,6 +136,11 @@ class SessionSteps:
         self, claims: Sequence[Claim], vectors: Sequence[entries.Vectors] | None, is_late: bool
     ) -> tuple[MemorySession, ResolveOutcome]:
         session, found = self.session, self.run.found
+        if self.has_waited:
+            workspace_index.lock(self.space)
+            claims, vectors = _still_said(claims, vectors)
+            if self.document is not None and document_memories.is_superseded(self.document):
+                claims, vectors, found.quarantined = [], None, []
         placement = resolve.placement_of(session, claims)
         outcome = ResolveOutcome()
         for place, numbers in resolve.places_of(session, placement, claims):
@@ -142,12 +156,17 @@ class SessionSteps:
             )
         self._note(outcome)
         if self.is_last:
-            doubted = self.earlier.without_doubted(found.quarantined)
+            doubted = self.earlier.without_doubted(self._doubted())
             resolve.quarantine(placement, doubted, session.pk)
             session.counts["quarantined"] = session.counts.get("quarantined", 0) + len(doubted)
-            unmatched.record(session, found.missed)
+            if self.document is None:
+                unmatched.record(session, found.missed)
             session.steps = [*session.steps, *found.steps]
-            self.is_written = bool(session.counts.get("intents"))
+            if found.too_long:
+                keep_long_texts(session, self.episodes)
+            self.is_written = bool(session.counts.get("intents")) or (
+                self.has_waited and not self.document and intents.unmet_before(session).exists()
+            )
             if self.is_written:
                 session_queue.go_on(session)
             else:
@@ -161,16 +180,26 @@ class SessionSteps:
             raise TakenOver
         return row, outcome
 
+    def _doubted(self) -> list[tuple[Claim, str]]:
+        found = self.run.found.quarantined
+        if self.document is None:
+            return found
+        return [(claim, reason) for each, reason in found for claim in self._claims([each])]
+
     def _settle(self) -> None:
-        found = self.run.found
+        found, document = self.run.found, self.document
         is_whole = any(claim.method == Fact.Method.WHOLE for claim in found.claims)
         session_queue.settle(self.session, found.error, kept_whole=is_whole)
+        if document and self.session.is_final and not document_memories.is_superseded(document):
+            document_memories.take_support(writer_of(self.session), self.space, document)
 
     def _obey(self) -> MemorySession:
         """Do what was said to the memory, and end: whoever comes after a worker that died does what
         is left of it."""
         for intent in intents.waiting_of(self.session):
-            intents.carry_out(writer_of(self.session), intent)
+            intents.carry_out(writer_of(self.session), intent, self.chain)
+        for intent in intents.unmet_before(self.session):
+            intents.carry_out(writer_of(intent.session), intent, self.chain)
         with transaction.atomic(durable=True):
             self._settle()
             row = session_queue.save(self.session)
@@ -201,6 +230,8 @@ class SessionSteps:
         rejected.extend(outcome.rejected)
         reasons = [step["outcome"] for step in session.steps if step["rule"] == GUARD]
         reasons += [found.reason] if found.reason else []
+        if self.document is not None:
+            reasons += self.document.notes
         if rejected:
             statements = "; ".join(rejected)[:LONGEST_NOTE]
             reasons.append(f"{len(rejected)} rejected before by a person: {statements}")
@@ -208,7 +239,7 @@ class SessionSteps:
             reasons.append(
                 f"{len(self.ahead)} of the messages said to be of the future: believed as of now"
             )
-        if not session.episode_ids:
+        if not session.episode_ids and self.document is None:
             reasons.append("all messages are known already")
         session.reason = "; ".join(reasons)
         found.milliseconds["total"] = round((time.perf_counter() - self.started) * 1e3, 2)
@@ -216,6 +247,27 @@ class SessionSteps:
             name: round(self.timings.get(name, 0.0) + found.milliseconds.get(name, 0.0), 2)
             for name in self.timings | found.milliseconds
         }
+
+
+def _still_said(
+    claims: Sequence[Claim], vectors: Sequence[entries.Vectors] | None
+) -> tuple[Sequence[Claim], Sequence[entries.Vectors] | None]:
+    """The claims whose words their messages still have: others were masked while they were read."""
+    cited = {quote.text_id for claim in claims for quote in claim.quotes}
+    rows = Episode.objects.filter(pk__in=cited, masks__isnull=False).distinct()
+    texts = dict(rows.values_list("pk", "content"))
+    if any(claim.is_of_document for claim in claims):
+        texts |= Revision.objects.filter(pk__in=cited).values_list("pk", "text")
+    kept = [
+        number
+        for number, claim in enumerate(claims)
+        if all(
+            quote.text_id not in texts
+            or texts[quote.text_id][quote.start : quote.end] == quote.quote
+            for quote in claim.quotes
+        )
+    ]
+    return [claims[n] for n in kept], None if vectors is None else [vectors[n] for n in kept]
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,19 +282,22 @@ class EarlierFacts:
 
     @classmethod
     def of(cls, session: MemorySession) -> Self:
-        if not session.counts.get("facts") and not session.counts.get("quarantined"):
+        is_of_document = session.pathway == MemorySession.Pathway.DOCUMENT  # some were carried over
+        counts = session.counts
+        if not (counts.get("facts") or counts.get("quarantined") or is_of_document):
             return cls()
-        cited = ("citations__episode_id", "citations__start", "citations__end")
-        facts = Fact.objects.filter(session=session).order_by("pk")
+        text = Coalesce("citations__episode_id", "citations__revision_id")
+        cited = ("text_id", "citations__start", "citations__end")
+        facts = Fact.objects.filter(session=session).annotate(text_id=text).order_by("pk")
         rows = list(facts.values_list("statement", "method", "memory_id", "quarantined_at", *cited))
         return cls(
-            frozenset((text, episode, start) for text, _, _, _, episode, start, _ in rows),
+            frozenset((said, place, start) for said, _, _, _, place, start, _ in rows),
             tuple(
-                (episode, start, end)
-                for _, method, _, _, episode, start, end in rows
-                if method == Fact.Method.LLM and episode is not None
+                (place, start, end)
+                for _, method, _, _, place, start, end in rows
+                if method == Fact.Method.LLM and place is not None
             ),
-            list(dict.fromkeys(text for text, _, memory, held, *_ in rows if not (memory or held))),
+            list(dict.fromkeys(said for said, _, memory, held, *_ in rows if not (memory or held))),
         )
 
     def without(self, claims: Sequence[Claim]) -> list[Claim]:
@@ -252,11 +307,11 @@ class EarlierFacts:
         fresh = []
         for claim in claims:
             first = claim.quotes[0]
-            is_same = (claim.statement, first.episode_id, first.start) in self.places
+            is_same = (claim.statement, first.text_id, first.start) in self.places
             is_told_again = claim.method == Fact.Method.LLM and all(
                 any(
-                    quote.episode_id == episode and quote.start < end and start < quote.end
-                    for episode, start, end in self.spans
+                    quote.text_id == place and quote.start < end and start < quote.end
+                    for place, start, end in self.spans
                 )
                 for quote in claim.quotes
             )

@@ -9,14 +9,16 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from memories import intents, leases, outbox
-from memories.bounds import AT_ONCE, BESIDE
+from memories.bounds import BESIDE
 from memories.english import lexical
 from memories.errors import Conflict
 from memories.features import queue, sets
 from memories.index import due, entries, statements, workspace_index
+from memories.index.configured_embedder import embedder_of
 from memories.index.statements import New
-from memories.index.workspace_index import embedder_of
+from memories.ingest.document_memories import DocumentReading
 from memories.ingest.ingest_request import (
+    AT_ONCE,
     IngestRequest,
     NewMessage,
     check_ids,
@@ -74,11 +76,13 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a request left behind: its session, and the episodes to learn from in their order."""
+    """What a request left behind: its session, and the episodes to learn from in their order; or
+    the revision of a document."""
 
     session: MemorySession
     space: WorkspaceIndex
     episodes: tuple[Episode, ...]
+    document: DocumentReading | None = None
 
 
 def receive(scope: Scope, request: IngestRequest) -> MemorySession:
@@ -143,7 +147,9 @@ def _keep(
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
         queue.unmark(session.workspace_id, [e.pk for e in adopted])
-    summary_before.grown(session.conversation_id, tail.positions, tail.positions + len(made))
+    summary_before.grown(
+        session.workspace_id, session.conversation_id, tail.positions, tail.positions + len(made)
+    )
     if made and session.subject and not tail.positions:
         # There at once; looked for where a conversation begins, the sweep sees to the rest.
         sets.make_own_set(session.subject)
@@ -206,7 +212,9 @@ def _append(
     _place_after(tail, made)
     index_episodes(space, made, tail, prepared.of(fresh), beside=[made])
     held.write()
-    summary_before.grown(place.conversation_id, tail.positions, tail.positions + len(made))
+    summary_before.grown(
+        space.workspace_id, place.conversation_id, tail.positions, tail.positions + len(made)
+    )
     by_position = dict(zip(fresh, made, strict=True))
     return [by_position.get(i) or known[m.id] for i, m in enumerate(request.messages)]
 

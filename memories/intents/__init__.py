@@ -1,9 +1,8 @@
 """What people say to the memory: heard before anything is extracted, done, and taken back.
 
 `hear` writes down the orders of a session and keeps their sentences from being read as claims;
-`carry_out` finds what is meant and does it, once the session's claims are written; `undo` takes it
-back. An order that is not surely meant, or not the person's to give, waits for a person.
-"""
+`carry_out` finds what is meant and does it, once the session's claims are written; `undo` takes
+it back. An order that is not surely meant, or not the person's to give, waits for a person."""
 
 from memories.intents.carry_out import (
     OrderPlan,
@@ -11,10 +10,11 @@ from memories.intents.carry_out import (
     do_locked,
     leave_locked,
     plan_decided,
+    take_back_locked,
+    undo,
     waiting_intent,
 )
-from memories.intents.recognise import claims_to_keep, hear, remember, waiting_of
-from memories.intents.take_back import take_back_locked, undo
+from memories.intents.recognise import claims_to_keep, hear, remember, unmet_before, waiting_of
 
 __all__ = [
     "OrderPlan",
@@ -27,6 +27,7 @@ __all__ = [
     "remember",
     "take_back_locked",
     "undo",
+    "unmet_before",
     "waiting_intent",
     "waiting_of",
 ]

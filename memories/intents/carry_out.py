@@ -1,4 +1,5 @@
-"""Orders done: what is meant is forgotten with its words, corrected, or kept."""
+"""Orders done: what is meant is forgotten with its words, corrected, or kept; and an
+order taken back."""
 
 import uuid
 from collections.abc import Collection, Sequence
@@ -10,16 +11,20 @@ from django.utils import timezone
 from memories import masks
 from memories.english import corrections, dates, topics
 from memories.english.spoken_intents import SpokenIntent
-from memories.errors import Conflict
+from memories.errors import Conflict, NotFound
+from memories.extraction.fallback import FallbackChain
 from memories.index import due, entries, workspace_index
+from memories.intents.choose_by_model import choose
 from memories.intents.recognise import spoken_in
-from memories.intents.targets import OWN_WORDS, OrderReach, Span, Target, target_of
+from memories.intents.targets import OrderReach, Span, Target, target_of
 from memories.masks import MaskReason
 from memories.models import (
     Case,
+    Citation,
     Intent,
     MaskedSpan,
     Memory,
+    MemoryPeriod,
     Supersession,
     Visibility,
     WorkspaceIndex,
@@ -27,8 +32,10 @@ from memories.models import (
 )
 from memories.resolve.file_cases import CaseAbout, NewItem, open_case
 from memories.resolve.review_policy import Policy
+from memories.review.approve import believe_again
 from memories.review.edit import EDIT, new_version
 from memories.review.forget import forget_locked, locked, reject_claim
+from memories.review.undo import may_be_learned, undo_locked
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
@@ -55,18 +62,36 @@ class OrderPlan:
     vectors: list[entries.Vectors] | None = None
 
 
-def carry_out(scope: Scope, intent: Intent) -> Intent:
+def carry_out(scope: Scope, intent: Intent, chain: FallbackChain | None = None) -> Intent:
     """Do what somebody said to the memory, find nothing, or open a case. `scope` sees what the
-    agent sees to whom it was said. Done twice, it is done once."""
+    agent sees to whom it was said; where the words leave open what is meant, the `chain` is asked.
+    Done twice, it is done once."""
     if intent.kind == Kind.REMEMBER:
-        return _note_kept(scope, intent)
+        # What was to be remembered is among what the session believes: which memories it is.
+        cited = (
+            Memory.objects.visible_to(scope)
+            .live()
+            .filter(
+                facts__citations__episode=intent.episode_id,
+                facts__citations__start__lt=intent.end,
+                facts__citations__end__gt=intent.start,
+            )
+        )
+        intent.memory_ids = list(dict.fromkeys(cited.order_by("pk").values_list("pk", flat=True)))
+        return _end(scope, intent, State.DONE if intent.memory_ids else State.NOTHING_FOUND)
     spoken = spoken_in(intent)
     if spoken is None:
         return _end(scope, intent, State.NOTHING_FOUND)
     reach = OrderReach.of(scope, intent)
     plan = _plan(reach, spoken)
+    if chain and intent.kind != Kind.CORRECT and not (plan and plan.target.is_sure):
+        target = choose(reach, chain)
+        if target and (target.memories or intent.kind in HIDING):
+            plan = OrderPlan(intent, reach.space, target)
     if plan is None:
-        return _end(scope, intent, State.NOTHING_FOUND)
+        # What is found once is not looked for again in vain, with another line of the audit.
+        is_told = intent.state == State.NOTHING_FOUND
+        return intent if is_told else _end(scope, intent, State.NOTHING_FOUND)
     if reason := _why_to_ask(reach, plan.target):
         return _ask(scope, intent, plan.target.memories, reason)
     plan = _embedded(plan)
@@ -90,9 +115,21 @@ def plan_decided(scope: Scope, intent_id: uuid.UUID, kept: Collection[uuid.UUID]
         if plan is None:
             raise Conflict("What it would correct is not there any more.", "stale", "intent")
         return _embedded(plan)
-    named = _heads_of(scope, intent.memory_ids)
+    # What these memories have become, as far as it is believed.
+    heads: dict[uuid.UUID, Memory] = {}
+    wanted = set(intent.memory_ids)
+    while wanted:
+        rows = list(Memory.objects.visible_to(scope).filter(pk__in=wanted))
+        heads |= {row.pk: row for row in rows if row.is_live}
+        wanted = {row.superseded_by_id for row in rows if row.superseded_by_id} - heads.keys()
+    named = list(heads.values())
     memories = [memory for memory in named if memory.pk not in kept]
-    return OrderPlan(intent, reach.space, Target(memories, reach.spans_of(memories)))
+    target = Target(memories, reach.spans_of(memories))
+    if (spoken := spoken_in(intent)) and spoken.values and not kept:
+        for episode, spans in target_of(reach, spoken).spans.items():
+            for span in spans:
+                target.add_span(episode, *span)
+    return OrderPlan(intent, reach.space, target)
 
 
 def do_locked(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
@@ -137,17 +174,6 @@ def _embedded(plan: OrderPlan) -> OrderPlan:
     return replace(plan, vectors=due.embed_or_leave(plan.space, [entries.texts_of(plan.content)]))
 
 
-def _heads_of(scope: Scope, ids: Sequence[uuid.UUID]) -> list[Memory]:
-    """What these memories have become, as far as it is believed."""
-    heads: dict[uuid.UUID, Memory] = {}
-    wanted = set(ids)
-    while wanted:
-        rows = list(Memory.objects.visible_to(scope).filter(pk__in=wanted))
-        heads |= {row.pk: row for row in rows if row.is_live}
-        wanted = {row.superseded_by_id for row in rows if row.superseded_by_id} - heads.keys()
-    return list(heads.values())
-
-
 def _why_to_ask(reach: OrderReach, target: Target) -> str:
     """Why this is not done at once; "" where it is its giver's own to order, and surely meant."""
     episode, memories = reach.intent.episode, target.memories
@@ -165,18 +191,13 @@ def _why_to_ask(reach: OrderReach, target: Target) -> str:
             return "the team's"
         if memory.category in policy.categories:
             return "protected"
-        told = [one.episode for one in reach.cited.get(memory.pk, ())]
-        if any(one.kind not in OWN_WORDS or one.author != episode.author for one in told):
-            return "somebody else's words"
+    if not target.is_of_asker and reach.is_of_others(target):
+        return "somebody else's words"
     subject = reach.intent.subject
-    if episode.author and subject and subject.name and not _is_same(episode.author, subject.name):
+    asker, name = episode.author.casefold(), subject.name.casefold() if subject else ""
+    if asker and name and set(asker.split()).isdisjoint(name.split()):
         return "somebody else asks"
     return ""
-
-
-def _is_same(author: str, name: str) -> bool:
-    one, other = author.casefold().split(), name.casefold().split()
-    return bool(set(one) & set(other))
 
 
 def _forget(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
@@ -187,7 +208,7 @@ def _forget(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
     for memory in plan.target.memories:
         row = locked(scope, memory.pk)
         if row.forgotten_at is None:
-            forget_locked(scope, row, REASONS.get(Kind(intent.kind), "asked to"))
+            forget_locked(scope, [row], REASONS.get(Kind(intent.kind), "asked to"))
             forgotten.append(row.pk)
             if intent.kind == Kind.NEVER:
                 reject_claim(scope, row, REASONS[Kind.NEVER])
@@ -207,6 +228,16 @@ def _mask(
         spans.setdefault(intent.episode_id, []).append(own)
     made = masks.mask_episodes(space, spans, why)
     every = {version for pk in forgotten for version in versions_of(pk)}
+    # A document that is about somebody else, or about nobody, is not his to change.
+    cited = Citation.objects.filter(
+        fact__memory__in=every, revision__document__subject__isnull=False,
+        revision__document__subject=intent.subject_id,
+    )  # fmt: skip
+    written: dict[uuid.UUID, list[Span]] = {}
+    for one in cited:
+        if one.revision_id is not None:
+            written.setdefault(one.revision_id, []).append((one.start, one.end))
+    made += masks.mask_documents(space, written, why)
     return made + masks.mask_memories(space, every, why)
 
 
@@ -251,21 +282,6 @@ def _correction(reach: OrderReach, spoken: SpokenIntent) -> tuple[Memory | None,
     return None, ""
 
 
-def _note_kept(scope: Scope, intent: Intent) -> Intent:
-    """What was to be remembered is among what the session believes: which memories it is."""
-    cited = (
-        Memory.objects.visible_to(scope)
-        .live()
-        .filter(
-            facts__citations__episode=intent.episode_id,
-            facts__citations__start__lt=intent.end,
-            facts__citations__end__gt=intent.start,
-        )
-    )
-    intent.memory_ids = list(dict.fromkeys(cited.order_by("pk").values_list("pk", flat=True)))
-    return _end(scope, intent, State.DONE if intent.memory_ids else State.NOTHING_FOUND)
-
-
 def _ask(scope: Scope, intent: Intent, memories: Sequence[Memory], reason: str) -> Intent:
     """Open a case; nothing is done before somebody decides."""
     with transaction.atomic(durable=True):
@@ -285,7 +301,7 @@ def _ask(scope: Scope, intent: Intent, memories: Sequence[Memory], reason: str) 
 def _take(intent: Intent) -> bool:
     """Whether it still waits for this; the row is locked until the transaction ends."""
     rows = Intent.objects.select_for_update(of=("self",)).filter(pk=intent.pk)
-    return rows.filter(state__in=[State.HEARD, State.CASE]).exists()
+    return rows.filter(state__in=[State.HEARD, State.CASE, State.NOTHING_FOUND]).exists()
 
 
 def _end(scope: Scope, intent: Intent, state: str) -> Intent:
@@ -301,3 +317,43 @@ def _end(scope: Scope, intent: Intent, state: str) -> Intent:
         after={"state": str(state), "memories": [str(pk) for pk in intent.memory_ids]},
     ).save()  # fmt: skip
     return intent
+
+
+def undo(scope: Scope, intent_id: uuid.UUID) -> Intent:
+    """Take back what was done. NotFound where `scope` does not see it, Conflict where nothing was
+    done, or a memory has a newer version since."""
+    intent = Intent.objects.visible_to(scope).filter(pk=intent_id).first()
+    if intent is None:
+        raise NotFound("Intent")
+    if intent.state != State.DONE or intent.kind == Intent.Kind.REMEMBER:
+        raise Conflict(f"An intent that is {intent.state} cannot be undone.", "stale", "state")
+    space = workspace_index.index_of(scope.workspace_id)
+    with transaction.atomic(durable=True):
+        workspace_index.lock(space)
+        intent = Intent.objects.select_for_update(of=("self",)).get(pk=intent.pk)
+        if intent.state != State.DONE:
+            raise Conflict("Somebody took it back already.", "stale", "state")
+        touched = take_back_locked(scope, space, intent)
+    due.fill(space, touched)
+    return Intent.objects.select_related("episode").get(pk=intent.pk)
+
+
+def take_back_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -> list[uuid.UUID]:
+    """Take back what was done, within the caller's transaction, which holds the workspace's lock:
+    the rows whose words are shown again, of which the caller fills the vectors."""
+    if intent.supersession_id:
+        undo_locked(scope, space, intent.supersession_id)
+    own = MaskedSpan.objects.filter(workspace_id=scope.workspace_id, cause=intent.pk)
+    touched = masks.unmask(space, own)
+    if not intent.supersession_id:
+        for memory_id in intent.memory_ids:
+            memory = locked(scope, memory_id)
+            if memory.forgotten_at is not None and memory.superseded_by_id is None:
+                may_be_learned(memory)
+                believe_again(space, memory, MemoryPeriod.Cause.RESTORED)
+    rows = Intent.objects.filter(pk=intent.pk)
+    rows.update(state=State.UNDONE, decided_by=scope.actor, decided_at=timezone.now())
+    AuditEntry.line(
+        scope.workspace_id, scope.actor, "undo", intent, subject_id=intent.subject_id
+    ).save()
+    return touched

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from django.db.models import QuerySet
+
 from memories import bounds
 from memories.english import spoken_intents as english
 from memories.english.spoken_intents import SpokenIntent
@@ -19,7 +21,7 @@ from memories.models import (
 )
 from memories.resolve import Claim, Quote
 
-OWN_WORDS = (Episode.Kind.USER, Episode.Kind.TEXT)
+ORDER_KINDS = (Episode.Kind.USER, Episode.Kind.TEXT)
 LONGEST_TEXT = 600  # characters of a text that was not sent as a person's message
 UNREAD = (english.FORGET, english.NEVER, english.RETRACT)
 
@@ -73,7 +75,7 @@ def claims_to_keep(
     for row in rows.filter(state=Intent.State.HEARD):
         message = by_id.get(row.episode_id)
         if message is None or any(
-            quote.episode_id == row.episode_id and quote.start < row.end and row.start < quote.end
+            quote.text_id == row.episode_id and quote.start < row.end and row.start < quote.end
             for claim in claims
             for quote in claim.quotes
         ):
@@ -107,6 +109,17 @@ def waiting_of(session: MemorySession) -> list[Intent]:
     return list(rows.select_related("episode", "session", "subject").order_by("episode", "start"))
 
 
+def unmet_before(session: MemorySession) -> QuerySet[Intent]:
+    """Orders about what the session read, that were given before it was read and found nothing."""
+    rows = Intent.objects.filter(
+        workspace=session.workspace_id, subject=session.subject_id, state=Intent.State.NOTHING_FOUND
+    )
+    if not session.subject_id:
+        rows = rows.filter(episode__conversation=session.conversation_id)
+    later = rows.filter(episode__gt=min(session.episode_ids)).exclude(session=session)
+    return later.select_related("episode", "session", "subject").order_by("episode", "start")
+
+
 def spoken_in(intent: Intent) -> SpokenIntent | None:
     """The order as its sentence says it; None where the sentence is masked meanwhile."""
     found = english.find_intents(intent.episode.content)
@@ -116,7 +129,7 @@ def spoken_in(intent: Intent) -> SpokenIntent | None:
 
 
 def _spoken(message: Message) -> list[SpokenIntent]:
-    if message.kind not in OWN_WORDS:
+    if message.kind not in ORDER_KINDS:
         return []
     if message.kind == Episode.Kind.TEXT and len(message.text) > LONGEST_TEXT:
         return []
@@ -135,7 +148,7 @@ def _is_known(messages: Sequence[Message], message: Message, one: SpokenIntent) 
     return any(
         one.old.casefold() in each.text.casefold()
         for each in messages
-        if each.index < message.index and each.kind in OWN_WORDS
+        if each.index < message.index and each.kind in ORDER_KINDS
     )
 
 

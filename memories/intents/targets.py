@@ -4,8 +4,9 @@ First what was said in this conversation, then what is believed about the subjec
 name the same, then by meaning. What is not surely meant is a guess, for a person to decide.
 """
 
+import re
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
@@ -13,14 +14,14 @@ import numpy as np
 from django.db.models import QuerySet
 
 from memories.english import clauses, spoken_intents, topics
+from memories.english.exact_values import places_of
 from memories.english.spoken_intents import SpokenIntent, is_regret
-from memories.index import due, workspace_index
+from memories.index import configured_embedder, due, workspace_index
 from memories.masked_text import is_masked
-from memories.models import Citation, Episode, Intent, Memory, WorkspaceIndex
+from memories.models import Citation, Episode, Intent, MaskedSpan, Memory, WorkspaceIndex
 from workspaces.scope import Scope
 
 Span = tuple[int, int]
-OWN_WORDS = (Episode.Kind.USER, Episode.Kind.TEXT, Episode.Kind.ACTIVITY)
 MOST_MESSAGES, MOST_EPISODES, MOST_MEMORIES = 40, 300, 1_000
 MOST_OF_LAST = 3  # statements that "that" may mean at once
 REPEATED = 0.6  # of a statement's words, in an answer to it
@@ -46,17 +47,18 @@ class SaidSentence:
 
     @property
     def is_own(self) -> bool:
-        return self.episode.kind in OWN_WORDS
+        return self.episode.kind in Episode.OF_PEOPLE
 
 
 @dataclass(slots=True)
 class Target:
     """`memories` are heads; `spans` the places that say it, by episode. `is_sure`: nobody has to
-    ask."""
+    ask; `is_of_asker`: it is a thing that its giver told first, or that is told of him by name."""
 
     memories: list[Memory] = field(default_factory=list)
     spans: dict[uuid.UUID, list[Span]] = field(default_factory=dict)
     is_sure: bool = True
+    is_of_asker: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.memories or self.spans)
@@ -70,6 +72,7 @@ class Target:
 class OrderReach:
     """What an order may be about, as its giver's agent sees it."""
 
+    scope: Scope
     intent: Intent
     space: WorkspaceIndex
     sentences: list[SaidSentence]
@@ -94,13 +97,25 @@ class OrderReach:
         for rows, is_here in ((here, True), (more, False)):
             for row in rows:
                 sentences += _sentences(row, len(row.content), is_here=is_here)
-        memories = _memories(scope, intent)
+        # What is believed about the subject, newest first; of nobody, what this session made.
+        of_session = {"pk__in": intent.session.created_ids}
+        about = {"subject": intent.subject_id} if intent.subject_id else of_session
+        live = Memory.objects.visible_to(scope).live().filter(**about).order_by("-pk")
+        # What came of words that were said after the order is not meant by it.
+        later = Episode.objects.filter(
+            session=intent.session_id, position__gt=intent.episode.position
+        )
+        live = live.exclude(facts__citations__episode__in=later.values("pk"))
+        if intent.state == Intent.State.NOTHING_FOUND:  # looked for once more, some time later
+            live = live.exclude(facts__citations__episode__gt=intent.episode_id)
+        memories = {row.pk: row for row in live.distinct()[:MOST_MEMORIES]}
         cited: dict[uuid.UUID, list[Citation]] = {}
         of_memories = Citation.objects.filter(fact__memory__in=memories)
-        for one in of_memories.select_related("fact", "episode"):
+        related = of_memories.select_related("fact", "episode", "revision__document")
+        for one in related.defer("revision__text"):
             if one.fact.memory_id:
                 cited.setdefault(one.fact.memory_id, []).append(one)
-        return cls(intent, space, sentences, memories, cited)
+        return cls(scope, intent, space, sentences, memories, cited)
 
     def citing(self, sentence: SaidSentence) -> list[Memory]:
         """The memories that stand on words of this sentence."""
@@ -115,11 +130,25 @@ class OrderReach:
             )
         ]
 
+    def is_of_others(self, target: Target) -> bool:
+        """Whether a memory stands on somebody else's words, or he was the first to say what stands
+        in these places."""
+        author = self.intent.episode.author
+        cited = [one for memory in target.memories for one in self.cited.get(memory.pk, ())]
+        documents = [one.revision.document for one in cited if one.revision is not None]
+        if any(each.subject_id != self.intent.subject_id for each in documents):
+            return True
+        told = [one.episode for one in cited if one.episode is not None]
+        said = {one.episode.pk: one.episode for one in self.sentences if one.is_own}
+        told += [said[pk] for pk in sorted(target.spans) if pk in said][:1]
+        return any(one.kind not in Episode.OF_PEOPLE or one.author != author for one in told)
+
     def spans_of(self, memories: Iterable[Memory]) -> dict[uuid.UUID, list[Span]]:
         spans: dict[uuid.UUID, list[Span]] = {}
         for memory in memories:
             for one in self.cited.get(memory.pk, ()):
-                spans.setdefault(one.episode_id, []).append((one.start, one.end))
+                if one.episode_id is not None:
+                    spans.setdefault(one.episode_id, []).append((one.start, one.end))
         return spans
 
 
@@ -127,6 +156,8 @@ def target_of(reach: OrderReach, spoken: SpokenIntent) -> Target:
     """What is meant by an order to forget, or to take back."""
     if spoken.is_everything:
         return Target(list(reach.memories.values()), reach.spans_of(reach.memories.values()))
+    if spoken.values and ((target := _by_letter(reach, spoken)) or spoken.is_weak):
+        return target
     if spoken.topic is None:
         return _last_said(reach, spoken)
     topic = reach.intent.episode.content[slice(*spoken.topic)]
@@ -157,7 +188,11 @@ def _by_words(reach: OrderReach, topic: str) -> Target:
     wanted = topics.meaningful(topic)
     if not wanted:
         return Target()
-    scores = {pk: topics.coverage(wanted, words) for pk, words in _words_of(reach).items()}
+    scores = {}
+    for pk, memory in reach.memories.items():
+        words = set(topics.words_of(memory.content))
+        words.update(*(topics.words_of(one.quote) for one in reach.cited.get(pk, ())))
+        scores[pk] = topics.coverage(wanted, words)
     target = Target([reach.memories[pk] for pk, score in scores.items() if score >= 1.0])
     for sentence in reach.sentences:
         if topics.coverage(wanted, topics.words_of(sentence.text)) < 1.0:
@@ -176,15 +211,47 @@ def _by_words(reach: OrderReach, topic: str) -> Target:
     return target
 
 
-def _words_of(reach: OrderReach) -> dict[uuid.UUID, set[str]]:
-    """By memory, its words and those that it was read from."""
-    return {
-        pk: {
-            *topics.words_of(memory.content),
-            *(stem for one in reach.cited.get(pk, ()) for stem in topics.words_of(one.quote)),
-        }
-        for pk, memory in reach.memories.items()
-    }
+def _by_letter(reach: OrderReach, spoken: SpokenIntent) -> Target:
+    """What is named exactly, wherever it stands: of messages these words alone."""
+    intent = reach.intent
+    target = Target(is_of_asker=True)
+    for value in spoken.values:
+        rows = _said_before(reach.scope, intent).filter(content__icontains=value).order_by("pk")
+        said = [
+            (row, start, end)
+            for row in rows[:MOST_EPISODES]
+            for start, end in places_of(value, row.content)
+        ]
+        named = [memory for memory in reach.memories.values() if places_of(value, memory.content)]
+        if not said and not named and spoken.is_weak and not _was_forgotten(intent, value):
+            return Target()
+        target.is_of_asker &= not said or _is_of_asker(intent.episode, said)
+        target.memories += [memory for memory in named if memory not in target.memories]
+        own = [(intent.episode, *span) for span in places_of(value, intent.episode.content)]
+        for row, start, end in [*said, *own]:
+            target.add_span(row.pk, start, end)
+    return target
+
+
+def _is_of_asker(order: Episode, said: Sequence[tuple[Episode, int, int]]) -> bool:
+    """Whether a value was told first by who gives the order, or is told of him by his name."""
+    first = said[0][0]
+    if first.kind in Episode.OF_PEOPLE and first.author == order.author:
+        return True
+    name = order.author.split()[0] if order.author else ""
+    return len(name) > 2 and any(
+        re.search(rf"\b{re.escape(name)}\b['’]s\b|^{re.escape(name)}\b", row.content[at:end])
+        for row, start, end in said
+        for at in [max(row.content.rfind(". ", 0, start), 0)]
+    )
+
+
+def _was_forgotten(intent: Intent, value: str) -> bool:
+    """Whether the value was masked before, for its subject."""
+    rows = MaskedSpan.objects.filter(
+        workspace=intent.workspace_id, kind=MaskedSpan.Kind.FORGOTTEN, words__iexact=value
+    )
+    return rows.filter(episode__subject=intent.subject_id).exists()
 
 
 def _likely(reach: OrderReach, scores: Mapping[uuid.UUID, float]) -> Target:
@@ -224,7 +291,7 @@ def _add_repeats(reach: OrderReach, target: Target) -> None:
 
 def _by_meaning(reach: OrderReach, topic: str) -> Target:
     """What is nearest in meaning: sure where this conversation says little else that is near."""
-    embedder = workspace_index.embedder_of(reach.space)
+    embedder = configured_embedder.embedder_of(reach.space)
     said = [
         one for one in reach.sentences
         if one.is_here and one.is_own and not is_masked(one.text) and not one.text.endswith("?")
@@ -249,6 +316,15 @@ def _by_meaning(reach: OrderReach, topic: str) -> Target:
     return Target()
 
 
+def _said_before(scope: Scope, intent: Intent) -> QuerySet[Episode]:
+    """What was said before, to whom it was said: of the subject, or without one in this
+    conversation."""
+    if not intent.subject_id:
+        return _conversation(scope, intent)
+    rows = Episode.objects.visible_to(scope).filter(subject=intent.subject)
+    return rows.filter(pk__lt=intent.episode_id)
+
+
 def _conversation(scope: Scope, intent: Intent) -> QuerySet[Episode]:
     """What was said before in this conversation, or without one by this person, newest first."""
     episode = intent.episode
@@ -270,16 +346,3 @@ def _sentences(episode: Episode, end: int, *, is_here: bool) -> list[SaidSentenc
         for start, stop in clauses.sentences(episode.content[:end])
     ]
     return found[::-1]
-
-
-def _memories(scope: Scope, intent: Intent) -> dict[uuid.UUID, Memory]:
-    """What is believed about the subject, newest first; of nobody, what this session made."""
-    rows = Memory.objects.visible_to(scope).live().order_by("-pk")
-    if intent.subject_id:
-        rows = rows.filter(subject=intent.subject_id)
-    else:
-        rows = rows.filter(pk__in=intent.session.created_ids)
-    # What came of words that were said after the order is not meant by it.
-    later = Episode.objects.filter(session=intent.session_id, position__gt=intent.episode.position)
-    rows = rows.exclude(facts__citations__episode__in=later.values("pk"))
-    return {row.pk: row for row in rows.distinct()[:MOST_MEMORIES]}

@@ -1,20 +1,33 @@
-"""A command whose --help ends with examples, line by line as they are written."""
+"""Options that several commands have, a --help that ends with examples, and the keeping of what a
+run measured."""
 
 import os
+import re
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import (
     BaseCommand,
     CommandError,
     CommandParser,
     DjangoHelpFormatter,
 )
+from django.db import connection
+from django.utils import timezone
 
 from memories.index import workspace_index
-from memories.models import WorkspaceIndex
+from memories.models import EvaluationRun, WorkspaceIndex
+from memoryproject import crossings
+from memoryproject.postgres import visible
+from memoryproject.postgres.refusals import one_line_refusals
 from workspaces.models import Workspace
+
+UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class Formatter(DjangoHelpFormatter, RawDescriptionHelpFormatter):
@@ -28,6 +41,11 @@ class CommandWithExamples(BaseCommand):
         kwargs |= {"epilog": f"examples:\n{self.examples}", "formatter_class": Formatter}
         return super().create_parser(prog_name, subcommand, **kwargs)
 
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        # All workspaces are seen, until one is chosen.
+        with one_line_refusals(), crossings.everywhere() if crossings.are_made() else nullcontext():
+            return super().execute(*args, **options)
+
 
 def add_workspace(parser: ArgumentParser, default: str) -> None:
     """`default` says in words what is meant where the option is left out."""
@@ -35,26 +53,27 @@ def add_workspace(parser: ArgumentParser, default: str) -> None:
 
 
 def one_workspace(slug: str | None) -> Workspace:
-    """The workspace that is named, or the only one there is. Raises CommandError."""
-    if slug:
-        return _named(slug)
-    found = list(Workspace.objects.order_by("slug")[:2])
+    """The workspace that is named, or the only one there is: rows of no other are visible from then
+    on. Raises CommandError."""
+    found = [_named(slug)] if slug else list(Workspace.objects.order_by("slug")[:2])
     if not found:
         raise CommandError("There is no workspace yet: start the server once with `up`.")
     if len(found) > 1:
         raise CommandError(f"There are several workspaces: name one with --workspace ({_slugs()}).")
+    visible.narrow(found[0].pk)
     return found[0]
 
 
-def chosen_spaces(slug: str | None) -> list[WorkspaceIndex]:
-    """The index rows of the workspace that is named, or of all. Raises CommandError."""
-    chosen = [_named(slug)] if slug else list(Workspace.objects.order_by("slug"))
-    spaces = []
-    for workspace in chosen:
+def chosen_spaces(slug: str | None) -> Iterator[WorkspaceIndex]:
+    """The index rows of the workspace that is named, or of all, one after the other: while one is
+    worked on, rows of no other are visible. Raises CommandError."""
+    before = visible.setting()
+    for workspace in [_named(slug)] if slug else list(Workspace.objects.order_by("slug")):
+        visible.narrow(workspace.pk)
         space = workspace_index.index_of(workspace.pk)
         space.workspace = workspace
-        spaces.append(space)
-    return spaces
+        yield space
+        visible.narrow_to(before)
 
 
 def _named(slug: str) -> Workspace:
@@ -67,6 +86,14 @@ def _named(slug: str) -> Workspace:
 def _slugs() -> str:
     slugs = list(Workspace.objects.order_by("slug").values_list("slug", flat=True)[:21])
     return ", ".join(slugs[:20]) + (", ..." if len(slugs) > 20 else "")
+
+
+def span(text: str) -> timedelta:
+    """What `30m`, `24h`, `7d` or `2w` lasts. For argparse."""
+    match = re.fullmatch(r"([0-9]{1,6})([mhdw])", text)
+    if match is None:
+        raise ArgumentTypeError(f"{text!r} is no time like 30m, 24h, 7d, 2w")
+    return timedelta(**{UNITS[match[2]]: int(match[1])})
 
 
 def add_result_file(parser: ArgumentParser) -> None:
@@ -85,3 +112,23 @@ def _result_file(text: str) -> Path:
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise ArgumentTypeError(f"{path} may not be written: name another file")
     return path
+
+
+def keep(
+    kind: str, name: str, started: datetime, figures: Mapping[str, float], details: Any
+) -> EvaluationRun | None:
+    """The kept run; None where there is no installation yet: measuring does not make one."""
+    home = settings.EMBEDDED_POSTGRES
+    if home is not None and not (home.data / "PG_VERSION").exists():
+        return None
+    if EvaluationRun._meta.db_table not in connection.introspection.table_names():
+        return None
+    seconds = (timezone.now() - started).total_seconds()
+    return EvaluationRun.objects.create(
+        kind=kind,
+        name=name,
+        started_at=started,
+        seconds=round(seconds, 1),
+        figures=dict(figures),
+        details=details,
+    )

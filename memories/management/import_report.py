@@ -81,6 +81,7 @@ class Tally:
     created: int = 0
     updated: int = 0
     reinforced: int = 0
+    held: int = 0
     changed: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     problems: Counter[str] = field(default_factory=Counter)
@@ -93,6 +94,7 @@ class Tally:
         self.changed += [f"{thread}: {name}" for name in batch.changed]
         for session in batch.sessions:
             self.facts += session.counts.get("facts", 0)
+            self.held += session.counts.get("held", 0) + session.counts.get("quarantined", 0)
             self.created += len(session.created_ids)
             self.updated += len(session.updated_ids)
             self.reinforced += len(session.reinforced_ids)
@@ -106,6 +108,8 @@ class Tally:
             f"{self.created} memories created, {self.updated} superseded,"
             f" {self.reinforced} reinforced, from {self.facts} facts."
         )
+        if self.held:
+            yield f"{self.held} of them wait under Review for a person's word."
         for name in self.changed[:SHOWN]:
             yield f"kept as it was first said, though the file says otherwise now: {name}"
         if len(self.changed) > SHOWN:
@@ -124,6 +128,7 @@ class Tally:
             "memoriesCreated": self.created,
             "memoriesUpdated": self.updated,
             "memoriesReinforced": self.reinforced,
+            "pendingReview": self.held,
             "refused": self.refused,
             "problems": dict(self.problems),
             "stopped": self.is_stopped,

@@ -1,8 +1,7 @@
 """All tables of memories, each as it was when there was the first release.
 
-`replaces` names the steps that led there before it. A database that has taken them all is taken as it
-is; one that has taken some is refused (see memoryproject/postgres/validation.py).
-"""
+`replaces` names the steps that led there before it. A database that has taken them all is taken
+as it is; one that has taken some is refused (see memoryproject/postgres/validation.py)."""
 
 import uuid
 
@@ -13,7 +12,7 @@ from django.db import migrations, models
 from django.utils import timezone
 from pgvector.django import HalfVectorField, SparseVectorField, VectorExtension
 
-from workspaces.ids import uuid7
+from workspaces.models.workspace import uuid7
 
 ROW = [
     ("id", models.UUIDField(default=uuid7, editable=False, primary_key=True, serialize=False)),

@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import django.utils.timezone
-import workspaces.ids
+import workspaces.models.workspace
 from django.db import migrations, models
 
 
@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=workspaces.ids.uuid7,
+                        default=workspaces.models.workspace.uuid7,
                         editable=False,
                         primary_key=True,
                         serialize=False,

@@ -3,7 +3,7 @@
 import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.utils.timezone
-import workspaces.ids
+import workspaces.models.workspace
 from django.db import migrations, models
 
 
@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Intent',
             fields=[
-                ('id', models.UUIDField(default=workspaces.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=workspaces.models.workspace.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
                 ('kind', models.CharField(choices=[('forget', 'Forget'), ('correct', 'Correct'), ('retract', 'Retract'), ('never', 'Never'), ('remember', 'Remember')], max_length=8)),

@@ -1,13 +1,26 @@
-from memories.models.case import Case, CaseItem, rank_of, topic_of
+from memories.models.case import Case, CaseItem, add_served, rank_of, topic_of
+from memories.models.change_event import ChangeEvent
 from memories.models.conversation import (
     Conversation,
+    ConversationSummary,
     Episode,
     MemoryScope,
     MemorySession,
     Visibility,
 )
-from memories.models.erasure import Erasure
-from memories.models.fact import Citation, Fact, Miss
+from memories.models.document import (
+    Blob,
+    Chunk,
+    Document,
+    DocumentPart,
+    DocumentSpace,
+    Passage,
+    Revision,
+    Space,
+    passages_of,
+)
+from memories.models.erasure import Erasure, LegalHold
+from memories.models.fact import Citation, Fact, Ground, Miss
 from memories.models.feature import (
     Feature,
     FeatureChange,
@@ -17,7 +30,7 @@ from memories.models.feature import (
     FeatureSet,
     SetDiscovery,
 )
-from memories.models.ground import Ground
+from memories.models.golden import GoldenQuestion, GoldenRun, change_of
 from memories.models.index import (
     SCOPE_CODE,
     VISIBILITY_CODE,
@@ -57,7 +70,9 @@ from memories.models.memory_state import (
     UNEXPIRED_SQL,
     AsOf,
     MemoryState,
+    expired_memories,
 )
+from memories.models.model_use import ModelPrice, ModelUse, SearchUse
 from memories.models.names import NAME_COLUMNS, NamedQuerySet, name_joins
 from memories.models.operations import (
     Breaker,
@@ -65,14 +80,35 @@ from memories.models.operations import (
     ExtractorUse,
     Figure,
     IdempotentAnswer,
+    ImportedRow,
     WorkerBeat,
+    WorkspaceImport,
 )
 from memories.models.own_words import WorkspaceChange, WorkspacePattern, WorkspaceSlot
+from memories.models.source_connection import Connection, ConnectionItem, SyncRun
 from memories.models.subject_merge import MergedRows, SubjectMerge
-from memories.models.summary import ConversationSummary
 from memories.models.supersession import Link, Supersession, chain, versions_of
+from memories.models.talk_summary import CONTENT, DueSummary, TalkSummary
+from memories.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
+    "CONTENT",
+    "Connection",
+    "ConnectionItem",
+    "SyncRun",
+    "ModelPrice",
+    "ModelUse",
+    "SearchUse",
+    "passages_of",
+    "Space",
+    "Revision",
+    "Passage",
+    "DocumentSpace",
+    "DocumentPart",
+    "Document",
+    "Chunk",
+    "Blob",
+    "expired_memories",
     "NAME_COLUMNS",
     "NamedQuerySet",
     "name_joins",
@@ -87,11 +123,13 @@ __all__ = [
     "Breaker",
     "Case",
     "CaseItem",
+    "ChangeEvent",
     "Category",
     "Citation",
     "CommonTerm",
     "Conversation",
     "ConversationSummary",
+    "DueSummary",
     "DueVector",
     "EmbeddingModel",
     "Entry",
@@ -109,10 +147,14 @@ __all__ = [
     "FeatureRefusal",
     "FeatureSet",
     "IdempotentAnswer",
+    "ImportedRow",
+    "GoldenQuestion",
+    "GoldenRun",
     "Ground",
     "IndexRepair",
     "LIVE_SQL",
     "LargeLayer",
+    "LegalHold",
     "Layer",
     "Link",
     "MemoryPeriod",
@@ -130,19 +172,25 @@ __all__ = [
     "Speaker",
     "SubjectMerge",
     "Supersession",
+    "TalkSummary",
     "Vector",
     "UNCERTAIN_SQL",
     "UNEXPIRED_SQL",
     "Visibility",
+    "Webhook",
+    "WebhookDelivery",
     "WorkerBeat",
+    "WorkspaceImport",
     "WorkspaceIndex",
     "WorkspaceChange",
     "WorkspacePattern",
     "WorkspaceSlot",
     "chain",
+    "change_of",
     "about_nobody",
     "place_of",
     "rank_of",
+    "add_served",
     "seen_by",
     "topic_of",
     "workflow_place",

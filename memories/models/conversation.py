@@ -1,4 +1,5 @@
-"""What was said: conversations, their episodes, and the sessions that brought them in."""
+"""What was said: conversations, their episodes, the sessions that brought them in, and what a long
+one comes to; and whether what is said belongs to a team where nobody says so: the one place."""
 
 import uuid
 from collections.abc import Iterable
@@ -10,7 +11,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
 from memories.models.names import NamedQuerySet
-from workspaces.models import Agent, Audience, Row, Subject, Workspace
+from workspaces.models import Agent, Audience, Row, Subject, Team, Workspace
 from workspaces.scope import Scope
 
 Recorded = TypeVar("Recorded", "Episode", "MemorySession")
@@ -86,7 +87,8 @@ class Conversation(Row):
 
 
 class MemorySession(Row):
-    """One ingest, its state and its outcome. Its raw content is its episodes.
+    """One ingest, its state and its outcome. Its raw content is its episodes; of the pathway
+    document the passages of its `revision`.
 
     `lease_until` says until when a worker's claim holds; a claim that ran out is due again.
     `claims` numbers the claims. `attempts` are those since it last got on, `failures` are a
@@ -109,6 +111,9 @@ class MemorySession(Row):
     class Pathway(models.TextChoices):
         CONVERSATION = "conversation"
         ACTIVITY = "activity"
+        DOCUMENT = "document"
+
+    SENT = (Pathway.CONVERSATION, Pathway.ACTIVITY)  # what a caller may say
 
     class Extract(models.TextChoices):
         AUTO = "auto"
@@ -222,6 +227,8 @@ class MemorySession(Row):
     def label(self) -> str:
         messages, facts = (int(self.counts.get(name, 0)) for name in ("messages", "facts"))
         number = f"{messages} message{'' if messages == 1 else 's'}"
+        if self.pathway == self.Pathway.DOCUMENT:
+            number = "a document"
         found = f"{facts} fact{'' if facts == 1 else 's'}"
         whose = f"{self.agent}, " if self.agent else ""
         return f"{whose}{self.created_at:%Y-%m-%d %H:%M}: {number}, {found}"
@@ -239,6 +246,8 @@ class Episode(Row):
         ERROR = "error"
         ACTIVITY = "activity"
         TEXT = "text"
+
+    OF_PEOPLE = (Kind.USER, Kind.TEXT, Kind.ACTIVITY)  # a person's own words
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     session = models.ForeignKey(MemorySession, models.SET_NULL, null=True, related_name="episodes")
@@ -298,3 +307,76 @@ class Episode(Row):
         """From when on it counts: what is said to be of the future, from when it came. So what is
         said later is newer."""
         return self.created_at if self.is_ahead else self.occurred_at
+
+
+def is_shared_by_default(
+    subject_id: uuid.UUID | None,
+    agent: Agent | None,
+    conversation: Conversation | None,
+    default: str = "",
+) -> bool:
+    """Whether decisions, policies and technology are the team's; else all is private.
+
+    The nearest word counts: the conversation's, the agent's, its team's; of the default team that
+    is `default`, which the workspace's settings say. Where none is said, a person who is named
+    speaks for himself, unless the agent belongs to a team with a name.
+    """
+    said = (conversation.audience if conversation else "") or (agent.audience if agent else "")
+    if not said and agent and agent.team:
+        rows = Team.objects.filter(workspace_id=agent.workspace_id, name=agent.team)
+        said = rows.values_list("audience", flat=True).first() or ""
+    if not said and not (agent and agent.team):
+        said = default
+    if said:
+        return said == Audience.TEAM
+    return subject_id is None or bool(agent and agent.team)
+
+
+class ConversationSummary(Row):
+    """What was said in a conversation up to a point, as far as its audience hears it.
+
+    `agent` is the audience: only that agent's episodes went in; empty: all went in. `upto_at` and
+    `upto_position` are those of the last episode that went in, `seen` is the highest position by
+    then: what came late, with an earlier time, has a higher one. `lines` are spans of episodes
+    (`{"episode", "start", "end", "score"}`), which copy nothing, or, of a model, texts with the
+    episodes they cite (`{"text", "episodes"}`).
+    """
+
+    class Method(models.TextChoices):
+        EXTRACTIVE = "extractive"
+        LLM = "llm", "model"
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="summaries")
+    agent = models.ForeignKey(Agent, models.CASCADE, null=True, related_name="+")
+    method = models.CharField(max_length=10, choices=Method, default=Method.EXTRACTIVE)
+    rule = models.CharField(max_length=200, blank=True)
+    lines = models.JSONField(default=list)
+    tokens = models.PositiveIntegerField(default=0)
+    episodes = models.PositiveIntegerField(default=0)
+    upto_at = models.DateTimeField(null=True)
+    upto_position = models.PositiveIntegerField(default=0)
+    seen = models.IntegerField(default=-1)
+    due_at = models.DateTimeField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    claims = models.PositiveIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        verbose_name = "summary of a conversation"
+        verbose_name_plural = "summaries of conversations"
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["conversation", "agent"], name="summary_once", nulls_distinct=False
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["due_at"], name="summary_due", condition=models.Q(due_at__isnull=False)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.conversation_id} ({self.method})"

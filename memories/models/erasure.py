@@ -1,8 +1,13 @@
-"""What was erased on demand, and the proof that it is gone."""
+"""What was erased on demand, and the proof that it is gone; and what must not be erased for now,
+because somebody may ask for it by law."""
+
+from typing import Self
 
 from django.db import models
+from django.db.models import Q
 
-from workspaces.models import Row, Workspace
+from workspaces.models import Row, Subject, Workspace
+from workspaces.scope import Scope
 
 
 class Erasure(Row):
@@ -16,6 +21,7 @@ class Erasure(Row):
         SUBJECT = "subject"
         CONVERSATION = "conversation"
         EPISODE = "episode"
+        DOCUMENT = "document"
 
     class State(models.TextChoices):
         WAITING = "waiting"
@@ -64,3 +70,38 @@ class Erasure(Row):
     @property
     def is_open(self) -> bool:
         return self.state in (self.State.WAITING, self.State.RUNNING)
+
+
+class LegalHoldQuerySet(models.QuerySet["LegalHold"]):
+    def visible_to(self, scope: Scope) -> Self:
+        return self.filter(workspace_id=scope.workspace_id)
+
+    def in_force(self) -> Self:
+        return self.filter(lifted_at=None)
+
+
+class LegalHold(Row):
+    """Until it is lifted, nothing about `subject` is erased or pruned."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    subject = models.ForeignKey(Subject, models.CASCADE, related_name="holds")
+    reason = models.CharField(max_length=500)
+    placed_by = models.CharField(max_length=200)
+    lifted_by = models.CharField(max_length=200, blank=True)
+    lifted_at = models.DateTimeField(null=True)
+
+    objects = LegalHoldQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["subject"], name="legalhold_once", condition=Q(lifted_at=None)
+            ),
+            models.CheckConstraint(
+                condition=Q(lifted_at=None) ^ ~Q(lifted_by=""), name="legalhold_lifted_by"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"hold on {self.subject_id}"

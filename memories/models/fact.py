@@ -1,33 +1,90 @@
-"""What we read out of episodes: facts, and the words each stands on."""
+"""What we read out of episodes and documents: facts, the words each stands on, and what a memory
+rests on: where that ends, nobody knows whether the memory holds."""
 
 import uuid
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Exists, F, OuterRef, Prefetch, Q, Subquery, Window
+from django.db.models.functions import JSONObject, RowNumber
+from django.utils import timezone
 
-from memories.models.conversation import Episode, MemorySession, Visibility, recorded_for
+from memories.models.conversation import (
+    Episode,
+    MemorySession,
+    Visibility,
+    of_subjects,
+    recorded_for,
+)
+from memories.models.document import Chunk, Document, DocumentPart, Revision
 from memories.models.memory import Category, FactType, Memory
+from memories.models.memory_state import expired_memories
 from memories.models.names import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 
 
+class GroundQuerySet(models.QuerySet["Ground"]):
+    def ended(self) -> "GroundQuerySet":
+        """Those whose ground is live no more, and of which nobody has said that this is no
+        matter."""
+        over = Q(on__is_head=False) | expired_memories("on__")
+        return self.filter(over, kept_at=None)
+
+
+class Ground(models.Model):
+    """`memory` rests on another one. `words` is how it says so ("because", "near: flat"), of a list
+    of ours. `kept_at`: since when a person says that it holds whatever becomes of that."""
+
+    id = models.BigAutoField(primary_key=True)
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="grounds", db_index=False)
+    on = models.ForeignKey(Memory, models.CASCADE, related_name="dependants", db_index=False)
+    words = models.CharField(max_length=40)
+    made_at = models.DateTimeField(default=timezone.now)
+    kept_at = models.DateTimeField(null=True)
+
+    objects = GroundQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(memory=F("on")), name="ground_is_another")
+        ]
+        indexes = [
+            models.Index(fields=["memory"], name="ground_memory"),
+            models.Index(fields=["on"], name="ground_on"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.words}: {self.memory_id} rests on {self.on_id}"
+
+
 class FactQuerySet(NamedQuerySet["Fact"]):
     def visible_to(self, scope: Scope) -> Self:
-        """Facts follow their episodes: all that a fact cites must be seen."""
-        rows = self.filter(recorded_for(scope))
+        """Facts follow what they cite, episodes and documents: all of it must be seen."""
         if not scope.is_bound and scope.subject_ids is None:
-            return rows
+            return self.filter(recorded_for(scope))
         heard = Episode.objects.visible_to(scope)
-        beyond = Citation.objects.filter(fact=OuterRef("pk")).exclude(
-            Exists(heard.filter(pk=OuterRef("episode_id")))
+        read = Revision.objects.filter(document__in=Document.objects.visible_to(scope))
+        cited = Citation.objects.filter(fact=OuterRef("pk"))
+        beyond = cited.exclude(Exists(heard.filter(pk=OuterRef("episode_id")))).exclude(
+            Exists(read.filter(pk=OuterRef("revision_id")))
         )
-        return rows.exclude(Exists(beyond))
+        # Whoever sees a document sees what was read out of it, whose agent ever handed it in.
+        of_documents = of_subjects(scope) & Q(Exists(cited.exclude(revision=None)))
+        return self.filter(recorded_for(scope) | of_documents).exclude(Exists(beyond))
+
+    def standing(self) -> Self:
+        """Those that count as support: not of a revision that was replaced and is no more true."""
+        return self.filter(withdrawn_at=None)
+
+    def with_citations(self) -> Self:
+        """With what an answer shows of the words each stands on."""
+        return self.prefetch_related(Prefetch("citations", Citation.objects.with_places()))
 
     def newest_of(self, memories: Iterable[uuid.UUID], most: int) -> Self:
         """Up to `most` facts under each of the memories, the newest first."""
@@ -37,7 +94,11 @@ class FactQuerySet(NamedQuerySet["Fact"]):
 
 
 class Fact(Row):
-    """One claim as extracted. Without a memory it is in quarantine or was rejected before."""
+    """One claim as extracted. Without a memory it is in quarantine or was rejected before.
+
+    `withdrawn_at`: since when the document that it was read out of says something else, or says it
+    in another fact; it counts as support no more.
+    """
 
     class Method(models.TextChoices):
         PATTERN = "pattern"
@@ -61,6 +122,7 @@ class Fact(Row):
     event_date = models.DateTimeField(null=True)
     quarantined_at = models.DateTimeField(null=True)
     quarantine_reason = models.TextField(blank=True)
+    withdrawn_at = models.DateTimeField(null=True)
 
     objects = FactQuerySet.as_manager()
 
@@ -78,6 +140,11 @@ class Fact(Row):
                 name="fact_quarantined",
                 condition=Q(quarantined_at__isnull=False),
             ),
+            models.Index(
+                fields=["memory"],
+                name="fact_withdrawn",
+                condition=Q(withdrawn_at__isnull=False),
+            ),
             GinIndex(fields=["entities"], name="fact_entities"),
         ]
 
@@ -85,28 +152,88 @@ class Fact(Row):
         return self.statement[:80]
 
 
+class CitationQuerySet(models.QuerySet["Citation"]):
+    def with_places(self) -> Self:
+        """With the episode or the document that is cited, of the latter without its text: `chunk`,
+        the id of a chunk that covers the span, and `part`, the page or the like in which it begins.
+        """
+        covering = Chunk.objects.filter(
+            revision=OuterRef("revision_id"), start__lte=OuterRef("start"), end__gte=OuterRef("end")
+        )
+        here = {"start__lte": OuterRef("start"), "end__gt": OuterRef("start")}
+        parts = DocumentPart.objects.filter(revision=OuterRef("revision_id"), **here)
+        # A page says more of where it stands than the heading above it.
+        narrow = parts.annotate(is_heading=Q(kind=DocumentPart.Kind.HEADING))
+        part = JSONObject(
+            kind=F("kind"), ordinal=F("ordinal"), label=F("label"), start=F("start"), end=F("end")
+        )
+        return (
+            self.select_related("episode", "revision__document")
+            .defer("revision__text")
+            .annotate(
+                chunk=Subquery(covering.order_by("ordinal").values("pk")[:1]),
+                part=Subquery(narrow.order_by("is_heading", "-start").values_list(part)[:1]),
+            )
+            .order_by("pk")
+        )
+
+
 class Citation(models.Model):
-    """The span a fact stands on: `quote` is `episode.content[start:end]`, checked when written."""
+    """The span a fact stands on: `quote` is `episode.content[start:end]`, or `revision.text` of the
+    same place, checked when written."""
 
     id = models.BigAutoField(primary_key=True)
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     fact = models.ForeignKey(Fact, models.CASCADE, related_name="citations", db_index=False)
-    episode = models.ForeignKey(Episode, models.CASCADE, related_name="citations")
+    episode = models.ForeignKey(Episode, models.CASCADE, null=True, related_name="citations")
+    revision = models.ForeignKey(
+        Revision, models.CASCADE, null=True, related_name="citations", db_index=False
+    )
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
     quote = models.TextField()
+
+    objects = CitationQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]
         constraints = [
             models.CheckConstraint(condition=Q(end__gt=F("start")), name="citation_span_forward"),
+            models.CheckConstraint(
+                condition=Q(episode__isnull=False, revision=None)
+                | Q(episode=None, revision__isnull=False),
+                name="citation_of_one_text",
+            ),
             models.UniqueConstraint(
                 fields=["fact", "episode", "start", "end"], name="citation_once"
             ),
         ]
+        indexes = [
+            models.Index(
+                fields=["revision", "start"],
+                name="citation_of_revision",
+                condition=Q(revision__isnull=False),
+            )
+        ]
 
     def __str__(self) -> str:
         return self.quote[:80]
+
+
+def said_by(citation: Citation) -> tuple[str, str, datetime]:
+    """In what role, by whom and when it was said; of a document its title, and when it is of."""
+    if citation.episode is not None:
+        return citation.episode.role, citation.episode.author, citation.episode.occurred_at
+    assert citation.revision is not None
+    document = citation.revision.document
+    return "document", str(document), citation.revision.published_at or document.created_at
+
+
+class MissQuerySet(models.QuerySet["Miss"]):
+    def visible_to(self, scope: Scope) -> Self:
+        """They follow their episodes."""
+        heard = Episode.objects.visible_to(scope).filter(pk=OuterRef("episode_id"))
+        return self.filter(Exists(heard), workspace_id=scope.workspace_id)
 
 
 class Miss(Row):
@@ -134,6 +261,8 @@ class Miss(Row):
     shape = models.CharField(max_length=120, blank=True, default="")
     state = models.CharField(max_length=4, choices=State, default=State.OPEN)
     note = models.TextField(blank=True)
+
+    objects = MissQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "misses"

@@ -150,6 +150,8 @@ class FeatureQuerySet(NamedQuerySet["Feature"]):
             if change.after is None:
                 continue
             change.feature.set_to(change.after)
+            if not at.is_now:
+                change.feature.updated_at = change.created_at
             in_category[change.feature.category] += 1
             if newest is None or in_category[change.feature.category] <= newest:
                 rows.append((change.feature, change))

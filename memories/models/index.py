@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 from pgvector.django import HalfVectorField, SparseVectorField
 
-from memories.english.calendar_dates import DateOrder
+from memories.english.calendar import DateOrder
 from workspaces.models import Workspace
 
 # A btree tuple holds 2,704 bytes: a half-precision vector of more dimensions does not fit the
@@ -28,6 +28,7 @@ class Layer(models.IntegerChoices):
     EPISODES = 2, "episodes"
     FEATURES = 3, "features"
     CHUNKS = 4, "chunks"
+    SUMMARIES = 5, "summaries"
 
 
 VISIBILITY_CODE = {"private": 0, "team": 1, "global": 2}
@@ -71,6 +72,10 @@ class WorkspaceIndex(models.Model):
     live_memories = models.BigIntegerField(default=0)
     live_episodes = models.BigIntegerField(default=0)
     live_features = models.BigIntegerField(default=0)
+    live_chunks = models.BigIntegerField(default=0, db_default=0, help_text="Passages of chunks.")
+    live_summaries = models.BigIntegerField(
+        default=0, db_default=0, help_text="Summaries of talks."
+    )
     stamp = models.BigIntegerField(default=0)
     rules = models.SmallIntegerField(
         default=0,
@@ -217,6 +222,7 @@ class DueVector(models.Model):
     """
 
     entry = models.OneToOneField(Entry, models.CASCADE, primary_key=True, related_name="+")
+    workspace = models.IntegerField()
     attempts = models.PositiveSmallIntegerField(default=0)
     next_attempt_at = models.DateTimeField(default=timezone.now)
     error = models.TextField(blank=True)

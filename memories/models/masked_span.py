@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from memories.models.conversation import Episode
+from memories.models.document import Revision
 from memories.models.fact import Fact
 from memories.models.memory import Memory
 from workspaces.models import Row, Workspace
@@ -25,12 +26,13 @@ class MaskedSpan(Row):
         FORGOTTEN = "forgotten"
         SECRET = "secret"
 
-    TARGETS = ("episode", "memory", "fact")
+    TARGETS = ("episode", "memory", "fact", "revision")
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     episode = models.ForeignKey(Episode, models.CASCADE, null=True, related_name="masks")
     memory = models.ForeignKey(Memory, models.CASCADE, null=True, related_name="masks")
     fact = models.ForeignKey(Fact, models.CASCADE, null=True, related_name="masks")
+    revision = models.ForeignKey(Revision, models.CASCADE, null=True, related_name="masks")
     place = models.TextField(default="content")
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
@@ -45,9 +47,10 @@ class MaskedSpan(Row):
         constraints = [
             models.CheckConstraint(condition=Q(end__gt=F("start")), name="mask_forward"),
             models.CheckConstraint(
-                condition=Q(episode__isnull=False, memory=None, fact=None)
-                | Q(episode=None, memory__isnull=False, fact=None)
-                | Q(episode=None, memory=None, fact__isnull=False),
+                condition=Q(episode__isnull=False, memory=None, fact=None, revision=None)
+                | Q(episode=None, memory__isnull=False, fact=None, revision=None)
+                | Q(episode=None, memory=None, fact__isnull=False, revision=None)
+                | Q(episode=None, memory=None, fact=None, revision__isnull=False),
                 name="mask_of_one_row",
             ),
         ]

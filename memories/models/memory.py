@@ -9,10 +9,9 @@ from typing import Self
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import F, Q, Value
+from django.db.models import Exists, F, OuterRef, Q, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Least
-from django.utils import timezone
 
 from memories.models.conversation import Conversation, MemoryScope, Visibility
 from memories.models.memory_state import (
@@ -22,6 +21,9 @@ from memories.models.memory_state import (
     UNCERTAIN_SQL,
     AsOf,
     MemoryState,
+    expired_memories,
+    has_expired,
+    unexpired_memories,
 )
 from memories.models.names import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
@@ -82,7 +84,7 @@ def about_nobody(scope: Scope) -> Q:
     )
 
 
-class _Named(RawSQL):
+class NamedSQL(RawSQL):
     """A text with parameters by name: each stands as often as the text names it."""
 
     def __init__(self, sql: str, values: Mapping[str, object]) -> None:
@@ -97,7 +99,9 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
     def with_names(self) -> Self:
         """As of other rows, and with `is_uncertain`: whether something that it rests on has
         ended."""
-        uncertain = UNCERTAIN_SQL.replace("m.id", "memories_memory.id")
+        uncertain = UNCERTAIN_SQL.replace("m.id", "memories_memory.id").replace(
+            "m.source_count", "memories_memory.source_count"
+        )
         return (
             super().with_names().annotate(is_uncertain=RawSQL(uncertain, (), models.BooleanField()))
         )
@@ -108,27 +112,31 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
         if known_at is None:
             return self
         columns = {
-            f"known_{name}": _Named(sql.replace("row.", "memories_memory."), {"known_at": known_at})
+            f"known_{name}": NamedSQL(
+                sql.replace("row.", "memories_memory."), {"known_at": known_at}
+            )
             for name, sql in AS_KNOWN.items()
         }
         return self.annotate(**columns)
 
     def live(self) -> Self:
         """Heads that have not expired; see memories.models.memory_state."""
-        return self.filter(
-            Q(forget_after=None) | Q(forget_after__gt=timezone.now()),
-            is_head=True,
-        )
+        return self.filter(unexpired_memories(), is_head=True)
+
+    def unsupported(self) -> Self:
+        """Heads that stand on nothing but what a document does not say any more."""
+        lost = self.filter(is_head=True, source_count=0, facts__withdrawn_at__isnull=False)
+        return lost.distinct()
 
     def ended(self) -> Self:
         """What is not live."""
-        return self.filter(Q(is_head=False) | Q(forget_after__lte=timezone.now()))
+        return self.filter(Q(is_head=False) | expired_memories())
 
     def believed(self, workspace_id: uuid.UUID, at: AsOf) -> Self:
         """What was believed, and true, at an instant; see memories.models.memory_state."""
         if at.is_now:
             return self.live()
-        return self.filter(pk__in=_Named(BELIEVED_IDS, {"workspace": workspace_id, **at.values}))
+        return self.filter(pk__in=NamedSQL(BELIEVED_IDS, {"workspace": workspace_id, **at.values}))
 
 
 class Memory(Row):
@@ -253,7 +261,7 @@ class Memory(Row):
             return MemoryState.SUPERSEDED
         if self.held_at is not None:
             return MemoryState.HELD
-        if self.forget_after is not None and self.forget_after <= timezone.now():
+        if has_expired(self.forget_after):
             return MemoryState.EXPIRED
         return MemoryState.LIVE
 
@@ -302,7 +310,17 @@ class MemoryPeriod(models.Model):
         indexes = [models.Index(fields=["memory", "from_at"], name="memoryperiod_history")]
 
 
-class RejectionQuerySet(models.QuerySet["Rejection"]):
+class RejectionQuerySet(NamedQuerySet["Rejection"]):
+    def visible_to(self, scope: Scope) -> Self:
+        """Of one's own subjects; an agent sees those of which it sees the memory."""
+        rows = self.filter(workspace_id=scope.workspace_id)
+        if scope.subject_ids is not None:
+            rows = rows.filter(subject_id__in=scope.subject_ids)
+        if not scope.is_bound:
+            return rows
+        seen = Memory.objects.visible_to(scope).filter(pk=OuterRef("memory_id"))
+        return rows.filter(Exists(seen))
+
     def of(self, workspace_id: uuid.UUID, subject_id: uuid.UUID | None, fingerprint: bytes) -> Self:
         """What was rejected with this text about this subject, or about nobody."""
         about = Q(subject_id=subject_id) if subject_id else Q(subject=None)

@@ -35,11 +35,29 @@ IS_HEAD = Q(superseded_by=None, forgotten_at=None, held_at=None)  # what the col
 # Over `m`, a memory.
 UNEXPIRED_SQL = "(m.forget_after is null or m.forget_after > now())"
 LIVE_SQL = f"m.is_head and {UNEXPIRED_SQL}"
-# Over `m`: something that it rests on has ended, and nobody said that this is no matter.
-UNCERTAIN_SQL = """exists (
+
+
+def expired_memories(memory: str = "") -> Q:
+    """Memories whose time is over; `memory` is the way to them, `on__`."""
+    return Q(**{f"{memory}forget_after__lte": timezone.now()})
+
+
+def unexpired_memories() -> Q:
+    return Q(forget_after=None) | Q(forget_after__gt=timezone.now())
+
+
+def has_expired(forget_after: datetime | None) -> bool:
+    return forget_after is not None and forget_after <= timezone.now()
+
+
+# Over `m`: something that it rests on has ended, and nobody said that this is no matter; or nothing
+# carries it any more but a person's pin.
+UNCERTAIN_SQL = f"""(exists (
     select 1 from memories_ground g join memories_memory o on o.id = g.on_id
     where g.memory_id = m.id and g.kept_at is null
-      and not (o.is_head and (o.forget_after is null or o.forget_after > now())))"""
+      and not ({LIVE_SQL.replace("m.", "o.")}))
+  or (m.source_count = 0 and exists (
+    select 1 from memories_fact f where f.memory_id = m.id and f.withdrawn_at is not null)))"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,35 +79,37 @@ class AsOf:
 
 NOW = AsOf()
 
-_K = "%(known_at)s::timestamptz"
-_V = "%(valid_at)s::timestamptz"
+KNOWN_AT = "%(known_at)s::timestamptz"
+VALID_AT = "%(valid_at)s::timestamptz"
 # Over `row`, a memory; what was known of valid_until at K is only what had been decided by then.
 BELIEVED = f"""(
   (exists (select 1 from memories_memoryperiod l where l.memory_id = row.id
-           and l.from_at <= {_K} and (l.until_at is null or l.until_at > {_K}))
-   and (row.forget_after is null or row.forget_after > {_K})
-   and ({_V} is null
-        or ((row.valid_from is null or row.valid_from <= {_V})
-            and (row.valid_until is null or row.valid_until > {_V}
-                 or row.superseded_at > {_K}))))
-  or ({_V} is not null and row.superseded_at <= {_K}
-      and (row.forgotten_at is null or row.forgotten_at > {_K})
-      and row.valid_from <= {_V} and row.valid_until > {_V}))"""
+           and l.from_at <= {KNOWN_AT} and (l.until_at is null or l.until_at > {KNOWN_AT}))
+   and (row.forget_after is null or row.forget_after > {KNOWN_AT})
+   and ({VALID_AT} is null
+        or ((row.valid_from is null or row.valid_from <= {VALID_AT})
+            and (row.valid_until is null or row.valid_until > {VALID_AT}
+                 or row.superseded_at > {KNOWN_AT}))))
+  or ({VALID_AT} is not null and row.superseded_at <= {KNOWN_AT}
+      and (row.forgotten_at is null or row.forgotten_at > {KNOWN_AT})
+      and row.valid_from <= {VALID_AT} and row.valid_until > {VALID_AT}))"""
 # Over `row`, an episode: what had been said, and what had reached us.
-SAID = f"(row.created_at <= {_K} and ({_V} is null or row.occurred_at <= {_V}))"
+SAID = f"(row.created_at <= {KNOWN_AT} and ({VALID_AT} is null or row.occurred_at <= {VALID_AT}))"
 # Over `row`, a memory: its columns as they were known at K. Support that is inherited has no facts
 # here, so what came later is taken off; of changes, those whose time is kept.
 AS_KNOWN = {
-    "valid_until": f"case when row.superseded_at > {_K} then null else row.valid_until end",
-    "source_count": f"""greatest(0, row.source_count - (select count(*) from memories_fact f
-      where f.memory_id = row.id and f.created_at > {_K}))::int4""",
-    "updated_at": f"""case when row.updated_at <= {_K} then row.updated_at
+    "valid_until": f"case when row.superseded_at > {KNOWN_AT} then null else row.valid_until end",
+    "source_count": f"""greatest(0, row.source_count - (
+      select count(*) filter (where f.withdrawn_at is null and f.created_at > {KNOWN_AT})
+           - count(*) filter (where f.withdrawn_at > {KNOWN_AT} and f.created_at <= {KNOWN_AT})
+      from memories_fact f where f.memory_id = row.id))::int4""",
+    "updated_at": f"""case when row.updated_at <= {KNOWN_AT} then row.updated_at
       else greatest(row.created_at,
         (select max(f.created_at) from memories_fact f
-         where f.memory_id = row.id and f.created_at <= {_K}),
+         where f.memory_id = row.id and f.created_at <= {KNOWN_AT}),
         (select max(t.at)
          from memories_memoryperiod l, lateral (values (l.from_at), (l.until_at)) t (at)
-         where l.memory_id = row.id and t.at <= {_K})) end""",
+         where l.memory_id = row.id and t.at <= {KNOWN_AT})) end""",
 }
 BELIEVED_IDS = f"""
 select row.id from memories_memory row

@@ -244,3 +244,36 @@ class EvaluationRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.name}"
+
+
+class WorkspaceImport(Row):
+    """`header` is the file's first line; `lines` is how many after it are here. `loaded_at`: since
+    when the workspace is there; `finished_at`: since when its index is, too.
+
+    There is no foreign key: until it is loaded there is no workspace.
+    """
+
+    workspace = models.UUIDField(unique=True)
+    export = models.UUIDField(help_text="Of the file: another one is another export.")
+    header = models.JSONField()
+    lines = models.BigIntegerField(default=0)
+    loaded_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"import of {self.workspace}"
+
+
+class ImportedRow(models.Model):
+    """A row as its file has it, until it is loaded."""
+
+    id = models.BigAutoField(primary_key=True)
+    workspace = models.UUIDField()
+    model = models.CharField(max_length=80)
+    row = models.JSONField()
+
+    class Meta:
+        indexes = [models.Index(fields=["workspace", "model", "id"], name="importedrow_order")]

@@ -47,20 +47,17 @@ class AnthropicExtractor(Extractor):
                     }
                 },
             )
-            return _reply(message)
+            return ModelReply(
+                text="".join(block.text for block in message.content if block.type == "text"),
+                stop_reason=message.stop_reason or "",
+                model=message.model,
+                input_tokens=message.usage.input_tokens,
+                output_tokens=message.usage.output_tokens,
+                is_cut=message.stop_reason in CUT,
+            )
 
         reply = network.ask(anthropic, self.who, self._endpoint.timeout, call)
+        network.add(reply.input_tokens, reply.output_tokens)
         if reply.stop_reason == "refusal":
             raise refused(self.who)
         return reply
-
-
-def _reply(message: anthropic.types.Message) -> ModelReply:
-    return ModelReply(
-        text="".join(block.text for block in message.content if block.type == "text"),
-        stop_reason=message.stop_reason or "",
-        model=message.model,
-        input_tokens=message.usage.input_tokens,
-        output_tokens=message.usage.output_tokens,
-        is_cut=message.stop_reason in CUT,
-    )

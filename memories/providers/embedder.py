@@ -96,7 +96,7 @@ class Embedder(ABC):
     max_characters: int = 100_000
 
     @abstractmethod
-    def _vectors(self, texts: Sequence[str], side: Side) -> Matrix:
+    def make_vectors(self, texts: Sequence[str], side: Side) -> Matrix:
         """One row per text (none is blank), of any length; zeros where there is no vector."""
 
     def embed(self, texts: Sequence[str], side: Side = "document") -> list[Vector | None]:
@@ -109,7 +109,7 @@ class Embedder(ABC):
         present = [index for index, text in enumerate(cleaned) if text]
         for batch in batches([len(cleaned[index]) for index in present], self):
             chosen = [present[position] for position in batch]
-            matrix = self._vectors([cleaned[index] for index in chosen], side)
+            matrix = self.make_vectors([cleaned[index] for index in chosen], side)
             self._check(matrix, len(chosen))
             lengths = np.linalg.norm(matrix, axis=1)
             divisors = np.where(lengths > 0, lengths, 1)[:, None]
@@ -169,7 +169,7 @@ class HashEmbedder(Embedder):
     duplicate_threshold = 0.9
     search_floor = 0.1
 
-    def _vectors(self, texts: Sequence[str], side: Side) -> Matrix:
+    def make_vectors(self, texts: Sequence[str], side: Side) -> Matrix:
         counts = np.zeros((len(texts), self.dimensions), np.float32)
         for own, text in zip(counts, texts, strict=True):
             for word in WORD.findall(text.casefold()):
@@ -185,5 +185,5 @@ class NoEmbedder(Embedder):
     name = "none"
     dimensions = 0
 
-    def _vectors(self, texts: Sequence[str], side: Side) -> Matrix:
+    def make_vectors(self, texts: Sequence[str], side: Side) -> Matrix:
         return np.zeros((len(texts), 0), np.float32)

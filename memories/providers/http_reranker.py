@@ -1,4 +1,4 @@
-"""A reranker behind Cohere's wire: Cohere itself, Jina, vLLM, Infinity, text-embeddings servers."""
+"""A reranker over HTTP, by one of the wires that servers speak."""
 
 import functools
 import json
@@ -14,18 +14,41 @@ from memories.errors import ProviderError, TimedOut
 from memories.providers import network
 from memories.providers.network import CONNECT_SECONDS, MALFORMED, Endpoint
 
-PATH = "/v2/rerank"
 LONGEST = 8_000  # characters of a document that are sent; rerankers read less than that
+
+
+@dataclass(frozen=True, slots=True)
+class RerankWire:
+    """Where a server is asked, by which name it takes the documents and their number, where its
+    results stand ("": they are the answer), and how it calls a score."""
+
+    path: str
+    documents: str = "documents"
+    number: str = ""
+    results: str = "results"
+    score: str = "relevance_score"
+
+
+# By the name of whoever made it; others speak it, too.
+WIRES = {
+    "cohere": RerankWire("/v2/rerank", number="top_n"),  # vLLM
+    "jina": RerankWire("/v1/rerank", number="top_n"),  # Infinity, llama.cpp, LocalAI
+    "voyage": RerankWire("/v1/rerank", number="top_k", results="data"),
+    "tei": RerankWire("/rerank", documents="texts", results="", score="score"),
+}
+COHERE = "cohere"
 
 
 @dataclass(frozen=True)
 class RerankerConfig:
-    """`base_url` is the server's root, `model` its name there; `timeout` in seconds."""
+    """`base_url` is the server's root, `model` its name there; `timeout` in seconds; `wire` is one
+    of WIRES."""
 
     base_url: str
     model: str = ""
     api_key: str = field(default="", repr=False)
     timeout: float = 5.0
+    wire: str = COHERE
 
     @property
     def endpoint(self) -> Endpoint:
@@ -42,6 +65,15 @@ class _Refusal:
     @property
     def status_code(self) -> int:
         return self.response.status_code
+
+
+def refusal_of(response: httpx2.Response, who: str) -> ProviderError:
+    """What an answer with another status than 200 says."""
+    try:
+        body: object = json.loads(response.text)
+    except ValueError:
+        body = response.text
+    return network.from_status(_Refusal(response, body), who)
 
 
 class HttpReranker:
@@ -62,16 +94,19 @@ class HttpReranker:
             response = network.within(self._who, seconds, lambda: self._ask(query, documents))
             count = len(documents)
             if response.status_code != 200:
-                try:
-                    body: object = json.loads(response.text)
-                except ValueError:
-                    body = response.text
-                raise network.from_status(_Refusal(response, body), self._who)
+                raise refusal_of(response, self._who)
             try:
-                results = response.json()["results"]
+                answer = response.json()
+                wire = WIRES[self._config.wire]
+                results = answer[wire.results] if wire.results else answer
+                usage = answer.get("usage") if wire.results else None
+                tokens = usage.get("total_tokens") if isinstance(usage, dict) else None
+                if not isinstance(tokens, int):
+                    tokens = network.estimate([query, *documents])
+                network.add(tokens)
                 found: list[float | None] = [None] * count
                 for result in results:
-                    index, score = result["index"], float(result["relevance_score"])
+                    index, score = result["index"], float(result[wire.score])
                     if not 0 <= index < count or not math.isfinite(score):
                         raise ValueError(f"{score} for document {index} of {count}")
                     found[index] = score
@@ -86,10 +121,12 @@ class HttpReranker:
 
     def _ask(self, query: str, documents: Sequence[str]) -> httpx2.Response:
         cut = [document[:LONGEST] for document in documents]
-        body = {"model": self._config.model, "query": query, "documents": cut, "top_n": len(cut)}
+        wire, model = WIRES[self._config.wire], self._config.model
+        body: dict[str, object] = {"query": query, wire.documents: cut}
+        body |= {wire.number: len(cut), "model": model} if wire.number else {"truncate": True}
         endpoint = self._config.endpoint
         try:
-            return _client(endpoint).post(endpoint.base_url + PATH, json=body)
+            return _client(endpoint).post(endpoint.base_url + wire.path, json=body)
         except httpx2.TimeoutException as error:
             raise TimedOut(f"{self._who} did not answer in time", permanent=False) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:

@@ -1,16 +1,17 @@
-"""The one door out of the machine: what every call to a model server has in common.
+"""The one door out of the machine: what every call to a model server has in common, and how many
+tokens calls took.
 
-The official SDKs of OpenAI and Anthropic are built alike, down to the names of their errors;
-so one translation serves both. Neither is imported here: that takes a second or two.
-"""
+The official SDKs of OpenAI and Anthropic are built alike, down to the names of their errors; so
+one translation serves both. Neither is imported here: that takes a second or two."""
 
 import functools
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -23,6 +24,40 @@ import httpx2
 from memories import metrics
 from memories.errors import Misconfigured, ProviderError, TimedOut, Unasked
 from memories.providers.allowed_addresses import AddressRefused, GuardedTransport
+
+BYTES_PER_TOKEN = 4  # of English, where a server does not say
+
+
+@dataclass(slots=True)
+class TokenCount:
+    input: int = 0
+    output: int = 0
+
+
+_counting: ContextVar[TokenCount | None] = ContextVar("tokens", default=None)
+
+
+@contextmanager
+def counting() -> Iterator[TokenCount]:
+    """What the calls inside, of this thread, took."""
+    count = TokenCount()
+    before = _counting.set(count)
+    try:
+        yield count
+    finally:
+        _counting.reset(before)
+
+
+def add(input_tokens: int, output_tokens: int = 0) -> None:
+    if (count := _counting.get()) is not None:
+        count.input += max(0, input_tokens)
+        count.output += max(0, output_tokens)
+
+
+def estimate(texts: Iterable[str]) -> int:
+    """Tokens of texts whose server does not say how many they were."""
+    return sum(-(-len(text.encode(errors="replace")) // BYTES_PER_TOKEN) for text in texts)
+
 
 Client = TypeVar("Client")
 Answer = TypeVar("Answer")

@@ -21,7 +21,7 @@ from memories.providers.extractor import (
 from memories.providers.network import Endpoint
 
 if TYPE_CHECKING:
-    from openai.types.chat import ChatCompletion
+    pass
 
 # The SDK insists on a key; servers in one's own house mostly want none.
 NO_KEY = "none"
@@ -67,7 +67,7 @@ class OpenAIEmbedder(Embedder):
                 permanent=True,
             )
 
-    def _vectors(self, texts: Sequence[str], side: Side) -> Matrix:
+    def make_vectors(self, texts: Sequence[str], side: Side) -> Matrix:
         known = self._known
         prefix = known.query_prefix if side == "query" else known.document_prefix
         owned = [(owner, piece) for owner, text in enumerate(texts) for piece in pieces(text)]
@@ -84,16 +84,18 @@ class OpenAIEmbedder(Embedder):
         wish = self.dimensions if self._known.takes_dimensions else openai.omit
         client = client_for(self._endpoint)
 
-        def call() -> Matrix:
+        def call() -> tuple[Matrix, int]:
             answer = client.embeddings.create(model=self.name, input=pieces, dimensions=wish)
             rows = sorted(answer.data, key=lambda row: row.index)
             vectors = np.array([row.embedding for row in rows], np.float32)
             if len(vectors) != len(pieces):
                 raise ValueError(f"{len(vectors)} vectors for {len(pieces)} texts")
-            return vectors
+            usage = answer.usage
+            return vectors, usage.prompt_tokens if usage else network.estimate(pieces)
 
         who = named(self.name, self._endpoint)
-        vectors = network.ask(openai, who, self._endpoint.timeout, call)
+        vectors, tokens = network.ask(openai, who, self._endpoint.timeout, call)
+        network.add(tokens)
         self._check(vectors, len(pieces))
         return vectors
 
@@ -148,22 +150,21 @@ class OpenAIExtractor(Extractor):
                 },
                 extra_body=self._limit,
             )
-            return _reply(completion), completion.choices[0].message.refusal
+            choice, usage = completion.choices[0], completion.usage
+            text = choice.message.content or ""
+            sent, got = (question.rules, question.text), (text,)
+            reply = ModelReply(
+                text=text,
+                stop_reason=choice.finish_reason,
+                model=completion.model,
+                input_tokens=usage.prompt_tokens if usage else network.estimate(sent),
+                output_tokens=usage.completion_tokens if usage else network.estimate(got),
+                is_cut=choice.finish_reason == "length",
+            )
+            return reply, choice.message.refusal
 
         reply, refusal = network.ask(openai, self.who, self._endpoint.timeout, call)
+        network.add(reply.input_tokens, reply.output_tokens)
         if refusal or reply.stop_reason == "content_filter":
             raise refused(self.who, refusal or "its content filter")
         return reply
-
-
-def _reply(completion: "ChatCompletion") -> ModelReply:
-    choice = completion.choices[0]
-    usage = completion.usage
-    return ModelReply(
-        text=choice.message.content or "",
-        stop_reason=choice.finish_reason,
-        model=completion.model,
-        input_tokens=usage.prompt_tokens if usage else 0,
-        output_tokens=usage.completion_tokens if usage else 0,
-        is_cut=choice.finish_reason == "length",
-    )

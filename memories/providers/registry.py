@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 from memories.errors import ProviderError
+from memories.providers.chat_model import ChatModel
 from memories.providers.embedder import Embedder, EmbedderConfig
 from memories.providers.extractor import Extractor, ExtractorConfig
 
@@ -20,6 +21,17 @@ EXTRACTORS = {
     "openai": "memories.providers.openai_provider.OpenAIExtractor",
     "none": "memories.providers.extractor.NoExtractor",
 }
+CHAT_MODELS = {
+    "anthropic": "memories.providers.anthropic_chat.AnthropicChat",
+    "openai": "memories.providers.openai_chat.OpenAIChat",
+}
+
+
+@functools.lru_cache(maxsize=32)
+def chat_model_from(config: ExtractorConfig) -> ChatModel:
+    """The one that talks in this process for `config`. Raises ProviderError for an unknown one."""
+    found: ChatModel = _class_of(config.provider, CHAT_MODELS, "chat")(config)
+    return found
 
 
 @functools.lru_cache(maxsize=32)

@@ -15,13 +15,24 @@ from memories.ranking.columns import (
 )
 from memories.ranking.hybrid import RecencyBoost, hybrid
 from memories.ranking.message_marks import Mark, marks
-from memories.ranking.query import Participant, QueryView, analyse
+from memories.ranking.passages import by_passage
+from memories.ranking.query import (
+    EventQuestion,
+    EventSide,
+    Participant,
+    QueryView,
+    analyse,
+    asks_in_time,
+    event_question,
+)
 from memories.ranking.weights import Weights
 
 __all__ = [
     "Candidate",
     "Candidates",
     "Columns",
+    "EventQuestion",
+    "EventSide",
     "Mark",
     "Participant",
     "QueryView",
@@ -29,8 +40,11 @@ __all__ = [
     "RecencyBoost",
     "Weights",
     "analyse",
+    "asks_in_time",
     "by_keyword",
+    "by_passage",
     "by_vector",
+    "event_question",
     "hybrid",
     "linea",
     "marks",

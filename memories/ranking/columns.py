@@ -2,7 +2,7 @@
 rankings by one rule: the merge of cosine and keyword hits, and either side alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.english.lexical import LAYERS
+from memories.english.lexical import K1, LAYERS, ORDINARY_LENGTH, B
 
 
 class Candidate(NamedTuple):
@@ -22,7 +22,8 @@ class Candidate(NamedTuple):
     happens, if it names a date: in seconds since the epoch.
     `assistant` says that the assistant (or a tool) spoke; None: this is not a message.
     `author` is who said it or, of a memory, whom it is about. `length` is in stems, `marks` is
-    `ranking.marks` of the text, `item` the id of what is ranked.
+    `ranking.marks` of the text, `item` the id of what is ranked. `around` is the mean cosine of
+    the messages around it, where that was looked up.
     """
 
     id: int
@@ -38,6 +39,7 @@ class Candidate(NamedTuple):
     length: int = 0
     marks: int = 0
     item: bytes = b""
+    around: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ class Columns:
     marks: Integers
     authors: NDArray[np.object_]
     items: NDArray[np.void]
+    around: Array  # nan: not looked up
 
     @classmethod
     def of(cls, candidates: "Candidates") -> "Columns":
@@ -94,7 +97,7 @@ class Columns:
         fields = zip(*candidates, strict=True) if candidates else [()] * len(Candidate._fields)
         # fmt: off
         (ids, layers, cosine, bm25, conversations, positions, at, event, assistant, authors,
-         length, marks, items) = fields
+         length, marks, items, around) = fields
         # fmt: on
         return cls(
             np.array(ids, np.int64),
@@ -112,6 +115,7 @@ class Columns:
             np.array(marks, np.int64),
             np.array(authors, object),
             np.array(items, "V16"),
+            np.array(around, float),
         )
 
     @classmethod
@@ -125,6 +129,21 @@ class Columns:
     def taken(self, chosen: NDArray[Any]) -> "Columns":
         """Those of the places, or where the mask is true."""
         return Columns(*(getattr(self, f.name)[chosen] for f in fields(self)))
+
+    def weighed_for(self, turn: float) -> "Columns":
+        """With the BM25 of messages as if `turn` of the way from an ordinary text's length to
+        their own mean were the ordinary length; exact for words that a text holds once.
+
+        A question is answered by a short statement. The next turn of a talk goes on from what
+        was said there, in messages as long as they are there.
+        """
+        long = self.is_message & (self.bm25 > 0)
+        if not turn or not long.any():
+            return self
+        mean = max(float(self.length[long].mean()), ORDINARY_LENGTH)
+        ordinary = ORDINARY_LENGTH ** (1 - turn) * mean**turn
+        share = _saturation(self.length, ORDINARY_LENGTH) / _saturation(self.length, ordinary)
+        return replace(self, bm25=np.where(long, self.bm25 * share, self.bm25))
 
     def names(self, order: NDArray[np.intp]) -> Iterator[tuple[int, int, bytes]]:
         """Of those of the places, in their order, each one's id, layer and item."""
@@ -162,12 +181,12 @@ class Columns:
     @cached_property
     def vector(self) -> Array:
         """Cosine against the other candidates' cosines: 0 is average, 1 far above."""
-        known = self.cosine[~np.isnan(self.cosine)]
-        if not known.size:
-            return np.zeros(self.size)
-        score = (self.cosine - known.mean()) / (_reach * max(float(known.std()), _spread))
-        clipped: Array = score.clip(_lowest, 1.0)
-        return np.where(np.isnan(clipped), 0.0, clipped)
+        return _against_others(self.cosine)
+
+    @cached_property
+    def vector_around(self) -> Array:
+        """The mean cosine of the messages around each, against that of the others."""
+        return _against_others(self.around)
 
     @cached_property
     def time(self) -> Array:
@@ -261,6 +280,19 @@ class Columns:
         return carried
 
 
+def _against_others(cosine: Array) -> Array:
+    known = cosine[~np.isnan(cosine)]
+    if not known.size:
+        return np.zeros(cosine.size)
+    score = (cosine - known.mean()) / (_reach * max(float(known.std()), _spread))
+    clipped: Array = score.clip(_lowest, 1.0)
+    return np.where(np.isnan(clipped), 0.0, clipped)
+
+
+def _saturation(length: Array, ordinary: float) -> Array:
+    return 1 + K1 * (1 - B + B * length / ordinary)
+
+
 def _places(layers: Integers, scores: Array) -> Integers:
     """Each one's place among those of its layer, from 1; equal ones by id. Without a score: 0."""
     places = np.zeros(scores.size, np.int64)
@@ -304,12 +336,17 @@ def by_vector(candidates: Candidates) -> list[Ranked]:
     return _ranked(known, known.cosine.clip(0.0, 1.0), "vector")
 
 
+# A statement says in few words what its message says in many, and would always come before it.
+STATEMENT = 0.7
+
+
 def by_keyword(candidates: Candidates) -> list[Ranked]:
-    """By BM25 alone, divided by the best of the layer; what holds no term of the query is left
-    out."""
+    """By BM25 alone, of all layers together, divided by the best; what holds no term of the query
+    is left out."""
     columns = Columns.of(candidates)
     found = columns.taken(columns.bm25 > 0)
-    return _ranked(found, found.keyword, "keyword")
+    scores = found.bm25 * np.where(found.is_message, 1.0, STATEMENT)
+    return _ranked(found, scores / scores.max(initial=0.0) if found.size else scores, "keyword")
 
 
 def _ranked(found: Columns, scores: Array, part: str) -> list[Ranked]:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.english.time_spans import Span
+from memories.english.calendar import Span
 from memories.ranking.columns import Array, Candidates, Columns, Integers, Ranked
 from memories.ranking.message_marks import Mark
-from memories.ranking.query import QueryView
+from memories.ranking.query import EventSide, QueryView
 from memories.ranking.weights import DEFAULT, Weights
 
 _epoch = date(1970, 1, 1).toordinal()
@@ -52,6 +52,19 @@ def fits(dates: Sequence[Span], columns: Columns) -> Array:
     happened = _best_fit(_HAPPENED, dates, columns.event)
     undated = np.where(columns.is_message, said, told)
     return np.where(np.isnan(columns.event), undated, happened)
+
+
+def beside(side: EventSide, columns: Columns) -> Array:
+    """How well what each candidate tells of lies on one side of an event, 0 to 1: of the same day
+    or the other side nothing, of the right side more the nearer it is."""
+    at = np.where(np.isnan(columns.event), columns.at, columns.event)
+    days = (side.at - at if side.is_before else at - side.at) / _day
+    near: Array = 0.5 ** (np.maximum(days, 0) / _half_near)
+    fit = near if side.is_near else 0.7 + 0.3 * near
+    return np.where(days >= _apart, fit, 0.0)
+
+
+_half_near, _apart = 30.0, 0.5  # days
 
 
 def _best_fit(reaches: Sequence[Sequence[_Reach]], dates: Sequence[Span], at: Array) -> Array:
@@ -169,14 +182,20 @@ def _parts(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
         + w.previous * columns.of_neighbour(keyword, -1),
     }
     if query.named:
-        parts["speaker"] = w.speaker * (columns.authors == query.named).astype(float)
+        said = (columns.authors == query.named).astype(float)
+        parts["speaker"] = w.speaker * query.told_by_named * said
     if query.dates:
         parts["date"] = w.date * fits(query.dates, columns)
     for mark, name, weight in _kinds(w):
         if query.kind & mark:
             parts[name] = weight * columns.marked(mark)
-    own = _among_people if query.among_people else _with_assistant
-    return parts | own(query, columns, w)
+    if query.side:
+        parts["date"] = w.date * beside(query.side, columns)
+    among = query.among
+    for share, own in ((among, _among_people), (1 - among, _with_assistant)):
+        for name, part in own(query, columns, w).items() if share else ():
+            parts[name] = parts.get(name, 0.0) + share * part
+    return parts
 
 
 def _kinds(w: Weights) -> tuple[tuple[Mark, str, float], ...]:
@@ -213,6 +232,7 @@ def _with_assistant(query: QueryView, columns: Columns, w: Weights) -> dict[str,
         near = columns.best_of_sitting(columns.keyword)
         parts["recency"] = turn * recent * (w.turn_recency + w.turn_session * near)
         parts["length"] = w.turn_length * turn * _length(columns)
+        parts["around"] = w.turn_around * turn * columns.vector_around
     if query.asks_overview:
         # How well what the user said matches, for the assistant's message after it.
         match = (columns.keyword + columns.vector) * (columns.assistant == 0)
@@ -229,11 +249,13 @@ def _ceiling(query: QueryView, w: Weights) -> float:
     """What an ideal candidate of this query would have."""
     best = w.keyword + w.vector + w.following + w.previous
     best += w.session_best + w.session_some + w.session_vector
-    best += w.speaker * bool(query.named) + w.date * bool(query.dates)
+    best += w.speaker * query.told_by_named * bool(query.named) + w.date * bool(
+        query.dates or query.side
+    )
     best += sum(weight for mark, _, weight in _kinds(w) if query.kind & mark)
-    if query.among_people:
-        return best + w.length + w.answer + w.answer_vector + w.previous_vector
+    among = w.length + w.answer + w.answer_vector + w.previous_vector
     asked = 1.0 - query.turn
-    best += asked * (w.rule + w.role * (not query.asks_assistant and not query.asks_overview))
-    best += 2 * w.reply * query.asks_overview
-    return best + query.turn * (w.turn_recency + w.turn_session + w.turn_length)
+    alone = asked * (w.rule + w.role * (not query.asks_assistant and not query.asks_overview))
+    alone += 2 * w.reply * query.asks_overview
+    alone += query.turn * (w.turn_recency + w.turn_session + w.turn_around + w.turn_length)
+    return best + query.among * among + (1 - query.among) * alone

@@ -3,16 +3,15 @@
 import re
 from enum import IntFlag
 
-_months = (
-    r"jan(?:uary)?|feb(?:ruary)?|march|april|june|july|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
-)
+from memories.english.calendar import MONTH_NAMES, WEEKDAY_STEMS
+
+_months = MONTH_NAMES.replace("|may|", "|jan|feb|aug|sept?|oct|nov|dec|")  # "may" is a verb, too
 _spans = r"weekend|week|month|year|summer|winter|spring|fall|autumn|night|morning|evening"
 _amount = r"an?|one|two|three|four|five|six|seven|eight|nine|ten|few|several|couple(?: of)?|\d+"
 # These two are looked for in lower case: without regard to case it takes twice as long.
 _time = re.compile(
     rf"""\b(?:yesterday|today|tonight|tomorrow|recently|just|since\ \w+|\d+\ years|(?:19|20)\d\d
-    |(?:last|this|next)\ (?:{_spans}|mon|tues|wednes|thurs|fri|satur|sun)\w*
+    |(?:last|this|next)\ (?:{_spans}|{WEEKDAY_STEMS})\w*
     |(?:{_amount})\ (?:day|week|month|year|weekend)s?\ ago
     |for\ (?:\w+\ )?(?:years|months|weeks)
     |the\ (?:week|weekend|day)\ (?:before|of|after)

@@ -1,25 +1,102 @@
-"""What a query asks for, read from its own words and from who speaks in the conversations."""
+"""What a query asks for, read from its own words and from who speaks in the conversations; and
+questions that name a time by what happened then ("before the move", "which came first"), split
+so that each part is looked up by itself."""
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
 from memories import languages
-from memories.english.calendar_dates import DateOrder
-from memories.english.dates import spans
+from memories.english.calendar import DateOrder, Span
+from memories.english.dates import places, spans
 from memories.english.lexical import STOP_WORDS, stems
-from memories.english.time_spans import Span
 from memories.ranking.message_marks import Mark
+
+LONGEST = 300  # characters of a query that is read so
+_sides = {"before": True, "until": True, "after": False, "since": False, "following": False}
+_near = ("right", "just", "shortly", "soon", "immediately")
+_first = ("first", "earlier", "sooner")
+_bare = STOP_WORDS | frozenset(stems("that this all then now it everything happen time"))
+
+
+@dataclass(frozen=True, slots=True)
+class EventQuestion:
+    """`about`: what is asked, of the time before (or after) `event`; of two events, `about` is
+    empty and both stand in `events`. `is_near`: right before or after."""
+
+    events: tuple[str, ...]
+    about: str = ""
+    is_before: bool = False
+    is_near: bool = False
+
+
+def event_question(
+    query: str, now: datetime | None = None, order: DateOrder = "auto"
+) -> EventQuestion | None:
+    """None where no event is named, or a date is."""
+    text = " ".join(query.split()).rstrip("?.! ")
+    if len(text) > LONGEST or spans(text, now, order):
+        return None
+    return _of_two(text) or _of_one(text)
+
+
+def _of_one(text: str) -> EventQuestion | None:
+    """ "What did I do before the move", "After the move, where did I live"."""
+    words = text.split(" ")
+    bare = [word.strip(",").lower() for word in words]
+    for place, word in enumerate(bare):
+        if word not in _sides:
+            continue
+        is_near = place > 0 and bare[place - 1] in _near
+        about = " ".join(words[: place - is_near])
+        event = " ".join(words[place + 1 :])
+        if not about:
+            event, _, about = event.partition(", ")
+        if _tells(event) and about and about.lower() != "how long":
+            # Where nothing is asked but what happened then, it is what happened next to it.
+            return EventQuestion((event,), about, _sides[word], is_near or not _tells(about))
+    return None
+
+
+def _of_two(text: str) -> EventQuestion | None:
+    """ "How long between the fire and the move", "Which came first, the fire or the move"."""
+    lower = text.lower()
+    if (place := lower.find("between ")) >= 0:
+        return _both(text[place + len("between ") :], " and ")
+    if " or " in lower and not set(_first).isdisjoint(lower.replace(",", " ").split(" ")):
+        parts = text.rpartition(", ")[2] if ", " in text else text
+        kept = [word for word in parts.split(" ") if word.lower() not in _first]
+        return _both(" ".join(kept), " or ")
+    if lower.startswith("how long after "):
+        return _both(text[len("how long after ") :], " did ")
+    return None
+
+
+def _both(text: str, apart: str) -> EventQuestion | None:
+    one, _, other = text.partition(apart)
+    both = (one.strip(" ,"), other.strip(" ,"))
+    return EventQuestion(both) if all(map(_tells, both)) else None
+
+
+def _tells(part: str) -> bool:
+    """Whether it has a word that something can be found by."""
+    return any(stem not in _bare for stem in stems(part))
+
 
 # words that only carry the form of a question: nothing is found by them
 _question_words = """
-    what which who whom whose when where why how many much long often old kind type sort name
-    list tell give find say said mention mentioned describe according happen happened likely
+    what which who whom whose when where why how many much long often old
+    tell give find say said mention mentioned describe according happen happened likely
     would could might may shall
 """
 _form = frozenset(stems(_question_words)) | STOP_WORDS
+# words that more often ask for the form of an answer than stand in one: looked up where hardly
+# another one is
+_weak = frozenset(stems("kind type sort name list"))
+_hardly = 2
 # words of somebody who asks about the talk itself, not of what it was about
 _talk_words = """
     can please provide give clear comprehensive complete detailed brief summary summaries summarize
@@ -31,6 +108,11 @@ _talk_words = """
 _talk = frozenset(stems(_talk_words))
 _overview = re.compile(r"\b(?:summar(?:y|ies|i[sz]e\w*)|overview|recap\w*)\b", re.IGNORECASE)
 _order = re.compile(r"\b(?:what|the|in|which) order\b", re.IGNORECASE)
+_in_time = re.compile(
+    r"\b(?:what|which|the|in) order\b|\bchronological\w*|\btimeline\b|\b(?:over|through) time\b"
+    r"|\bhow (?:did|has|have)\b.{1,200}\b(?:chang|evol|develop|progress|gr[eo]w)\w*",
+    re.IGNORECASE,
+)
 _many = re.compile(
     r"\bhow many\b|\bdifferent\b|\b(?:throughout|across) (?:all|my|our|the|these|those)\b"
     r"|\bwhat (?:\w+ ){0,2}\w+s (?:has|have|had|did|does|do|are|were)\b|\bwhich \w+s\b",
@@ -60,6 +142,8 @@ _ambiguous = """
 _also_words = frozenset(_ambiguous.split())
 _turn_from, _turn_to = 4, 20  # words outside of questions
 _half_a_turn = 0.5
+# Of so many voices whoever is named is spoken of more often than speaking.
+_many_voices = 3.0
 
 
 class Participant(NamedTuple):
@@ -70,19 +154,36 @@ class Participant(NamedTuple):
     messages: int
 
 
+def voices_of(participants: Sequence[Participant]) -> float:
+    """How many people hold a talk, as if each of them said as much: 1 where one speaks with an
+    assistant, 2 of two friends; 0 where nobody but an assistant speaks."""
+    spoken = [p.messages for p in participants if not p.assistant]
+    squares = sum(number * number for number in spoken)
+    return sum(spoken) ** 2 / squares if squares else 0.0
+
+
+class EventSide(NamedTuple):
+    """Before or after `at`, in seconds since 1970; `is_near`: the nearer, the better."""
+
+    at: float
+    is_before: bool
+    is_near: bool
+
+
 @dataclass(frozen=True, slots=True)
 class QueryView:
     """A query as the rankings see it.
 
     `meaning` is the text to embed and `terms` the distinct stems to look up, in order of
     appearance. Names of people who speak there are in neither, for what they said does not hold
-    them; `names` are the stems of these, to be looked up too where statements carry the name.
+    them, unless many voices speak of each other; `names` are the stems of these, to be looked up
+    too where statements carry the name.
     `named` is the author whom the query names, if it names one alone. `kind` holds the marks that
     an answer carries. `asks_many`: the answer lies in several places; `asks_overview`: in what
     both sides said there. `turn` is 0 for a question
     or a few keywords and grows to 1 for the next message of a conversation, which wants its
-    context rather than an answer. `among_people`: people talk with each other, not with an
-    assistant.
+    context rather than an answer. `voices` is how many people hold the talk that is searched.
+    `side`: what is asked is before or after something that happened.
     """
 
     text: str
@@ -96,41 +197,61 @@ class QueryView:
     asks_overview: bool
     asks_assistant: bool
     turn: float
-    among_people: bool
+    voices: float
+    side: EventSide | None = None
+
+    @property
+    def among(self) -> float:
+        """From 0, where one person speaks with an assistant, to 1, where people do with each
+        other."""
+        return min(1.0, max(0.0, 2 * (self.voices - 1)))
+
+    @property
+    def among_people(self) -> bool:
+        return self.among > 0
+
+    @property
+    def told_by_named(self) -> float:
+        """How likely it is whoever the query names that says what is asked for, 0 to 1."""
+        return min(1.0, 2 / self.voices) if self.voices else 1.0
 
     @property
     def looks_far(self) -> bool:
         """Whether who said it, or when, may count for more than its words and its meaning."""
-        return self.among_people or bool(self.named or self.dates)
+        return self.among_people or bool(self.named or self.dates or self.side)
 
 
 def analyse(
     query: str,
     participants: Sequence[Participant] = (),
+    voices: float | None = None,
     *,
     now: datetime | None = None,
     order: DateOrder = "auto",
     beside: Sequence[str] = (),
 ) -> QueryView:
-    """Reads a query. `now` grounds "last week"; without it only absolute dates count. `order` is
+    """Reads a query. `voices` are those of `participants`, if nobody has counted them by talk;
+    `now` grounds "last week"; without it only absolute dates count. `order` is
     that of day and month in numbers, `beside` the languages that are read beside English."""
     people = [
         p for p in participants if p.author and not (p.assistant or p.author.casefold() in _nobody)
     ]
     named = {p.author: words for p in people if (words := _names_in(query, p.author))}
-    meaning = _without(query, [word for words in named.values() for word in words])
+    voices = voices_of(participants) if voices is None else voices
+    name_words = [word for words in named.values() for word in words]
+    meaning = query if voices > _many_voices else _without(query, name_words)
     overview, turn = bool(_overview.search(query)), _turn(query)
     in_all = overview or bool(_order.search(query))
     if in_all:  # without the words about the talk itself, unless nothing else is left
         rest = " ".join(word for word in meaning.split() if _talk.isdisjoint(stems(word)))
         meaning = rest if stems(rest) else meaning
     distinct = tuple(dict.fromkeys(stems(meaning)))
-    spoken, total = (sum(p.messages for p in some) for some in (people, participants))
+    in_dates = stems(" ".join(query[first:last] for first, last in places(query, now, order)))
     return QueryView(
         text=query,
         meaning=meaning,
-        terms=tuple(stem for stem in distinct if stem not in _form) or distinct,
-        names=tuple(dict.fromkeys(stems(" ".join(w for words in named.values() for w in words)))),
+        terms=_terms(distinct, {stem for stem in in_dates if stem[0].isdigit()}),
+        names=tuple(dict.fromkeys(stems(" ".join(name_words)))),
         named=next(iter(named)) if len(named) == 1 else None,
         dates=_dates(query, now if turn < _half_a_turn else None, order, beside),
         kind=Mark(sum(mark for pattern, mark in _asked if pattern.search(query))),
@@ -138,8 +259,22 @@ def analyse(
         asks_overview=overview,
         asks_assistant=bool(_told.search(query)),
         turn=turn,
-        among_people=len(people) > 1 and spoken >= 0.9 * total,
+        voices=voices,
     )
+
+
+def _terms(distinct: Sequence[str], numbers: AbstractSet[str]) -> tuple[str, ...]:
+    """Without the words of form and what only tells a date, unless nothing else is left: what is
+    a number in a date is none of a room."""
+    telling = [stem for stem in distinct if stem not in _form] or distinct
+    telling = [stem for stem in telling if stem not in numbers] or telling
+    strong = [stem for stem in telling if stem not in _weak]
+    return tuple(strong if len(strong) >= _hardly else telling)
+
+
+def asks_in_time(query: str) -> bool:
+    """Whether what happened is asked for in the order in which it did, as a story is told."""
+    return bool(_in_time.search(query) or _overview.search(query))
 
 
 def _dates(

@@ -33,7 +33,7 @@ class Weights:
     following: Weight = _weight(0.2, "keyword match of the next message, often the answer")
     previous: Weight = _weight(0.1, "keyword match of the message before")
     speaker: Weight = _weight(1.5, "said by the one whom the query names")
-    date: Weight = _weight(1.5, "fits the date that the query names")
+    date: Weight = _weight(2.6, "fits the date that the query names")
     when: Weight = _weight(0.5, "says when, and the query asks for it")
     number: Weight = _weight(0.4, "says a number, and the query asks for one")
     place: Weight = _weight(0.4, "names a place, and the query asks for one")
@@ -47,6 +47,7 @@ class Weights:
     reply: Weight = _weight(0.3, "with an assistant, for an overview: replies to what matches")
     turn_recency: Weight = _weight(1.0, "for the next turn of a conversation: recent")
     turn_session: Weight = _weight(0.3, "for the next turn: recent and about the same")
+    turn_around: Weight = _weight(0.5, "for the next turn: meaning of the messages around it")
     turn_length: Weight = _weight(0.2, "for the next turn: long")
     spread: Weight = _weight(0.08, "where the answer lies in several places: for each better hit of"
                             " the same sitting, taken off")  # fmt: skip

@@ -1,4 +1,5 @@
-"""Who says it: what somebody said of himself is not replaced by what another says of him."""
+"""Who says it: what somebody said of himself is not replaced by what another says of him, and what
+a person said by no document."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -22,6 +23,19 @@ join memories_citation c on c.fact_id = f.id
 join memories_episode e on e.id = c.episode_id
 left join workspaces_subject s on s.id = e.subject_id
 where f.memory_id = any(%(ids)s::uuid[])
+"""
+
+DOCUMENT = "document"
+# Of these memories those that a person's words carry, or that a person decided for.
+OF_PEOPLE = """
+select m.id from unnest(%(ids)s::uuid[]) m (id)
+where exists (
+    select 1 from memories_fact f where f.memory_id = m.id and f.withdrawn_at is null
+      and not exists (select 1 from memories_citation c
+                      where c.fact_id = f.id and c.revision_id is not null))
+  or not exists (select 1 from memories_fact f where f.memory_id = m.id)
+  or exists (select 1 from memories_supersession s
+             where s.new_id = m.id and s.state = 'applied' and s.decided_by not like 'session:%%')
 """
 
 
@@ -60,3 +74,12 @@ class Bystanders:
         return reading is not None and any(
             is_said_by(reading, speaker) for speaker in self.speakers.get(memory_id, ())
         )
+
+
+def of_people(claims: Sequence[Claim], known: Iterable[KnownMemory]) -> frozenset[uuid.UUID]:
+    """The known memories that no claim of a document replaces; none is asked for where no document
+    speaks."""
+    if not any(claim.is_of_document for claim in claims):
+        return frozenset()
+    values = {"ids": [memory.id for memory in known]}
+    return frozenset(row.id for row in statements.rows(OF_PEOPLE, values))

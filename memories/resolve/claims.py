@@ -5,7 +5,7 @@ import logging
 import re
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -32,8 +32,8 @@ from memories.models import (
 )
 from memories.resolve import file_cases
 from memories.resolve.decide import KnownMemory
-from workspaces.ids import uuid7
 from workspaces.models import ApiKey
+from workspaces.models.workspace import uuid7
 from workspaces.scope import mates_of
 
 log = logging.getLogger(__name__)
@@ -46,12 +46,25 @@ _teams = re.compile(r"(?:The )?team(?:'s)?\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """The words a claim stands on: `quote` is the episode's `content[start:end]`."""
+    """The words a claim stands on: `quote` is `[start:end]` of the text with this id, an episode's,
+    or where `is_of_document` a revision's."""
 
-    episode_id: uuid.UUID
+    text_id: uuid.UUID
     start: int
     end: int
     quote: str
+    is_of_document: bool = False
+
+    @property
+    def values(self) -> dict[str, object]:
+        """What a citation has of it."""
+        return {
+            "episode_id": None if self.is_of_document else self.text_id,
+            "revision_id": self.text_id if self.is_of_document else None,
+            "start": self.start,
+            "end": self.end,
+            "quote": self.quote,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +99,11 @@ class Claim:
         if self.category == Category.POLICY and self.method == Fact.Method.PATTERN:
             return self.statement.split()[0].removesuffix("'s") not in (self.speaker, UNKNOWN)
         return _teams.match(self.statement) is not None
+
+    @property
+    def is_of_document(self) -> bool:
+        """Whether no person said it: then it replaces nothing that a person said."""
+        return bool(self.quotes) and all(quote.is_of_document for quote in self.quotes)
 
     @property
     def valid_from(self) -> datetime:
@@ -198,14 +216,11 @@ def quarantine(
     ]
     statements.insert(new_facts(placement, facts, session_id))
     Citation.objects.bulk_create(
-        Citation(
-            workspace_id=placement.workspace_id, fact_id=pk, episode_id=quote.episode_id,
-            start=quote.start, end=quote.end, quote=quote.quote,
-        )
+        Citation(workspace_id=placement.workspace_id, fact_id=pk, **quote.values)
         for pk, (claim, _) in zip(ids, doubted, strict=True)
         if claim.method != Fact.Method.LLM
         for quote in dict.fromkeys(claim.quotes)
-    )  # fmt: skip
+    )
     file_cases.file_facts(Fact.objects.filter(pk__in=ids).order_by("pk"))
     for reason, number in Counter(reason for _, reason in doubted).items():
         transaction.on_commit(
@@ -281,7 +296,10 @@ class Draft:
         )
 
 
-def new_memories(placement: Placement, drafts: Sequence[Draft]) -> Rows:
+def new_memories(
+    placement: Placement, drafts: Sequence[Draft], resting: Collection[object] = ()
+) -> Rows:
+    """`resting`: the ids of those that rest on other memories, and are inferences so far."""
     rows: list[dict[str, object]] = [
         {
             **values_of(draft.claim),
@@ -300,6 +318,7 @@ def new_memories(placement: Placement, drafts: Sequence[Draft]) -> Rows:
             "superseded_by_id": draft.superseded_by,
             "superseded_at": draft.superseded_at,
             "held_at": draft.held_at,
+            "is_inference": draft.id in resting,
         }
         for draft in drafts
     ]

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from memories.english import statements
-from memories.english.calendar_dates import DateOrder
+from memories.english.calendar import DateOrder
 from memories.english.statements import NO_WORDS, OwnWords, Relation
 from memories.index.nearest import Pair
 from memories.resolve.review_policy import PINNED, held_by
@@ -240,7 +240,14 @@ class Resolver:
         if self.matrix is not None:
             start = index - index % TOGETHER
             if self.block is None or self.block[0] != start:
-                self.block = (start, _close(self.matrix, start, self.floor))
+                # Of each of the next statements those before it that are near.
+                block = self.matrix[start : start + TOGETHER]
+                cosines = block @ self.matrix[: start + len(block)].T
+                found: Close = {}
+                near = np.nonzero(np.tril(cosines >= self.floor, start - 1))
+                for row, before, cosine in zip(*near, cosines[near], strict=True):
+                    found.setdefault(start + int(row), []).append((int(before), float(cosine)))
+                self.block = (start, found)
             close = [each for each in self.block[1].get(index, ()) if each[0] in self.places]
             close.sort(key=lambda each: -each[1])
             similarities |= {self.places[i]: cosine for i, cosine in close[:MOST_OF_BATCH]}
@@ -282,14 +289,3 @@ class Resolver:
         """It is live no more, and takes no place from what is, as in the index."""
         del self.live[memory_id]
         self.places.pop(self.indexes.get(memory_id, -1), None)
-
-
-def _close(matrix: np.ndarray, start: int, floor: float) -> Close:
-    """Of each of the next statements those before it that are near, with their cosines."""
-    rows = matrix[start : start + TOGETHER]
-    cosines = rows @ matrix[: start + len(rows)].T
-    found: Close = {}
-    near = np.nonzero(np.tril(cosines >= floor, start - 1))
-    for row, before, cosine in zip(*near, cosines[near], strict=True):
-        found.setdefault(start + int(row), []).append((int(before), float(cosine)))
-    return found

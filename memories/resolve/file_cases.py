@@ -26,15 +26,16 @@ from memories.models import (
     rank_of,
     topic_of,
 )
-from memories.models.case import AGEING
+from memories.models.case import AGEING, SERVED_HALF, SERVED_MOST
 from memories.resolve.decide import KnownMemory
-from workspaces.ids import uuid7
+from workspaces.models.workspace import uuid7
 
 Kind = Case.Kind
 # Of several reasons to ask, the one that a case is listed under: the last of these.
 KINDS = [Kind.UNCERTAIN, Kind.QUARANTINE, Kind.CONTRADICTION, Kind.HELD, Kind.INTENT]
-# Why a fact, what rests on another, or what ended under it, is in a case.
-QUARANTINED, GROUND, ENDED = "quarantine", "ground", "ended"
+# Why a fact, what rests on another, what ended under it, or what nothing carries any more, is in a
+# case.
+QUARANTINED, GROUND, ENDED, UNSAID = "quarantine", "ground", "ended", "unsaid"
 # How contradictory: of a rule, without the reason of a policy and what follows the colon.
 SHARPNESS = {
     "slot": 0.9, "denied": 0.9, "replaced": 0.8, "ended": 0.8, "instead": 0.8, "number": 0.7,
@@ -47,11 +48,11 @@ WAITING = 500  # pairs that a sweep files of one workspace
 OPEN = f"""
 insert into memories_case (
   id, created_at, updated_at, workspace_id, subject_id, attribute, topic, kind, state, risk, rank,
-  version, decided_by, note, steps)
+  served, version, decided_by, note, steps)
 values (
   %(id)s::uuid, %(now)s::timestamptz, %(now)s, %(workspace)s::uuid, %(subject)s::uuid,
   %(attribute)s::text, %(topic)s::uuid, %(kind)s::text, 'open', %(risk)s::float8, %(rank)s::float8,
-  1, '', '', '[]')
+  0, 1, '', '', '[]')
 on conflict (workspace_id, subject_id, attribute, topic) where state in ('open', 'snoozed')
 do update set
   version = memories_case.version + 1, updated_at = excluded.updated_at,
@@ -60,7 +61,8 @@ do update set
               then excluded.kind else memories_case.kind end,
   risk = greatest(memories_case.risk, excluded.risk),
   rank = greatest(memories_case.rank,
-    excluded.risk - extract(epoch from memories_case.created_at)::float8 / {AGEING})
+    excluded.risk - extract(epoch from memories_case.created_at)::float8 / {AGEING}
+      + {SERVED_MOST} * memories_case.served / (memories_case.served + {SERVED_HALF}.0))
 returning id
 """
 
@@ -152,9 +154,9 @@ def file_pairs(
 def risk_of(pair: WaitingPair) -> float:
     """0 to 1, by which cases are ordered: how contradictory the rule says that the two are, times
     between a half and one by how much is served on them: their sources, and a pin as three; less
-    where the new one is held back. Waiting adds to it: 30 days weigh as much as the highest risk
-    (`models.case.rank_of`). An order that waits is 0.8, a fact in quarantine 0.2. No count of how
-    often a memory is served is kept, so that its sources stand for it.
+    where the new one is held back. Waiting adds to it: 30 days weigh as much as the highest risk;
+    and each answer that serves one of its memories while it waits (`models.case.add_served`). An
+    order that waits is 0.8, a fact in quarantine 0.2.
     """
     supported = pair.old.support + pair.new.support + 3 * pair.old.pinned
     # Both are served while they wait, unless the new one is held back.
@@ -227,6 +229,18 @@ def file_uncertain(rows: Iterable[Ground], words: OwnWords = NO_WORDS) -> None:
         open_case(about, Kind.UNCERTAIN, items, risk=risk)
 
 
+def file_unsupported(memories: Iterable[Memory], words: OwnWords = NO_WORDS) -> None:
+    """Ask whether these hold, though no document says them any more."""
+    for memory in memories:
+        keys = english.slot_keys(english.read(memory.content, words))
+        attribute, topic = memory.category, memory.pk
+        if keys:
+            attribute, topic = keys[0].split("|")[1], topic_of(keys[0])
+        about = CaseAbout(memory.workspace_id, memory.subject_id, attribute, topic)
+        at = memory.valid_from or memory.created_at
+        open_case(about, Kind.UNCERTAIN, [NewItem(at, UNSAID, memory_id=memory.pk)])
+
+
 def settle(case_ids: Collection[uuid.UUID], actor: str) -> int:
     """Close the undecided ones among these cases in which nothing waits any more; how many."""
     waiting = CaseItem.objects.filter(case=OuterRef("pk")).filter(
@@ -234,6 +248,7 @@ def settle(case_ids: Collection[uuid.UUID], actor: str) -> int:
         | Q(fact__quarantined_at__isnull=False)
         | Exists(Intent.objects.filter(pk=OuterRef("intent"), state=Intent.State.CASE))
         | Q(Exists(Ground.objects.ended().filter(memory=OuterRef("memory"))), memory__is_head=True)
+        | Q(Exists(Memory.objects.unsupported().filter(pk=OuterRef("memory"))))
     )
     pairs = Supersession.objects.filter(case=OuterRef("pk"), state=Supersession.State.PENDING)
     rows = Case.objects.undecided().filter(~Exists(waiting), ~Exists(pairs), pk__in=case_ids)
@@ -292,7 +307,7 @@ def _join(case: Case, subject_id: uuid.UUID | None, items: Sequence[CaseItem]) -
 
 def unfiled() -> set[uuid.UUID]:
     """The workspaces in which something waits that is in no undecided case."""
-    rows = (_pairs(), _facts(), _held(), _uncertain())
+    rows = (_pairs(), _facts(), _held(), _uncertain(), _unsupported())
     return {workspace for each in rows for workspace in each.values_list("workspace_id", flat=True)}
 
 
@@ -317,7 +332,9 @@ def file_unfiled(index: WorkspaceIndex) -> int:
         open_case(about, Kind.HELD, [NewItem(at, memory_id=memory.pk)], risk=0.3)
     resting = list(_uncertain().filter(**mine).select_related("memory", "on")[:WAITING])
     file_uncertain(resting, words)
-    return len(pairs) + len(facts) + len(held) + len(resting)
+    bare = list(_unsupported().filter(**mine)[:WAITING])
+    file_unsupported(bare, words)
+    return len(pairs) + len(facts) + len(held) + len(resting) + len(bare)
 
 
 def _pairs() -> QuerySet[Supersession]:
@@ -338,6 +355,13 @@ def _held() -> QuerySet[Memory]:
 def _uncertain() -> QuerySet[Ground]:
     rows = Ground.objects.ended().filter(memory__is_head=True).order_by("pk")
     return rows.exclude(Exists(_undecided().filter(memory=OuterRef("memory_id"))))
+
+
+def _unsupported() -> QuerySet[Memory]:
+    # By way of the few facts that were taken away, never by all heads.
+    lost = Fact.objects.filter(withdrawn_at__isnull=False)
+    rows = Memory.objects.filter(pk__in=lost.values("memory"), is_head=True, source_count=0)
+    return rows.exclude(Exists(_undecided().filter(memory=OuterRef("pk"))))
 
 
 def _undecided() -> QuerySet[CaseItem]:

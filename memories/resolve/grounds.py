@@ -83,21 +83,18 @@ class BatchGrounds:
             for memory in candidates.values():
                 if memory.id == draft.id or own == MOST or ground_words(memory.content):
                     continue
-                words = _cue(reasons, keys, memory)
+                # By which of its words the statement rests on the memory.
+                is_of_slot = not keys.isdisjoint(memory.slots)
+                cues = (
+                    reason.cue
+                    for reason in reasons
+                    if (reason.slots and is_of_slot) or rests_on(reason, memory.content)
+                )
+                words = next(cues, "")
                 if words:
                     own += 1
                     result.append({"memory_id": draft.id, "on_id": memory.id, "words": words})
         return result
-
-
-def _cue(reasons: Iterable[GroundWords], keys: frozenset[int], memory: KnownMemory) -> str:
-    """By which of its words a statement rests on the memory, "" where by none."""
-    for reason in reasons:
-        if reason.slots and not keys.isdisjoint(memory.slots):
-            return reason.cue
-        if rests_on(reason, memory.content):
-            return reason.cue
-    return ""
 
 
 def follow(space: WorkspaceIndex, changed: Collection[uuid.UUID]) -> None:

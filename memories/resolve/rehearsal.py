@@ -8,7 +8,7 @@ from datetime import datetime
 from memories.models import Supersession
 from memories.resolve.decide import OLDER
 from memories.resolve.review_policy import PINNED, Policy, Replacement
-from workspaces.ids import first_uuid7
+from workspaces.models.workspace import first_uuid7
 
 MOST = 2_000  # decisions that are asked again, the newest first
 MACHINES = ("guarded", "vector")

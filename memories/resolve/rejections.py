@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from memories.english import lead_ins, lexical
+from memories.english import lexical, shorten_clause
 from memories.english.statements import Reading, read, restates
 from memories.index import statements
 from memories.models import Layer, Rejection, WorkspaceIndex
@@ -106,7 +106,7 @@ class _Rejected:
         if self.restates(claim, vector, threshold):
             return True
         name = self.content.split()[0].removesuffix("'s")
-        parts = (part for part in lead_ins.parts_of(claim, name) if part != claim)
+        parts = (part for part in shorten_clause.parts_of(claim, name) if part != claim)
         return any(
             lexical.fingerprint(part) == self.fingerprint or self.restates(part, None, threshold)
             for part in parts

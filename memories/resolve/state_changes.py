@@ -5,7 +5,7 @@ lock, in the caller's transaction.
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from django.utils import timezone
@@ -63,13 +63,15 @@ def add_support(facts: Mapping[uuid.UUID, int], at: datetime) -> None:
         statements.execute(SUPPORT, values)
 
 
-def end(space: WorkspaceIndex, memory: Memory, reason: str, at: datetime) -> None:
-    """It is forgotten from `at` on."""
-    memory.forgotten_at, memory.forget_reason = at, reason
-    memory.save(update_fields=["forgotten_at", "forget_reason", "updated_at"])
-    memory.periods.all().end(at, "forgotten")
-    entries.set_live(space, Layer.MEMORIES, [memory.pk], live=False)
-    grounds.follow(space, [memory.pk])
+def end(space: WorkspaceIndex, memories: Sequence[Memory], reason: str, at: datetime) -> None:
+    """They are forgotten from `at` on."""
+    ids = [memory.pk for memory in memories]
+    for memory in memories:
+        memory.forgotten_at, memory.forget_reason, memory.updated_at = at, reason, at
+    Memory.objects.filter(pk__in=ids).update(forgotten_at=at, forget_reason=reason, updated_at=at)
+    MemoryPeriod.objects.filter(memory__in=ids).end(at, "forgotten")
+    entries.set_live(space, Layer.MEMORIES, ids, live=False)
+    grounds.follow(space, ids)
 
 
 def hold(space: WorkspaceIndex, memory: Memory, at: datetime) -> None:

@@ -25,7 +25,7 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.resolve import file_cases, grounds, neighbours, rejections, state_changes
-from memories.resolve.bystanders import BYSTANDER, Bystanders
+from memories.resolve.bystanders import BYSTANDER, DOCUMENT, Bystanders, of_people
 from memories.resolve.claims import (
     Claim,
     Draft,
@@ -48,7 +48,7 @@ from memories.resolve.file_cases import WaitingPair
 from memories.resolve.grounds import BatchGrounds
 from memories.resolve.neighbours import compared
 from memories.resolve.review_policy import Policy, Replacement, held_by
-from workspaces.ids import uuid7
+from workspaces.models.workspace import uuid7
 
 State = Supersession.State
 log = logging.getLogger(__name__)
@@ -90,6 +90,7 @@ class ClaimBatch:
         self.promoted: set[uuid.UUID] = set()
         self.policy = Policy.of(space.review)
         self.bystanders = Bystanders()
+        self.of_people: frozenset[uuid.UUID] = frozenset()
         self.grounds = BatchGrounds()
         self.richer: dict[uuid.UUID, uuid.UUID] = {}
 
@@ -98,6 +99,8 @@ class ClaimBatch:
         new = Draft.of(claim, index, own.keys, self.now, own.until)
         decision = resolver.decide(index, new.known, claim.occurred_at)
         decision = self._as_a_bystander(decision, index)
+        if claim.is_of_document and decision.act == "supersede":
+            decision = self._as_a_document(decision)
         if decision.act not in ("reinforce", "new"):
             decision = compared(self.space, resolver, index, decision)
             decision = self._as_policy_allows(decision, claim)
@@ -147,6 +150,14 @@ class ClaimBatch:
             if is_own:
                 return replace(decision, act="review", rule=f"{BYSTANDER}: {decision.rule}")
         return decision
+
+    def _as_a_document(self, decision: Decision) -> Decision:
+        """What a document says stands beside a person's word until somebody decides."""
+        if not any(target.id in self.of_people for target in decision.targets):
+            return decision
+        if decision.rule == "richer":
+            return replace(decision, act="reinforce")
+        return replace(decision, act="review", rule=f"{DOCUMENT}: {decision.rule}")
 
     def _as_policy_allows(self, decision: Decision, claim: Claim) -> Decision:
         """What is about to replace, or stands beside while a person is asked, may be held back."""
@@ -204,7 +215,7 @@ class ClaimBatch:
             new_items(self.placement, made),
             None if vectors is None else [vectors[each.index] for each in made],
             beside=[
-                new_memories(self.placement, made),
+                new_memories(self.placement, made, {row["memory_id"] for row in resting}),
                 statements.rows_with(MemoryPeriod, periods, workspace_id=workspace),
                 self.supersessions,
                 new_facts(self.placement, self.facts, self.session_id),
@@ -226,14 +237,7 @@ class ClaimBatch:
         self.facts.append({**fact_values(claim), "id": fact, "memory_id": memory_id})
         self.outcome.facts += 1
         self.citations += [
-            {
-                "fact_id": fact,
-                "episode_id": quote.episode_id,
-                "start": quote.start,
-                "end": quote.end,
-                "quote": quote.quote,
-            }
-            for quote in dict.fromkeys(claim.quotes)
+            {"fact_id": fact, **quote.values} for quote in dict.fromkeys(claim.quotes)
         ]
 
     def _supersede(self, decision: Decision, new: Draft, resolver: Resolver) -> None:
@@ -370,4 +374,5 @@ def _resolver(
         wanted.update(*(each.keys for each in own))
     known = neighbours.known(batch.placement, claims, wanted, [*pairs, *held])
     batch.bystanders = Bystanders.of(claims, readings, known)
+    batch.of_people = of_people(claims, known)
     return Resolver(judge, known, pairs, vectors=whole, floor=neighbours.floor(judge))

@@ -89,7 +89,7 @@ def reject(scope: Scope, supersession_id: uuid.UUID, note: str = "") -> Superses
     workspace_index.lock(workspace_index.index_of(scope.workspace_id))
     decision, _, new = locked_decision(scope, supersession_id, "reject")
     decide(scope, decision, "reject", note)
-    forget_locked(scope, new, note or "rejected")
+    forget_locked(scope, [new], note or "rejected")
     reject_claim(scope, new, note or "rejected")
     return decision
 

@@ -25,7 +25,7 @@ from memories.models import (
     Visibility,
     WorkspaceIndex,
 )
-from memories.models.audience import is_shared_by_default
+from memories.models.conversation import is_shared_by_default
 from memories.resolve import Claim, rejections
 from memories.review.forget import audit
 from memories.review.hold import hold_new, places_in

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -75,6 +76,15 @@ OF_A_FACT = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryEdit:
+    """What becomes of the head of this id; by `expected_version`, only of that version."""
+
+    memory_id: uuid.UUID
+    changes: Mapping[str, Any]
+    expected_version: int | None = None
+
+
 def edit(
     scope: Scope,
     memory_id: uuid.UUID,
@@ -86,27 +96,39 @@ def edit(
 
     Raises Conflict for a version that is no head, or another one than expected.
     """
-    content = checked(str(changes["content"])) if "content" in changes else ""
+    return edit_all(scope, [MemoryEdit(memory_id, changes, expected_version)])[0]
+
+
+def edit_all(scope: Scope, edits: Sequence[MemoryEdit]) -> list[Memory]:
+    """As `edit`, all of them or, where one cannot be, none."""
     space = workspace_index.index_of(scope.workspace_id)
-    places = places_in(space, content)
-    texts = [entries.texts_of(content)] if content and not places else []
-    vectors = due.embed_or_leave(space, texts) if texts else None
+    contents = [checked(str(e.changes["content"])) if "content" in e.changes else "" for e in edits]
+    places = [places_in(space, content) for content in contents]
+    new = [content for content, held in zip(contents, places, strict=True) if content and not held]
+    made = due.embed_or_leave(space, [entries.texts_of(text) for text in new]) if new else None
+    vectors = dict(zip(new, made, strict=True)) if made else {}
+    ids = []
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
-        memory = locked(scope, memory_id)
-        if memory.state in (MemoryState.SUPERSEDED, MemoryState.FORGOTTEN):
-            message = f"This version is {memory.state}; edit the head of its chain."
-            raise Conflict(message, "not_head", "id")
-        if expected_version is not None and memory.version != expected_version:
-            message = f"Somebody changed it: version {memory.version} is the head now."
-            raise Conflict(message, "stale", "If-Match")
-        _change_in_place(scope, memory, {k: v for k, v in changes.items() if k in IN_PLACE})
-        if content and content != memory.content:
-            if places:
-                memory = _hold_version(scope, space, memory, content, places)
-            else:
-                memory = new_version(scope, space, memory, content, vectors)
-    return Memory.objects.with_names().get(pk=memory.pk)
+        for one, content, held in zip(edits, contents, places, strict=True):
+            memory = locked(scope, one.memory_id)
+            if memory.state in (MemoryState.SUPERSEDED, MemoryState.FORGOTTEN):
+                message = f"This version is {memory.state}; edit the head of its chain."
+                raise Conflict(message, "not_head", "id")
+            if one.expected_version is not None and memory.version != one.expected_version:
+                message = f"Somebody changed it: version {memory.version} is the head now."
+                raise Conflict(message, "stale", "If-Match")
+            kept = {name: value for name, value in one.changes.items() if name in IN_PLACE}
+            _change_in_place(scope, memory, kept)
+            if content and content != memory.content:
+                if held:
+                    memory = _hold_version(scope, space, memory, content, held)
+                else:
+                    own = [vectors[content]] if content in vectors else None
+                    memory = new_version(scope, space, memory, content, own)
+            ids.append(memory.pk)
+    rows = Memory.objects.with_names().in_bulk(ids)
+    return [rows[each] for each in ids]
 
 
 def _change_in_place(scope: Scope, memory: Memory, changes: Mapping[str, Any]) -> None:
@@ -118,7 +140,7 @@ def _change_in_place(scope: Scope, memory: Memory, changes: Mapping[str, Any]) -
         setattr(memory, name, changes[name])
     memory.save(update_fields=[*changed, "updated_at"])
     if "visibility" in changed:
-        entries.change_visibility(Layer.MEMORIES, memory.pk, memory.visibility)
+        entries.change_visibility(Layer.MEMORIES, [memory.pk], memory.visibility)
     if not {"event_date", "valid_from"}.isdisjoint(changed):
         entries.change_times(memory)
     plain = [

@@ -2,6 +2,7 @@
 
 import logging
 import uuid
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from django.db import transaction
@@ -11,7 +12,7 @@ from memories import resolve
 from memories.errors import NotFound
 from memories.features.follow_memory import withdraw
 from memories.index import workspace_index
-from memories.models import Fact, Memory, Rejection, Supersession
+from memories.models import CaseItem, Fact, Memory, Rejection, Supersession
 from memories.resolve import state_changes
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
@@ -19,6 +20,7 @@ from workspaces.scope import Scope
 log = logging.getLogger(__name__)
 
 WRONG, CORRECTED = "wrong", "corrected"
+BATCH = 1000  # memories that end in one transaction
 
 
 def locked(scope: Scope, memory_id: uuid.UUID) -> Memory:
@@ -38,24 +40,46 @@ def forget(scope: Scope, memory_id: uuid.UUID, reason: str = "") -> Memory:
     workspace_index.lock(space)
     memory = locked(scope, memory_id)
     if memory.forgotten_at is None:
-        forget_locked(scope, memory, reason)
+        forget_locked(scope, [memory], reason)
     return memory
 
 
-def forget_locked(scope: Scope, memory: Memory, reason: str) -> None:
-    """Forget a locked memory within the caller's transaction; what waited to let it replace
-    another is rejected."""
+def forget_all(scope: Scope, ids: Sequence[uuid.UUID]) -> int:
+    """As `forget`, of all that `scope` sees of these: each batch in a transaction of its own, by
+    as many statements as one memory takes. How many ended."""
+    space, count = workspace_index.index_of(scope.workspace_id), 0
+    for start in range(0, len(ids), BATCH):
+        with transaction.atomic(durable=True):
+            workspace_index.lock(space)
+            seen = Memory.objects.visible_to(scope).select_for_update(of=("self",))
+            batch = ids[start : start + BATCH]
+            rows = list(seen.filter(pk__in=batch, forgotten_at=None).order_by("pk"))
+            forget_locked(scope, rows, "")
+            count += len(rows)
+    return count
+
+
+def forget_locked(scope: Scope, memories: Sequence[Memory], reason: str) -> None:
+    """Forget locked memories within the caller's transaction; what waited to let one of them
+    replace another is rejected."""
     space, now = workspace_index.index_of(scope.workspace_id), timezone.now()
-    state_changes.end(space, memory, reason, now)
-    Supersession.objects.filter(new=memory, state=Supersession.State.PENDING).update(
+    state_changes.end(space, memories, reason, now)
+    Supersession.objects.filter(new__in=memories, state=Supersession.State.PENDING).update(
         state=Supersession.State.REJECTED, decided_by=scope.actor, decided_at=now, note=reason
     )
-    Fact.objects.filter(memory=memory, quarantined_at__isnull=False).update(quarantined_at=None)
-    withdraw(scope, memory)
+    Fact.objects.filter(memory__in=memories, quarantined_at__isnull=False).update(
+        quarantined_at=None
+    )
+    withdraw(scope, memories)
     if reason == WRONG:
-        reject_claim(scope, memory, reason)
-    audit(scope, "forget", memory, reason=reason, before={"content": memory.content})
-    resolve.settle(list(memory.case_items.values_list("case", flat=True)), scope.actor)
+        for memory in memories:
+            reject_claim(scope, memory, reason)
+    lines = {
+        memory: {"reason": reason, "before": {"content": memory.content}} for memory in memories
+    }
+    _write_audit(scope, "forget", lines)
+    cases = CaseItem.objects.filter(memory__in=memories).values_list("case", flat=True)
+    resolve.settle(list(cases), scope.actor)
 
 
 def reject_claim(scope: Scope, memory: Memory, reason: str) -> None:
@@ -76,11 +100,19 @@ def reject_claim(scope: Scope, memory: Memory, reason: str) -> None:
 
 def audit(scope: Scope, action: str, memory: Memory, **details: object) -> None:
     """A line in the audit, and once it is committed one in the log, which holds ids alone."""
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, action, memory, subject_id=memory.subject_id, **details
-    ).save()
-    tell = partial(
-        log.info, "workspace %s: %s of memory %s by %s",
-        scope.workspace_id, action, memory.pk, scope.actor,
-    )  # fmt: skip
-    transaction.on_commit(tell)
+    _write_audit(scope, action, {memory: details})
+
+
+def _write_audit(scope: Scope, action: str, details: Mapping[Memory, Mapping[str, object]]) -> None:
+    AuditEntry.objects.bulk_create(
+        AuditEntry.line(
+            scope.workspace_id, scope.actor, action, memory, subject_id=memory.subject_id, **own
+        )
+        for memory, own in details.items()
+    )
+    for memory in details:
+        tell = partial(
+            log.info, "workspace %s: %s of memory %s by %s",
+            scope.workspace_id, action, memory.pk, scope.actor,
+        )  # fmt: skip
+        transaction.on_commit(tell)

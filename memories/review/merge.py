@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories import outbox, resolve
@@ -13,7 +14,9 @@ from memories.features import follow_memory
 from memories.features import merge_subjects as features
 from memories.index import row_marks, subjects, workspace_index
 from memories.models import (
+    Connection,
     Conversation,
+    Document,
     Episode,
     Fact,
     Intent,
@@ -27,8 +30,9 @@ from memories.models import (
 )
 from memories.resolve import state_changes
 from memories.review.forget import audit, forget_locked, locked
-from workspaces.ids import uuid7
+from memories.summaries import talk_summaries
 from workspaces.models import AuditEntry, Subject
+from workspaces.models.workspace import uuid7
 from workspaces.scope import NotAllowed, Scope, subject_to_write
 
 # What was said and believed goes over; sets and features follow in their own way.
@@ -40,6 +44,8 @@ FOLLOWING: dict[str, Any] = {
     "memory": Memory,
     "rejection": Rejection,
     "intent": Intent,
+    "document": Document,
+    "connection": Connection,
 }
 SHARED = "rejection of both"  # the target's, where the source had the same
 
@@ -67,6 +73,7 @@ def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> 
         both = Rejection.objects.filter(subject=target, fingerprint__in=own.values("fingerprint"))
         shared = list(both.values_list("pk", flat=True))
         own.filter(fingerprint__in=both.values("fingerprint")).delete()
+        talk_summaries.start_again(space, talks_of(Episode.objects.filter(subject=source)))
         moved = {kind: reassign(kind, source, target) for kind in FOLLOWING}
         subjects.merge(space, source.pk, target.pk)
         row_marks.rebuild_slots(moved["memory"], row_marks.words_of(space))
@@ -80,6 +87,12 @@ def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> 
         )
         audit_merge(scope, made, "merge", {kind: len(ids) for kind, ids in moved.items()})
     return made
+
+
+def talks_of(episodes: QuerySet[Episode]) -> set[uuid.UUID]:
+    """The conversations that they are of."""
+    rows = episodes.exclude(conversation=None).values_list("conversation_id", flat=True)
+    return {each for each in rows.distinct() if each}
 
 
 def locked_subject(scope: Scope, subject_id: uuid.UUID) -> Subject:
@@ -214,7 +227,7 @@ def merge_duplicates(scope: Scope, kept_id: uuid.UUID, other_id: uuid.UUID) -> M
         moved = [str(pk) for pk in facts.values_list("pk", flat=True)]
         facts.update(memory=kept)
         state_changes.add_support({kept.pk: len(moved)}, timezone.now())
-        forget_locked(scope, other, f"duplicate of {kept.pk}")
+        forget_locked(scope, [other], f"duplicate of {kept.pk}")
         before = {"content": other.content, "memory": str(other.pk), "facts": moved}
         audit(scope, "merge", kept, before=before, after={"content": kept.content})
     return Memory.objects.with_names().get(pk=kept.pk)

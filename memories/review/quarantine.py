@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 
 from django.db import transaction
 from django.utils import timezone
@@ -17,6 +18,7 @@ from memories.models import (
     MaskedSpan,
     Memory,
     MemorySession,
+    Revision,
     Source,
     Supersession,
     WorkspaceIndex,
@@ -47,7 +49,14 @@ def accept(scope: Scope, fact_id: uuid.UUID, quote: str = "", *, unmask: bool = 
         if unmask:
             _unmask(space, fact)
         if fact.memory_id is not None:
-            memory = _accept_held(scope, space, fact)
+            # It was written by hand.
+            memory = locked(scope, fact.memory_id)
+            decisions = Supersession.objects.filter(new=memory, state=Supersession.State.PENDING)
+            for decision in decisions.select_related("old"):
+                let_replace(space, locked(scope, decision.old_id), memory)
+                decide(scope, decision, "approve")
+            release(space, memory)
+            audit(scope, "accept", memory, after={"content": memory.content})
         else:
             cited = [] if quote.strip() else cited_by(fact)
             claim = _claim(fact, cited or _quoted(scope, fact, quote))
@@ -63,32 +72,26 @@ def believe_fact(
     cites or repeats, if there are any; the memory it stands under, and whether that is new."""
     if unmask:
         _unmask(space, fact)
-    claim = _claim(fact, cited_by(fact) or _repeated(scope, fact))
+    quotes = cited_by(fact)
+    if not quotes:
+        with suppress(Invalid):  # where a message says just what the fact says
+            quotes = _quoted(scope, fact, fact.statement)
+    claim = _claim(fact, quotes)
     return _believe(scope, space, fact, claim, vectors)
 
 
 def cited_by(fact: Fact) -> list[Quote]:
-    return [
-        Quote(each.episode_id, each.start, each.end, each.quote) for each in fact.citations.all()
-    ]
+    quotes = []
+    for each in fact.citations.all():
+        if text_id := each.episode_id or each.revision_id:
+            is_read = each.revision_id is not None
+            quotes.append(Quote(text_id, each.start, each.end, each.quote, is_of_document=is_read))
+    return quotes
 
 
 def _unmask(space: WorkspaceIndex, fact: Fact) -> None:
     masks.unmask(space, MaskedSpan.objects.filter(workspace_id=space.workspace_id, cause=fact.pk))
     fact.refresh_from_db(fields=["statement", "entities"])
-
-
-def _accept_held(scope: Scope, space: WorkspaceIndex, fact: Fact) -> Memory:
-    """Believe a memory that was written by hand."""
-    assert fact.memory_id is not None
-    memory = locked(scope, fact.memory_id)
-    decisions = Supersession.objects.filter(new=memory, state=Supersession.State.PENDING)
-    for decision in decisions.select_related("old"):
-        let_replace(space, locked(scope, decision.old_id), memory)
-        decide(scope, decision, "approve")
-    release(space, memory)
-    audit(scope, "accept", memory, after={"content": memory.content})
-    return memory
 
 
 def embedded(
@@ -146,7 +149,7 @@ def dismiss_locked(scope: Scope, fact: Fact) -> None:
     fact.save(update_fields=["quarantined_at", "updated_at"])
     if fact.memory_id is not None:
         space = workspace_index.index_of(scope.workspace_id)
-        state_changes.end(space, locked(scope, fact.memory_id), DISMISSED, timezone.now())
+        state_changes.end(space, [locked(scope, fact.memory_id)], DISMISSED, timezone.now())
     AuditEntry.line(
         scope.workspace_id,
         scope.actor,
@@ -173,7 +176,13 @@ def _waiting(scope: Scope, fact_id: uuid.UUID, *, lock: bool = False) -> Fact:
 
 
 def _quoted(scope: Scope, fact: Fact, quote: str) -> list[Quote]:
-    """The first message of the fact's ingest that has these words."""
+    """The first message of the fact's ingest that has these words, or the revision that it was read
+    out of."""
+    revision = Revision.objects.filter(session__facts=fact).first()
+    place = find_quote(revision.text, quote) if revision else None
+    if revision is not None and place is not None:
+        words = revision.text[slice(*place)]
+        return [Quote(revision.pk, *place, words, is_of_document=True)]
     rows = Episode.objects.visible_to(scope).filter(session__facts=fact).order_by("pk")
     texts = masks.originals(episodes := list(rows))
     spans = ((episode, find_quote(texts[episode.pk], quote)) for episode in episodes)
@@ -183,17 +192,12 @@ def _quoted(scope: Scope, fact: Fact, quote: str) -> list[Quote]:
     return [Quote(episode.pk, *span, episode.content[slice(*span)])]
 
 
-def _repeated(scope: Scope, fact: Fact) -> list[Quote]:
-    """The same where a message says just what the fact says; else none."""
-    try:
-        return _quoted(scope, fact, fact.statement)
-    except Invalid:
-        return []
-
-
 def _claim(fact: Fact, quotes: Sequence[Quote]) -> Claim:
     """What the fact says, standing on these words."""
-    episode = Episode.objects.filter(pk=quotes[0].episode_id).first() if quotes else None
+    ids = [quote.text_id for quote in quotes[:1]]
+    episode = Episode.objects.filter(pk__in=ids).first()
+    revision = Revision.objects.filter(pk__in=ids).first()
+    said_at = episode.occurred_at if episode else fact.created_at
     return Claim(
         statement=fact.statement,
         category=fact.category,
@@ -202,7 +206,7 @@ def _claim(fact: Fact, quotes: Sequence[Quote]) -> Claim:
         method=fact.method,
         rule=fact.rule,
         source=Source.EXTRACTED,
-        occurred_at=episode.occurred_at if episode else fact.created_at,
+        occurred_at=(revision and revision.published_at) or said_at,
         confidence=fact.confidence,
         entities=tuple(fact.entities),
         event_date=fact.event_date,

@@ -13,14 +13,17 @@ from memories.errors import Conflict, NotFound
 from memories.features import merge_subjects as features
 from memories.index import entries, row_marks, subjects, workspace_index
 from memories.models import (
+    Episode,
     Fact,
     Layer,
     Memory,
     MemoryPeriod,
     Rejection,
+    Revision,
     SubjectMerge,
     Supersession,
     WorkspaceIndex,
+    passages_of,
 )
 from memories.resolve import state_changes
 from memories.review.approve import IN_OTHER_WORDS, believe_again, decide
@@ -33,10 +36,12 @@ from memories.review.merge import (
     locked_subject,
     reassign,
     restart_sessions,
+    talks_of,
 )
 from memories.review.undo import put_back
-from workspaces.ids import uuid7
+from memories.summaries import talk_summaries
 from workspaces.models import Subject
+from workspaces.models.workspace import uuid7
 from workspaces.scope import Scope
 
 State = Supersession.State
@@ -78,11 +83,15 @@ def separate(scope: Scope, merge_id: uuid.UUID) -> SubjectMerge:
         if since.exists():
             message = f"{made.target} was merged itself since: undo that first."
             raise Conflict(message, "stale", "id")
+        talk_summaries.start_again(space, talks_of(Episode.objects.filter(subject=target)))
         moved = {
             kind: reassign(kind, target, source, pk__in=made.ids(kind))
-            for kind in ("conversation", "session", "episode", "intent")
+            for kind in ("conversation", "session", "episode", "intent", "document")
         }
         subjects.move(space, Layer.EPISODES, moved["episode"], source.pk)
+        revisions = Revision.objects.filter(document__in=moved["document"])
+        passages = passages_of(list(revisions.values_list("pk", flat=True)))
+        subjects.move(space, Layer.CHUNKS, passages, source.pk)
         going = _memories(made, source, target)
         _part_decisions(scope, space, going, target)
         moved["memory"] = reassign("memory", target, source, pk__in=going)

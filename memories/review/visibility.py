@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import QuerySet
 
-from memories.english.private_life import is_private_life, is_work
+from memories.english.topics import is_private_life, is_work
 from memories.english.workspace_patterns import RULE
 from memories.extraction.extraction_types import TEAM_CATEGORIES
 from memories.index import entries, workspace_index
 from memories.models import Category, Episode, Layer, Memory, Source, Visibility
-from memories.models.audience import is_shared_by_default
+from memories.models.conversation import is_shared_by_default
 from memories.review.forget import audit
 from workspaces.scope import Scope
 
@@ -63,7 +63,7 @@ def make_private(scope: Scope, memory_ids: Collection[uuid.UUID]) -> int:
             before = {"visibility": memory.visibility}
             memory.visibility = Visibility.PRIVATE
             memory.save(update_fields=["visibility", "updated_at"])
-            entries.change_visibility(Layer.MEMORIES, memory.pk, memory.visibility)
+            entries.change_visibility(Layer.MEMORIES, [memory.pk], memory.visibility)
             after = {"visibility": memory.visibility}
             audit(scope, "edit", memory, before=before, after=after)
     return len(rows)

@@ -42,10 +42,67 @@ def by_place(found: Sequence[Scored], enough: float | None = None) -> list[Score
     return raised[::-1]
 
 
+def by_turns(rankings: Sequence[Sequence[Scored]]) -> list[Scored]:
+    """The best of each ranking, then the second of each, and so on, each thing once, as the last
+    ranking that has it shows it: what leads there, with what shares its place. Scores fall along
+    the list, as in `by_place`."""
+    shown: dict[uuid.UUID, Scored] = {}
+    for ranking in rankings:
+        for one in ranking:
+            shown |= dict.fromkeys([echo.item for echo in one.echoes], one) | {one.item: one}
+    seen: set[uuid.UUID] = set()
+    ordered = []
+    for place in range(max(map(len, rankings))):
+        for ranking in rankings:
+            if place >= len(ranking) or ranking[place].item in seen:
+                continue
+            one = shown[ranking[place].item]
+            one = ranking[place] if one.item in seen else one
+            echoes = tuple(echo for echo in one.echoes if echo.item not in seen)
+            seen |= {one.item, *(echo.item for echo in echoes)}
+            ordered.append(replace(one, score=ranking[place].score, echoes=echoes))
+    best = -inf
+    raised = []
+    for behind, one in reversed(list(enumerate(ordered))):
+        best = max(best, one.score)
+        raised.append(replace(one, score=best, behind=behind))
+    return raised[::-1]
+
+
+REPEATED = """
+select array_agg(id) as ids from memories_episode
+where id = any(%(ids)s::uuid[]) group by content having count(*) > 1
+"""
+
+
+def with_repeats(found: Sequence[Scored]) -> list[Scored]:
+    """Messages of one text as one hit, at the place of the best of them.
+
+    In one ranking equal texts stand side by side, and who reads the rows sees them. Where rankings
+    take turns, the repeats of a message stand behind what the other ranking brings up, which is
+    where reading stops.
+    """
+    episodes = [one.item for one in found if one.layer == "episodes"]
+    same: dict[uuid.UUID, int] = {}
+    for text, row in enumerate(statements.rows(REPEATED, {"ids": episodes})):
+        same |= dict.fromkeys(row.ids, text)
+    place: dict[int, int] = {}
+    ordered: list[Scored] = []
+    for one in found:
+        own = same.get(one.item)
+        at = len(ordered) if own is None else place.setdefault(own, len(ordered))
+        if at == len(ordered):
+            ordered.append(one)
+        else:
+            first = ordered[at]
+            ordered[at] = replace(first, echoes=(*first.echoes, one, *one.echoes))
+    return ordered
+
+
 CITED = """
 select distinct f.memory_id, ci.episode_id
 from memories_fact f join memories_citation ci on ci.fact_id = f.id
-where f.memory_id = any(%(ids)s::uuid[])
+where f.memory_id = any(%(ids)s::uuid[]) and ci.episode_id is not null
 """
 # What stands on these episodes, and the way from there to what is believed: each version once,
 # however many of a chain stand on one episode.
@@ -56,7 +113,7 @@ with recursive stands (episode_id, memory_id) as (
   where ci.episode_id = any(%(ids)s::uuid[]) and f.memory_id is not null),
 line (id, next_id, is_live) as (
   select m.id, m.superseded_by_id, {LIVE_SQL} from memories_memory m
-  where m.id in (select memory_id from stands)
+  where m.id = any(array(select memory_id from stands))  -- read once, whatever the planner guesses
   union
   select m.id, m.superseded_by_id, {LIVE_SQL}
   from line join memories_memory m on m.id = line.next_id)
@@ -163,7 +220,9 @@ def is_reranker_configured() -> bool:
     return bool(settings.RERANK_BASE_URL)
 
 
-def reranker_scores(query: str, texts: Sequence[str]) -> list[float | None] | None:
+def reranker_scores(
+    workspace_id: uuid.UUID, query: str, texts: Sequence[str]
+) -> list[float | None] | None:
     """How well each text answers, 0 to 1, None of what it left out; None in all where the
     reranker failed, which is counted."""
     config = RerankerConfig(
@@ -171,9 +230,10 @@ def reranker_scores(query: str, texts: Sequence[str]) -> list[float | None] | No
         model=settings.RERANK_MODEL,
         api_key=settings.RERANK_API_KEY,
         timeout=settings.RERANK_TIMEOUT,
+        wire=settings.RERANK_WIRE,
     )
     url, key, seconds = config.endpoint.base_url, config.api_key, config.timeout
-    line = breakers.ProviderLine("rerank", config.model, url, key, seconds)
+    line = breakers.ProviderLine("rerank", config.model, url, key, seconds, workspace_id)
     if not texts:
         return []
     try:

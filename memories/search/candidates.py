@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from memories.english import lexical
-from memories.index import common_terms, statements
+from memories.index import common_terms, entries, statements
 from memories.models import Layer, WorkspaceIndex
 from memories.ranking import Columns
 from memories.search.conditions import TABLES, LayerQuery, StatementShape, parameters, shape_of
@@ -38,6 +38,7 @@ class Depth(NamedTuple):
 # is about what was said last, whatever its words are; a question is not.
 DEEP, DATED = Depth(120), Depth(120, dated=True)
 OF_TURN, OF_QUESTION = Depth(60), Depth(60, newest=False)
+OF_DOCUMENTS = Depth(120, newest=False)  # passages, of which a document has many
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,7 @@ def pool_text(
     # Without vectors nothing is found but by its words.
     newest = shape.newest if shape.has_vector and depth.newest else NO_ENTRIES
     cosine = OWN_COSINE if shape.has_vector else "null::float8"
+    least = LEAST.format(entries.ORDINARY.get(shape.layer, lexical.ORDINARY_LENGTH))
     more = OF_MESSAGES if shape.layer == Layer.EPISODES else ""
     more += OF_EVENTS if depth.dated and shape.layer == Layer.MEMORIES else ""
     more += ", array[(select count(*) from nearest)] as seen" if shape.segment else ""
@@ -177,7 +179,7 @@ select {OF_ALL}
 from (
   select e.*, coalesce(-pool.d, {cosine}, 'nan') as cosine,
          coalesce(nullif(-(e.weights <#> (select q from idf)), 0),
-                  case when pool.worded then {LEAST} else 0 end) as bm25,
+                  case when pool.worded then {least} else 0 end) as bm25,
          coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
   from pool join memories_entry e on e.id = pool.id) found
 """
@@ -188,7 +190,7 @@ from (
 OF_ALL = """array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
        array_agg(talk) as conversation, array_agg(occurred_at) as at,
        array_agg(length) as length, array_agg(marks) as marks, array_agg(item) as item"""
-LEAST = "2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / 16.0))"
+LEAST = "2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / {}))"
 OF_MESSAGES = """, array_agg(position) as position, array_agg(author) as author,
        array_agg(role = 'assistant') as assistant"""
 OF_EVENTS = ", array_agg(coalesce(date_part('epoch', event_at), 'nan')) as event"
@@ -253,6 +255,7 @@ def pool(
         marks=found["marks"],
         authors=found.get("author", np.full(size, "", object)),
         items=found["item"],
+        around=np.full(size, np.nan),
     )
     return columns.taken(np.argsort(columns.ids))
 
@@ -275,3 +278,37 @@ def pool_statement(
     has_common, is_long = live >= common_terms.FROM, len(keys) > RAREST
     shape = shape or shape_of(index, asked)
     return pool_text(shape, depth, has_common=has_common, is_long=is_long), values
+
+
+# ---- what is told around a message -----------------------------------------------------------
+
+BESIDE = 2  # messages before and after
+# The offsets leave no way but to look each row up: the planner takes workspaces for equally large.
+AROUND = f"""
+select m.item, avg(-(v.embedding <#> %(vector)s::halfvec))::float8 as cosine
+from unnest(%(items)s::uuid[]) m (item)
+cross join lateral (select * from memories_episode t where t.id = m.item offset 0) e
+cross join lateral (
+  select n.id from memories_episode n
+  where n.conversation_id = e.conversation_id
+    and n.position between e.position - {BESIDE} and e.position + {BESIDE}
+    and (%(bound)s::uuid is null or n.agent_id = %(bound)s::uuid)
+    and (%(subjects)s::uuid[] is null or n.subject_id = any(%(subjects)s::uuid[])) offset 0) n
+cross join lateral (
+  select t.id from memories_entry t where t.layer = {int(Layer.EPISODES)} and t.item = n.id
+  offset 0) x
+cross join lateral (
+  select t.embedding from memories_vector t
+  where t.entry_id = x.id and t.embedding_model_id = %(model)s and t.part = 0 offset 0) v
+group by m.item
+"""
+
+
+def cosines_around(index: WorkspaceIndex, asked: LayerQuery, pool: Columns) -> Columns:
+    """The candidates with the mean cosine of the messages around each: two before, itself and two
+    after, as far as the asker may see them."""
+    values = parameters(index, asked)
+    values["items"] = [uuid.UUID(bytes=item.tobytes()) for item in pool.items[pool.is_message]]
+    mean = {row.item.bytes: row.cosine for row in statements.rows(AROUND, values)}
+    around = [mean.get(item.tobytes(), np.nan) for item in pool.items]
+    return replace(pool, around=np.array(around, float))

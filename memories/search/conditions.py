@@ -56,6 +56,8 @@ TABLES = {
     Layer.MEMORIES: "memories_memory",
     Layer.EPISODES: "memories_episode",
     Layer.FEATURES: "memories_feature",
+    Layer.CHUNKS: "memories_passagetext",
+    Layer.SUMMARIES: "memories_summarytext",
 }
 
 

@@ -14,10 +14,10 @@ from datetime import datetime
 from typing import Any
 
 from memories.english import gatekeeper, lexical
-from memories.english.standing_wishes import standing_wish
+from memories.english.standing_wishes import PREFERS, preference, standing_wish
 from memories.index import statements, workspace_index
 from memories.models import Layer, Memory
-from memories.ranking import Mark
+from memories.ranking import Mark, asks_in_time
 from memories.search import (
     LAYERS,
     Hit,
@@ -28,6 +28,7 @@ from memories.search import (
     search,
 )
 from memories.search.context_text import (
+    AS_ASKED,
     SHORT,
     ContextEntry,
     head,
@@ -41,9 +42,10 @@ from memories.search.hits import rows_of
 from memories.tokens import tokens_of
 from workspaces.scope import Scope
 
-FLOOR = 0.22  # of the confidence: below it stands what has nothing to do with the question
+FLOOR = 0.16  # of the confidence: below it stands what has nothing to do with the question
 LEAST, USUAL, MOST = 50, 1_000, 32_000  # tokens
 STANDING_SHARE, STANDING_MOST, STANDING_READ = 4, 8, 40  # a quarter of the budget, so many wishes
+PREFERRED_MOST = 2
 SHORTEST = 12  # tokens of a line: there are no more than so many lines
 LONGEST_TAIL = dict.fromkeys(LAYERS, 999)
 # What a message may be and tell nothing of its own; see gatekeeper.
@@ -54,9 +56,10 @@ EMPTY_TALK = {"question", "courtesy", "assent", "boilerplate", "empty", "served"
 class Context:
     """`text` holds `tokens` tokens by `tokens_of`, never more than were asked for.
 
-    Its lines are marked m1... e1... and f1...: places in the memories, episodes and features of
-    `hits`, which are in the order of the text. `truncated`: something was cut or left out for the
-    budget; `more` says how many of each layer were found and are not told.
+    Its lines are marked m1... e1... f1... c1... and s1...: places in the memories, episodes,
+    features, chunks and summaries of `hits`, which are in the order of the text. `truncated`:
+    something was cut or left out for the budget; `more` says how many of each layer were found
+    and are not told.
     """
 
     text: str
@@ -81,13 +84,21 @@ class Context:
     def feature_ids(self) -> list[uuid.UUID]:
         return [hit.feature.id for hit in self.hits if hit.feature]
 
+    @property
+    def chunk_ids(self) -> list[uuid.UUID]:
+        return [hit.chunk.chunk_id for hit in self.hits if hit.chunk]
+
+    @property
+    def summary_ids(self) -> list[uuid.UUID]:
+        return [hit.summary.id for hit in self.hits if hit.summary]
+
 
 def context(
     scope: Scope,
     request: SearchRequest,
     tokens: int = USUAL,
     *,
-    order: str = "newest",
+    order: str = AS_ASKED,
     floor: float = FLOOR,
 ) -> Context:
     """What answers best and fits into `tokens`, in the `order` asked for; nothing where the
@@ -97,10 +108,14 @@ def context(
     the asker may see that; one whose words that message holds is named beside it, and no more.
     """
     started = time.perf_counter()
+    if order == AS_ASKED:
+        order = "oldest" if asks_in_time(request.query) else "newest"
     wanted = replace(request, include=request.include | {"citations"})
     answer = search(scope, wanted)
     entries = _entries(scope, request, answer.hits) if answer.confidence >= floor else []
-    standing = _standing(scope, request) if request.at.is_now else []
+    standing = (
+        _standing(scope, request, with_preferences=bool(entries)) if request.at.is_now else []
+    )
     is_short = tokens < SHORT
     frame = head(order, is_short=is_short), tail(LONGEST_TAIL, is_short=is_short)
     budget = tokens - sum(map(tokens_of, frame))
@@ -153,7 +168,12 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
         done.add(leading.row.id)
         own = beliefs.get(leading.row.id, []) if leading.episode else []
         text = lexical.fingerprint(leading.row.content)
-        if text in texts or (leading.episode and not own and _tells_nothing(leading.row)):
+        if leading.episode and not own:
+            said = leading.row
+            verdict = gatekeeper.verdict(said.content, said.role, said.kind)
+            if verdict.label in EMPTY_TALK:
+                continue
+        if text in texts:
             continue
         texts.add(text)
         entries.append(said_of(leading, own, later.get(leading.row.id, ()), stems))
@@ -164,14 +184,11 @@ def _message_of(hit: Hit) -> uuid.UUID | None:
     """The episode that tells it: itself, or the newest that a memory cites and the asker sees."""
     if hit.episode:
         return uuid.UUID(str(hit.row.id))
-    if not hit.memory or not hit.citations:
+    said = [cited for cited in hit.citations or () if cited.episode_id is not None]
+    if not hit.memory or not said:
         return None
-    newest = max(hit.citations, key=lambda cited: cited.occurred_at)
+    newest = max(said, key=lambda cited: cited.occurred_at)
     return uuid.UUID(str(newest.episode_id))
-
-
-def _tells_nothing(episode: Any) -> bool:
-    return gatekeeper.verdict(episode.content, episode.role, episode.kind).label in EMPTY_TALK
 
 
 def _replaced(
@@ -198,23 +215,58 @@ STANDING = """
 select x.item {entries} and x.marks & {rule} = {rule} and x.role = 'user'
 order by x.id desc limit {most}
 """
+PREFERRED = """
+select x.item {entries} and x.trigrams @> %(trigrams)s::int8[] and x.role = 'user'
+order by x.id desc limit {most}
+"""
 
 
-def _standing(scope: Scope, request: SearchRequest) -> list[ContextEntry]:
-    """What the person asked for once and for all, in own words, the newest first."""
+def _standing(
+    scope: Scope, request: SearchRequest, *, with_preferences: bool
+) -> list[ContextEntry]:
+    """What the person asked for once and for all, in own words, the newest first; then what they
+    prefer of that which the query speaks of, the nearest first."""
     index = workspace_index.index_for(scope)
     asked = replace(layer_query.asked_of(scope, request), layer=Layer.EPISODES)
     if asked.subject is None:
         return []
     shape = conditions.shape_of(index, asked, by_vector=False)
+    values = conditions.parameters(index, asked)
+    wishes, preferences = [], []
     text = STANDING.format(entries=shape.entries(), rule=int(Mark.RULE), most=STANDING_READ)
-    ids = [row.item for row in statements.rows(text, conditions.parameters(index, asked))]
-    rows = {row.id: row for row in rows_of(scope, "episodes", ids)}
-    wishes = []
-    for row in (rows[item] for item in ids if item in rows):
+    for row in _rows(scope, text, values):
         if place := standing_wish(row.content):
             wishes.append(wish_of(Hit("episodes", 0.0, {}, row), place))
-    return wishes[:STANDING_MOST]
+    if with_preferences:
+        text = PREFERRED.format(entries=shape.entries(by_key=True), most=STANDING_READ)
+        trigrams = lexical.ilike_keys(index.number, Layer.EPISODES, PREFERS)
+        preferences = _rows(scope, text, values | {"trigrams": trigrams})
+    told = {wish.hit.row.id for wish in wishes}
+    matched = _matching(request.query, [row for row in preferences if row.id not in told])
+    return [*wishes[:STANDING_MOST], *matched[:PREFERRED_MOST]]
+
+
+def _rows(scope: Scope, text: str, values: dict[str, Any]) -> list[Any]:
+    """The episodes of a statement's items, in its order."""
+    ids = [row.item for row in statements.rows(text, values)]
+    rows = {row.id: row for row in rows_of(scope, "episodes", ids)} if ids else {}
+    return [rows[item] for item in ids if item in rows]
+
+
+def _matching(query: str, rows: Sequence[Any]) -> list[ContextEntry]:
+    """Those whose author says what he prefers, and in words of the query: the rarer among them the
+    better."""
+    places = {row.id: place for row in rows if (place := preference(row.content))}
+    asked = set(lexical.stems(query))
+    held = {
+        row.id: asked & set(lexical.stems(row.content[slice(*places[row.id])]))
+        for row in rows
+        if row.id in places
+    }
+    often = Counter(stem for stems in held.values() for stem in stems)
+    worth = {item: sum(1 / often[stem] for stem in stems) for item, stems in held.items() if stems}
+    best = sorted((row for row in rows if row.id in worth), key=lambda row: -worth[row.id])
+    return [wish_of(Hit("episodes", 0.0, {}, row), places[row.id]) for row in best]
 
 
 def _packed(

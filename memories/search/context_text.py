@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from memories.english import absolute_dates, lexical
+from memories.english import lexical, write_dates
 from memories.guard import served_line
 from memories.search import Hit
 from memories.search.passage import READ, passage_of
 from memories.tokens import start_of, tokens_of
 
 ORDERS = ("newest", "oldest", "relevance")
+AS_ASKED = "as_asked"  # oldest first where the words ask for a story, else newest first
 TAIL = "</memories>"
 LEGEND = (
     " A line without a date is of the day above; [standing] is what the person wants of any answer."
@@ -78,6 +79,13 @@ class ContextEntry:
         return cut if room > 0 and len(cut.said.split()) > enough else None
 
 
+def place_of(passage: Any) -> str:
+    """Where a passage begins in its file, in words: its page or sheet, else its heading."""
+    parts = [part for part in passage.parts if part["start"] <= passage.start]
+    named = [part for part in parts if part["kind"] != "heading"] or parts
+    return str(named[-1]["label"]) if named else f"from {passage.start}"
+
+
 def said_of(
     hit: Hit,
     beliefs: Sequence[Hit],
@@ -86,6 +94,9 @@ def said_of(
 ) -> ContextEntry:
     """`stems` are the question's: of a long message the sentences that hold them are told."""
     row = hit.row
+    if hit.chunk:
+        said = f"{served_line.one_line(f'{row.title}, {place_of(row)}')}: "
+        return ContextEntry(hit, row.occurred_at, said + served_line.one_line(row.content))
     if not hit.episode:
         by_hand = row.created_at if hit.memory else row.updated_at
         at = max((cited.occurred_at for cited in hit.citations or ()), default=by_hand)
@@ -94,6 +105,11 @@ def said_of(
         said = served_line.one_line(row.content)
         if not hit.memory:
             return ContextEntry(hit, at, said, since)
+        for cited in hit.citations or ():
+            if cited.document_id is not None:
+                part = f", {cited.part['label']}" if cited.part else ""
+                said += f" ({served_line.one_line(cited.title + part)})"
+                break
         return ContextEntry(hit, at, said, since, row.valid_until, row.is_uncertain)
     quotes = [
         (cited.start, cited.end)
@@ -102,7 +118,7 @@ def said_of(
         if cited.episode_id == row.id
     ]
     start, end = passage_of(row.content, quotes, stems)
-    text = absolute_dates.dated(row.content[start:end], row.occurred_at)
+    text = write_dates.dated(row.content[start:end], row.occurred_at)
     before = "… " if start else ""
     after = ELLIPSIS if end < len(row.content) else ""
     speaker = served_line.name(row.author) or row.role
@@ -136,7 +152,7 @@ def _belief_line(hit: Hit, words: AbstractSet[str]) -> str:
 
 def size(entry: ContextEntry, highest: int, *, is_dated: bool = True) -> int:
     """What its lines cost with numbers as long as `highest`."""
-    numbers = Counter(dict.fromkeys("mef", highest - len(entry.hits)))
+    numbers = Counter(dict.fromkeys("mefcs", highest - len(entry.hits)))
     return sum(map(tokens_of, _lines(entry, numbers, is_dated=is_dated)))
 
 

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from memories.models import AS_KNOWN, NOW, AsOf
+from memories.models import AS_KNOWN, NOW, AsOf, name_joins
+from memories.models.document import DOCUMENT_SEEN_SQL, seen_values
+from memories.models.memory import NamedSQL
 from memories.search.filters import COMPARISONS, FIELDS, METADATA, Condition, Filter
+from workspaces.scope import Scope
 
 
 def sql_of(tree: Filter, layer: str, values: dict[str, Any], at: AsOf = NOW) -> str:
@@ -24,6 +27,21 @@ def sql_of(tree: Filter, layer: str, values: dict[str, Any], at: AsOf = NOW) -> 
         return f"coalesce({sql}, false)"
     parts = [sql_of(part, layer, values, at) for part in tree.parts]
     return f"(not {parts[0]})" if tree.joint == "not" else f"({f' {tree.joint} '.join(parts)})"
+
+
+def matching_memories(scope: Scope, tree: Filter) -> NamedSQL:
+    """The ids of the memories of a workspace that a filter wants; who may see them is for the
+    queryset that takes them."""
+    values: dict[str, Any] = {
+        "workspace": scope.workspace_id,
+        **seen_values(scope),
+    }
+    wanted = sql_of(tree, "memories", values)
+    return NamedSQL(
+        f"select row.id from memories_memory row {name_joins('row')}"
+        f" where row.workspace_id = %(workspace)s and {wanted}",
+        values,
+    )
 
 
 def _condition_sql(c: Condition, layer: str, values: dict[str, Any], *, as_known: bool) -> str:
@@ -55,7 +73,8 @@ def _comparison_sql(kind: str, column: str, c: Condition, put: Callable[[Any], s
     if kind == "list":
         if c.op == "in":
             return f"{column}::text[] && {put(list(c.value))}::text[]"
-        return f"{put(c.value)}::text = any({column}::text[])"
+        each = f"select 1 from unnest({column}::text[]) one"
+        return f"exists ({each} where lower(one) = lower({put(c.value)}::text))"
     if c.op == "in":
         # One list, one type: 1 and 0.5 are both numbers.
         listed = list(map(float, c.value)) if kind == "number" else list(c.value)
@@ -68,7 +87,7 @@ def _comparison_sql(kind: str, column: str, c: Condition, put: Callable[[Any], s
 
 
 def _metadata_sql(c: Condition, layer: str, put: Callable[[Any], str], *, as_known: bool) -> str:
-    """A memory answers for its own metadata and for that of the episodes it cites."""
+    """A memory answers for its own metadata and for that of the episodes and documents it cites."""
     if c.op == "neq":
         equal = _metadata_sql(replace(c, op="eq"), layer, put, as_known=as_known)
         return f"not coalesce({equal}, false)"
@@ -79,15 +98,25 @@ def _metadata_sql(c: Condition, layer: str, put: Callable[[Any], str], *, as_kno
     if layer != "memories":
         return own
     cited = _json_sql("ep.metadata", key, c, put)
-    known = " and f.created_at <= %(known_at)s::timestamptz" if as_known else ""
+    told = _json_sql("d.metadata", key, c, put)
+    at = "%(known_at)s::timestamptz"
+    stands = f"f.created_at <= {at} and coalesce(f.withdrawn_at > {at}, true)"
+    stands = stands if as_known else "f.withdrawn_at is null"
+    facts = (
+        "select 1 from memories_fact f join memories_citation ci on ci.fact_id = f.id"
+        " {joined} where f.memory_id = row.id and " + stands
+    )
+    of_episodes = facts.format(joined="join memories_episode ep on ep.id = ci.episode_id")
+    of_documents = facts.format(
+        joined="join memories_revision r on r.id = ci.revision_id"
+        " join memories_document d on d.id = r.document_id"
+    )
     return (
-        f"({own} or exists (select 1 from memories_fact f"
-        " join memories_citation ci on ci.fact_id = f.id"
-        " join memories_episode ep on ep.id = ci.episode_id"
-        f" where f.memory_id = row.id{known}"
+        f"({own} or exists ({of_episodes}"
         " and (%(bound)s::uuid is null or ep.agent_id = %(bound)s::uuid)"
         " and (%(subjects)s::uuid[] is null or ep.subject_id = any(%(subjects)s::uuid[]))"
-        f" and {cited}))"
+        f" and {cited})"
+        f" or exists ({of_documents} and {DOCUMENT_SEEN_SQL} and {told}))"
     )
 
 

@@ -13,7 +13,16 @@ from typing import Any
 from django.utils.dateparse import parse_date, parse_datetime
 
 from memories.errors import Invalid
-from memories.models import Category, Episode, FactType, MemoryScope, Source, Visibility
+from memories.models import (
+    Category,
+    Document,
+    Episode,
+    FactType,
+    MemoryScope,
+    Source,
+    TalkSummary,
+    Visibility,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +113,27 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "visibility": ("text", "{row}.visibility"),
         "updatedAt": ("time", "{row}.updated_at"),
     },
+    "chunks": COMMON
+    | {
+        "documentId": ("uuid", "{row}.document_id"),
+        "customId": ("text", "{row}.custom_id"),
+        "type": ("text", "{row}.type"),
+        "title": ("text", "{row}.title"),
+        "url": ("text", "{row}.url"),
+        "source": ("text", "{row}.source"),
+        "author": ("text", "{row}.author"),
+        "language": ("text", "{row}.language"),
+        "visibility": ("text", "{row}.visibility"),
+        "publishedAt": ("time", "{row}.published_at"),
+        "occurredAt": ("time", "{row}.occurred_at"),
+        "updatedAt": ("time", "{row}.updated_at"),
+    },
+    "summaries": COMMON
+    | {
+        "kind": ("text", "{row}.kind"),
+        "name": ("text", "{row}.name"),
+        "occurredAt": ("time", "{row}.last_at"),
+    },
 }
 # The only values of a field, by layer; a feature's category is a word of its own set.
 WORDS: dict[str, dict[str, list[str]]] = {
@@ -116,6 +146,8 @@ WORDS: dict[str, dict[str, list[str]]] = {
     },
     "episodes": {"kind": Episode.Kind.values},
     "features": {"visibility": Visibility.values},
+    "chunks": {"type": Document.Type.values, "visibility": Visibility.values},
+    "summaries": {"kind": TalkSummary.Kind.values},
 }
 
 
@@ -159,7 +191,15 @@ def value_of(field: str, op: str, value: Any, path: str) -> Any:
 
 def _typed(kind: str, value: Any, path: str) -> Any:
     if kind == "time":
-        return _time(value, path)
+        try:
+            found = parse_datetime(value) if isinstance(value, str) else None
+            if found is None and isinstance(value, str) and (day := parse_date(value)):
+                found = datetime.fromisoformat(f"{day.isoformat()}T00:00:00+00:00")
+        except ValueError:
+            found = None
+        if found is None:
+            raise Invalid(path, "Must be a time as ISO 8601.")
+        return found if found.tzinfo else datetime.fromisoformat(f"{found.isoformat()}+00:00")
     if kind == "uuid":
         try:
             return str(uuid.UUID(value))  # as the database writes it
@@ -179,18 +219,6 @@ def _typed(kind: str, value: Any, path: str) -> Any:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**63:
         raise Invalid(path, "The number is too large.")
     return value
-
-
-def _time(value: Any, path: str) -> datetime:
-    try:
-        found = parse_datetime(value) if isinstance(value, str) else None
-        if found is None and isinstance(value, str) and (day := parse_date(value)):
-            found = datetime.fromisoformat(f"{day.isoformat()}T00:00:00+00:00")
-    except ValueError:
-        found = None
-    if found is None:
-        raise Invalid(path, "Must be a time as ISO 8601.")
-    return found if found.tzinfo else datetime.fromisoformat(f"{found.isoformat()}+00:00")
 
 
 DEEPEST, MOST_CONDITIONS = 8, 50

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from memories.english import lexical
@@ -18,9 +19,11 @@ from memories.models import (
     chain,
     name_joins,
 )
+from memories.models.document import DOCUMENT_SEEN_SQL, seen_values
+from memories.search.found_summaries import SUMMARY_ROWS, FoundSummary
 from memories.search.passage import passage_of
 from memories.search.rank import SPARE
-from memories.search.request import Hit, Scored, SearchRequest, SourceMessage
+from memories.search.request import Hit, Scored, SearchRequest, SourceMessage, SourcePassage
 from workspaces.scope import Scope
 
 MEMORY_ROWS = f"""
@@ -61,27 +64,70 @@ SEEN = """and (%(bound)s::uuid is null or n.agent_id = %(bound)s::uuid)
 NEIGHBOUR_ROWS = NEIGHBOURS.replace("{seen}", SEEN)
 # Of the past only what had been said by then, as episodes themselves are hits.
 PAST_NEIGHBOUR_ROWS = NEIGHBOURS.replace("{seen}", f"{SEEN} and {SAID.replace('row.', 'n.')}")
-# A quote is seen by whom its episode is seen: the agent that recorded it, unbound keys, members.
+# A quote is seen by whom its episode is seen: the agent that recorded it, unbound keys, members; or
+# its document.
 CITED = """ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
        e.external_id as external_id, e.occurred_at"""
 CITATION_SEEN = """
   and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
   and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))"""
+# Of a fact: that it was known, and that its document said it then.
+STOOD = """(%(known_at)s::timestamptz is null and f.withdrawn_at is null
+   or f.created_at <= %(known_at)s and coalesce(f.withdrawn_at > %(known_at)s, true))"""
+# The page or the like in which the citation `ci` begins, and a chunk that covers it.
+PART = """(select json_build_object('kind', p.kind, 'ordinal', p.ordinal, 'label', p.label,
+          'start', p.start, 'end', p."end") from memories_documentpart p
+   where p.revision_id = ci.revision_id and p.start <= ci.start and p."end" > ci.start
+   order by p.kind = 'heading', p.start desc limit 1)"""
+CHUNK = """(select k.id from memories_chunk k
+   where k.revision_id = ci.revision_id and k.start <= ci.start and k."end" >= ci."end"
+   order by k.ordinal limit 1)"""
 CITATION_ROWS = f"""
-select f.memory_id as row_id, {CITED}
+select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
+       e.external_id as external_id,
+       coalesce(e.occurred_at, r.published_at, d.created_at) as occurred_at,
+       d.id as document_id, d.title, case when d.id is not null then {CHUNK} end as chunk_id,
+       case when d.id is not null then {PART} end as part
 from memories_fact f join memories_citation ci on ci.fact_id = f.id
-join memories_episode e on e.id = ci.episode_id
-where f.memory_id = any(%(ids)s::uuid[])
-  and (%(known_at)s::timestamptz is null or f.created_at <= %(known_at)s) {CITATION_SEEN}
+left join memories_episode e on e.id = ci.episode_id {CITATION_SEEN}
+left join memories_revision r on r.id = ci.revision_id
+left join memories_document d on d.id = r.document_id and {DOCUMENT_SEEN_SQL}
+where f.memory_id = any(%(ids)s::uuid[]) and {STOOD} and (e.id is not null or d.id is not null)
 order by ci.id
 """
-NEWEST_CITED = f"""
-select distinct on (f.memory_id) f.memory_id as row_id, ci.episode_id, ci.start, ci."end"
-from memories_fact f join memories_citation ci on ci.fact_id = f.id
-join memories_episode e on e.id = ci.episode_id
-where f.memory_id = any(%(ids)s::uuid[])
-  and (%(known_at)s::timestamptz is null or f.created_at <= %(known_at)s) {CITATION_SEEN}
-order by f.memory_id, e.occurred_at desc, ci.id desc
+# The newest message of each memory. The offsets leave no way but to look each row up: before a new
+# workspace's tables are analyzed, they would be taken for so small that all of them is read.
+SOURCE_ROWS = f"""
+select m.id as row_id, source.*
+from unnest(%(ids)s::uuid[]) m (id)
+cross join lateral (
+  select e.id, e.external_id, e.role, e.author, e.occurred_at, e.content, ci.start, ci."end"
+  from (select * from memories_fact t where t.memory_id = m.id offset 0) f
+  cross join lateral (select * from memories_citation t where t.fact_id = f.id offset 0) ci
+  cross join lateral (select * from memories_episode t where t.id = ci.episode_id offset 0) e
+  where e.workspace_id = %(workspace)s and {STOOD} {CITATION_SEEN}
+  order by e.occurred_at desc, ci.id desc limit 1) source
+"""
+# Of those that stand on no message: the newest passage of a document. `start` and `end` are the
+# quote's, in the document's text; `content` begins at `begun` of it.
+DOCUMENT_SOURCE_ROWS = f"""
+select m.id as row_id, source.*
+from unnest(%(ids)s::uuid[]) m (id)
+cross join lateral (
+  select d.id as document_id, d.title, {CHUNK} as chunk_id, {PART} as part, ci.start, ci."end",
+         coalesce(p.start, ci.start) as begun,
+         substr(r.text, coalesce(p.start, ci.start) + 1,
+                coalesce(p."end" - p.start, ci."end" - ci.start)) as content,
+         coalesce(r.published_at, d.created_at) as occurred_at
+  from (select * from memories_fact t where t.memory_id = m.id offset 0) f
+  cross join lateral (select * from memories_citation t
+                      where t.fact_id = f.id and t.revision_id is not null offset 0) ci
+  cross join lateral (select * from memories_revision t where t.id = ci.revision_id offset 0) r
+  cross join lateral (select * from memories_document t where t.id = r.document_id offset 0) d
+  left join lateral (select * from memories_passage t where t.revision_id = r.id
+                       and t.start <= ci.start and t."end" >= ci."end" limit 1) p on true
+  where d.workspace_id = %(workspace)s and {STOOD} and {DOCUMENT_SEEN_SQL}
+  order by r.number desc, ci.id desc limit 1) source
 """
 FEATURE_ROWS = f"""
 select f.*, st.key as set_key, {NAME_COLUMNS}
@@ -98,8 +144,26 @@ where ci.feature_id = any(%(ids)s::uuid[]) and ci.change_id = any(%(changes)s::u
   and (%(known_at)s::timestamptz is null or ci.created_at <= %(known_at)s) {CITATION_SEEN}
 order by ci.id
 """
-ROWS = {"memories": MEMORY_ROWS, "episodes": EPISODE_ROWS, "features": FEATURE_ROWS}
+# A passage with the places in the file that it meets, in their order.
+CHUNK_ROWS = f"""
+select t.*, {NAME_COLUMNS}, k.start as chunk_start, k."end" as chunk_end, k.heading,
+       (select coalesce(json_agg(json_build_object('kind', p.kind, 'ordinal', p.ordinal,
+                 'label', p.label, 'start', p.start, 'end', p."end") order by p.start, p.id), '[]')
+        from memories_documentpart p where p.revision_id = t.revision_id
+          and p.start < t."end" and p."end" > t.start) as parts
+from memories_passagetext t join memories_chunk k on k.id = t.chunk_id
+{name_joins("t")}
+where t.id = any(%(ids)s::uuid[]) and t.tenant_id = %(workspace)s
+  and (%(history)s or t.superseded_at is null)
+"""
+ROWS = {
+    "memories": MEMORY_ROWS, "episodes": EPISODE_ROWS, "features": FEATURE_ROWS,
+    "chunks": CHUNK_ROWS, "summaries": SUMMARY_ROWS,
+}  # fmt: skip
 CITATIONS = {"memories": CITATION_ROWS, "features": FEATURE_CITATION_ROWS}
+
+
+EXTRACTED = "extracted"  # the source of a memory that was read out of something
 
 
 def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> list[Hit]:
@@ -120,7 +184,7 @@ def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> l
     if "neighbours" in request.include:
         around: dict[uuid.UUID, list[Any]] = {hit.row.id: [] for hit in hits if hit.episode}
         statement = NEIGHBOUR_ROWS if request.at.is_now else PAST_NEIGHBOUR_ROWS
-        values = _who_sees(scope) | request.at.values | {"ids": list(around)}
+        values = seen_values(scope) | request.at.values | {"ids": list(around)}
         for row in statements.rows(statement, values) if around else ():
             around[row.row_id].append(row)
         for hit in hits:
@@ -138,15 +202,33 @@ def _hit(ranked: Scored, row: Any) -> Hit:
 def _best_with_rows(
     scope: Scope, ranked: Sequence[Scored], request: SearchRequest
 ) -> list[tuple[Scored, Any]]:
-    """The best with their rows; equal scores by the time they were made, newest first."""
-    chosen = sorted(ranked, key=lambda one: one.order)[: request.limit + SPARE]
-    # So many as are asked for, and those that are as good as the last of them.
-    enough = request.limit
-    while 0 < enough < len(chosen) and chosen[enough].score == chosen[enough - 1].score:
-        enough += 1
-    best = with_rows(scope, chosen[:enough], request.at)
-    if len(best) < request.limit and chosen[enough:]:
-        best += with_rows(scope, chosen[enough:], request.at)
+    """The best with their rows; equal scores by the time they were made, newest first. Where
+    layers are mixed, messages of one text are one hit, the others its echoes."""
+    chosen = sorted(ranked, key=lambda one: one.order)
+    is_once = request.ranking in ("hybrid", "keyword") and len(request.layers) > 1
+    best: list[tuple[Scored, Any]] = []
+    place: dict[str, int] = {}
+    at = 0
+    while at < len(chosen) and len(best) < request.limit:
+        # So many as are missing, and those that are as good as the last of them.
+        enough = min(len(chosen), at + (max(request.limit, SPARE) if at else request.limit))
+        while enough < len(chosen) and chosen[enough].score == chosen[enough - 1].score:
+            enough += 1
+        for one, row in with_rows(scope, chosen[at:enough], request.at):
+            first = (
+                place.setdefault(row.content, len(best))
+                if is_once and one.layer == "episodes"
+                else len(best)
+            )
+            if first == len(best):
+                best.append((one, row))
+            else:
+                leading, leading_row = best[first]
+                best[first] = (
+                    replace(leading, echoes=(*leading.echoes, one, *one.echoes)),
+                    leading_row,
+                )
+        at = enough
     best.sort(key=lambda p: (*p[0].order[:2], -p[1].created_at.timestamp(), p[1].id))
     return best[: request.limit]
 
@@ -167,40 +249,41 @@ def rows_of(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) 
     if layer == "memories" and at.known_at is not None:
         return statements.rows(KNOWN_MEMORY_ROWS, values | {"known_at": at.known_at})
     rows = statements.rows(ROWS[layer], values)
+    if layer == "summaries":
+        return [FoundSummary.of(row) for row in rows]
     if at.is_now or layer != "features":
         return rows
     features = Feature.objects.filter(pk__in=[row.id for row in rows]).as_of(at)
     then = {feature.pk: feature for feature, _ in features}
-    names = (*Feature.SNAPSHOT, "content")
+    names = (*Feature.SNAPSHOT, "content", "updated_at")
     return [
         row._replace(ended_at=None, **{name: getattr(then[row.id], name) for name in names})
         for row in rows
     ]
 
 
-def _who_sees(scope: Scope) -> dict[str, Any]:
-    subjects = None if scope.subject_ids is None else list(scope.subject_ids)
-    return {"bound": scope.agent_id, "subjects": subjects}
-
-
 def _add_sources(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> None:
-    """The newest message that each memory stands on, as far as the asker may see it."""
-    memories = [hit for hit in hits if hit.memory]
-    values = _who_sees(scope) | {"ids": [hit.row.id for hit in memories]}
+    """The newest message that each memory stands on, or the passage of a document, as far as the
+    asker may see it."""
+    memories = {hit.row.id: hit for hit in hits if hit.memory}
+    values = seen_values(scope) | {"ids": list(memories), "workspace": scope.workspace_id}
     values["known_at"] = request.at.known_at
-    quotes = {row.row_id: row for row in statements.rows(NEWEST_CITED, values)} if memories else {}
-    ids = list({row.episode_id for row in quotes.values()})
-    episodes = {row.id: row for row in rows_of(scope, "episodes", ids, request.at)} if ids else {}
     stems = set(lexical.stems(request.query))
-    for hit in memories:
-        quote = quotes.get(hit.row.id)
-        if quote and (episode := episodes.get(quote.episode_id)):
-            place = passage_of(episode.content, [(quote.start, quote.end)], stems)
-            hit.source = SourceMessage(episode, *place)
+    for row in statements.rows(SOURCE_ROWS, values) if memories else ():
+        place = passage_of(row.content, [(row.start, row.end)], stems)
+        memories[row.row_id].source = SourceMessage(row, *place)
+    unsaid = [
+        hit for hit in memories.values() if hit.source is None and hit.row.source == EXTRACTED
+    ]
+    values["ids"] = [hit.row.id for hit in unsaid]
+    for row in statements.rows(DOCUMENT_SOURCE_ROWS, values) if values["ids"] else ():
+        quote = (row.start - row.begun, row.end - row.begun)
+        place = passage_of(row.content, [quote], stems)
+        memories[row.row_id].source = SourcePassage(row, *place)
 
 
 def _cite(scope: Scope, hits: Sequence[Hit], at: AsOf) -> None:
-    values = _who_sees(scope) | {"changes": [], "known_at": at.known_at}
+    values = seen_values(scope) | {"changes": [], "known_at": at.known_at}
     if features := [hit.row.id for hit in hits if hit.feature]:
         # The changes by which these features say what they say.
         changes = Feature.objects.filter(pk__in=features).as_of(at)
@@ -211,4 +294,4 @@ def _cite(scope: Scope, hits: Sequence[Hit], at: AsOf) -> None:
             for row in statements.rows(statement, values | {"ids": ids}):
                 cited.setdefault(row.row_id, []).append(row)
     for hit in hits:
-        hit.citations = cited.get(hit.row.id, [])
+        hit.citations = list(hit.summary.cited) if hit.summary else cited.get(hit.row.id, [])

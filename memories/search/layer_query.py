@@ -3,8 +3,8 @@
 Vectors that a remote model made are kept for all processes of this machine, a file for each: 256
 folders of at most PER_FOLDER, the least recently used goes first. Files, because a row in the
 database would be a write on the path of every search, and because nothing here is worth a backup. A
-name is a hash: no query can be read from it. A local model is faster than any file and is not
-kept."""
+name is a hash: no query can be read from it. A local model is faster than any file: each process
+keeps a few hundred of its vectors, by the same hash."""
 
 import logging
 import os
@@ -20,14 +20,18 @@ from django.conf import settings
 
 from memories import breakers, metrics
 from memories.errors import Forbidden, ProviderError, Unasked
-from memories.index import statements, workspace_index
+from memories.index import configured_embedder, statements
 from memories.models import BELIEVED, SAID, Layer, WorkspaceIndex
-from memories.providers import Vector, embeddable
+from memories.models.memory_state import KNOWN_AT as K
+from memories.models.memory_state import VALID_AT as V
+from memories.providers import Embedder, Vector, embeddable
 from memories.search import filter_sql, filters
 from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.request import LAYERS, WORDS_ONLY, SearchRequest, Trace
 from workspaces.scope import NOBODY, NotAllowed, Scope, agent_to_read
 
+PER_PROCESS = 512  # 0.5 MB of 256 dimensions
+_local: dict[str, Vector | None] = {}
 PER_FOLDER = 40  # 10,240 vectors in all: 31 MB of 1,536 dimensions
 
 
@@ -37,16 +41,19 @@ def vector_of(index: WorkspaceIndex, query: str) -> Vector | None:
     Raises ProviderError; at once where the model's breaker is open. Hits and misses are counted as
     `query_vectors`.
     """
-    embedder = workspace_index.embedder_of(index)
-    if not embedder.is_remote or not embeddable(query):
+    embedder = configured_embedder.embedder_of(index)
+    if not embedder.dimensions or not embeddable(query):
         return embedder.embed_one(query)
     known = (embedder.provider, settings.OPENAI_BASE_URL, embedder.name, embedder.dimensions, query)
     name = sha256(repr(known).encode(errors="surrogatepass")).hexdigest()
+    if not embedder.is_remote:
+        return _local_vector(embedder, index, query, name)
     path = Path(settings.QUERY_CACHE_DIR) / name[:2] / name[2:]
     found = kept = _read(path, embedder.dimensions)
     if kept is None:
-        quick = workspace_index.in_a_search(embedder)
-        line = workspace_index.line_to(quick, "query", settings.QUERY_TIMEOUT)
+        quick = configured_embedder.in_a_search(embedder)
+        seconds = settings.QUERY_TIMEOUT
+        line = configured_embedder.line_to(quick, "query", seconds, index.workspace_id)
 
         def made() -> Vector | None:
             """Kept where it is made: an open breaker is tried beside, and nobody waits for it."""
@@ -60,6 +67,40 @@ def vector_of(index: WorkspaceIndex, query: str) -> Vector | None:
         outcome = "miss" if kept is None else "hit"
         metrics.count("query_vectors", outcome=outcome, workspace=str(index.workspace_id))
     return found
+
+
+def _write(path: Path, vector: Vector) -> None:
+    """In half precision, as the index compares it. Without space on the disk nothing is kept."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix="new-", delete=False) as file:
+            file.write(vector.astype(np.float16).tobytes())
+        os.replace(file.name, path)
+        kept = [(entry.stat().st_atime, entry.path) for entry in os.scandir(path.parent)]
+        for _, oldest in sorted(kept)[: max(0, len(kept) - PER_FOLDER)]:
+            Path(oldest).unlink(missing_ok=True)
+    except OSError:
+        metrics.count("query_vectors", outcome="not kept")
+
+
+def _local_vector(
+    embedder: Embedder, index: WorkspaceIndex, query: str, name: str
+) -> Vector | None:
+    """Of a model in this process: kept in it, by hash."""
+    if not settings.QUERY_CACHE_SECONDS:
+        return embedder.embed_one(query)
+    outcome = "hit" if name in _local else "miss"
+    metrics.count("query_vectors", outcome=outcome, workspace=str(index.workspace_id))
+    if outcome == "miss":
+        if len(_local) >= PER_PROCESS:
+            _local.clear()
+        _local[name] = embedder.embed_one(query)
+    return _local[name]
+
+
+def forget_vectors() -> None:
+    """This process has kept none."""
+    _local.clear()
 
 
 def _read(path: Path, dimensions: int) -> Vector | None:
@@ -77,20 +118,6 @@ def _read(path: Path, dimensions: int) -> Vector | None:
     except OSError:
         return None
     return np.frombuffer(data, np.float16).astype(np.float32)
-
-
-def _write(path: Path, vector: Vector) -> None:
-    """In half precision, as the index compares it. Without space on the disk nothing is kept."""
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix="new-", delete=False) as file:
-            file.write(vector.astype(np.float16).tobytes())
-        os.replace(file.name, path)
-        kept = [(entry.stat().st_atime, entry.path) for entry in os.scandir(path.parent)]
-        for _, oldest in sorted(kept)[: max(0, len(kept) - PER_FOLDER)]:
-            Path(oldest).unlink(missing_ok=True)
-    except OSError:
-        metrics.count("query_vectors", outcome="not kept")
 
 
 log = logging.getLogger(__name__)
@@ -145,9 +172,18 @@ def query_vector(
         return None
 
 
+# Of a document, what it said at that time; over `row`.
+SAID_BY_DOCUMENT = f"""(row.known_from <= {K}
+  and (row.superseded_at is null or row.superseded_at > {K})
+  and ({V} is null or row.occurred_at <= {V}))"""
+THEN = {"memories": BELIEVED, "chunks": SAID_BY_DOCUMENT}
+
+
 def in_layer(request: SearchRequest, asked: LayerQuery, layer: str) -> LayerQuery | None:
     """The question put to one layer; None where its filters leave nothing to find there."""
     if layer != "memories" and (request.fact_types or request.categories):
+        return None
+    if layer == "summaries" and not request.at.is_now:  # they tell what is known now
         return None
     own = {"factType": list(request.fact_types), "category": list(request.categories)}
     tree = filters.all_of(own, request.filter)
@@ -157,6 +193,7 @@ def in_layer(request: SearchRequest, asked: LayerQuery, layer: str) -> LayerQuer
     history = not request.at.is_now and layer != "features"
     if history:
         values |= request.at.values
-        conditions.append(BELIEVED if layer == "memories" else SAID)
-    wanted = RowCondition(" and ".join(conditions), history and layer == "memories")
+        conditions.append(THEN.get(layer, SAID))
+    # What was replaced is in no index for search.
+    wanted = RowCondition(" and ".join(conditions), history and layer in THEN)
     return replace(asked, layer=LAYERS[layer], wanted=wanted, wanted_values=values)

@@ -15,7 +15,13 @@ from memories.models import EmbeddingModel, Layer, WorkspaceIndex
 from memories.ranking import Columns
 from memories.ranking.columns import Array
 from memories.search import after_ranking, candidates, layer_query
-from memories.search.after_ranking import by_place, collapse, newest_first
+from memories.search.after_ranking import (
+    by_place,
+    by_turns,
+    collapse,
+    newest_first,
+    with_repeats,
+)
 from memories.search.candidates import DATED, DEEP, OF_QUESTION, OF_TURN, TOP, Depth, EntryMatch
 from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.layer_query import in_layer, query_vector
@@ -166,17 +172,24 @@ def _parts(
 
 
 def _pool(
-    index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery, *, with_vector: bool
+    index: WorkspaceIndex,
+    request: SearchRequest,
+    asked: LayerQuery,
+    *,
+    with_vector: bool,
+    side: ranking.EventSide | None = None,
 ) -> tuple[ranking.Columns, ranking.QueryView]:
     """Candidates of all layers, and the query as the rankings see it."""
-    people = workspace_index.participants(index, asked.subject)
+    people, voices = workspace_index.participants(index, asked.subject)
     view = ranking.analyse(
         request.query,
         people,
-        now=timezone.now(),
+        voices,
+        now=request.now or timezone.now(),
         order=index.date_order,
         beside=index.languages,
     )
+    view = replace(view, side=side) if side else view
     embed: Embed = lambda _: None  # noqa: E731 -- by words alone
     if with_vector:
         embed = partial(query_vector, query=view.meaning, notes=asked.notes)
@@ -189,9 +202,12 @@ def _pool(
             # A memory names whom it is about; an episode is told by its author, not by its words.
             names = () if layer == "episodes" else view.names
             parts.append(part.pool([*view.terms, *names], depth))
-    pool = ranking.Columns.joined(parts)
+    pool = ranking.Columns.joined(parts).weighed_for(view.turn)
     # Without vectors nothing but its words speaks for a row.
-    pool = pool.taken(pool.bm25 > 0) if vector is None else pool
+    if vector is None:
+        pool = pool.taken(pool.bm25 > 0)
+    elif view.turn >= A_TURN and request.at.is_now and "episodes" in request.layers:
+        pool = candidates.cosines_around(index, replace(asked, vector=vector), pool)
     if asked.trace:
         items = (uuid.UUID(bytes=item.tobytes()) for item in pool.items)
         asked.trace.ranks |= dict(zip(items, pool.ranks(depth.top), strict=True))
@@ -200,7 +216,7 @@ def _pool(
 
 def depth_of(index: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> Depth:
     """How many are ranked: fewer where nothing could lift those further down."""
-    if view.dates and request.ranking == "hybrid":
+    if (view.dates or view.side) and request.ranking == "hybrid":
         return DATED
     lifted = view.looks_far or request.recency or index.ranking or request.ranking != "hybrid"
     if lifted or _most(request) > OF_TURN.top:
@@ -238,8 +254,49 @@ def rank(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> li
         return by_place(scaled, request.threshold)
     if request.ranking == "keyword":
         pool, _ = _pool(index, request, asked, with_vector=False)
-        return by_place(_scored(ranking.by_keyword(pool)), request.threshold)
-    pool, view = _pool(index, request, asked, with_vector=True)
+        ranked = _scored(ranking.by_keyword(pool))
+        return ranked if len(request.layers) < 2 else collapse(ranked[: _most(request) * ECHOES])
+    event = ranking.event_question(request.query, request.now or timezone.now(), index.date_order)
+    if event is None:
+        return _hybrid(index, request, asked)
+    turns = by_turns([*_of_events(index, request, asked, event), _hybrid(index, request, asked)])
+    return with_repeats(turns) if len(request.layers) > 1 else turns
+
+
+EACH = 2  # hits of a part of a question that names events
+
+
+def _of_events(
+    index: WorkspaceIndex,
+    request: SearchRequest,
+    asked: LayerQuery,
+    question: ranking.EventQuestion,
+) -> Iterator[list[Scored]]:
+    """What tells of each event; or, where something is asked of before or after one, what is told
+    of then. Nothing where the event is not found."""
+    asked = replace(asked, trace=None)
+    parts = [replace(request, query=text, limit=EACH) for text in question.events]
+    if not question.about:
+        yield from (_hybrid(index, part, asked)[:EACH] for part in parts)
+        return
+    pool, view = _pool(index, parts[0], asked, with_vector=True)
+    best = ranking.hybrid(view, pool, limit=1, weights=ranking.Weights.of(index.ranking))
+    if not best or not best[0].parts.get("keyword"):
+        return
+    place = int(np.flatnonzero((pool.ids == best[0].id) & (pool.layers == best[0].layer))[0])
+    at = pool.at[place] if np.isnan(pool.event[place]) else pool.event[place]
+    if not np.isnan(at):
+        side = ranking.EventSide(float(at), question.is_before, question.is_near)
+        yield _hybrid(index, replace(request, query=question.about, limit=EACH), asked, side)[:EACH]
+
+
+def _hybrid(
+    index: WorkspaceIndex,
+    request: SearchRequest,
+    asked: LayerQuery,
+    side: ranking.EventSide | None = None,
+) -> list[Scored]:
+    pool, view = _pool(index, request, asked, with_vector=True, side=side)
     mixed = len(request.layers) > 1
     most = _most(request) * (ECHOES if mixed else 1)
     weights, recency = ranking.Weights.of(index.ranking), None
@@ -247,6 +304,8 @@ def rank(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> li
         own = request.recency
         recency = ranking.RecencyBoost(own.weight, own.half_life_days, timezone.now())
     ranked = _scored(ranking.hybrid(view, pool, limit=most, weights=weights, recency=recency))
+    if request.layers == ("chunks",):
+        ranked = _scored(ranking.by_passage(pool, recency))[:most]
     if asked.trace:
         asked.trace.stages["ranking"] = ranked
     if not mixed:

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Annotated, Any, Protocol
 
 from pydantic import Field
@@ -10,7 +11,7 @@ from pydantic import Field
 from memories.models import NOW, AsOf, Category, FactType, Layer, Link
 from memories.ranking import Weights
 from memories.search.filters import Filter
-from workspaces.request_fields import ExternalId, Flag, Number, OneOf, Text, Whole, declared
+from workspaces.request_fields import ExternalId, Flag, Number, OneOf, Whole, Words, declared
 
 # How the vectors of a layer were compared, each later one tells more than those before it.
 PATHS = ("exact", "hnsw", "hnsw_then_exact")
@@ -72,8 +73,13 @@ LAYERS = {
     "memories": Layer.MEMORIES,
     "episodes": Layer.EPISODES,
     "features": Layer.FEATURES,
+    "chunks": Layer.CHUNKS,
+    "summaries": Layer.SUMMARIES,
 }
-SINGULAR = {"memories": "memory", "episodes": "episode", "features": "feature"}
+SINGULAR = {
+    "memories": "memory", "episodes": "episode", "features": "feature", "chunks": "chunk",
+    "summaries": "summary",
+}  # fmt: skip
 WORDS_ONLY, NOT_RERANKED = "words_only", "not_reranked"
 # What a search had to do without.
 NOTES = {
@@ -97,7 +103,7 @@ class Recency:
 class SearchOptions:
     """What a caller may say of a search, in their words and the server's own alike."""
 
-    query: Annotated[Text, Field(max_length=10_000)]
+    query: Annotated[Words, Field(max_length=10_000)]
     limit: Annotated[Whole, Field(ge=1, le=100)] = 10
     user_id: Annotated[
         ExternalId, Field(description="What is about this subject or nobody in particular.")
@@ -119,6 +125,13 @@ class SearchOptions:
         ),
     ] = False
     threshold: Annotated[Number, Field(ge=0, le=1)] | None = None
+    min_similarity: (
+        Annotated[
+            Number,
+            Field(ge=0, le=1, description="Of a hit's `similarity`: the others are left out."),
+        ]
+        | None
+    ) = None
     layers: Annotated[tuple[Annotated[str, OneOf(LAYERS)], ...], Field(min_length=1)] = (
         "memories",
     )
@@ -126,12 +139,14 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest(SearchOptions):
-    """A validated question; ids are the callers' own. `filter` comes from `filters.parse`."""
+    """A validated question; ids are the callers' own. `filter` comes from `filters.parse`. `now` is
+    when it is asked, for "last week": this moment, if nothing is said."""
 
     memory_scope: str = ""
     filter: Filter | None = None
     at: AsOf = NOW
     include: frozenset[str] = frozenset()
+    now: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +162,33 @@ class SourceMessage:
         return str(self.episode.content[self.start : self.end])
 
 
+@dataclass(frozen=True, slots=True)
+class SourcePassage:
+    """The words of a document that a memory stands on: `start` to `end` of the passage that `row`
+    has as `content`, which begins at `begun` of the document's text."""
+
+    row: Any
+    start: int
+    end: int
+
+    @property
+    def episode(self) -> None:
+        """It is no message."""
+
+    @property
+    def text(self) -> str:
+        return str(self.row.content[self.start : self.end])
+
+
 @dataclass(slots=True)
 class Hit:
     """One result: its layer and score, how the score came about, and the row, which has an id, a
     content and the callers' own ids.
 
-    `ranks`, where scores are asked for: its place among the candidates of its layer on each side
-    that brought it, from 1. `echoes`: what is told by this hit, too, and has no place of its own:
-    the episode that a memory stands on, or the memories that stand on an episode, best first.
+    `similarity` is 0 to 1 and compares hits of any two queries. `ranks`, where scores are asked
+    for: its place among the candidates of its layer on each side that brought it, from 1.
+    `echoes`: what is told by this hit, too, and has no place of its own: the episode that a memory
+    stands on, or the memories that stand on an episode, best first.
     """
 
     layer: str
@@ -162,12 +196,13 @@ class Hit:
     scores: dict[str, float]
     row: Any
     cosine: float | None = None
+    similarity: float = 0.0
     ranks: dict[str, int] | None = None
     citations: list[Any] | None = None
     chain: list[Link] | None = None
     neighbours: list[Any] | None = None
     echoes: "list[Hit]" = field(default_factory=list)
-    source: "SourceMessage | None" = None
+    source: "SourceMessage | SourcePassage | None" = None
 
     @property
     def memory(self) -> Any:
@@ -181,6 +216,14 @@ class Hit:
     @property
     def feature(self) -> Any:
         return self.row if self.layer == "features" else None
+
+    @property
+    def chunk(self) -> Any:
+        return self.row if self.layer == "chunks" else None
+
+    @property
+    def summary(self) -> Any:
+        return self.row if self.layer == "summaries" else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,34 +6,38 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from memories import metrics
+from memories import metrics, search_counts
 from memories.errors import Invalid
 from memories.index import workspace_index
+from memories.models import WorkspaceIndex
 from memories.providers import network
 from memories.ranking import Weights
 from memories.search import after_ranking
-from memories.search.confidence import confidence_of
+from memories.search.confidence import confidence_of, similarity_by_words, similarity_of
 from memories.search.hits import hits_of, with_rows
 from memories.search.layer_query import asked_of
 from memories.search.rank import rank
 from memories.search.request import NOT_RERANKED, Scored, SearchAnswer, SearchRequest
-from workspaces.scope import Scope
+from workspaces.scope import NOBODY, Scope
 
 log = logging.getLogger(__name__)
 
 
-def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
+def search(
+    scope: Scope, request: SearchRequest, index: WorkspaceIndex | None = None
+) -> SearchAnswer:
     """The best hits of the asked layers, best first. Raises Invalid, Forbidden, and for the
     ranking `vector` ProviderError.
 
     Without a vector (no embedder, a provider that fails, no word it knows) words alone decide. All
     embedders together are waited for QUERY_TIMEOUT at most; what was missing stands in `notes`.
     With `rerank` there are 50 hits at most; where the reranker fails, the ranking stays as it is.
+    `index` is the workspace as it would be under other settings or another model.
     """
     if request.rerank and not after_ranking.is_reranker_configured():
         raise Invalid("rerank", "No reranker is configured: set RERANK_BASE_URL.", "not_configured")
     started = time.perf_counter()
-    index = workspace_index.index_for(scope)
+    index = index or workspace_index.index_for(scope)
     asked = asked_of(scope, request)
     with network.patience(settings.QUERY_TIMEOUT):
         ranked = rank(index, request, asked)
@@ -43,15 +47,29 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
         asked.notes.append(NOT_RERANKED)
     ordered = ranked if reranked is None else reranked
     least = request.threshold
-    good = [one for one in ordered if least is None or one.score >= least]
+    good = [
+        one
+        for one in ordered
+        if (least is None or one.score >= least) and _is_near(request, index, one.cosine)
+    ]
     hits = hits_of(scope, request, good)
+    for one in (one for hit in hits for one in (hit, *hit.echoes)):
+        by_meaning = similarity_of(one.cosine, index.embedding_model)
+        by_words = similarity_by_words(request.query, one) if by_meaning is None else 0.0
+        one.similarity = by_words if by_meaning is None else by_meaning
+    if request.min_similarity:
+        hits = [hit for hit in hits if hit.similarity >= request.min_similarity]
     if asked.trace:
         after = {"echoes": ranked, "rerank": ordered, "threshold": good}
         asked.trace.stages = {"ranking": ranked} | asked.trace.stages | after
         for one in [one for hit in hits for one in (hit, *hit.echoes)]:
             one.ranks = asked.trace.ranks.get(one.row.id, {})
     took = time.perf_counter() - started
+    subject = None if asked.subject == NOBODY else asked.subject
+    search_counts.count(scope.workspace_id, subject, len(hits))
     metrics.count("searches", took, ranking=request.ranking, workspace=str(scope.workspace_id))
+    served = (one.memory.id for hit in hits for one in (hit, *hit.echoes) if one.memory)
+    metrics.count_each(metrics.SERVED, "memory", map(str, served))
     if 0 < settings.SLOW_SEARCH_SECONDS <= took:
         log.warning(
             "Slow search in workspace %s: %.0f ms, %.0f of them for the ranking %s of %s; %d hits",
@@ -62,15 +80,22 @@ def search(scope: Scope, request: SearchRequest) -> SearchAnswer:
     for note in notes:
         metrics.count("searches_degraded", note=note, workspace=str(scope.workspace_id))
     weights = Weights.of(index.ranking) if request.ranking == "hybrid" else None
-    sure = confidence_of(request.query, hits)
+    sure = confidence_of(request.query, hits, request.limit)
     return SearchAnswer(hits, took * 1e3, weights, asked.trace, reranked is not None, notes, sure)
+
+
+def _is_near(request: SearchRequest, index: WorkspaceIndex, cosine: float | None) -> bool:
+    """False where its meaning is known to be further off than was asked for."""
+    near = similarity_of(cosine, index.embedding_model) if request.min_similarity else None
+    return near is None or near >= (request.min_similarity or 0.0)
 
 
 def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> list[Scored] | None:
     """The best in the reranker's order, what it left out behind them; None where it failed."""
     best = sorted(ranked, key=lambda found: found.order)[: after_ranking.RERANKED]
     texts = [(one, row.content) for one, row in with_rows(scope, best, request.at)]
-    scores = after_ranking.reranker_scores(request.query, [text for _, text in texts])
+    own = scope.workspace_id
+    scores = after_ranking.reranker_scores(own, request.query, [text for _, text in texts])
     if scores is None:
         return None
     return [

@@ -14,6 +14,7 @@ from math import log
 from memories.english import clauses, lexical
 
 RULE = "sentences-1"
+SUMMARY_SHARE = 0.25  # of a window's tokens: so much room is kept for what is chosen
 FACT, CENTRAL, RECENT, TELLING = 0.5, 0.35, 0.1, 0.05  # weights; they add up to one
 SHORTEST = 3  # stems; what says less is no more than a nod
 ENOUGH = 12  # stems from which on length no longer counts for a sentence
@@ -84,6 +85,35 @@ def choose(found: Iterable[Sentence], cost: Callable[[Sentence], int], room: int
             chosen.append(one)
             room -= price
     return sorted(chosen, key=lambda one: (one.index, one.start))
+
+
+MOST_TOPICS, LEAST_SAID, LARGEST_SHARE = 60, 3, 0.2
+
+
+def topics(texts: Sequence[str]) -> dict[str, list[int]]:
+    """What several of the texts speak of, by a word as it was written: the places of those texts.
+
+    A word that is in a fifth of them all tells nothing apart; of two that are in the same texts
+    the longer one names the topic.
+    """
+    places: dict[str, list[int]] = {}
+    written: dict[str, Counter[str]] = {}
+    for at, text in enumerate(texts):
+        for word in dict.fromkeys(text.lower().split()):
+            bare = word.strip(".,;:!?\"'()[]’”“")
+            for stem in lexical.stems(bare) if bare.isalpha() else ():
+                own = places.setdefault(stem, [])
+                if not own or own[-1] != at:
+                    own.append(at)
+                written.setdefault(stem, Counter())[bare] += 1
+    most = max(LEAST_SAID, LARGEST_SHARE * len(texts))
+    names: dict[tuple[int, ...], str] = {}
+    for stem, own in places.items():
+        if LEAST_SAID <= len(own) <= most:
+            [(word, _)] = written[stem].most_common(1)
+            names[tuple(own)] = max(word, names.get(tuple(own), ""), key=len)
+    largest = sorted(names, key=lambda own: (-len(own), names[own]))[:MOST_TOPICS]
+    return {names[own]: list(own) for own in largest}
 
 
 def again(index: int, said: Said, span: tuple[int, int], score: float) -> Sentence | None:

@@ -83,8 +83,8 @@ def summarize(summary_id: uuid.UUID) -> ConversationSummary | None:
         return row
     with leases.renewed(partial(held, row)):
         heard = list(audience(row).order_by("-occurred_at", "-position")[KEEP : KEEP + MOST])[::-1]
-        made = _made(row, heard) if heard else None
-        write(row, made)
+        new = made(row, heard) if heard else None
+        write(row, new)
     return row
 
 
@@ -95,14 +95,15 @@ def held(row: ConversationSummary) -> QuerySet[ConversationSummary]:
     )
 
 
-def _made(row: ConversationSummary, heard: Sequence[Episode]) -> NewSummary:
-    """A model's, where one is configured; where it fails, its last one or chosen sentences."""
-    ladder, error = chain_of(row.workspace_id), None
+def made(row: ConversationSummary, heard: Sequence[Episode], room: int = ROOM) -> NewSummary:
+    """A model's, where one is configured; where it fails, its last one or chosen sentences, of
+    `room` tokens."""
+    ladder, error = chain_of(row.workspace_id, "summaries"), None
     seen = max(episode.position for episode in heard)
     if ladder is not None:
         try:
-            if made := _by_model(row, heard, ladder):
-                return replace(made, seen=seen, episodes=len(heard))
+            if new := _by_model(row, heard, ladder):
+                return replace(new, seen=seen, episodes=len(heard))
         except ProviderError as failed:
             error = failed
     if error is not None and row.method == Method.LLM and row.lines and row.upto_at:
@@ -111,14 +112,14 @@ def _made(row: ConversationSummary, heard: Sequence[Episode]) -> NewSummary:
             Method.LLM, row.rule, row.lines, row.tokens, upto,
             error=error, seen=row.seen, episodes=row.episodes,
         )  # fmt: skip
-    return replace(chosen(heard), error=error, seen=seen, episodes=len(heard))
+    return replace(chosen(heard, room), error=error, seen=seen, episodes=len(heard))
 
 
-def chosen(heard: Sequence[Episode]) -> NewSummary:
+def chosen(heard: Sequence[Episode], room: int = ROOM) -> NewSummary:
     """By choosing sentences: their places, with their scores."""
     cited = citations(episode.pk for episode in heard)
     found = choose_sentences.weighed(texts_with_citations(heard, cited))
-    kept = choose_sentences.choose(found, lambda one: tokens_of(one.text), ROOM)
+    kept = choose_sentences.choose(found, lambda one: tokens_of(one.text), room)
     lines = [
         {
             "episode": str(heard[one.index].pk),

@@ -12,6 +12,7 @@ from memories.transcripts import (
     chat_messages,
     dataset_formats,
     json_files,
+    memory_exports,
     text_files,
 )
 from memories.transcripts.text_files import BOM, LONGEST
@@ -95,10 +96,19 @@ READERS = {
     "locomo": FormatReader(dataset_formats.is_locomo, dataset_formats.read_locomo),
     "beam": FormatReader(dataset_formats.is_beam, dataset_formats.read_beam),
     "realmem": FormatReader(dataset_formats.is_realmem, dataset_formats.read_realmem),
+    "claude-memory": FormatReader(
+        memory_exports.is_claude_memory, memory_exports.read_claude_memory
+    ),
+    "supermemory": FormatReader(memory_exports.is_supermemory, memory_exports.read_supermemory),
+    "mem0": FormatReader(memory_exports.is_mem0, memory_exports.read_mem0),
     "messages": FormatReader(chat_messages.is_messages, chat_messages.read_messages),
 }
 SAME = {"openai": "messages", "anthropic": "messages"}
-LAYOUTS = {"text": text_files.read_text, "markdown": text_files.read_markdown}
+LAYOUTS = {
+    "text": text_files.read_text,
+    "markdown": text_files.read_markdown,
+    "statements": memory_exports.read_statements,
+}
 VALUES = {"jsonl": json_files.values_of_lines, "json": json_files.values_of_json}
 FORMATS = (*LAYOUTS, *VALUES, *READERS, *SAME)
 

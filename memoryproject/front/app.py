@@ -15,17 +15,14 @@ from typing import Any
 
 from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
 
-from memoryproject.front.answers import ClientGone, Refusal
-from memoryproject.front.bodies import Bodies
-from memoryproject.front.lanes import BESIDE, LANES, READ, WAITING, Lane
-from memoryproject.front.options import Options
+from memoryproject.front.bodies import Bodies, close_excess
+from memoryproject.front.lanes import BESIDE, LANES, MCP, READ, WAITING, Lane, Options
 from memoryproject.front.pools import Gone, Pool, PoolConnection, PoolReply, Queued
-from memoryproject.front.relay import Relay, is_stream
-from memoryproject.front.requests import Request, request_of
-from memoryproject.front.sockets import close_excess
+from memoryproject.front.requests import ClientGone, Refusal, Request, request_of
+from memoryproject.front.streams import StreamConnection, Streams, streams_socket
 from memoryproject.front.tenants import Tenants
 from memoryproject.front.waits import Waits
-from memoryproject.front.wire import SESSION
+from memoryproject.front.wire import POSITION, SESSION
 from memoryproject.log_lines import JSONLines
 
 log = logging.getLogger("memoryproject.front")
@@ -50,7 +47,7 @@ class Front:
         self.tenants = Tenants()
         self.bodies = Bodies(options.largest_body, options.body_seconds)
         self.waits = Waits(self.pools[BESIDE.name])
-        self.relay = Relay(options.streams)
+        self.streams = Streams()
         self.elsewhere: dict[tuple[str, str], float] = {}
         self.breathing = 0
         self.refused: dict[str, int] = {}
@@ -61,11 +58,13 @@ class Front:
         most = self.options.most_connections
         if files != resource.RLIM_INFINITY:
             most = min(most, files)
-        with suppress(FileNotFoundError):
-            os.unlink(self.options.socket)
-        loop.run_until_complete(
-            loop.create_unix_server(lambda: PoolConnection(self.pools), self.options.socket)
-        )
+        for path, connection in (
+            (self.options.socket, lambda: PoolConnection(self.pools)),
+            (streams_socket(self.options.socket), lambda: StreamConnection(self.streams)),
+        ):
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+            loop.run_until_complete(loop.create_unix_server(connection, path))
         self.bound_connections(loop, most * 3 // 4)
         gc.freeze()  # what is loaded stays, and is not looked through again
 
@@ -114,17 +113,22 @@ class Front:
             self.check_share(request, known=known)
             holder = request.tenant
             has_body = (length and length != "0") or "transfer-encoding" in headers
-            if has_body:
+            if has_body and request.is_upload:
+                largest = max(options.largest_upload, options.largest_body)
+                request.spooled = await self.bodies.spool(proto, length, holder, largest)
+            elif has_body:
                 request.body = await self.bodies.read(proto, length, holder, known=known)
             try:
                 if has_body:
                     self.check_share(request, known=known)  # other bodies came meanwhile
-                if is_stream(request.path):
-                    await self.relay.pass_on(request, scope, proto)
-                    return
                 reply = await self.unless_gone(self.answer(request), proto)
             finally:
                 self.bodies.release(len(request.body), holder)
+                if request.spooled is not None:
+                    os.unlink(request.spooled[0])
+        if "stream" in reply.head:
+            await self.streams.pass_on(request, reply, proto)
+            return
         await self.send(request, reply, proto)
 
     async def refusal_of_unknown(self, request: Request) -> PoolReply | None:
@@ -161,11 +165,12 @@ class Front:
         wait = reply.head.get("wait")
         if wait and await self.waits.until_settled(*wait):
             request.environ[SESSION] = wait[0]
-            reply = await self.work(request, READ)
+            reply = await self.work(request, MCP if request.lane is MCP else READ)
         return reply
 
     async def work(self, request: Request, lane: Lane) -> PoolReply:
         name = f"{request.method} {request.path}, request {request.request_id}"
+        request.environ[POSITION] = self.tenants.position_of(request.tenant)
         for attempt in (1, 2):
             try:
                 reply = await self.pools[lane.name].reply_to(
@@ -181,8 +186,11 @@ class Front:
                     continue
                 detail = "The process that had this ended before it answered."
                 raise Refusal(503, detail, "process_ended", wait=1) from None
-            if tenant := reply.head.get("tenant"):
-                self.tenants.learn(request.credential, tenant)
+            tenant = reply.head.get("tenant")
+            if tenant:
+                self.tenants.learn(request.credential, tenant, reply.head.get("cap"))
+            if position := reply.head.get("position"):
+                self.tenants.saw(tenant or request.tenant, position)
             return reply
         raise AssertionError
 
@@ -283,6 +291,10 @@ class Front:
         ]
         lines.append("# TYPE memory_front_bodies_bytes gauge")
         lines.append(f"memory_front_bodies_bytes {self.bodies.held}")
+        lines.append("# TYPE memory_front_streams gauge")
+        lines.append(f"memory_front_streams {self.streams.open}")
+        lines.append("# TYPE memory_front_streams_dropped_total counter")
+        lines.append(f"memory_front_streams_dropped_total {self.streams.dropped}")
         return "\n".join([*lines, ""])
 
 

@@ -1,13 +1,46 @@
-"""The lanes: kinds of requests that do not queue behind each other, and the processes of each.
+"""The lanes: kinds of requests that do not queue behind each other, the processes of each, and what
+`up` tells the front, which reads no settings of its own."""
 
-A process of a lane does one request at a time (the lane `waiting`: one in each of its threads), so
-that one request is never in another one's way unless its whole lane is busy.
-"""
+import json
+import os
+from dataclasses import asdict, dataclass
 
-from dataclasses import dataclass
+VARIABLE = "FRONT_OPTIONS"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`socket` is where the web processes come to. Bodies in bytes, times in seconds, caps in
+    requests per minute (0: none)."""
+
+    socket: str
+    largest_body: int
+    body_seconds: float
+    largest_upload: int = 0
+    most_connections: int = 32_768
+    behind_proxy: bool = False
+    key_cap: int = 0
+    workspace_cap: int = 0
+    anonymous_cap: int = 0
+    log_level: str = "INFO"
+    log_format: str = "text"
+
+    def as_variable(self) -> dict[str, str]:
+        return {VARIABLE: json.dumps(asdict(self))}
+
+    @classmethod
+    def of_variable(cls) -> "Options":
+        return cls(**json.loads(os.environ[VARIABLE]))
+
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-READS_BY_POST = ("/memories/search", "/memories/context")
+READS_BY_POST = ("/memories/search", "/memories/context", "/documents/search")
+# Routes that the clients of other memory servers ask.
+OTHERS = ("/v1/", "/v2/", "/v3/", "/v4/", "/api/v2/")
+OTHERS_READ_BY_POST = (
+    "/search/", "/search", "v2/memories/", "v3/memories/", "/documents/list", "/profile",
+    "v2/memories/list", "/projects/get", "/projects/list", "/feature/get",
+)  # fmt: skip
 PASSWORDS = ("/admin/login", "/admin/password_change", "/admin/second-factor", "/accounts/")
 
 
@@ -31,14 +64,16 @@ LOGIN = Lane("login", queue=30, work=60, niceness=10)
 WAITING = Lane("waiting", queue=30, work=240, threads=16)
 # Health, figures, and who asks whether an ingest is done: answered beside the work.
 BESIDE = Lane("beside", queue=5, work=20, threads=2)
-LANES = {lane.name: lane for lane in (READ, WRITE, PAGES, LOGIN, WAITING, BESIDE)}
+# What speaks MCP has an event loop of its own; its places wait for models, too.
+MCP = Lane("mcp", queue=30, work=240, threads=16)
+LANES = {lane.name: lane for lane in (READ, WRITE, PAGES, LOGIN, WAITING, BESIDE, MCP)}
 
 
 def processes_of(lane: Lane, web: int) -> int:
     """How many processes a lane has where `up --web` says `web`."""
     if lane in (READ, WRITE):
         return web
-    return min(web, 2) if lane is PAGES else 1
+    return min(web, 2) if lane in (PAGES, MCP) else 1
 
 
 def lane_of(method: str, path: str) -> Lane:
@@ -46,6 +81,11 @@ def lane_of(method: str, path: str) -> Lane:
     if path.startswith("/api/v1/"):
         reads = method in SAFE or (method == "POST" and path.endswith(READS_BY_POST))
         return READ if reads else WRITE
+    if path.startswith(OTHERS):
+        reads = method in SAFE or (method == "POST" and path.endswith(OTHERS_READ_BY_POST))
+        return READ if reads else WRITE
+    if path == "/mcp" or path.startswith("/mcp/"):
+        return MCP
     if path in ("/health/ready", "/metrics"):
         return BESIDE
     if method not in SAFE and path.startswith(PASSWORDS):

@@ -1,17 +1,21 @@
-"""One request as the front holds it: what it says, and who asks."""
+"""One request as the front holds it, who asks, and what the front answers by itself: RFC 9457
+problems."""
 
 import hashlib
+import json
 import random
 import re
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 from memoryproject.front.lanes import Lane, lane_of
-from memoryproject.front.wire import packed
+from memoryproject.front.wire import BODY_FILE, packed
 
 ACCEPTED_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}\Z")
 SESSION_COOKIE = re.compile(r"(?:^|;\s*)(?:__Host-)?sessionid=([^;]+)")
 KEY_PREFIX = re.compile(r"(?:^|\s)(mp_[0-9a-z]{1,16})_")
+UPLOADS = "/documents"
 # Read by us, or of the connection and not of the request.
 OWN = frozenset({"content-type", "content-length", "transfer-encoding", "connection", "expect"})
 
@@ -19,7 +23,7 @@ OWN = frozenset({"content-type", "content-length", "transfer-encoding", "connect
 @dataclass(slots=True, eq=False)
 class Request:
     """`tenant` and `asker` say whose share it takes; a credential that proved nothing yet counts by
-    its address."""
+    its address. The body of an upload is `spooled`: the path of its file, and its size."""
 
     method: str
     path: str
@@ -28,6 +32,7 @@ class Request:
     credential: str
     lane: Lane
     body: bytes = b""
+    spooled: tuple[str, int] | None = None
     tenant: str = ""
     asker: str = ""
 
@@ -43,8 +48,16 @@ class Request:
         return found[1] if found else ""
 
     def frame(self) -> bytes:
-        length = {"CONTENT_LENGTH": str(len(self.body))}
-        return packed({"environ": self.environ | length}, self.body)
+        more = {"CONTENT_LENGTH": str(len(self.body))}
+        if self.spooled is not None:
+            more = {BODY_FILE: self.spooled[0], "CONTENT_LENGTH": str(self.spooled[1])}
+        return packed({"environ": self.environ | more}, self.body)
+
+    @property
+    def is_upload(self) -> bool:
+        kind = self.environ["CONTENT_TYPE"].lower()
+        is_form = self.method == "POST" and kind.startswith("multipart/form-data")
+        return is_form and self.path.startswith("/api/v1/") and self.path.endswith(UPLOADS)
 
 
 def request_of(scope: Any, *, behind_proxy: bool) -> Request:
@@ -99,3 +112,37 @@ def credential_of(environ: dict[str, Any]) -> str:
         cookie = SESSION_COOKIE.search(environ.get("HTTP_COOKIE", ""))
         shown = cookie[1] if cookie else ""
     return hashlib.sha256(shown.encode(errors="replace")).hexdigest() if shown else ""
+
+
+PROBLEM = "application/problem+json"
+
+
+class ClientGone(Exception):
+    """Nobody waits for the answer any more."""
+
+
+class Refusal(Exception):
+    """An answer that is an error; `wait` in seconds, for Retry-After."""
+
+    def __init__(self, status: int, detail: str, code: str, *, wait: float = 0) -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.code, self.wait = status, detail, code, wait
+
+    def headers(self, request_id: str) -> list[tuple[str, str]]:
+        headers = [("content-type", PROBLEM), ("x-request-id", request_id)]
+        if self.wait:
+            headers.append(("retry-after", str(max(1, round(self.wait)))))
+        return headers
+
+    def body(self, request_id: str) -> str:
+        return json.dumps(
+            {
+                "type": "about:blank",
+                "title": HTTPStatus(self.status).phrase,
+                "status": self.status,
+                "detail": self.detail,
+                "code": self.code,
+                "errors": [],
+                "requestId": request_id,
+            }
+        )

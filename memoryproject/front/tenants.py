@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from memoryproject.front.answers import Refusal
 from memoryproject.front.fairness import NOBODY
-from memoryproject.front.requests import Request
+from memoryproject.front.requests import Refusal, Request
 
 MOST_KNOWN = 20_000
 LEARNING = 2.0  # seconds
@@ -55,8 +54,10 @@ class Tenants:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self.caps = Caps(clock)
-        self._known: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        self._known: OrderedDict[str, tuple[str, float, int | None]] = OrderedDict()
         self._asking: dict[str, asyncio.Event] = {}
+        self._positions: OrderedDict[str, int] = OrderedDict()
+        self._newest = 0
 
     def name(self, request: Request) -> bool:
         """Say whose share the request takes; whether its credential is known.
@@ -94,20 +95,35 @@ class Tenants:
             del self._asking[request.credential]
             done.set()
 
-    def learn(self, credential: str, tenant: str) -> None:
+    def learn(self, credential: str, tenant: str, cap: int | None = None) -> None:
+        """`cap`: requests a minute of this key, where it has one of its own."""
         if credential:
-            self._known[credential] = tenant, self.clock()
+            self._known[credential] = tenant, self.clock(), cap
             self._known.move_to_end(credential)
             if len(self._known) > MOST_KNOWN:
                 self._known.popitem(last=False)
             if credential in self._asking:
                 self._asking[credential].set()
 
+    def saw(self, tenant: str, position: int) -> None:
+        """The database's log was so far when the tenant was answered."""
+        self._positions[tenant] = max(position, self._positions.get(tenant, 0))
+        self._positions.move_to_end(tenant)
+        self._newest = max(position, self._newest)
+        if len(self._positions) > MOST_KNOWN:
+            self._positions.popitem(last=False)
+
+    def position_of(self, tenant: str) -> int:
+        """What a tenant may have seen, of which more is not known: all there is."""
+        return self._positions.get(tenant, self._newest)
+
     def check_caps(
         self, request: Request, *, known: bool, key: int, workspace: int, anonymous: int
     ) -> None:
         """Raise Refusal where the operator's caps are reached."""
         if known:
+            *_, own = self._known[request.credential]
+            key = min(filter(None, (own, key)), default=0)
             pause = self.caps.take(request.asker, key) or self.caps.take(request.tenant, workspace)
         else:
             pause = self.caps.take(request.tenant, anonymous)

@@ -7,6 +7,7 @@ part of the body, further parts as {"more"}; or {"elsewhere": lane}, or {"settle
 {"pulse"} the front answers {"alive"}.
 """
 
+import asyncio
 import struct
 from typing import Any, BinaryIO
 
@@ -15,7 +16,13 @@ import msgspec
 # In the environ of a request: that the front can wait for it; whose it was; which session it is to
 # wait for, and how many seconds; and afterwards, which session it has waited for.
 FRONT, TENANT = "memoryproject.front", "memoryproject.tenant"
+BODY_FILE = "memoryproject.body_file"  # where the body lies, which is too long for a frame
+CAP = "memoryproject.cap"  # requests a minute of the key that asked, where it has a cap of its own
 WAIT, SESSION = "memoryproject.wait", "memoryproject.session"
+STREAM = "memoryproject.stream"  # the ticket of what follows the answer (see streams.py)
+
+# How far the database's log was when the tenant last asked, in bytes; and after the request.
+POSITION = "memoryproject.position"
 
 LENGTHS = struct.Struct("!II")
 Frame = tuple[dict[str, Any], bytes]
@@ -31,11 +38,24 @@ def read_frame(stream: BinaryIO) -> Frame | None:
     lengths = stream.read(LENGTHS.size)
     if len(lengths) < LENGTHS.size:
         return None
-    head, body = LENGTHS.unpack(lengths)
-    data = stream.read(head + body)
-    if len(data) < head + body:
-        return None
+    size = sum(LENGTHS.unpack(lengths))
+    data = stream.read(size)
+    return unpacked(lengths, data) if len(data) == size else None
+
+
+def unpacked(lengths: bytes, data: bytes) -> Frame:
+    """The frame of which these are the lengths and all that follows them."""
+    head, _ = LENGTHS.unpack(lengths)
     return msgspec.json.decode(data[:head]), data[head:]
+
+
+async def next_frame(reader: asyncio.StreamReader) -> Frame | None:
+    """As `read_frame`, in an event loop."""
+    try:
+        lengths = await reader.readexactly(LENGTHS.size)
+        return unpacked(lengths, await reader.readexactly(sum(LENGTHS.unpack(lengths))))
+    except asyncio.IncompleteReadError:
+        return None
 
 
 class Frames:

@@ -1,22 +1,25 @@
-"""Django's PostgreSQL backend, which also starts the embedded server for the first connection.
+"""Django's PostgreSQL backend, which also starts the embedded server for the first connection; and
+how migrations change tables.
 
 So `--help`, type checkers and `collectstatic` never start one."""
 
 import select
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from math import ceil
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from django.conf import settings
-from django.db.backends.postgresql import base, client, creation, features
+from django.core.management import CommandError
+from django.db import models
+from django.db.backends.postgresql import base, client, creation, features, schema
 
 from memoryproject import embedded_postgres
-from memoryproject.postgres import silence
+from memoryproject.postgres import login_check, silence, visible
 from memoryproject.postgres.connection import (
     BoundedConnection,
     ServerSilent,
@@ -26,6 +29,37 @@ from memoryproject.postgres.connection import (
 )
 from memoryproject.postgres.validation import DatabaseValidation, refuse_half_way
 from memoryproject.postgres_programs import program
+
+# The stubs name little of what Django's editor has.
+Editor: Any = object if TYPE_CHECKING else schema.DatabaseSchemaEditor
+
+
+class SchemaEditor(Editor):
+    sql_create_column_inline_fk = None  # added after, at the end of the migration
+    _is_adding = False
+
+    def add_field(self, model: type[models.Model], field: "models.Field[Any, Any]") -> None:
+        if field.many_to_many:
+            super().add_field(model, field)
+            return
+        self.sql_check_constraint, self._is_adding = "", True
+        try:
+            super().add_field(model, field)
+        finally:
+            del self.sql_check_constraint
+            self._is_adding = False
+        table, column = model._meta.db_table, field.column
+        if check := field.db_parameters(connection=self.connection)["check"]:
+            name = self._create_index_name(table, [column], suffix="_check")
+            self.execute(self._create_check_sql(model, name, check))
+        if field.unique and not field.primary_key:
+            self.execute(self._create_unique_sql(model, [field]))
+
+    def _iter_column_sql(self, *args: Any) -> Iterator[str]:
+        for part in super()._iter_column_sql(*args):
+            if not (self._is_adding and part == "UNIQUE"):
+                yield part
+
 
 ANSWERS_WITHIN = 3  # seconds
 PATIENCE = 10.0  # seconds for a server that was killed, or recovers from a killed backend
@@ -38,6 +72,7 @@ PASSING = (
     "shutting down",
     "starting up",
 )
+IDLE = psycopg.pq.TransactionStatus.IDLE
 READ_ONLY = b"default_transaction_read_only"
 
 
@@ -69,10 +104,26 @@ class DatabaseClient(client.DatabaseClient):
         return [str(program("psql")), *args[1:]], env
 
 
+class AloneCursor(psycopg.ClientCursor[Any]):
+    """Django's own. A statement outside of a transaction carries with it what it may see, in one
+    text: the server runs both in one transaction."""
+
+    def execute(self, query: Any, params: Any = None, **kwargs: Any) -> Any:
+        shown = visible.setting()
+        own = self.connection
+        if not shown or not own.autocommit or own.info.transaction_status != IDLE:
+            return super().execute(query, params, **kwargs)
+        text = query if isinstance(query, str) else query.as_string(self)
+        super().execute(f"{visible.command(shown).decode()}; {text}", params, **kwargs)
+        self.nextset()
+        return self
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     client_class = DatabaseClient
     creation_class = DatabaseCreation
     features_class = DatabaseFeatures
+    SchemaEditorClass = SchemaEditor
     validation_class = DatabaseValidation
 
     # psycopg, with our kind of connection
@@ -95,9 +146,32 @@ class DatabaseWrapper(base.DatabaseWrapper):
             time.sleep(0.05)
             embedded_postgres.ensure_running(home, recheck=True)
 
+    def get_connection_params(self) -> dict[str, Any]:
+        return {**super().get_connection_params(), "cursor_factory": AloneCursor}
+
+    def _configure_role(self, connection: psycopg.Connection[Any]) -> bool:
+        """Who takes a role after another login has that login's settings, and still finds the views
+        before the tables under them."""
+        is_taken: bool = super()._configure_role(connection)  # type: ignore[misc]  # the stubs lack it
+        if is_taken:
+            path = f"'{visible.VIEWS}, ' || quote_ident(current_schema())"
+            connection.execute(f"select set_config('search_path', {path}, false)")
+        return is_taken
+
+    def _savepoint_rollback(self, sid: str) -> None:
+        """What was told since the savepoint is forgotten with the rest."""
+        super()._savepoint_rollback(sid)  # type: ignore[misc]  # the stubs lack it
+        self.connection.shows = None
+
     def prepare_database(self) -> None:
         """What Django calls first when it migrates."""
         refuse_half_way(self)
+        self.ensure_connection()
+        if self.connection.is_shared:
+            raise CommandError(
+                "A pooler stands where DATABASE_URL points: name the server itself there, which is"
+                " migrated and gets its indexes so, and the pooler in APP_DATABASE_URL."
+            )
         super().prepare_database()
 
     def _connected(self, conn_params: dict[str, Any]) -> Any:
@@ -116,6 +190,19 @@ class DatabaseWrapper(base.DatabaseWrapper):
             raise
         made.answer_within = self.settings_dict.get("ANSWER_WITHIN")
         made.answers = partial(answers, conn_params) if is_web else None
+        try:
+            login_check.settle(made, self.settings_dict.get("LIMITS", {}))
+        except BaseException:
+            made.close()
+            raise
+        if made.is_shared:
+            # A cursor of the server's outlives its transaction, and the next one is elsewhere.
+            self.settings_dict["DISABLE_SERVER_SIDE_CURSORS"] = True
+            if self.settings_dict["OPTIONS"].get("assume_role"):
+                made.close()
+                raise login_check.PoolerRefused(
+                    "Behind a pooler web and worker need a login of their own: APP_DATABASE_URL."
+                )
         return made
 
     def is_usable(self) -> bool:

@@ -10,10 +10,11 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import psycopg
-from psycopg import errors
+from psycopg import errors, generators
 from psycopg.abc import PQGen
+from psycopg.pq import ExecStatus, TransactionStatus
 
-from memoryproject.postgres import silence
+from memoryproject.postgres import silence, visible
 
 INTERVAL = 0.1  # seconds between looks at what else happens, as psycopg's own
 Found = TypeVar("Found")
@@ -59,7 +60,31 @@ class BoundedConnection(psycopg.Connection[Any]):
     server does, asked over another connection; None where nobody shall be refused."""
 
     answer_within: float | None = None
+    is_shared: bool = False  # by a pooler, with other programs
     answers: Callable[[], bool] | None = None
+    # What the open transaction was told of visible workspaces; None where that is not known.
+    shows: str | None = None
+
+    def _start_query(self) -> PQGen[None]:
+        """Where a transaction begins, what is visible in it is said in the same breath."""
+        wanted = visible.setting()
+        if self._autocommit:
+            return
+        status = self.pgconn.transaction_status
+        if status == TransactionStatus.IDLE and wanted and not self._pipeline:
+            self.shows = wanted
+            begin = b"%b; %b" % (self._get_tx_start_command(), visible.command(wanted))
+            self.pgconn.send_query(begin)
+            for result in (yield from generators.execute(self.pgconn)):
+                if result.status != ExecStatus.COMMAND_OK:
+                    raise errors.error_from_result(result)
+            return
+        yield from super()._start_query()
+        if status == TransactionStatus.IDLE:
+            self.shows = ""
+        if self.shows != wanted and status != TransactionStatus.INERROR:
+            self.shows = wanted
+            yield from self._exec_command(visible.command(wanted))
 
     def wait(
         self, gen: PQGen[Found], interval: float = INTERVAL, timeout: float | None = None

@@ -6,9 +6,9 @@ prepared: a fifth of a millisecond for each, as much as the statement that finds
 
 import re
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import count
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
@@ -17,10 +17,17 @@ import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import abc, errors, generators
+from psycopg.abc import PQGen
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.pq import ConnStatus, ExecStatus, Format
-from psycopg.pq.abc import PGresult
+from psycopg.pq.abc import PGconn, PGresult
 
+from memoryproject.postgres import visible
+
+TEXT = 25  # the oid of the type
+# Of a statement that is alone, before it and in its transaction.
+SHOW = f"select set_config('{visible.SETTING}', $1, true)".encode()
+SETTER: "tuple[str, tuple[int, ...]]" = ("set what is visible", (TEXT,))
 MOST = 100  # statements of one connection; the least recently used goes first
 UNKNOWN = "26000"  # no statement of this name: psycopg deallocates all of them after a rollback
 PARAMETER = re.compile(r"%\((\w+)\)s")
@@ -74,10 +81,18 @@ def ask(wrapper: BaseDatabaseWrapper, statement: str, values: Mapping[str, Any])
         key = (statement, transformer.types or ())
         for _ in range(2):
             name = _name_of(raw, key, text)
-            raw.pgconn.send_query_prepared(
-                name, given, transformer.formats, result_format=Format.BINARY
-            )
-            result = _awaited(raw)
+            if shown := visible.setting():
+                setter = _name_of(raw, SETTER, SHOW)
+                send = partial(
+                    raw.pgconn.send_query_prepared,
+                    name, given, transformer.formats, result_format=Format.BINARY,
+                )  # fmt: skip
+                result = raw.wait(_shown(raw.pgconn, setter, shown.encode(), send))
+            else:
+                raw.pgconn.send_query_prepared(
+                    name, given, transformer.formats, result_format=Format.BINARY
+                )
+                result = _awaited(raw)
             if result.status == ExecStatus.TUPLES_OK:
                 return PreparedResult(result, transformer)
             error = _error(raw, result)
@@ -107,7 +122,7 @@ def _name_of(raw: Connection, key: tuple[str, tuple[int, ...]], text: bytes) -> 
         return name
     name = b"prepared_%d" % next(_numbers)
     if len(names) >= MOST:
-        raw.pgconn.send_query(b"deallocate " + names.popitem(last=False)[1])
+        raw.pgconn.send_close_prepared(names.popitem(last=False)[1])
         _awaited(raw)
     raw.pgconn.send_prepare(name, text, key[1])
     result = _awaited(raw)
@@ -115,6 +130,23 @@ def _name_of(raw: Connection, key: tuple[str, tuple[int, ...]], text: bytes) -> 
         raise _error(raw, result)
     names[key] = name
     return name
+
+
+def _shown(
+    pgconn: PGconn, setter: bytes, value: bytes, send: Callable[[], None]
+) -> PQGen[PGresult]:
+    """One round trip: what is visible, and the statement, in one transaction of their own. The
+    answer of the statement, or the error of the first that failed."""
+    pgconn.enter_pipeline_mode()
+    pgconn.send_query_prepared(setter, [value])
+    send()
+    pgconn.pipeline_sync()
+    yield from generators.send(pgconn)
+    told = []
+    for _ in range(3):
+        told += yield from generators.fetch_many(pgconn)
+    pgconn.exit_pipeline_mode()
+    return told[0] if told[0].status == ExecStatus.FATAL_ERROR else told[1]
 
 
 def _awaited(raw: Connection) -> PGresult:

@@ -1,9 +1,10 @@
-"""Refuses a server that cannot hold the vectors, and a database that this version cannot bring up
-to date. Django runs the first before `migrate` and in `check --database`, the second before
-`migrate`."""
+"""Refuses a server that cannot hold the vectors, tells of walls between workspaces that somebody
+changed, and refuses a database that this version cannot bring up to date. Django runs the first two
+before `migrate` and in `check --database`, the third before `migrate`."""
 
 from typing import Any
 
+from django.core import checks
 from django.core.checks import CheckMessage, Error
 from django.core.management import CommandError
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -11,6 +12,9 @@ from django.db.backends.base.validation import BaseDatabaseValidation
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
+from memoryproject import walls
+
+MEND = "`migrate` mends it. Find out who did it: rows of other workspaces may have been visible."
 PGVECTOR = (0, 7)  # the first with halfvec and sparsevec
 AVAILABLE = (
     "select default_version, installed_version from pg_available_extensions where name = 'vector'"
@@ -31,7 +35,12 @@ class DatabaseValidation(BaseDatabaseValidation):
             return [
                 _refusal(f"pgvector {version} is too old: 0.7 or newer is needed.", "E002", advice)
             ]
-        return []
+        if not walls.are_up(self.connection):
+            return []
+        return [
+            checks.Warning(f"{fault[:1].upper()}{fault[1:]}.", hint=MEND, id="memoryproject.W001")
+            for fault in walls.faults(self.connection)
+        ]
 
 
 def refuse_half_way(connection: BaseDatabaseWrapper) -> None:

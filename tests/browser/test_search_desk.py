@@ -54,6 +54,7 @@ def test_the_pages_of_the_desk_fit(visit: Any, width: int) -> None:
     ada = visit(viewport={"width": width, "height": 900})
     for path in (
         "memories/memory/search/?query=tea&ranking=all",
+        "memories/memory/golden/",
         "memories/evaluationrun/plots/",
         "",
     ):
@@ -67,3 +68,15 @@ def test_a_number_of_home_leads_to_its_rows(visit: Any) -> None:
     ada.follows(ada.page.get_by_role("link", name="of all versions live"))
     expect(ada.page.locator("#result_list tbody tr").first).to_be_visible()
     assert "state=all" in ada.page.url
+
+
+def test_a_hit_becomes_a_golden_question_and_is_asked(visit: Any) -> None:
+    ada = visit()
+    ada.opens("memories/memory/search/?query=what+does+ada+drink")
+    ada.page.get_by_role("button", name="This has to be found").first.click()
+    expect(ada.page.get_by_text("not asked yet")).to_be_visible()
+    ada.presses("Ask them now")
+
+    expect(ada.page.locator('[aria-label="Run"] li')).to_have_count(1)
+    expect(ada.page.locator('[aria-label="Run"]')).to_contain_text("same")
+    assert ada.fits()

@@ -1,4 +1,4 @@
--- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+-- as in ingest_one_message: select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
 
 SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"."updated_at",
 "memories_memory"."workspace_id", "memories_memory"."subject_id", "memories_memory"."agent_id",
@@ -12,15 +12,18 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
 "memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
 "workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
-"memories_conversation"."external_id" AS "thread_external", (exists (
-    select 1 from memories_ground g join memories_memory o on o.id = g.on_id
-    where g.memory_id = memories_memory.id and g.kept_at is null
-    and not (o.is_head and (o.forget_after is null or o.forget_after > now())))) AS "is_uncertain" FROM
-"memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id" =
-  "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
+"memories_conversation"."external_id" AS "thread_external", ((exists (
+      select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+      where g.memory_id = memories_memory.id and g.kept_at is null
+      and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
+    or (memories_memory.source_count = 0 and exists (
+        select 1 from memories_fact f where f.memory_id = memories_memory.id and f.withdrawn_at is not null)))) AS
+"is_uncertain" FROM "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id"
+  = "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
   "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON ("memories_memory"."conversation_id" =
   "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" = %s AND "memories_memory"."id" = %s)
 ORDER BY "memories_memory"."id" DESC LIMIT 1;
 -- reads
 --   Index memory_newest
 --   Index memories_memory_pkey
+--   Index fact_withdrawn

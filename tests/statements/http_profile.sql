@@ -1,4 +1,4 @@
--- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+-- as in ingest_one_message: select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
 
 SELECT "workspaces_subject"."id" AS "pk" FROM "workspaces_subject" WHERE ("workspaces_subject"."external_id" =
   %s AND "workspaces_subject"."workspace_id" = %s) ORDER BY "workspaces_subject"."id" ASC LIMIT 1;

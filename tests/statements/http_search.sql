@@ -1,5 +1,6 @@
-select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
-k.revoked_at, k.last_used_at, k.limited_to_subjects, coalesce(a.team, ''),
+select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
+k.agent_id, k.capabilities, k.expires_at,
+k.revoked_at, k.last_used_at, k.per_minute, k.limited_to_subjects, coalesce(a.team, ''),
 case when a.id is null then '{}' else array(
   select b.id from workspaces_agent b
   where b.workspace_id = k.workspace_id and b.team = a.team) end,
@@ -7,7 +8,7 @@ case when k.limited_to_subjects then array(
   select s.subject_id from workspaces_apikey_subjects s where s.apikey_id = k.id)
 else '{}' end,
 s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
-s.live_features, s.stamp, s.rules,
+s.live_features, s.live_chunks, s.live_summaries, s.stamp, s.rules,
 w.settings -> 'extractors' as extractors,
 w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranking,
 w.settings ->> 'llm' as llm,
@@ -35,23 +36,25 @@ where k.prefix = %(prefix)s;
 
 -- as in search_hybrid_of_a_user: select (select id from workspaces_subject
 
--- as in search_hybrid_of_a_user: select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
+-- as in search_hybrid_of_a_user: with spoken as (
 
 -- as in search_hybrid_of_a_user: with
 
--- as in search_hybrid_memories: select m.*, exists (
+-- as in search_hybrid_memories: select m.*, (exists (
 
-select distinct on (f.memory_id) f.memory_id as row_id, ci.episode_id, ci.start, ci."end"
-from memories_fact f join memories_citation ci on ci.fact_id = f.id
-join memories_episode e on e.id = ci.episode_id
-where f.memory_id = any(%(ids)s::uuid[])
-and (%(known_at)s::timestamptz is null or f.created_at <= %(known_at)s)
-and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
-and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
-order by f.memory_id, e.occurred_at desc, ci.id desc;
+select m.id as row_id, source.*
+from unnest(%(ids)s::uuid[]) m (id)
+cross join lateral (
+  select e.id, e.external_id, e.role, e.author, e.occurred_at, e.content, ci.start, ci."end"
+  from (select * from memories_fact t where t.memory_id = m.id offset 0) f
+  cross join lateral (select * from memories_citation t where t.fact_id = f.id offset 0) ci
+  cross join lateral (select * from memories_episode t where t.id = ci.episode_id offset 0) e
+  where e.workspace_id = %(workspace)s and (%(known_at)s::timestamptz is null and f.withdrawn_at is null
+    or f.created_at <= %(known_at)s and coalesce(f.withdrawn_at > %(known_at)s, true))
+  and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
+  and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
+  order by e.occurred_at desc, ci.id desc limit 1) source;
 -- reads
 --   Index memories_fact_memory_id_3e25a780
 --   Index citation_once
 --   Index memories_episode_pkey
-
--- as in search_hybrid_episodes: select e.*, s.external_id as user_external, a.external_id as agent_external,

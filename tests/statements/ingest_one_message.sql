@@ -1,5 +1,6 @@
-select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
-k.revoked_at, k.last_used_at, k.limited_to_subjects, coalesce(a.team, ''),
+select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
+k.agent_id, k.capabilities, k.expires_at,
+k.revoked_at, k.last_used_at, k.per_minute, k.limited_to_subjects, coalesce(a.team, ''),
 case when a.id is null then '{}' else array(
   select b.id from workspaces_agent b
   where b.workspace_id = k.workspace_id and b.team = a.team) end,
@@ -12,7 +13,7 @@ left join workspaces_agent a on a.id = k.agent_id
 where k.prefix = %(prefix)s;
 
 select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
-s.live_features, s.stamp, s.rules,
+s.live_features, s.live_chunks, s.live_summaries, s.stamp, s.rules,
 w.settings -> 'extractors' as extractors,
 w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranking,
 w.settings ->> 'llm' as llm,
@@ -51,13 +52,16 @@ order by occurred_at desc, position desc limit 2;
 update memories_workspaceindex
 set live_memories = live_memories + %(live_memories)s::int8,
 live_episodes = live_episodes + %(live_episodes)s::int8,
-live_features = live_features + %(live_features)s::int8, stamp = stamp + 1
+live_features = live_features + %(live_features)s::int8,
+live_chunks = live_chunks + %(live_chunks)s::int8,
+live_summaries = live_summaries + %(live_summaries)s::int8, stamp = stamp + 1
 where number = %(number)s
-returning embedding_model_id,
-array(select nextval(pg_get_serial_sequence('memories_entry', 'id'))
-  from generate_series(1, %(ids)s::int)) as ids;
+returning embedding_model_id;
 -- reads
 --   Update on memories_workspaceindex
+
+select array(select nextval('memories_entry_id_seq')
+  from generate_series(1, %(ids)s::int)) as ids;
 
 with n0 as (insert into memories_memorysession ("id", "created_at", "updated_at", "workspace_id", "state",
     "mode", "pathway", "extract", "is_whole_text", "subject_id", "agent_id", "conversation_id", "workflow",
@@ -116,7 +120,7 @@ order by position desc limit %(last)s;
 -- reads
 --   Index episode_position
 
-select pg_advisory_xact_lock(%(kind)s, %(number)s)::text;
+select id from workspaces_workspace where id = %(workspace)s::uuid for no key update;
 
 select 0 as i, near.similarity, e.item from (
   select x.entry_id, -(x.embedding <#> %(vector)s::halfvec) as similarity
@@ -230,6 +234,8 @@ where (on_id = any(%(ids)s::uuid[]) or memory_id = any(%(ids)s::uuid[])) and kep
 
 -- as in ingest_one_message: update memories_workspaceindex
 
+-- as in ingest_one_message: select array(select nextval('memories_entry_id_seq')
+
 with n0 as (insert into memories_memory ("id", "created_at", "updated_at", "workspace_id", "subject_id",
     "agent_id", "conversation_id", "workflow", "scope", "content", "fingerprint", "slots", "entities",
     "fact_type", "category", "source", "confidence", "visibility", "event_date", "valid_from", "valid_until",
@@ -249,20 +255,21 @@ with n0 as (insert into memories_memory ("id", "created_at", "updated_at", "work
     $47::varchar, $48::varchar, $49::varchar, $50::varchar, $51::timestamp with time zone, $52::text,
     $53::boolean, $54::uuid)), n3 as (insert into memories_fact ("id", "created_at", "updated_at", "workspace_id",
     "session_id", "memory_id", "subject_id", "agent_id", "statement", "category", "fact_type", "confidence",
-    "method", "rule", "entities", "visibility", "event_date", "quarantined_at", "quarantine_reason") values
-  ($55::uuid, $56::timestamp with time zone, $57::timestamp with time zone, $58::uuid, $59::uuid, $60::uuid,
-    $61::uuid, $62::uuid, $63::text, $64::varchar, $65::varchar, $66::double precision, $67::varchar,
-    $68::varchar, $69::varchar[], $70::varchar, $71::timestamp with time zone, $72::timestamp with time zone,
-    $73::text)), n4 as (insert into memories_citation ("workspace_id", "fact_id", "episode_id", "start", "end",
-    "quote") values ($74::uuid, $75::uuid, $76::uuid, $77::integer, $78::integer, $79::text)), n5 as (insert into
-  memories_entry (id, workspace, layer, item, subject, agent, visibility, scope, place, conversation,
-    occurred_at, event_at, role, author, position, marks, live, length, terms, trigrams, weights, rules) values
-  ($80::int8, $81::int4, $82::int2, $83::uuid, $84::uuid, $85::uuid, $86::int2, $87::int2, $88::uuid, $89::uuid,
-    $90::timestamptz, $91::timestamptz, $92::varchar, $93::varchar, $94::int4, $95::int2, $96::bool, $97::int4,
-    $98::int8[], $99::int8[], $100::sparsevec, $101::int2)) insert into memories_vector (entry_id,
-  embedding_model_id, part, workspace, layer, subject, agent, visibility, scope, place, live, wide, embedding)
-values ($102::int8, $103::int2, $104::int2, $105::int4, $106::int2, $107::uuid, $108::uuid, $109::int2,
-  $110::int2, $111::uuid, $112::bool, $113::bool, $114::halfvec);
+    "method", "rule", "entities", "visibility", "event_date", "quarantined_at", "quarantine_reason",
+    "withdrawn_at") values ($55::uuid, $56::timestamp with time zone, $57::timestamp with time zone, $58::uuid,
+    $59::uuid, $60::uuid, $61::uuid, $62::uuid, $63::text, $64::varchar, $65::varchar, $66::double precision,
+    $67::varchar, $68::varchar, $69::varchar[], $70::varchar, $71::timestamp with time zone, $72::timestamp with
+    time zone, $73::text, $74::timestamp with time zone)), n4 as (insert into memories_citation ("workspace_id",
+    "fact_id", "episode_id", "revision_id", "start", "end", "quote") values ($75::uuid, $76::uuid, $77::uuid,
+    $78::uuid, $79::integer, $80::integer, $81::text)), n5 as (insert into memories_entry (id, workspace, layer,
+    item, subject, agent, visibility, scope, place, conversation, occurred_at, event_at, role, author, position,
+    marks, live, length, terms, trigrams, weights, rules) values ($82::int8, $83::int4, $84::int2, $85::uuid,
+    $86::uuid, $87::uuid, $88::int2, $89::int2, $90::uuid, $91::uuid, $92::timestamptz, $93::timestamptz,
+    $94::varchar, $95::varchar, $96::int4, $97::int2, $98::bool, $99::int4, $100::int8[], $101::int8[],
+    $102::sparsevec, $103::int2)) insert into memories_vector (entry_id, embedding_model_id, part, workspace,
+  layer, subject, agent, visibility, scope, place, live, wide, embedding) values ($104::int8, $105::int2,
+  $106::int2, $107::int4, $108::int2, $109::uuid, $110::uuid, $111::int2, $112::int2, $113::uuid, $114::bool,
+  $115::bool, $116::halfvec);
 -- reads
 --   Insert on memories_vector
 --   CTE n0
@@ -279,9 +286,9 @@ values ($102::int8, $103::int2, $104::int2, $105::int4, $106::int2, $107::uuid, 
 --   Insert on memories_entry
 
 insert into workspaces_auditentry ("id", "created_at", "updated_at", "workspace_id", "actor", "action",
-  "target_kind", "target_id", "subject_id", "reason", "before", "after") values ($1::uuid, $2::timestamp with
-  time zone, $3::timestamp with time zone, $4::uuid, $5::varchar, $6::varchar, $7::varchar, $8::uuid, $9::uuid,
-  $10::text, $11::jsonb, $12::jsonb);
+  "target_kind", "target_id", "subject_id", "reason", "before", "after", "salt") values ($1::uuid, $2::timestamp
+  with time zone, $3::timestamp with time zone, $4::uuid, $5::varchar, $6::varchar, $7::varchar, $8::uuid,
+  $9::uuid, $10::text, $11::jsonb, $12::jsonb, $13::uuid);
 -- reads
 --   Insert on workspaces_auditentry
 

@@ -1,4 +1,4 @@
--- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+-- as in ingest_one_message: select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
 
 -- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 
@@ -10,15 +10,25 @@
 
 -- as in ingest_one_message: update memories_workspaceindex
 
+-- as in ingest_one_message: select array(select nextval('memories_entry_id_seq')
+
 -- as in ingest_one_message: with n0 as (insert into memories_memorysession ("id", "created_at", "updated_at", "workspace_id", "state",
 
 -- as in ingest_one_message: insert into memories_speaker (workspace, subject, author, assistant, episodes)
 
 -- as in ingest_one_message: update memories_entry set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec, length = %(length)s
 
+insert into memories_duesummary as s
+(id, workspace_id, conversation_id, due_at, claims, attempts, created_at, updated_at)
+values (%(id)s, %(workspace)s, %(conversation)s, %(at)s, 0, 0, %(now)s, %(now)s)
+on conflict (conversation_id) do update
+set attempts = 0, claims = s.claims + 1, lease_until = null, due_at = least(s.due_at, %(at)s);
+-- reads
+--   Insert on memories_duesummary
+
 -- as in ingest_one_message: select id, kind, role, author, left(content, %(most)s) as content, occurred_at
 
--- as in ingest_one_message: select pg_advisory_xact_lock(%(kind)s, %(number)s)::text;
+-- as in ingest_one_message: select id from workspaces_workspace where id = %(workspace)s::uuid for no key update;
 
 -- as in ingest_one_message: select 0 as i, near.similarity, e.item from (
 
@@ -29,6 +39,8 @@
 -- as in ingest_one_message: select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint,
 
 -- as in ingest_one_message: update memories_workspaceindex
+
+-- as in ingest_one_message: select array(select nextval('memories_entry_id_seq')
 
 with n0 as (insert into memories_memory ("id", "created_at", "updated_at", "workspace_id", "subject_id",
     "agent_id", "conversation_id", "workflow", "scope", "content", "fingerprint", "slots", "entities",
@@ -44,20 +56,21 @@ with n0 as (insert into memories_memory ("id", "created_at", "updated_at", "work
     "cause", "ended_by") values ($33::uuid, $34::uuid, $35::timestamp with time zone, $36::timestamp with time
     zone, $37::varchar, $38::varchar)), n2 as (insert into memories_fact ("id", "created_at", "updated_at",
     "workspace_id", "session_id", "memory_id", "subject_id", "agent_id", "statement", "category", "fact_type",
-    "confidence", "method", "rule", "entities", "visibility", "event_date", "quarantined_at", "quarantine_reason")
-  values ($39::uuid, $40::timestamp with time zone, $41::timestamp with time zone, $42::uuid, $43::uuid,
-    $44::uuid, $45::uuid, $46::uuid, $47::text, $48::varchar, $49::varchar, $50::double precision, $51::varchar,
-    $52::varchar, $53::varchar[], $54::varchar, $55::timestamp with time zone, $56::timestamp with time zone,
-    $57::text)), n3 as (insert into memories_citation ("workspace_id", "fact_id", "episode_id", "start", "end",
-    "quote") values ($58::uuid, $59::uuid, $60::uuid, $61::integer, $62::integer, $63::text)), n4 as (insert into
-  memories_entry (id, workspace, layer, item, subject, agent, visibility, scope, place, conversation,
-    occurred_at, event_at, role, author, position, marks, live, length, terms, trigrams, weights, rules) values
-  ($64::int8, $65::int4, $66::int2, $67::uuid, $68::uuid, $69::uuid, $70::int2, $71::int2, $72::uuid, $73::uuid,
-    $74::timestamptz, $75::timestamptz, $76::varchar, $77::varchar, $78::int4, $79::int2, $80::bool, $81::int4,
-    $82::int8[], $83::int8[], $84::sparsevec, $85::int2)) insert into memories_vector (entry_id,
-  embedding_model_id, part, workspace, layer, subject, agent, visibility, scope, place, live, wide, embedding)
-values ($86::int8, $87::int2, $88::int2, $89::int4, $90::int2, $91::uuid, $92::uuid, $93::int2, $94::int2,
-  $95::uuid, $96::bool, $97::bool, $98::halfvec);
+    "confidence", "method", "rule", "entities", "visibility", "event_date", "quarantined_at", "quarantine_reason",
+    "withdrawn_at") values ($39::uuid, $40::timestamp with time zone, $41::timestamp with time zone, $42::uuid,
+    $43::uuid, $44::uuid, $45::uuid, $46::uuid, $47::text, $48::varchar, $49::varchar, $50::double precision,
+    $51::varchar, $52::varchar, $53::varchar[], $54::varchar, $55::timestamp with time zone, $56::timestamp with
+    time zone, $57::text, $58::timestamp with time zone)), n3 as (insert into memories_citation ("workspace_id",
+    "fact_id", "episode_id", "revision_id", "start", "end", "quote") values ($59::uuid, $60::uuid, $61::uuid,
+    $62::uuid, $63::integer, $64::integer, $65::text)), n4 as (insert into memories_entry (id, workspace, layer,
+    item, subject, agent, visibility, scope, place, conversation, occurred_at, event_at, role, author, position,
+    marks, live, length, terms, trigrams, weights, rules) values ($66::int8, $67::int4, $68::int2, $69::uuid,
+    $70::uuid, $71::uuid, $72::int2, $73::int2, $74::uuid, $75::uuid, $76::timestamptz, $77::timestamptz,
+    $78::varchar, $79::varchar, $80::int4, $81::int2, $82::bool, $83::int4, $84::int8[], $85::int8[],
+    $86::sparsevec, $87::int2)) insert into memories_vector (entry_id, embedding_model_id, part, workspace, layer,
+  subject, agent, visibility, scope, place, live, wide, embedding) values ($88::int8, $89::int2, $90::int2,
+  $91::int4, $92::int2, $93::uuid, $94::uuid, $95::int2, $96::int2, $97::uuid, $98::bool, $99::bool,
+  $100::halfvec);
 -- reads
 --   Insert on memories_vector
 --   CTE n0

@@ -1,4 +1,4 @@
--- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+-- as in ingest_one_message: select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
 
 -- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 
@@ -9,6 +9,8 @@
 -- as in ingest_one_message: select id, left(content, %(most)s) as content,
 
 -- as in ingest_one_message: update memories_workspaceindex
+
+-- as in ingest_one_message: select array(select nextval('memories_entry_id_seq')
 
 insert into memories_memorysession ("id", "created_at", "updated_at", "workspace_id", "state", "mode",
   "pathway", "extract", "is_whole_text", "subject_id", "agent_id", "conversation_id", "workflow", "scope",
@@ -23,13 +25,45 @@ insert into memories_memorysession ("id", "created_at", "updated_at", "workspace
 -- reads
 --   Insert on memories_memorysession
 
+insert into memories_episode ("id", "created_at", "updated_at", "workspace_id", "session_id",
+  "conversation_id", "subject_id", "agent_id", "kind", "role", "author", "content", "payload", "metadata",
+  "occurred_at", "position", "scope", "workflow", "external_id") values ($1::uuid, $2::timestamp with time zone,
+  $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid, $7::uuid, $8::uuid, $9::varchar, $10::varchar,
+  $11::varchar, $12::text, $13::jsonb, $14::jsonb, $15::timestamp with time zone, $16::integer, $17::varchar,
+  $18::varchar, $19::varchar), ($20::uuid, $21::timestamp with time zone, $22::timestamp with time zone,
+  $23::uuid, $24::uuid, $25::uuid, $26::uuid, $27::uuid, $28::varchar, $29::varchar, $30::varchar, $31::text,
+  $32::jsonb, $33::jsonb, $34::timestamp with time zone, $35::integer, $36::varchar, $37::varchar, $38::varchar);
+-- reads
+--   Insert on memories_episode
+
+insert into memories_entry (id, workspace, layer, item, subject, agent, visibility, scope, place,
+  conversation, occurred_at, event_at, role, author, position, marks, live, length, terms, trigrams, weights,
+  rules) values ($1::int8, $2::int4, $3::int2, $4::uuid, $5::uuid, $6::uuid, $7::int2, $8::int2, $9::uuid,
+  $10::uuid, $11::timestamptz, $12::timestamptz, $13::varchar, $14::varchar, $15::int4, $16::int2, $17::bool,
+  $18::int4, $19::int8[], $20::int8[], $21::sparsevec, $22::int2), ($23::int8, $24::int4, $25::int2, $26::uuid,
+  $27::uuid, $28::uuid, $29::int2, $30::int2, $31::uuid, $32::uuid, $33::timestamptz, $34::timestamptz,
+  $35::varchar, $36::varchar, $37::int4, $38::int2, $39::bool, $40::int4, $41::int8[], $42::int8[],
+  $43::sparsevec, $44::int2);
+-- reads
+--   Insert on memories_entry
+
+insert into memories_vector (entry_id, embedding_model_id, part, workspace, layer, subject, agent, visibility,
+  scope, place, live, wide, embedding) values ($1::int8, $2::int2, $3::int2, $4::int4, $5::int2, $6::uuid,
+  $7::uuid, $8::int2, $9::int2, $10::uuid, $11::bool, $12::bool, $13::halfvec), ($14::int8, $15::int2,
+  $16::int2, $17::int4, $18::int2, $19::uuid, $20::uuid, $21::int2, $22::int2, $23::uuid, $24::bool, $25::bool,
+  $26::halfvec);
+-- reads
+--   Insert on memories_vector
+
 -- as in ingest_one_message: insert into memories_speaker (workspace, subject, author, assistant, episodes)
 
 -- as in ingest_one_message: update memories_entry set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec, length = %(length)s
 
+-- as in ingest_the_same_again: insert into memories_duesummary as s
+
 -- as in ingest_one_message: select id, kind, role, author, left(content, %(most)s) as content, occurred_at
 
--- as in ingest_one_message: select pg_advisory_xact_lock(%(kind)s, %(number)s)::text;
+-- as in ingest_one_message: select id from workspaces_workspace where id = %(workspace)s::uuid for no key update;
 
 with asked as materialized (
   select v, visible, i - 1 as i from unnest(%(vectors)b::halfvec[], %(visible)s::int2[])
@@ -71,6 +105,34 @@ order by near.i, near.similarity desc, near.entry_id;
 
 -- as in ingest_one_message: update memories_workspaceindex
 
+-- as in ingest_one_message: select array(select nextval('memories_entry_id_seq')
+
+insert into memories_memory ("id", "created_at", "updated_at", "workspace_id", "subject_id", "agent_id",
+  "conversation_id", "workflow", "scope", "content", "fingerprint", "slots", "entities", "fact_type",
+  "category", "source", "confidence", "visibility", "event_date", "valid_from", "valid_until",
+  "superseded_by_id", "superseded_at", "version", "is_inference", "source_count", "pinned", "held_at",
+  "forgotten_at", "forget_after", "forget_reason", "metadata") values ($1::uuid, $2::timestamp with time zone,
+  $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid, $7::uuid, $8::varchar, $9::varchar, $10::text,
+  $11::bytea, $12::bigint[], $13::varchar[], $14::varchar, $15::varchar, $16::varchar, $17::double precision,
+  $18::varchar, $19::timestamp with time zone, $20::timestamp with time zone, $21::timestamp with time zone,
+  $22::uuid, $23::timestamp with time zone, $24::integer, $25::boolean, $26::integer, $27::boolean,
+  $28::timestamp with time zone, $29::timestamp with time zone, $30::timestamp with time zone, $31::text,
+  $32::jsonb), ($33::uuid, $34::timestamp with time zone, $35::timestamp with time zone, $36::uuid, $37::uuid,
+  $38::uuid, $39::uuid, $40::varchar, $41::varchar, $42::text, $43::bytea, $44::bigint[], $45::varchar[],
+  $46::varchar, $47::varchar, $48::varchar, $49::double precision, $50::varchar, $51::timestamp with time zone,
+  $52::timestamp with time zone, $53::timestamp with time zone, $54::uuid, $55::timestamp with time zone,
+  $56::integer, $57::boolean, $58::integer, $59::boolean, $60::timestamp with time zone, $61::timestamp with
+  time zone, $62::timestamp with time zone, $63::text, $64::jsonb);
+-- reads
+--   Insert on memories_memory
+
+insert into memories_memoryperiod ("workspace_id", "memory_id", "from_at", "until_at", "cause", "ended_by")
+values ($1::uuid, $2::uuid, $3::timestamp with time zone, $4::timestamp with time zone, $5::varchar,
+  $6::varchar), ($7::uuid, $8::uuid, $9::timestamp with time zone, $10::timestamp with time zone, $11::varchar,
+  $12::varchar);
+-- reads
+--   Insert on memories_memoryperiod
+
 insert into memories_supersession ("id", "created_at", "updated_at", "workspace_id", "old_id", "new_id",
   "similarity", "model", "rule", "method", "state", "decided_by", "decided_at", "note", "waited", "case_id")
 values ($1::uuid, $2::timestamp with time zone, $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid,
@@ -78,6 +140,29 @@ values ($1::uuid, $2::timestamp with time zone, $3::timestamp with time zone, $4
   time zone, $14::text, $15::boolean, $16::uuid);
 -- reads
 --   Insert on memories_supersession
+
+insert into memories_fact ("id", "created_at", "updated_at", "workspace_id", "session_id", "memory_id",
+  "subject_id", "agent_id", "statement", "category", "fact_type", "confidence", "method", "rule", "entities",
+  "visibility", "event_date", "quarantined_at", "quarantine_reason", "withdrawn_at") values ($1::uuid,
+  $2::timestamp with time zone, $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid, $7::uuid, $8::uuid,
+  $9::text, $10::varchar, $11::varchar, $12::double precision, $13::varchar, $14::varchar, $15::varchar[],
+  $16::varchar, $17::timestamp with time zone, $18::timestamp with time zone, $19::text, $20::timestamp with
+  time zone), ($21::uuid, $22::timestamp with time zone, $23::timestamp with time zone, $24::uuid, $25::uuid,
+  $26::uuid, $27::uuid, $28::uuid, $29::text, $30::varchar, $31::varchar, $32::double precision, $33::varchar,
+  $34::varchar, $35::varchar[], $36::varchar, $37::timestamp with time zone, $38::timestamp with time zone,
+  $39::text, $40::timestamp with time zone);
+-- reads
+--   Insert on memories_fact
+
+insert into memories_citation ("workspace_id", "fact_id", "episode_id", "revision_id", "start", "end",
+  "quote") values ($1::uuid, $2::uuid, $3::uuid, $4::uuid, $5::integer, $6::integer, $7::text), ($8::uuid,
+  $9::uuid, $10::uuid, $11::uuid, $12::integer, $13::integer, $14::text);
+-- reads
+--   Insert on memories_citation
+
+-- as in ingest_two_messages: insert into memories_entry (id, workspace, layer, item, subject, agent, visibility, scope, place,
+
+-- as in ingest_two_messages: insert into memories_vector (entry_id, embedding_model_id, part, workspace, layer, subject, agent, visibility,
 
 -- as in ingest_one_message: insert into workspaces_auditentry ("id", "created_at", "updated_at", "workspace_id", "actor", "action",
 

@@ -1,8 +1,8 @@
--- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+-- as in ingest_one_message: select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
 
 -- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 
--- as in search_hybrid_memories: select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
+-- as in search_hybrid_memories: with spoken as (
 
 -- as in search_hybrid_memories: with
 
@@ -19,7 +19,7 @@ with recursive stands (episode_id, memory_id) as (
 line (id, next_id, is_live) as (
   select m.id, m.superseded_by_id, m.is_head and (m.forget_after is null or m.forget_after > now()) from
   memories_memory m
-  where m.id in (select memory_id from stands)
+  where m.id = any(array(select memory_id from stands)) -- read once, whatever the planner guesses
   union
   select m.id, m.superseded_by_id, m.is_head and (m.forget_after is null or m.forget_after > now())
   from line join memories_memory m on m.id = line.next_id)
@@ -35,9 +35,9 @@ union all select null, id, next_id, is_live from line;
 
 select distinct f.memory_id, ci.episode_id
 from memories_fact f join memories_citation ci on ci.fact_id = f.id
-where f.memory_id = any(%(ids)s::uuid[]);
+where f.memory_id = any(%(ids)s::uuid[]) and ci.episode_id is not null;
 -- reads
 --   Index memories_fact_memory_id_3e25a780
 --   Index citation_once
 
--- as in search_hybrid_memories: select m.*, exists (
+-- as in search_hybrid_memories: select m.*, (exists (

@@ -1,10 +1,10 @@
--- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+-- as in ingest_one_message: select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
 
 -- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 
 -- as in search_hybrid_of_a_user: select (select id from workspaces_subject
 
--- as in search_hybrid_of_a_user: select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
+-- as in search_hybrid_of_a_user: with spoken as (
 
 with
 w as materialized (
@@ -306,14 +306,18 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
 "memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
 "workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
-"memories_conversation"."external_id" AS "thread_external", (exists (
-    select 1 from memories_ground g join memories_memory o on o.id = g.on_id
-    where g.memory_id = memories_memory.id and g.kept_at is null
-    and not (o.is_head and (o.forget_after is null or o.forget_after > now())))) AS "is_uncertain", (case
-  when memories_memory.superseded_at > %s::timestamptz then null else memories_memory.valid_until end) AS
-"known_valid_until", (greatest(0, memories_memory.source_count - (select count(*) from memories_fact f
-      where f.memory_id = memories_memory.id and f.created_at > %s::timestamptz))::int4) AS
-"known_source_count", (case when memories_memory.updated_at <= %s::timestamptz then memories_memory.updated_at
+"memories_conversation"."external_id" AS "thread_external", ((exists (
+      select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+      where g.memory_id = memories_memory.id and g.kept_at is null
+      and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
+    or (memories_memory.source_count = 0 and exists (
+        select 1 from memories_fact f where f.memory_id = memories_memory.id and f.withdrawn_at is not null)))) AS
+"is_uncertain", (case when memories_memory.superseded_at > %s::timestamptz then null else
+  memories_memory.valid_until end) AS "known_valid_until", (greatest(0, memories_memory.source_count - (
+      select count(*) filter (where f.withdrawn_at is null and f.created_at > %s::timestamptz)
+      - count(*) filter (where f.withdrawn_at > %s::timestamptz and f.created_at <= %s::timestamptz)
+      from memories_fact f where f.memory_id = memories_memory.id))::int4) AS "known_source_count", (case when
+  memories_memory.updated_at <= %s::timestamptz then memories_memory.updated_at
   else greatest(memories_memory.created_at,
     (select max(f.created_at) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at <= %s::timestamptz),
@@ -331,6 +335,7 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 --   Index memory_newest
 --   Index memoryperiod_history
 --   Index memories_memory_pkey
+--   Index fact_withdrawn
 --   Index memories_fact_memory_id_3e25a780
 --   Index memories_fact_memory_id_3e25a780
 --   Index memoryperiod_history
@@ -358,14 +363,18 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
 "memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
 "workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
-"memories_conversation"."external_id" AS "thread_external", (exists (
-    select 1 from memories_ground g join memories_memory o on o.id = g.on_id
-    where g.memory_id = memories_memory.id and g.kept_at is null
-    and not (o.is_head and (o.forget_after is null or o.forget_after > now())))) AS "is_uncertain", (case
-  when memories_memory.superseded_at > %s::timestamptz then null else memories_memory.valid_until end) AS
-"known_valid_until", (greatest(0, memories_memory.source_count - (select count(*) from memories_fact f
-      where f.memory_id = memories_memory.id and f.created_at > %s::timestamptz))::int4) AS
-"known_source_count", (case when memories_memory.updated_at <= %s::timestamptz then memories_memory.updated_at
+"memories_conversation"."external_id" AS "thread_external", ((exists (
+      select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+      where g.memory_id = memories_memory.id and g.kept_at is null
+      and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
+    or (memories_memory.source_count = 0 and exists (
+        select 1 from memories_fact f where f.memory_id = memories_memory.id and f.withdrawn_at is not null)))) AS
+"is_uncertain", (case when memories_memory.superseded_at > %s::timestamptz then null else
+  memories_memory.valid_until end) AS "known_valid_until", (greatest(0, memories_memory.source_count - (
+      select count(*) filter (where f.withdrawn_at is null and f.created_at > %s::timestamptz)
+      - count(*) filter (where f.withdrawn_at > %s::timestamptz and f.created_at <= %s::timestamptz)
+      from memories_fact f where f.memory_id = memories_memory.id))::int4) AS "known_source_count", (case when
+  memories_memory.updated_at <= %s::timestamptz then memories_memory.updated_at
   else greatest(memories_memory.created_at,
     (select max(f.created_at) from memories_fact f
       where f.memory_id = memories_memory.id and f.created_at <= %s::timestamptz),
@@ -383,6 +392,7 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 --   Index memory_newest
 --   Index memoryperiod_history
 --   Index memories_memory_pkey
+--   Index fact_withdrawn
 --   Index memories_fact_memory_id_3e25a780
 --   Index memories_fact_memory_id_3e25a780
 --   Index memoryperiod_history

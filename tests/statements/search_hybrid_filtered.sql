@@ -1,8 +1,8 @@
--- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+-- as in ingest_one_message: select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
 
 -- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 
--- as in search_hybrid_memories: select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
+-- as in search_hybrid_memories: with spoken as (
 
 with
 w as materialized (
@@ -86,4 +86,4 @@ from (
 --   Index memories_entry_pkey
 --   Index memories_vector_pkey
 
--- as in search_hybrid_memories: select m.*, exists (
+-- as in search_hybrid_memories: select m.*, (exists (

@@ -1,8 +1,8 @@
--- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+-- as in ingest_one_message: select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
 
 -- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 
--- as in search_hybrid_memories: select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
+-- as in search_hybrid_memories: with spoken as (
 
 with
 w as materialized (
@@ -94,9 +94,12 @@ from (
 --   Index memories_vector_pkey
 
 select m.*, case when m.superseded_at > %(known_at)s::timestamptz then null else m.valid_until end as
-known_valid_until, greatest(0, m.source_count - (select count(*) from memories_fact f
-    where f.memory_id = m.id and f.created_at > %(known_at)s::timestamptz))::int4 as known_source_count,
-case when m.updated_at <= %(known_at)s::timestamptz then m.updated_at
+known_valid_until, greatest(0, m.source_count - (
+    select count(*) filter (where f.withdrawn_at is null and f.created_at > %(known_at)s::timestamptz)
+    - count(*) filter (where f.withdrawn_at > %(known_at)s::timestamptz and f.created_at <=
+      %(known_at)s::timestamptz)
+    from memories_fact f where f.memory_id = m.id))::int4 as known_source_count, case when m.updated_at <=
+%(known_at)s::timestamptz then m.updated_at
 else greatest(m.created_at,
   (select max(f.created_at) from memories_fact f
     where f.memory_id = m.id and f.created_at <= %(known_at)s::timestamptz),

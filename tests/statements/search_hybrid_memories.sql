@@ -1,10 +1,18 @@
--- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+-- as in ingest_one_message: select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
 
 -- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 
-select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
-where workspace = %(workspace)s
-group by author, assistant order by 3 desc, author limit %(most)s;
+with spoken as (
+  select subject, author, assistant, episodes from memories_speaker
+  where workspace = %(workspace)s ),
+talks as (
+  select sum(episodes) as size, sum(episodes) ^ 2 / sum(episodes ^ 2) as voices
+  from spoken where not assistant group by subject)
+select author, assistant, sum(episodes)::int8 as episodes,
+(select sum(size * voices) / sum(size) from talks)::float8 as voices
+from spoken group by author, assistant order by 3 desc, author limit %(most)s;
+-- reads
+--   CTE spoken
 
 with
 stats as materialized (select %(n)s::int8 as n),
@@ -70,10 +78,12 @@ from (
 --   Index memories_entry_pkey
 --   Index memories_vector_pkey
 
-select m.*, exists (
-  select 1 from memories_ground g join memories_memory o on o.id = g.on_id
-  where g.memory_id = m.id and g.kept_at is null
-  and not (o.is_head and (o.forget_after is null or o.forget_after > now()))) as is_uncertain,
+select m.*, (exists (
+    select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+    where g.memory_id = m.id and g.kept_at is null
+    and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
+  or (m.source_count = 0 and exists (
+      select 1 from memories_fact f where f.memory_id = m.id and f.withdrawn_at is not null))) as is_uncertain,
 s.external_id as user_external, a.external_id as agent_external,
 c.external_id as thread_external
 from memories_memory m
@@ -85,3 +95,4 @@ and (%(history)s or (m.forget_after is null or m.forget_after > now()));
 -- reads
 --   Index memories_memory_pkey
 --   Index memories_memory_pkey
+--   Index fact_withdrawn

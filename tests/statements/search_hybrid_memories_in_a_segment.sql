@@ -1,5 +1,6 @@
-select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
-k.revoked_at, k.last_used_at, k.limited_to_subjects, coalesce(a.team, ''),
+select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
+k.agent_id, k.capabilities, k.expires_at,
+k.revoked_at, k.last_used_at, k.per_minute, k.limited_to_subjects, coalesce(a.team, ''),
 case when a.id is null then '{}' else array(
   select b.id from workspaces_agent b
   where b.workspace_id = k.workspace_id and b.team = a.team) end,
@@ -12,7 +13,7 @@ left join workspaces_agent a on a.id = k.agent_id
 where k.prefix = %(prefix)s;
 
 select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
-s.live_features, s.stamp, s.rules,
+s.live_features, s.live_chunks, s.live_summaries, s.stamp, s.rules,
 w.settings -> 'extractors' as extractors,
 w.settings ->> 'conflictRule' as conflict_rule, w.settings -> 'ranking' as ranking,
 w.settings ->> 'llm' as llm,
@@ -34,9 +35,17 @@ m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state
 from memories_workspaceindex s join workspaces_workspace w on w.id = s.workspace_id
 left join memories_embeddingmodel m on m.id = s.embedding_model_id where s.workspace_id = %(workspace)s;
 
-select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
-where workspace = %(workspace)s
-group by author, assistant order by 3 desc, author limit %(most)s;
+with spoken as (
+  select subject, author, assistant, episodes from memories_speaker
+  where workspace = %(workspace)s ),
+talks as (
+  select sum(episodes) as size, sum(episodes) ^ 2 / sum(episodes ^ 2) as voices
+  from spoken where not assistant group by subject)
+select author, assistant, sum(episodes)::int8 as episodes,
+(select sum(size * voices) / sum(size) from talks)::float8 as voices
+from spoken group by author, assistant order by 3 desc, author limit %(most)s;
+-- reads
+--   CTE spoken
 
 with
 stats as materialized (select %(n)s::int8 as n),
@@ -109,10 +118,12 @@ from (
 --   Index memories_entry_pkey
 --   Index memories_vector_pkey
 
-select m.*, exists (
-  select 1 from memories_ground g join memories_memory o on o.id = g.on_id
-  where g.memory_id = m.id and g.kept_at is null
-  and not (o.is_head and (o.forget_after is null or o.forget_after > now()))) as is_uncertain,
+select m.*, (exists (
+    select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+    where g.memory_id = m.id and g.kept_at is null
+    and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
+  or (m.source_count = 0 and exists (
+      select 1 from memories_fact f where f.memory_id = m.id and f.withdrawn_at is not null))) as is_uncertain,
 s.external_id as user_external, a.external_id as agent_external,
 c.external_id as thread_external
 from memories_memory m
@@ -124,3 +135,4 @@ and (%(history)s or (m.forget_after is null or m.forget_after > now()));
 -- reads
 --   Index memories_memory_pkey
 --   Index memories_memory_pkey
+--   Index fact_withdrawn

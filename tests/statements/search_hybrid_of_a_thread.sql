@@ -1,10 +1,10 @@
--- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+-- as in ingest_one_message: select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
 
 -- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 
 -- as in search_hybrid_of_a_user: select (select id from workspaces_subject
 
--- as in search_hybrid_of_a_user: select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
+-- as in search_hybrid_of_a_user: with spoken as (
 
 with
 stats as materialized (select (select count(*) from (
@@ -95,4 +95,4 @@ from (
 --   Index memories_entry_pkey
 --   Index memories_vector_pkey
 
--- as in search_hybrid_memories: select m.*, exists (
+-- as in search_hybrid_memories: select m.*, (exists (

@@ -1,4 +1,4 @@
--- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+-- as in ingest_one_message: select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
 
 -- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 
@@ -7,9 +7,20 @@ select (select id from workspaces_subject
 (select id from memories_conversation
   where workspace_id = %(workspace)s and external_id = %(thread)s) as thread;
 
-select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
-where workspace = %(workspace)s and (subject = %(subject)s::uuid or subject is null)
-group by author, assistant order by 3 desc, author limit %(most)s;
+with spoken as (
+  select subject, author, assistant, episodes from memories_speaker
+  where workspace = %(workspace)s and subject is not distinct from (
+    select %(subject)s::uuid where exists (
+      select 1 from memories_speaker own
+      where own.workspace = %(workspace)s and own.subject = %(subject)s::uuid))),
+talks as (
+  select sum(episodes) as size, sum(episodes) ^ 2 / sum(episodes ^ 2) as voices
+  from spoken where not assistant group by subject)
+select author, assistant, sum(episodes)::int8 as episodes,
+(select sum(size * voices) / sum(size) from talks)::float8 as voices
+from spoken group by author, assistant order by 3 desc, author limit %(most)s;
+-- reads
+--   CTE spoken
 
 with
 stats as materialized (select (select count(*) from (
@@ -99,4 +110,4 @@ from (
 --   Index memories_entry_pkey
 --   Index memories_vector_pkey
 
--- as in search_hybrid_memories: select m.*, exists (
+-- as in search_hybrid_memories: select m.*, (exists (

@@ -1,10 +1,10 @@
--- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+-- as in ingest_one_message: select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
 
 -- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 
 -- as in search_hybrid_of_a_user: select (select id from workspaces_subject
 
--- as in search_hybrid_of_a_user: select author, assistant, sum(episodes)::int8 as episodes from memories_speaker
+-- as in search_hybrid_of_a_user: with spoken as (
 
 -- as in search_hybrid_of_a_user: with
 
@@ -170,11 +170,11 @@ from (
 
 -- as in search_hybrid_episodes: select e.*, s.external_id as user_external, a.external_id as agent_external,
 
--- as in search_hybrid_memories: select m.*, exists (
+-- as in search_hybrid_memories: select m.*, (exists (
 
 -- as in search_hybrid_features: select f.*, st.key as set_key, s.external_id as user_external, a.external_id as agent_external,
 
--- as in search_hybrid_memories: select m.*, exists (
+-- as in search_hybrid_memories: select m.*, (exists (
 
 -- as in search_hybrid_episodes: select e.*, s.external_id as user_external, a.external_id as agent_external,
 
@@ -201,13 +201,30 @@ SELECT "memories_featurechange"."id", "memories_featurechange"."created_at",
 --   Index memories_feature_pkey
 
 select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
-e.external_id as external_id, e.occurred_at
+e.external_id as external_id,
+coalesce(e.occurred_at, r.published_at, d.created_at) as occurred_at,
+d.id as document_id, d.title, case when d.id is not null then (select k.id from memories_chunk k
+  where k.revision_id = ci.revision_id and k.start <= ci.start and k."end" >= ci."end"
+  order by k.ordinal limit 1) end as chunk_id,
+case when d.id is not null then (select json_build_object('kind', p.kind, 'ordinal', p.ordinal,
+    'label', p.label,
+    'start', p.start, 'end', p."end") from memories_documentpart p
+  where p.revision_id = ci.revision_id and p.start <= ci.start and p."end" > ci.start
+  order by p.kind = 'heading', p.start desc limit 1) end as part
 from memories_fact f join memories_citation ci on ci.fact_id = f.id
-join memories_episode e on e.id = ci.episode_id
-where f.memory_id = any(%(ids)s::uuid[])
-and (%(known_at)s::timestamptz is null or f.created_at <= %(known_at)s)
+left join memories_episode e on e.id = ci.episode_id
 and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
 and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
+left join memories_revision r on r.id = ci.revision_id
+left join memories_document d on d.id = r.document_id and (%(subjects)s::uuid[] is null or d.subject_id =
+  any(%(subjects)s::uuid[]))
+and (%(bound)s::uuid is null or d.visibility = 'global'
+  or (d.visibility = 'private' and d.agent_id = %(bound)s::uuid)
+  or (d.visibility = 'team' and (d.agent_id = any(%(team)s::uuid[])
+      or (d.agent_id is null and %(default_team)s))))
+where f.memory_id = any(%(ids)s::uuid[]) and (%(known_at)s::timestamptz is null and f.withdrawn_at is null
+  or f.created_at <= %(known_at)s and coalesce(f.withdrawn_at > %(known_at)s, true)) and (e.id is not null or
+  d.id is not null)
 order by ci.id;
 -- reads
 --   Index memories_fact_memory_id_3e25a780
@@ -283,18 +300,21 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
 "memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
 "workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
-"memories_conversation"."external_id" AS "thread_external", (exists (
-    select 1 from memories_ground g join memories_memory o on o.id = g.on_id
-    where g.memory_id = memories_memory.id and g.kept_at is null
-    and not (o.is_head and (o.forget_after is null or o.forget_after > now())))) AS "is_uncertain" FROM
-"memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id" =
-  "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
+"memories_conversation"."external_id" AS "thread_external", ((exists (
+      select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+      where g.memory_id = memories_memory.id and g.kept_at is null
+      and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
+    or (memories_memory.source_count = 0 and exists (
+        select 1 from memories_fact f where f.memory_id = memories_memory.id and f.withdrawn_at is not null)))) AS
+"is_uncertain" FROM "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id"
+  = "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
   "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON ("memories_memory"."conversation_id" =
   "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s))
 ORDER BY "memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
 -- reads
 --   Index memory_newest
 --   Index memories_memory_pkey
+--   Index fact_withdrawn
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",
@@ -319,18 +339,21 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
 "memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
 "workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
-"memories_conversation"."external_id" AS "thread_external", (exists (
-    select 1 from memories_ground g join memories_memory o on o.id = g.on_id
-    where g.memory_id = memories_memory.id and g.kept_at is null
-    and not (o.is_head and (o.forget_after is null or o.forget_after > now())))) AS "is_uncertain" FROM
-"memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id" =
-  "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
+"memories_conversation"."external_id" AS "thread_external", ((exists (
+      select 1 from memories_ground g join memories_memory o on o.id = g.on_id
+      where g.memory_id = memories_memory.id and g.kept_at is null
+      and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
+    or (memories_memory.source_count = 0 and exists (
+        select 1 from memories_fact f where f.memory_id = memories_memory.id and f.withdrawn_at is not null)))) AS
+"is_uncertain" FROM "memories_memory" LEFT OUTER JOIN "workspaces_subject" ON ("memories_memory"."subject_id"
+  = "workspaces_subject"."id") LEFT OUTER JOIN "workspaces_agent" ON ("memories_memory"."agent_id" =
   "workspaces_agent"."id") LEFT OUTER JOIN "memories_conversation" ON ("memories_memory"."conversation_id" =
   "memories_conversation"."id") WHERE ("memories_memory"."workspace_id" = %s AND "memories_memory"."id" IN (%s,
     %s)) ORDER BY "memories_memory"."version" ASC, "memories_memory"."created_at" ASC, "memories_memory"."id" ASC;
 -- reads
 --   Index memory_newest
 --   Index memories_memory_pkey
+--   Index fact_withdrawn
 
 SELECT "memories_supersession"."id", "memories_supersession"."created_at",
 "memories_supersession"."updated_at", "memories_supersession"."workspace_id",

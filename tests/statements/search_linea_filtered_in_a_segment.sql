@@ -1,4 +1,4 @@
--- as in search_hybrid_memories_in_a_segment: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+-- as in search_hybrid_memories_in_a_segment: select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
 
 -- as in search_hybrid_memories_in_a_segment: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 
@@ -58,4 +58,4 @@ on e.id = f.id;
 --   Index memories_memory_pkey
 --   Index memories_entry_pkey
 
--- as in search_hybrid_memories_in_a_segment: select m.*, exists (
+-- as in search_hybrid_memories_in_a_segment: select m.*, (exists (

@@ -1,4 +1,4 @@
--- as in ingest_one_message: select k.id, k.digest, k.workspace_id, w.slug, k.agent_id, k.capabilities, k.expires_at,
+-- as in ingest_one_message: select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
 
 -- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 
@@ -39,4 +39,4 @@ select f.id, f.cosine, f.matched, e.item from f join memories_entry e on e.id = 
 --   Index memories_memory_pkey
 --   Index memories_entry_pkey
 
--- as in search_hybrid_memories: select m.*, exists (
+-- as in search_hybrid_memories: select m.*, (exists (

@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from django.contrib.admin.options import ModelAdmin
@@ -231,23 +232,19 @@ class AuditAdmin(RowAdmin):
         describe_targets(rows)
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        url = ""
+        for app in APPS:
+            with suppress(NoReverseMatch):
+                name = f"{self.admin_site.name}:{app}_{row.target_kind}_change"
+                url = url or reverse(name, args=[row.target_id])
         return {
             "original": None,  # its text is for machines
             "title": row.action.replace("_", " "),
             "actor_name": name_of(row.actor),
             "kind": kind_text(row.target_kind),
-            "target_url": self._target_url(row),
+            "target_url": url,
             "changes": changes(row.before, row.after),
         }
-
-    def _target_url(self, line: AuditEntry) -> str:
-        for app in APPS:
-            try:
-                name = f"{self.admin_site.name}:{app}_{line.target_kind}_change"
-                return reverse(name, args=[line.target_id])
-            except NoReverseMatch:
-                continue
-        return ""
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, time
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -18,6 +19,7 @@ from workspaces.adminbase.access import access_of, actor_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import RowAdmin, Verb
 from workspaces.adminbase.scoped_admin import StateFilter, WorkspaceChoiceForm, pick_many, pick_one
+from workspaces.agent_setups import agent_setups
 from workspaces.keys import KeyOptions, issue_key, revoke_key
 from workspaces.models import Agent, ApiKey, Capability, Subject
 
@@ -195,6 +197,11 @@ class KeyAdmin(RowAdmin):
                 "secret": secret,
                 "key_url": self.page_of(key),
                 "url": request.build_absolute_uri(f"/api/v1/workspaces/{workspace.slug}/memories/"),
+                "setups": agent_setups(
+                    request.build_absolute_uri("/").rstrip("/"),
+                    secret,
+                    str(settings.BASE_DIR / "manage.py"),
+                ),
             }
             return TemplateResponse(request, "admin/workspaces/apikey/issued.html", context)
         return self.form_page(request, form, title="Issue an API key", submit="Issue key")

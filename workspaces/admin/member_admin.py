@@ -13,7 +13,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from workspaces import invitation_pages, members
+from workspaces import invitation_pages, invitations, members
 from workspaces.adminbase.access import access_of
 from workspaces.adminbase.actors import name_of
 from workspaces.adminbase.list_admin import Empty, display
@@ -134,7 +134,7 @@ class MemberAdmin(RowAdmin):
             values = form.cleaned_data
             scope = access_of(request).scope(values["workspace"].pk)
             try:
-                invitation, token = members.invite(
+                invitation, token = invitations.invite(
                     scope, values["email"], values["role"], values["name"]
                 )
             except self.refusals as refusal:
@@ -202,7 +202,7 @@ class InvitationAdmin(RowAdmin):
         return {"title": row.email, "meaning": ROLES[Role(row.role)], "invited_by": invited_by}
 
     def do_revoke(self, request: HttpRequest, row: Invitation, values: dict[str, Any]) -> str:
-        members.revoke(access_of(request).scope(row.workspace_id), row)
+        invitations.revoke(access_of(request).scope(row.workspace_id), row)
         return f"The invitation of {row.email} is revoked."
 
     def empty(self, request: HttpRequest) -> Empty:

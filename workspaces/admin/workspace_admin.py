@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Model
 from django.http import HttpRequest
 from django.urls import reverse
@@ -9,8 +10,9 @@ from django.utils.html import format_html
 from unfold.admin import TabularInline
 
 from workspaces.adminbase.access import access_of, workspace_id_of
-from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.list_admin import AdminPage, Empty, display
 from workspaces.adminbase.scoped_admin import ScopedAdmin
+from workspaces.agent_setups import agent_setups
 from workspaces.models import Agent, Membership, Role
 
 
@@ -80,12 +82,31 @@ class WorkspaceAdmin(ScopedAdmin):
         return Empty("No workspaces yet", "Everything is remembered within a workspace: add one.")
 
 
+class ConnectPage(AdminPage):
+    """Lines to copy for programs that speak MCP; a key is issued elsewhere."""
+
+    path, name, title = "connect/", "workspaces_connect", "Connect agents"
+    template_name = "admin/workspaces/connect.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        url = self.request.build_absolute_uri("/").rstrip("/")
+        manage = str(settings.BASE_DIR / "manage.py")
+        setups = agent_setups(url, "KEY", manage)
+        return super().get_context_data(
+            **kwargs, opts=self.model_admin.opts, setups=setups, url=f"{url}/mcp"
+        )
+
+
 class AgentAdmin(ScopedAdmin):
+    pages = (ConnectPage,)
     list_display = ("external_id", "name", "team_label", "created_at")
     list_select_related = ("workspace",)
     search_fields = ("external_id__startswith", "name__icontains", "team__istartswith")
     search_help_text = "Id, name or team"
     fields = ("workspace", "external_id", "name", "team", "audience")
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).filter(removed_at=None)
 
     @display(description="team")
     def team_label(self, agent: Agent) -> str:

@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
 
+from memoryproject import crossings
 from workspaces.models import Capability, Membership, Role, User, Workspace
 from workspaces.scope import ROLE_CAPABILITIES, Scope
 
@@ -93,9 +94,11 @@ def access_of(request: HttpRequest) -> Access:
 
 
 def access_for(user: Any) -> Access:
-    """Nothing for the anonymous and the inactive."""
+    """Nothing for the anonymous and the inactive. What the person may read at all becomes
+    visible."""
     if not isinstance(user, User) or not user.is_active:
         return Access(user)
+    crossings.narrow_to_user(user.pk)
     memberships = Membership.objects.filter(user=user).select_related("workspace")
     by_workspace = {each.workspace_id: each for each in memberships}
     return Access(

@@ -21,7 +21,8 @@ from django.views.generic import FormView
 from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
-from memoryproject import first_run
+from memoryproject import crossings, first_run
+from memoryproject.postgres import visible
 from workspaces.adminbase.access import access_for
 from workspaces.login import second_factor, throttle
 from workspaces.login.throttle import TooEarly
@@ -49,7 +50,8 @@ def is_only_invited(user: Any) -> bool:
     """Whether somebody with an account may come in when they have accepted, and not before."""
     if not isinstance(user, User) or access_for(user).is_let_in:
         return False
-    return Invitation.objects.open().to(user).exists()
+    with visible.only(*crossings.workspaces_inviting(user.email)):
+        return Invitation.objects.open().to(user).exists()
 
 
 class CodeForm(forms.Form):

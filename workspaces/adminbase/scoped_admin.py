@@ -24,8 +24,8 @@ from unfold.widgets import SELECT_CLASSES, UnfoldAdminSelectWidget
 
 from workspaces.adminbase.access import access_of, actor_of, workspace_id_of
 from workspaces.adminbase.list_admin import ListAdmin
-from workspaces.ids import first_uuid7
 from workspaces.models import AuditEntry, Capability, Workspace
+from workspaces.models.workspace import first_uuid7
 
 DAY = re.compile(r"20\d\d-(0[1-9]|1[0-2])-([0-2]\d|3[01])")
 

@@ -1,4 +1,5 @@
-"""Routes: agents. They are made when first named; here they get a name and a team."""
+"""Routes: agents, made when first named; here they get a name and a team. And teams: whom they
+speak for."""
 
 import uuid
 from collections.abc import Mapping
@@ -14,17 +15,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
+from workspaces import agents
 from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.problems import conflict
 from workspaces.api.schema import operation
-from workspaces.api.views import WorkspaceView
-from workspaces.models import Agent, Audience, AuditEntry, Capability
-from workspaces.request_fields import AnyText, Maybe, NullIs, OneOf, OwnId, Trimmed, declared
+from workspaces.api.views import ADMINISTERS, WorkspaceView
+from workspaces.models import Agent, Audience, AuditEntry, Capability, Team
+from workspaces.request_fields import AnyText, Maybe, NullIs, OneOf, OwnId, Text, Trimmed, declared
 from workspaces.scope import Scope
 
-NEEDS = {"GET": Capability.READ, "POST": Capability.ADMIN, "PATCH": Capability.ADMIN}
+NEEDS = ADMINISTERS | {"GET": Capability.READ}
 
 
 @declared
@@ -65,8 +67,8 @@ class NewAgent:
     audience: AudienceField = ""
 
 
-def of_workspace(scope: Scope) -> QuerySet[Agent]:
-    return Agent.objects.filter(workspace_id=scope.workspace_id)
+def agents_of(scope: Scope) -> QuerySet[Agent]:
+    return Agent.objects.present().filter(workspace_id=scope.workspace_id)
 
 
 class AgentsView(WorkspaceView):
@@ -74,14 +76,16 @@ class AgentsView(WorkspaceView):
 
     @operation("listAgents", query=AgentQuery, page=AgentJson)
     def get(self, request: Request, workspace: str) -> Response:
+        """Programs that write and ask here, the newest first."""
         wanted = narrowing(read_query(AgentQuery, request), {"external_id": "external_id"})
-        return paged(request, of_workspace(self.scope).filter(**wanted), AgentJson.of)
+        return paged(request, agents_of(self.scope).filter(**wanted), AgentJson.of)
 
     @operation("createAgent", request=NewAgent, answer={201: AgentJson})
     def post(self, request: Request, workspace: str) -> Response:
+        """Make an agent known before it says anything."""
         new = Agent(workspace_id=self.scope.workspace_id, **asdict(read(NewAgent, request.data)))
         Agent.objects.bulk_create([new], ignore_conflicts=True)
-        made = of_workspace(self.scope).get(external_id=new.external_id)
+        made = agents_of(self.scope).get(external_id=new.external_id)
         if made.pk != new.pk:
             raise conflict("There is an agent of this id already.", field="externalId")
         _audit(self.scope, "create_agent", made)
@@ -93,11 +97,13 @@ class AgentView(WorkspaceView):
 
     @operation("readAgent", answer=AgentJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        return Response(AgentJson.of(get_object_or_404(of_workspace(self.scope), pk=row)))
+        """An agent, by our id."""
+        return Response(AgentJson.of(get_object_or_404(agents_of(self.scope), pk=row)))
 
     @operation("changeAgent", request=AgentChanges, answer=AgentJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        agent = get_object_or_404(of_workspace(self.scope), pk=row)
+        """Give it another name, team or audience."""
+        agent = get_object_or_404(agents_of(self.scope), pk=row)
         changes = read(AgentChanges, request.data)
         for name, value in changes.items():
             setattr(agent, name, value)
@@ -105,8 +111,79 @@ class AgentView(WorkspaceView):
         _audit(self.scope, "change_agent", agent, changes)
         return Response(AgentJson.of(agent))
 
+    @operation("removeAgent", answer={204: None})
+    def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Remove it: its keys are refused from now on. What it wrote stays as it is, seen by
+        nobody who did not see it before."""
+        agents.remove(self.scope, get_object_or_404(agents_of(self.scope), pk=row))
+        return Response(status=204)
+
+
+class TeamJson(JsonAnswer):
+    id: uuid.UUID
+    name: str
+    audience: Audience | None
+    created_at: datetime
+
+
+@declared
+class TeamChanges(TypedDict, total=False):
+    audience: AudienceField
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class NewTeam:
+    name: Annotated[Text, Field(max_length=255, description="As agents carry it.")]
+    audience: AudienceField = ""
+
+
+def teams_of(scope: Scope) -> QuerySet[Team]:
+    return Team.objects.filter(workspace_id=scope.workspace_id)
+
+
+class TeamsView(WorkspaceView):
+    needs = NEEDS
+
+    @operation("listTeams", query=PageQuery, page=TeamJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """Teams of which something is known beside their name."""
+        read_query(PageQuery, request)
+        return paged(request, teams_of(self.scope), TeamJson.of)
+
+    @operation("createTeam", request=NewTeam, answer={201: TeamJson})
+    def post(self, request: Request, workspace: str) -> Response:
+        """Say of a team whom its agents speak for."""
+        new = Team(workspace_id=self.scope.workspace_id, **asdict(read(NewTeam, request.data)))
+        Team.objects.bulk_create([new], ignore_conflicts=True)
+        made = teams_of(self.scope).get(name=new.name)
+        if made.pk != new.pk:
+            raise conflict("There is a team of this name already.", field="name")
+        _audit(self.scope, "create_team", made)
+        return Response(TeamJson.of(made), status=201)
+
+
+class TeamView(WorkspaceView):
+    needs = NEEDS
+
+    @operation("readTeam", answer=TeamJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A team, by our id."""
+        return Response(TeamJson.of(get_object_or_404(teams_of(self.scope), pk=row)))
+
+    @operation("changeTeam", request=TeamChanges, answer=TeamJson)
+    def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Say anew whom its agents speak for."""
+        team = get_object_or_404(teams_of(self.scope), pk=row)
+        changes = read(TeamChanges, request.data)
+        for name, value in changes.items():
+            setattr(team, name, value)
+        team.save(update_fields=[*changes, "updated_at"])
+        _audit(self.scope, "change_team", team, changes)
+        return Response(TeamJson.of(team))
+
 
 def _audit(
-    scope: Scope, action: str, agent: Agent, changes: Mapping[str, Any] | None = None
+    scope: Scope, action: str, row: Agent | Team, changes: Mapping[str, Any] | None = None
 ) -> None:
-    AuditEntry.line(scope.workspace_id, scope.actor, action, agent, after=changes).save()
+    AuditEntry.line(scope.workspace_id, scope.actor, action, row, after=changes).save()

@@ -70,7 +70,7 @@ def fields_of(of: type[JsonAnswer]) -> tuple[inspect.Field, ...]:
     return info.fields
 
 
-def _as_plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """Of a kind of number or text that is not Python's own: numpy's, Django's."""
     for kind in (float, str):
         if isinstance(value, kind):
@@ -84,7 +84,7 @@ class JsonRenderer(BaseRenderer):
     media_type = "application/json"
     format = "json"
     charset = None
-    encode = msgspec.json.Encoder(enc_hook=_as_plain).encode
+    encode = msgspec.json.Encoder(enc_hook=plain_value).encode
 
     def render(
         self,

@@ -2,7 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Self
 
 from django.db.models import QuerySet
@@ -16,10 +16,10 @@ from rest_framework.response import Response
 from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read
 from workspaces.api.paging import paged
-from workspaces.api.problems import invalid, refused
+from workspaces.api.problems import conflict, invalid, refused
 from workspaces.api.schema import operation
 from workspaces.api.views import ADMINISTERS, WorkspaceView
-from workspaces.keys import KeyOptions, issue_key, revoke_key
+from workspaces.keys import KeyOptions, KeyOver, issue_key, revoke_key, rotate_key
 from workspaces.models import ApiKey, Capability, User
 from workspaces.request_fields import ExternalId, Moment, OneOf, OwnId, Text, declared
 from workspaces.scope import Scope, agent_to_write, subject_to_write
@@ -33,6 +33,7 @@ class KeyJson(JsonAnswer):
     user_ids: list[str] | None
     capabilities: list[str]
     expires_at: datetime | None
+    per_minute: int | None
     revoked_at: datetime | None
     last_used_at: datetime | None
     created_at: datetime
@@ -71,6 +72,19 @@ class NewKey:
         tuple[Annotated[str, OneOf(Capability)], ...], Field(min_length=1, max_length=4)
     ] = ()
     expires_at: Moment | None = None
+    per_minute: Annotated[
+        int | None,
+        Field(ge=1, le=10_000_000, strict=True, description="Requests a minute; null: no cap."),
+    ] = None
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class RotateKey:
+    overlap_seconds: Annotated[
+        int,
+        Field(ge=0, le=2_592_000, strict=True, description="How long the old key is still good."),
+    ] = 0
 
 
 def of_workspace(scope: Scope) -> QuerySet[ApiKey]:
@@ -93,6 +107,7 @@ def options_of(scope: Scope, wish: NewKey) -> KeyOptions:
         agent=agent_to_write(scope, wish.agent_id),
         subjects=None if users is None else tuple(subject for subject in found if subject),
         expires_at=wish.expires_at,
+        per_minute=wish.per_minute,
     )
 
 
@@ -102,6 +117,7 @@ class KeysView(WorkspaceView):
 
     @operation("listKeys", page=KeyJson)
     def get(self, request: Request, workspace: str) -> Response:
+        """Keys without their secrets, the newest first."""
         return paged(request, of_workspace(self.scope), KeyJson.of)
 
     @operation("issueKey", request=NewKey, answer={201: IssuedKeyJson})
@@ -118,6 +134,7 @@ class KeyView(WorkspaceView):
 
     @operation("readKey", answer=KeyJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A key without its secret, and when it was used last."""
         return Response(KeyJson.of(get_object_or_404(of_workspace(self.scope), pk=row)))
 
     @operation("revokeKey", answer={204: None})
@@ -125,3 +142,21 @@ class KeyView(WorkspaceView):
         """Revoke: the next request with it is 401. The row stays, for the audit."""
         revoke_key(get_object_or_404(of_workspace(self.scope), pk=row), actor=self.scope.actor)
         return Response(status=204)
+
+
+class RotateKeyView(WorkspaceView):
+    needs = ADMINISTERS
+    secrets = ("key",)
+
+    @operation("rotateKey", request=RotateKey, answer={201: IssuedKeyJson})
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A new key that may do the same; the old one is refused at once, or after a while."""
+        key = get_object_or_404(of_workspace(self.scope), pk=row)
+        if beyond := [name for name in key.capabilities if not self.scope.may(name)]:
+            raise refused(f"You do not have: {', '.join(beyond)}.")
+        overlap = timedelta(seconds=read(RotateKey, request.data).overlap_seconds)
+        try:
+            made, text = rotate_key(key, actor=self.scope.actor, overlap=overlap)
+        except KeyOver as error:
+            raise conflict(str(error)) from None
+        return Response(IssuedKeyJson.of(made, key=text), status=201)

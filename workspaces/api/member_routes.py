@@ -12,7 +12,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces import invitation_pages, members
+from workspaces import invitation_pages, invitations, members
 from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read
 from workspaces.api.paging import paged
@@ -81,13 +81,14 @@ class MembersView(WorkspaceView):
 
     @operation("listMembers", page=MemberJson)
     def get(self, request: Request, workspace: str) -> Response:
+        """People who may look after the workspace, and their roles."""
         return paged(request, of_workspace(self.scope), MemberJson.of)
 
     @operation("inviteMember", request=NewMember, answer={201: NewInvitationJson})
     def post(self, request: Request, workspace: str) -> Response:
         """Invite somebody: they are a member when they have accepted. The answer is the same
         whether or not the address has an account."""
-        invitation, token = members.invite(self.scope, **asdict(read(NewMember, request.data)))
+        invitation, token = invitations.invite(self.scope, **asdict(read(NewMember, request.data)))
         link = invitation_pages.link_of(request, invitation, token)
         return Response(NewInvitationJson.of(invitation, invite_url=link), status=201)
 
@@ -97,15 +98,18 @@ class MemberView(WorkspaceView):
 
     @operation("readMember", answer=MemberJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A member and the role."""
         return Response(MemberJson.of(self._member(row)))
 
     @operation("changeMember", request=RoleBody, answer=MemberJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Give somebody another role."""
         role = read(RoleBody, request.data).role
         return Response(MemberJson.of(members.change_role(self.scope, self._member(row), role)))
 
     @operation("removeMember", answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Take somebody's access away; what was done stays in the audit."""
         members.remove(self.scope, self._member(row))
         return Response(status=204)
 
@@ -118,6 +122,7 @@ class InvitationsView(WorkspaceView):
 
     @operation("listInvitations", page=InvitationJson)
     def get(self, request: Request, workspace: str) -> Response:
+        """Who is asked to be a member and has not accepted."""
         rows = Invitation.objects.filter(workspace_id=self.scope.workspace_id)
         return paged(request, rows, InvitationJson.of)
 
@@ -127,12 +132,13 @@ class OneInvitationView(WorkspaceView):
 
     @operation("readInvitation", answer=InvitationJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """An invitation, without its link."""
         return Response(InvitationJson.of(self._invitation(row)))
 
     @operation("revokeInvitation", answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Take it back: its link opens nothing any more."""
-        members.revoke(self.scope, self._invitation(row))
+        invitations.revoke(self.scope, self._invitation(row))
         return Response(status=204)
 
     def _invitation(self, row: uuid.UUID) -> Invitation:

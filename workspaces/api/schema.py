@@ -50,6 +50,7 @@ PLAIN: dict[type[inspect.Type], dict[str, Any]] = {
     inspect.FloatType: {"type": "number", "format": "double"},
     inspect.BoolType: {"type": "boolean"},
     inspect.UUIDType: {"type": "string", "format": "uuid"},
+    inspect.DateType: {"type": "string", "format": "date"},
     inspect.DateTimeType: {"type": "string", "format": "date-time"},
     inspect.AnyType: {},
 }

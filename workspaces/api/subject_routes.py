@@ -41,6 +41,7 @@ def visible(scope: Scope) -> QuerySet[Subject]:
 class SubjectsView(WorkspaceView):
     @operation("listSubjects", query=SubjectQuery, page=SubjectJson)
     def get(self, request: Request, workspace: str) -> Response:
+        """Whom memories are about, the newest first; by your own id."""
         wanted = narrowing(read_query(SubjectQuery, request), {"external_id": "external_id"})
         return paged(request, visible(self.scope).filter(**wanted), SubjectJson.of)
 
@@ -48,4 +49,5 @@ class SubjectsView(WorkspaceView):
 class SubjectView(WorkspaceView):
     @operation("readSubject", answer=SubjectJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A subject, by our id."""
         return Response(SubjectJson.of(get_object_or_404(visible(self.scope), pk=row)))

@@ -1,10 +1,9 @@
 from django.urls import path
 
-from workspaces.api.agent_routes import AgentsView, AgentView
-from workspaces.api.key_routes import KeysView, KeyView
+from workspaces.api.agent_routes import AgentsView, AgentView, TeamsView, TeamView
+from workspaces.api.key_routes import KeysView, KeyView, RotateKeyView
 from workspaces.api.member_routes import InvitationsView, MembersView, MemberView, OneInvitationView
 from workspaces.api.subject_routes import SubjectsView
-from workspaces.api.team_routes import TeamsView, TeamView
 
 OWN = "workspaces/<str:workspace>"
 
@@ -16,6 +15,7 @@ urlpatterns = [
     path(f"{OWN}/subjects", SubjectsView.as_view()),
     path(f"{OWN}/keys", KeysView.as_view()),
     path(f"{OWN}/keys/<uuid:row>", KeyView.as_view()),
+    path(f"{OWN}/keys/<uuid:row>/rotate", RotateKeyView.as_view()),
     path(f"{OWN}/members", MembersView.as_view()),
     path(f"{OWN}/members/<uuid:row>", MemberView.as_view()),
     path(f"{OWN}/invitations", InvitationsView.as_view()),

@@ -13,6 +13,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from memoryproject.postgres import visible
 from workspaces.api.json_answers import JsonRenderer
 from workspaces.api.json_requests import (
     StrictJSONParser,
@@ -78,7 +79,8 @@ class AskerView(APIView):
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Afterwards view and request are no ring: all that one request makes would wait for the
         garbage collector, which takes longer for it than the routing."""
-        response = super().dispatch(request, *args, **kwargs)
+        with visible.only():  # nothing, until it is known who asks
+            response = super().dispatch(request, *args, **kwargs)
         self.request.parser_context = {}
         return response
 

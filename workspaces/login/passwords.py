@@ -10,6 +10,7 @@ from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
+from memoryproject import crossings
 from workspaces.login import throttle
 from workspaces.models import LoginAttempt, User
 
@@ -59,7 +60,7 @@ def spend_as_long_as_others(user: User | None, password: str) -> None:
     usable = user is not None and user.has_usable_password()
     spent = identify_hasher(user.password).algorithm if user and usable else preferred.algorithm
     for hasher in older:
-        if User.objects.filter(password__startswith=f"{hasher.algorithm}$").exists():
+        if crossings.any_password_begins(f"{hasher.algorithm}$"):
             missing = preferred if spent == hasher.algorithm else hasher
             missing.encode(password, missing.salt())
 

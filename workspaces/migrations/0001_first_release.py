@@ -12,7 +12,7 @@ from django.db import migrations, models
 from django.db.models.functions import Lower
 from django.utils import timezone
 
-from workspaces.ids import uuid7
+from workspaces.models.workspace import uuid7
 from workspaces.models.key import all_capabilities
 
 ROW = [

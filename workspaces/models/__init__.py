@@ -1,4 +1,4 @@
-from workspaces.models.audit import AuditEntry, erasing_audit
+from workspaces.models.audit import AuditEntry, AuditMark, erasing_audit
 from workspaces.models.invitation import Invitation
 from workspaces.models.key import ApiKey, Capability, ServerKey, all_capabilities
 from workspaces.models.login import LoginAttempt, LoginPause, RecoveryCode, SecondFactor
@@ -24,6 +24,7 @@ __all__ = [
     "ApiKey",
     "Audience",
     "AuditEntry",
+    "AuditMark",
     "Capability",
     "Invitation",
     "LoginAttempt",

@@ -4,6 +4,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.db import connection, models, transaction
+from django.utils import timezone
 
 from workspaces.models.workspace import Row, Workspace
 
@@ -23,6 +24,8 @@ class AuditEntry(Row):
     reason = models.TextField(blank=True)
     before = models.JSONField(null=True)
     after = models.JSONField(null=True)
+    # With it the digest of a line's values tells nobody what they were, when both are erased.
+    salt = models.UUIDField(null=True, default=uuid.uuid4, editable=False)
 
     class Meta:
         verbose_name_plural = "audit entries"
@@ -59,6 +62,26 @@ class AuditEntry(Row):
             target_id=target.pk,
             **details,
         )
+
+
+class AuditMark(models.Model):
+    """The place of a line in its workspace's chain. It outlives the line's values: `values_hash` is
+    over them and their salt, `mark` over the mark before, that hash and what is never erased."""
+
+    line_id = models.UUIDField(primary_key=True)
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
+    position = models.BigIntegerField()
+    values_hash = models.BinaryField()
+    mark = models.BinaryField()
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "position"], name="audit_mark_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.position} {self.line_id}"
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from django.db.models.functions import Cast, Lower
 from django.utils import timezone
 
 from workspaces.models.key import ApiKey, Capability, ServerKey
-from workspaces.models.workspace import Membership, Role, Row, User, Workspace
+from workspaces.models.workspace import DigestField, Membership, Role, Row, User, Workspace
 
 UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 ADMINISTERING = (Role.OWNER, Role.ADMIN)
@@ -81,7 +81,7 @@ class Invitation(Row):
     name = models.CharField(max_length=300, blank=True)
     role = models.CharField(max_length=10, choices=Role)
     invited_by = models.CharField(max_length=200)
-    digest = models.BinaryField(max_length=32, editable=False)
+    digest = DigestField(max_length=32, editable=False)
     expires_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)

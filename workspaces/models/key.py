@@ -1,8 +1,9 @@
 from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.utils import timezone
 
-from workspaces.models.workspace import Agent, Row, Subject, User, Workspace
+from workspaces.models.workspace import Agent, DigestField, Row, Subject, User, Workspace
 
 
 class Capability(models.TextChoices):
@@ -23,7 +24,7 @@ class ApiKey(Row):
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="keys")
     name = models.CharField(max_length=200)
     prefix = models.CharField(max_length=16, unique=True, editable=False)
-    digest = models.BinaryField(max_length=32, editable=False)
+    digest = DigestField(max_length=32, editable=False)
     agent = models.ForeignKey(
         Agent,
         models.CASCADE,
@@ -42,6 +43,12 @@ class ApiKey(Row):
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+    per_minute = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Requests a minute. Empty: as many as the server lets every key ask.",
+    )
     created_by = models.ForeignKey(
         User, models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
     )
@@ -74,7 +81,7 @@ class ServerKey(Row):
 
     name = models.CharField(max_length=200)
     prefix = models.CharField(max_length=16, unique=True, editable=False)
-    digest = models.BinaryField(max_length=32, editable=False)
+    digest = DigestField(max_length=32, editable=False)
     issued_by = models.CharField(max_length=200, editable=False)
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True, editable=False)

@@ -1,15 +1,70 @@
-"""What every row of the project has: an id that sorts by time, and two times."""
+"""What every row of the project has: an id that sorts by time, and two times; columns that the role
+that serves writes and may not read (HIDDEN in memoryproject/walls.py); and workspaces, with whom
+they are of."""
 
-from typing import Any
+import os
+import threading
+import time
+import uuid
+from datetime import datetime
+from typing import Any, Self
 
 from django.contrib.auth.models import AbstractUser
 from django.core.validators import RegexValidator
-from django.db import models
+from django.db import connection, models, transaction
 from django.db.models.functions import Lower
+from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from workspaces.ids import uuid7
+from memoryproject import administrators
+
+_lock = threading.Lock()
+_last = 0
+
+
+def uuid7() -> uuid.UUID:
+    """A UUID of version 7 (RFC 9562, method 3): unix milliseconds, 12 bits of their fraction,
+    then random bits. Ids of one process are strictly ordered; rows made together lie together.
+    """
+    global _last
+    milliseconds, nanoseconds = divmod(time.time_ns(), 1_000_000)
+    with _lock:  # units of 1/4096 of a millisecond since 1970, never the same twice
+        _last = tick = max(_last + 1, milliseconds << 12 | nanoseconds * 4096 // 1_000_000)
+    value = tick >> 12 << 80 | 0x7 << 76 | (tick & 0xFFF) << 64
+    value |= 0b10 << 62 | int.from_bytes(os.urandom(8), "big") >> 2
+    return uuid.UUID(int=value)
+
+
+def first_uuid7(at: datetime) -> uuid.UUID:
+    """The lowest id of that millisecond: ids from here on were made then or later."""
+    milliseconds = int(at.timestamp() * 1000)
+    return uuid.UUID(int=milliseconds << 80)
+
+
+class DigestField(models.BinaryField):
+    """Proven by a function of the database: what is read in its place is None."""
+
+    def select_format(self, compiler: SQLCompiler, sql: str, params: Any) -> tuple[str, Any]:
+        return "null::bytea", params
+
+    def deconstruct(self) -> Any:
+        """For migrations it is what it is in the database."""
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.BinaryField", args, kwargs
+
+
+class PasswordField(models.CharField):
+    """Of one row at a time, by a function of the database."""
+
+    def select_format(self, compiler: SQLCompiler, sql: str, params: Any) -> tuple[str, Any]:
+        table = sql.rpartition(".")[0]
+        return f'cross_password_of({table}."id")', params
+
+    def deconstruct(self) -> Any:
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.CharField", args, kwargs
+
 
 REMOVED = "removed-"  # so begins the slug of one that is being removed
 SLUG = r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$"
@@ -29,12 +84,24 @@ class User(AbstractUser):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     email = models.EmailField("email address")
+    password = PasswordField("password", max_length=128)
     must_change_password = models.BooleanField(default=False, editable=False)
     # Sessions of an older number have ended.
     session_number = models.PositiveIntegerField(default=0, editable=False)
 
     class Meta(AbstractUser.Meta):
         constraints = [models.UniqueConstraint(Lower("email"), name="user_email_unique")]
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """The database takes an administrator from a web process with a voucher alone."""
+        changed = kwargs.get("update_fields")
+        is_guarded = changed is None or set(changed) & set(administrators.GUARDED)
+        if not (is_guarded and (self.is_superuser or self.is_staff)):
+            super().save(*args, **kwargs)
+            return
+        with transaction.atomic(using=kwargs.get("using")), connection.cursor() as cursor:
+            cursor.execute(administrators.command(self))
+            super().save(*args, **kwargs)
 
     def set_password(self, raw_password: str | None) -> None:
         super().set_password(raw_password)
@@ -125,8 +192,18 @@ class Team(Row):
         return self.name or "default team"
 
 
+class AgentQuerySet(models.QuerySet["Agent"]):
+    def present(self) -> Self:
+        """Those that were not removed."""
+        return self.filter(removed_at=None)
+
+
 class Agent(Row):
-    """A program that reads and writes memories, by the caller's own id."""
+    """A program that reads and writes memories, by the caller's own id.
+
+    One that was removed stays as the author of what it wrote, so that nobody sees more of that than
+    before; its id is free for another.
+    """
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="agents")
     external_id = models.CharField(max_length=255)
@@ -141,11 +218,18 @@ class Agent(Row):
         help_text="Whom it speaks for."
         " Empty: a person, where one is named; a team that has a name.",
     )
+    removed_at = models.DateTimeField(null=True, editable=False)
+
+    objects = AgentQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.UniqueConstraint(fields=["workspace", "external_id"], name="agent_once")
+            models.UniqueConstraint(
+                fields=["workspace", "external_id"],
+                name="agent_once",
+                condition=models.Q(removed_at=None),
+            )
         ]
 
     def __str__(self) -> str:

@@ -25,7 +25,7 @@ from bench.speed.layout import LAYOUTS, label, plots, size_of
 from bench.speed.loading import NotFilled
 from bench.speed.server import Server, ServerFailed, environment
 from bench.speed.study import PARTS, Study, Wish, study, use
-from memories.management import recording
+from memories.management import command_options
 from memories.management.command_options import add_result_file
 from memories.management.progress import Progress, progress
 from memoryproject import embedded_postgres
@@ -162,7 +162,7 @@ def _record(options: dict[str, Any], started: datetime) -> None:
     found = json.loads(options["json"].read_text())
     sizes = ",".join(label(size) for size in options["sizes"])
     name = "memory of `up`" if options["memory"] else f"{sizes}, layout {options['layout']}"
-    recording.keep("benchmark", name, started, report.figures(found), found)
+    command_options.keep("benchmark", name, started, report.figures(found), found)
 
 
 def _stage(total: int, unit: str) -> Progress:

@@ -11,7 +11,7 @@ from bench.scratch import scratch_database
 from bench.speed import layout, pages
 from bench.speed.corpus import Corpus
 from bench.speed.loading import load
-from memories.index import workspace_index
+from memories.index import configured_embedder
 from memories.management.command_options import CommandWithExamples
 from memories.management.progress import progress
 
@@ -46,7 +46,7 @@ class Command(CommandWithExamples):
             raise CommandError(f"Over the limit: {', '.join(slow)}")
 
     def measure(self, size: int, rounds: int) -> list[pages.Page]:
-        model = workspace_index.configured_model()
+        model = configured_embedder.configured_model()
         corpus = Corpus(model.dimensions if model else 256)
         with progress(size, "memories", sys.stderr) as shown:
             [place] = load(layout.plots("one", size), corpus, shown.update)

@@ -1,5 +1,6 @@
 """Who somebody is: name, age, home, work, study, health, habits."""
 
+from memories.english.calendar import WEEKDAY
 from memories.english.patterns.pattern import NOT, Pattern, S
 from memories.english.verbs import ADVERB
 
@@ -264,7 +265,7 @@ PATTERNS = (
     Pattern(
         name="routine",
         category="identity",
-        regex=r"^(?:every (?:\w+ )?(?:day|week|weekend|morning|night|evening|month|year|summer|winter|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|(?:once|twice|three times) a (?:day|week|month|year)|on (?:weekends|weekdays|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays))\b.{0,20}\b(?:I|we)\b|^(?:I|we) .{3,120}\b(?:every (?:\w+ )?(?:day|week|weekend|morning|night|evening|month|year|summer|winter|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|(?:once|twice|three times|times) (?:a|per) (?:day|week|month|year)|on (?:weekends|weekdays|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays))\b",
+        regex=rf"^(?:every (?:\w+ )?(?:day|week|weekend|morning|night|evening|month|year|summer|winter|{WEEKDAY})|(?:once|twice|three times) a (?:day|week|month|year)|on (?:weekends|weekdays|{WEEKDAY}s))\b.{{0,20}}\b(?:I|we)\b|^(?:I|we) .{{3,120}}\b(?:every (?:\w+ )?(?:day|week|weekend|morning|night|evening|month|year|summer|winter|{WEEKDAY})|(?:once|twice|three times|times) (?:a|per) (?:day|week|month|year)|on (?:weekends|weekdays|{WEEKDAY}s))\b",
         confidence=0.8,
         examples=(
             ("I swim twice a week", "Alex swims twice a week"),

@@ -1,14 +1,15 @@
-"""All patterns, in the order in which they are tried, and trying them: the first that fits a clause has it.
+"""All patterns, in the order in which they are tried, and trying them: the first that fits a clause
+has it.
 
-By its regex a pattern tells with which words a clause must begin, and by `needs` which it must hold:
-of many only those are tried that can fit. Where its regex begins with the speaker, that beginning is
-read once for all such patterns, and the rest of each is tried at the verb.
-"""
+By its regex a pattern tells with which words a clause must begin, and by `needs` which it must
+hold: of many only those are tried that can fit. Where its regex begins with the speaker, that
+beginning is read once for all such patterns, and the rest of each is tried at the verb."""
 
 import re
 from functools import cache, cached_property
 
 from memories.english.patterns import (
+    code_reviews,
     identity,
     other,
     people_and_possessions,
@@ -26,8 +27,10 @@ _by_category: tuple[Pattern, ...] = (
     *technology.PATTERNS,
     *plans_and_decisions.DECISIONS,
     *policy.PATTERNS,
+    *code_reviews.PATTERNS,
     *preferences_and_instructions.INSTRUCTIONS,
     *identity.PATTERNS,
+    *people_and_possessions.PATTERNS,
     *preferences_and_instructions.PREFERENCES,
     *people_and_possessions.RELATIONSHIPS,
     *people_and_possessions.POSSESSIONS,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memories.english.time_spans import MONTH
+from memories.english.calendar import MONTH, WEEKDAY_STEMS
 from memories.english.verbs import ADVERB
 
 FACT_TYPES = {
@@ -122,7 +122,7 @@ THING = (
 WHEN = (
     r"(?:(?:on|by|at|in|for|until|till|to|before|after|from|this|next|last|the|early|mid|late|end of|beginning of|start of"
     r"|about|around|now|probably|again) )*"
-    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|"
+    rf"(?:(?:{WEEKDAY_STEMS})days?|"
     rf"{MONTH}(?: \d{{1,2}}(?:st|nd|rd|th)?)?|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}|\d{{1,2}}(?:st|nd|rd|th)|\d{{4}}-\d\d-\d\d"
     r"|(?:19|20)\d\d|today|tonight|tomorrow|yesterday|noon|midnight|week|weekend|month|year|quarter|spring|summer|fall|autumn"
     r"|winter|Q[1-4]|\d{1,2}(?::\d\d)? ?(?:am|pm|h|o'clock)|\d{1,2}:\d\d|(?:an?|one|two|three|four|five|six|\d+)"

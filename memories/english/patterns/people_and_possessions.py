@@ -1,6 +1,8 @@
-"""The people and animals in somebody's life, what somebody has, got or lost, and what is told of them."""
+"""The people and animals in somebody's life, what somebody has, got or lost, what somebody does day
+by day, and what others do for him."""
 
-from memories.english.patterns.pattern import KIN, NAME, PEOPLE, PETS, SOME, THING, Pattern, S
+from memories.english.calendar import WEEKDAY
+from memories.english.patterns.pattern import KIN, NAME, NOT, PEOPLE, PETS, SOME, THING, Pattern, S
 from memories.english.verbs import ADVERB
 
 RELATIONSHIPS = (
@@ -210,3 +212,62 @@ POSSESSIONS = (
         counter_examples=("The laptop broke",),
     ),
 )
+
+
+_ROUND = r"(?:at|in|on|with|by|near|under|from|to|through|until|till|after|before|around|along)"
+_RIDE = r"(?:bus|tram|train|metro|subway|tube|ferry|bike|bicycle|car|taxi|scooter|boat|night train|school run)"
+
+PATTERNS = (
+    Pattern(
+        name="daily-life",
+        category="identity",
+        regex=(
+            rf"{S}{NOT}(?:(?:commute|cycle|bike|walk|drive|ride|travel) (?:(?:in|out|home|alone|together) )?(?:to|from|by|into|past|through|along|before|after)"
+            rf"|(?:take|catch|get|ride|use|drive) (?:the|a|my|our|public) (?:\w+ )?(?:{_RIDE}|transport)"
+            rf"|(?:get up|wake up|rise|go to (?:bed|sleep)|sleep|start work|finish work|get home|leave (?:home|for work)|get paid|am paid) (?:at|around|by|before|after|on|until|till|late|early|badly|poorly|well|every|monthly|weekly|only|\d)"
+            rf"|(?:take|inject|am on) (?:[\w-]+(?:lin|formin|pril|statin|zole|oxetine|traline|pram|mycin|olol|ium|thyroxine|trexate)|(?:my |daily |some |strong )*(?:medication|medicine|pills|tablets|painkillers|antidepressants|blood thinners|antibiotics|steroids|vitamins?|supplements|the pill))"
+            rf"|do (?:(?:all|most|half|some|none) of )?(?:the |all the |my |our )(?:[\w-]+ )?(?:accounts|books|bookkeeping|cooking|cleaning|shopping|laundry|gardening|dishes|taxes|school run|driving|ironing|washing|payroll|admin|night shift|early shift|late shift)"
+            rf"|(?:work|do|have) (?:the |a |an )?(?:night|early|late|morning|evening|day|weekend|double|split)(?: |-)?shifts?"
+            rf"|(?:have|take|get) (?:(?:every|most|all) )?(?:{WEEKDAY}s?|weekends|mornings|afternoons|evenings)(?: (?:and|or) (?:{WEEKDAY}s?|weekends))? off"
+            rf"|(?:park|bank|shop|train|exercise|work out|eat|study|worship|swim|climb|stay|lodge|camp|order in|volunteer) {_ROUND}"
+            rf"|(?:order|buy|get|grow|bake|cook|make) (?:all |most of |some of )?(?:my|our|the)?(?: own)? ?(?:groceries|bread|vegetables|fruit|food|meals|lunch|dinner|clothes|honey|wine|coffee|milk)\b"
+            r"|(?:vote|voted) (?:for )?(?:the )?(?-i:[A-Z])\w+"
+            rf"|(?:walk|feed|look after|take care of|babysit|drop off|pick up|drop|drive) (?:the|my|our|his|her|a) (?:\w+ )?(?:dogs?|cats?|horses?|hens|{KIN}|neighbou?r(?:'s \w+)?)"
+            r"|am (?:currently )?(?:between jobs|out of work|unemployed|self-employed|on (?:parental|maternity|paternity|sick|unpaid) leave|on benefits|on probation|on call)"
+            r"|own (?:a|an|any)|share (?:a|an|my|the|our) (?:\w+ )?(?:flat|house|room|office|studio|workshop|apartment|car|desk|allotment|garden) with)\b(?! (?:you|your)\b)"
+        ),
+        confidence=0.75,
+        examples=(
+            ("I cycle to my office", "Alex cycles to their office"),
+            ("I take the tram to work", "Alex takes the tram to work"),
+            ("I have Thursdays off", "Alex has Thursdays off"),
+            ("I do the accounts for my parish", "Alex does the accounts for their parish"),
+        ),
+        counter_examples=("I take the point", "I get the idea", "The tram takes me to work"),
+    ),
+    Pattern(
+        name="arranged",
+        category="relationship",
+        regex=(
+            rf"^(?:my|our|the) (?:\w+ )?(?:employer|company|work|firm|school|university|insurance|insurer|landlady|{PEOPLE}|{KIN}) (?:always |usually |also |now |only |still )?"
+            r"(?:pays?|paid|covers?|covered|provides?|provided|lends?|lent|gave|bought|lets|allows?|allowed|gives)\b(?! (?:off|attention|you|it|rise|birth|up|way)\b)"
+            r"(?= (?:for )?(?:me|us|my|our|half|all|part|the|a|an)\b)"
+        ),
+        confidence=0.75,
+        examples=(
+            ("My employer pays for my bus pass", "Alex's employer pays for their bus pass"),
+            ("My boss lets me leave early on Fridays", "Alex's boss lets them leave early on Fridays"),
+        ),
+        counter_examples=("My employer pays attention", "The team gives you a demo"),
+    ),
+    Pattern(
+        name="reasoned",
+        category="other",
+        regex=rf"^(?:because|since|as) (?:I|we|my|our)\b[^,]{{3,80}}, (?:I|we|my (?:\w+ )?{KIN})\b .{{3,}}",
+        confidence=0.75,
+        examples=(
+            ("Because I work nights, I sleep until noon", "Because Alex works nights, they sleep until noon"),
+        ),
+        counter_examples=("Because of that, I left",),
+    ),
+)  # fmt: skip

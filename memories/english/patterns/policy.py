@@ -1,5 +1,6 @@
 """What a team always does, never does, or asks of everybody's work."""
 
+from memories.english.calendar import WEEKDAY_STEMS
 from memories.english.patterns.pattern import Pattern
 
 # what teams make rules about; "we always go camping" is no policy
@@ -105,7 +106,7 @@ PATTERNS = (
     Pattern(
         name="releases-when",
         category="policy",
-        regex=r"^we (?P<rule>(?:deploy|release|ship|merge|push) .{0,60}?\b(?:only (?:on|at|after|before|in|from|with)\b|(?:on|every) (?:mon|tues|wednes|thurs|fri|satur|sun)days?\b).{2,120})",
+        regex=rf"^we (?P<rule>(?:deploy|release|ship|merge|push) .{{0,60}}?\b(?:only (?:on|at|after|before|in|from|with)\b|(?:on|every) (?:{WEEKDAY_STEMS})days?\b).{{2,120}})",
         statement="Team policy: {rule}",
         confidence=0.85,
         is_team=True,
@@ -288,7 +289,7 @@ PATTERNS = (
     Pattern(
         name="always-imperative",
         category="policy",
-        regex=rf"^(?:please )?(?P<rule>(?:always|never|don't ever|do not ever|make sure to|be sure to) (?:{_technical}\b|{_work} (?=.{{0,80}}\b{_craft}\b)).{{2,200}})",
+        regex=rf"^(?!.*\b(?:when|whenever|if|every time|each time|what|after|before) I\b)(?:please )?(?P<rule>(?:always|never|don't ever|do not ever|make sure to|be sure to) (?:{_technical}\b|{_work} (?=.{{0,80}}\b{_craft}\b)).{{2,200}})",
         statement="Team policy: {rule}",
         confidence=0.75,
         is_team=True,

@@ -266,6 +266,20 @@ INSTRUCTIONS = (
         counter_examples=("When you are tired, rest", "When you came, it rained"),
     ),
     Pattern(
+        name="always-when",
+        category="instruction",
+        regex=rf"^(?:please )?(?P<rule>(?:always|never) {_speak}\b.{{2,160}}?\b(?:when|whenever|if|every time|each time|after|before) I\b.{{2,160}})",
+        statement="{speaker} asks the assistant to {rule}",
+        confidence=0.85,
+        examples=(
+            (
+                "Always include a source when I ask about doses",
+                "Alex asks the assistant to always include a source when Alex asks about doses",
+            ),
+        ),
+        counter_examples=("Always use Prettier", "Never mind when I come"),
+    ),
+    Pattern(
         name="remember",
         category="instruction",
         regex=r"^(?:please )?(?:remember|note|keep in mind|don't forget|bear in mind)(?: that|:)? (?P<what>(?:I|we|my|our) .{4,200})",

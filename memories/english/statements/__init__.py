@@ -3,6 +3,7 @@
 Pure: no database, no network. Words, attributes and signs of change are rows of data.
 """
 
+from memories.english.statements.attribute_forms import NO_WORDS, OwnChange, OwnSlot, OwnWords, Slot
 from memories.english.statements.compare import (
     Glance,
     are_strangers,
@@ -17,7 +18,6 @@ from memories.english.statements.past_values import true_until
 from memories.english.statements.read_statement import Reading, is_said_by, read, slot_keys
 from memories.english.statements.replacement import NUMBERED, UNKNOWN, came_before, negates
 from memories.english.statements.restated import restates
-from memories.english.statements.slots import NO_WORDS, OwnChange, OwnSlot, OwnWords, Slot
 
 __all__ = [
     "NO_WORDS",

@@ -166,7 +166,8 @@ def _keep(found: Parse, word: Word, after: Sequence[Word]) -> None:
 def negatives() -> dict[str, str]:
     forms = dict(NEGATIVES)
     for word in "hate dislike detest loathe despise forbid ban disallow distrust".split():
-        forms |= {word + ending: NEGATIVES[word] for ending in ("s", "d", "ed")}
+        endings = ("s", "ned") if word == "ban" else ("s", "d", "ed")  # a band forbids nothing
+        forms |= {word + ending: NEGATIVES[word] for ending in endings}
     return forms
 
 

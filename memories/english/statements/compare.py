@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memories.bounds import WHOLE
+from memories.english.statements.attribute_forms import NO_WORDS, OwnWords, Slot
 from memories.english.statements.auxiliaries import GETS, NO, QUIT, RENAMED, negatives
 from memories.english.statements.duplicates import duplicate, identical, is_richer, near
 from memories.english.statements.implied_ends import events, implied
@@ -35,7 +36,6 @@ from memories.english.statements.replacement import (
     over,
     replaced,
 )
-from memories.english.statements.slots import NO_WORDS, OwnWords, Slot
 from memories.english.statements.word_lists import ADVERBS, ARTICLES, MODAL, NOW, PAST_TIMES
 from memories.english.statements.wording import Word, root, texts
 
@@ -59,8 +59,10 @@ def relation(
     found = _relation(old, new, cosine, threshold, words)
     if found.kind == "different" and " and " in new.statement and meet(old, new):
         # "sold the boat and bought a kayak" ends what one of its clauses ends.
-        for part in _parts(new.statement):
-            clause = read(part, words)
+        match = _clause.fullmatch(new.statement.rstrip(".!"))
+        who, *parts = match.group("who", "first", "second") if match else ("",)
+        for part in parts:
+            clause = read(f"{who} {part}", words)
             if clause.is_negated or clause.change or events(clause):
                 told = _relation(old, clause, None, threshold, words)
                 if told.kind == "update":
@@ -72,13 +74,6 @@ _clause = re.compile(
     r"(?P<who>(?:[A-Z][\w-]*(?:['’]s [a-z][\w-]*)?|The [\w-]+)) (?P<first>[^,;]{3,120}?),? and "
     r"(?P<second>(?:[a-z]+s|[a-z]+ed|gave|bought|sold|got|went|took|left|found|has|had|does|now) [^;]{3,160})"
 )
-
-
-def _parts(statement: str) -> tuple[str, ...]:
-    match = _clause.fullmatch(statement.rstrip(".!"))
-    if match is None:
-        return ()
-    return (f"{match['who']} {match['first']}", f"{match['who']} {match['second']}")
 
 
 def _relation(

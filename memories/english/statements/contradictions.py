@@ -262,7 +262,7 @@ MANY_VALUED = frozenset(
     """
     love want know speak learn have use own collect need enjoy play interest support visit buy
     meet think believe say plan hope make do go take write build volunteer help attend read find
-    see adopt can allergy prefer like
+    see adopt can allergy prefer like ask
     """.split()
 )
 

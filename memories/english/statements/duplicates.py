@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 
-from memories.english.statements.contradictions import MUTUAL, TWIN_VERBS
+from memories.english.statements.contradictions import MANY_VALUED, MUTUAL, TWIN_VERBS
 from memories.english.statements.overlap import (
     Overlap,
     Relation,
@@ -130,7 +130,17 @@ def near(
         return Relation("same", "other-verb", is_richer(old, new, overlap))
     if old.head != new.head and overlap.only_old <= {old.head} and overlap.only_new <= {new.head}:
         return Relation("same", "near", is_richer(old, new, overlap))
+    # What else is so near is told twice in other words, or is two things of one kind, and nobody has
+    # to decide between them; unless one thing or name stands in the place of another.
+    named = old.names - new.stems, new.names - old.stems
+    is_exchange = all(named) or len(overlap.only_old) == len(overlap.only_new) == 1
+    is_one = old.head == new.head and old.head not in _many_valued
+    if old.is_past or new.is_past or not (is_exchange and is_one):
+        return None
     return Relation("unsure", "near")
+
+
+_many_valued = frozenset(map(root, MANY_VALUED))
 
 
 def same_claim(old: Reading, new: Reading) -> bool:

@@ -4,10 +4,16 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from memories.english.statements.attribute_forms import (
+    Slot,
+    SlotForm,
+    condition_of,
+    text_of,
+    value_of,
+)
+from memories.english.statements.attributes_of_people import OF_PEOPLE
+from memories.english.statements.attributes_of_things import OF_THINGS
 from memories.english.statements.auxiliaries import RENAMED, Parse, is_date, is_time, key
-from memories.english.statements.slots import Slot, SlotForm, condition_of, text_of, value_of
-from memories.english.statements.slots_of_people import OF_PEOPLE
-from memories.english.statements.slots_of_things import OF_THINGS
 from memories.english.statements.tools import tool_role
 from memories.english.statements.word_lists import (
     CLOCK_VERBS,
@@ -35,10 +41,13 @@ def noun_phrase_slots(parse: Parse) -> Iterator[Slot]:
         return
     if verb in _clock and (hours := [w.root for w in predicate if is_time(w)]):
         yield Slot(key(phrase), verb, "time", hours[0])
-    if verb not in _when and (parse.is_definite or "'s" in {w.text for w in phrase}):
-        yield from _verb_dates(parse, verb)
+    days = [w.root for w in predicate if is_date(w) and not is_time(w)]
+    is_named = parse.is_definite or "'s" in {w.text for w in phrase}
+    is_telling = not parse.is_past and not predicate[0].is_function
+    if verb not in _when and is_named and is_telling and 0 < len(days) < 3:
+        # "The play opens in May" as "the opening of the play is in May".
+        yield Slot(key(phrase), verb, "day", " ".join(days))
     if verb in _when:
-        days = [w.root for w in predicate if is_date(w) and not is_time(w)]
         if days and not set(days) <= RELATIVE_DATES:
             yield Slot(subject, head, "day", " ".join(days))
         if times := [w.root for w in predicate if is_time(w)]:
@@ -62,13 +71,6 @@ def split(phrase: Sequence[Word]) -> tuple[str, str]:
     if head.root in ("date", "day", "time") and len(heads) > 1:
         phrase, head = [word for word in phrase if word is not head], heads[-2]
     return key([word for word in phrase if word is not head]), head.root
-
-
-def _verb_dates(parse: Parse, verb: str) -> Iterator[Slot]:
-    """ "The play opens in May" as "the opening of the play is in May"."""
-    days = [w.root for w in parse.predicate if is_date(w) and not is_time(w)]
-    if days and not parse.is_past and not parse.predicate[0].is_function and len(days) < 3:
-        yield Slot(key(parse.noun_phrase), verb, "day", " ".join(days))
 
 
 def _measures(parse: Parse, subject: str, head: str) -> Iterator[Slot]:

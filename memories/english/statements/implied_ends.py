@@ -1,300 +1,29 @@
 """Events that end what was true without naming it: who gave birth is pregnant no more.
 
-A row is data. A phrase is matched by its roots, in this order, with up to three words between two of
-them; `a|b` is either word. `a+b` are two that are one word where they stand side by side.
+An event has to be told, as past or done, and where it ends a thing, of that thing: what stands beside
+its verb.
 """
 
 import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import product
+from itertools import product, takewhile
 
 from memories.english.statements.contradictions import KIN, PROFESSIONS
+from memories.english.statements.life_events import IMPLIED_ENDS, LIFE
 from memories.english.statements.overlap import Relation, light, meet, subject_words
 from memories.english.statements.parse import ME
 from memories.english.statements.read_statement import Reading, read
 from memories.english.statements.word_lists import ARTICLES, BE, FUNCTION, HAVE
-from memories.english.statements.wording import root, words
+from memories.english.statements.wording import Word, root, words
+from memories.english.verbs import PARTICIPLES, PAST
 
 _reason = re.compile(
     r"\b(?:because|since|due to|thanks to|now that|as long as"
     r"|(?:near|with|at|from|to|for|of|by) (?:their|his|her|my|our|[A-Z][\w-]*['’]s))\b"
 )
 APART = 4  # places from one root of a phrase to the next
-
-
-@dataclass(frozen=True, slots=True)
-class ImpliedEnd:
-    """After one of the `phrases`, what a statement tells with one of the words `ends`, or as one of
-    the attributes `slots`, is over for whom it is about; without `ends`, whatever is told of whom the
-    event is about. `of_thing`: only where both name the same thing. `is_sure`: it is replaced; else a person is asked.
-
-    Examples are pairs (before, after) that end, counter-examples pairs that do not.
-    """
-
-    name: str
-    phrases: str
-    ends: str
-    examples: tuple[tuple[str, str], ...]
-    counter_examples: tuple[tuple[str, str], ...] = ()
-    slots: str = ""
-    of_thing: bool = False
-    is_sure: bool = False
-
-
-_partner = "engaged fiance dating boyfriend girlfriend partner husband wife married together couple"
-_owning = "have own drive ride use keep wear rent car bike phone"
-IMPLIED_ENDS = (
-    ImpliedEnd(
-        "breakup",
-        "broke up, split up, separated, divorce, divorce|engagement|marriage|relationship|wedding is|"
-        "was over|final|off, call|called off wedding|engagement, dumped",
-        _partner,
-        examples=(("Ada is engaged to Jens", "Ada and Jens split up"),),
-        counter_examples=(("Ada is married to Jens", "Ada's colleague got divorced"),),
-        slots="spouse fiance boyfriend relationship",
-        is_sure=True,
-    ),
-    ImpliedEnd(
-        "wedding",
-        "got married, get|getting married, tied knot, married, wedding was, eloped",
-        "single engaged fiance divorced widowed dating boyfriend girlfriend",
-        examples=(("Ada is single", "Ada and Jens got married on Saturday"),),
-        counter_examples=(("Ada is a nurse", "Ada and Jens got married"),),
-    ),
-    ImpliedEnd(
-        "engagement",
-        "proposed, got engaged, engaged, said yes",
-        "single dating boyfriend girlfriend",
-        examples=(("Ada is dating Jens", "Ada got engaged to Jens"),),
-    ),
-    ImpliedEnd(
-        "birth",
-        "gave birth, birthed, baby|child|son|daughter|twins was born, had twins|baby|boy|girl,"
-        " became father|mother|parents|dad|mum|mom",
-        "pregnant expecting expects childless due",
-        examples=(("Ada is pregnant", "Ada had twins on Monday"),),
-        counter_examples=(("Ada likes jazz", "Ada had twins on Monday"),),
-        is_sure=True,
-    ),
-    ImpliedEnd(
-        "another child",
-        "gave birth, birthed, baby|child|son|daughter|twins was born, had twins|baby|boy|girl",
-        "child children kids",
-        examples=(("Ada has two children", "Ada gave birth to a boy"),),
-        counter_examples=(("Ada has two cats", "Ada gave birth to a boy"),),
-    ),
-    ImpliedEnd(
-        "death",
-        "died, passed away, put down, put sleep, lost to|battle",
-        "have live own sleep ill sick care walk feed dog cat pet horse parrot hamster rabbit alive",
-        examples=(("Ada's dog Bo sleeps in the hall", "Ada had to put Bo down"),),
-        counter_examples=(("Ada has a dog called Bo", "The neighbour's cat died"),),
-        of_thing=True,
-        is_sure=True,
-    ),
-    ImpliedEnd(
-        "job lost",
-        "laid off, fired, sacked, made redundant, quit job, lost job, resigned, let go from|by,"
-        " handed in|over notice|resignation, last day at work|job, left company|job",
-        "work works job employed intern employer shift position",
-        examples=(("Ada works at Equinor", "Ada was made redundant"),),
-        counter_examples=(("Ada works at Equinor", "Ada resigned from the chess club"),),
-        slots="employer job hours",
-        is_sure=True,
-    ),
-    ImpliedEnd(
-        "job found",
-        "signed contract, got job|position, found job|work, accepted offer|job|position, hired,"
-        " started new job, offered permanent contract|position, offered contract|job",
-        "unemployed jobless job intern internship freelance temp",
-        examples=(("Ada is looking for a job", "Ada signed a contract with Equinor"),),
-        counter_examples=(("Ada is looking for a flat", "Ada signed a contract with Equinor"),),
-        is_sure=True,
-    ),
-    ImpliedEnd(
-        "firm closed",
-        "went bankrupt|bust|under, closed down, shut down, is|was bankrupt, ceased, folded",
-        "work works job employed run own manage study intern train shop member",
-        examples=(("Ada works for Statkraft", "Statkraft went bankrupt"),),
-        counter_examples=(("Ada works for Equinor", "Statkraft went bankrupt"),),
-        of_thing=True,
-    ),
-    ImpliedEnd(
-        "promotion",
-        "promoted, got promotion, got promoted, moved up to, made head|lead|manager|partner|director",
-        "assistant junior trainee intern deputy associate second",
-        examples=(("Ada is a junior designer", "Ada got promoted today"),),
-        counter_examples=(("Ada is a nurse", "Ada was promoted to level 9 in the game"),),
-    ),
-    ImpliedEnd(
-        "retirement",
-        "retired, went into retirement, drew pension",
-        "work works job employed",
-        examples=(("Ada works at Equinor", "Ada retired in May"),),
-        counter_examples=(("Ada lives in Oslo", "Ada retired in May"),),
-        slots="employer job hours",
-        is_sure=True,
-    ),
-    ImpliedEnd(
-        "studies over",
-        "graduated, got degree|diploma|phd|doctorate, finished degree|studies|phd|school|university,"
-        " handed in thesis|dissertation, defended thesis|dissertation, submitted thesis|dissertation,"
-        " passed finals, dropped out",
-        "student study studies studying degree phd university college thesis dissertation",
-        examples=(("Ada is doing a PhD", "Ada got her PhD"),),
-        counter_examples=(("Ada is a nurse", "Ada graduated in May"),),
-        slots="school",
-        is_sure=True,
-    ),
-    ImpliedEnd(
-        "studies begun",
-        "started university|college, enrolled at university|college, began university|college",
-        "pupil school gap",
-        examples=(("Ada is in high school", "Ada started university in May"),),
-    ),
-    ImpliedEnd(
-        "licence",
-        "passed driving test, got licence|license, passed test",
-        "learner permit",
-        examples=(("Ada has a learner's permit", "Ada passed her driving test"),),
-        counter_examples=(("Ada drives a Fiat", "Ada passed her driving test"),),
-        is_sure=True,
-    ),
-    ImpliedEnd(
-        "learned",
-        "passed test|exam, got licence|license|certificate|diploma",
-        "learning lessons practising studying preparing training",
-        examples=(("Ada is learning to drive", "Ada passed her driving test"),),
-        counter_examples=(("Ada is learning Danish", "Ada passed her driving test"),),
-        of_thing=True,
-        is_sure=True,
-    ),
-    ImpliedEnd(
-        "healed",
-        "healed, recovered, cured, walk normally|again, walking normally|again, came off, taken off,"
-        " got off, has laser surgery, has laser eyes, lasered, discharged",
-        "crutches cast injury injured ill sick broken sprained wheelchair glasses lenses braces"
-        " brace bandage sling hospital limp",
-        examples=(("Ada is on crutches", "Ada's leg has healed"),),
-        counter_examples=(("Ada is a nurse", "Ada's leg has healed"),),
-    ),
-    ImpliedEnd(
-        "moved out",
-        "moved out, moved away, moved in with, emigrated, left home, has own place|flat|apartment,"
-        " got own place|flat|apartment, found own place",
-        "live lives stay stays share shares roommate flatmate neighbour neighbor lodger commute",
-        examples=(("Ada lives with her aunt", "Ada moved out in May"),),
-        counter_examples=(("Ada shares her notes with Bo", "Ada moved the desk"),),
-        slots="household",
-    ),
-    ImpliedEnd(
-        "went away",
-        "moved to|away|abroad|back, emigrated, left country|town|city",
-        "",
-        examples=(("Ada plays chess with Bo", "Bo moved to Canada"),),
-        counter_examples=(("Ada plays chess with Bo", "Kim moved to Canada"),),
-        of_thing=True,
-    ),
-    ImpliedEnd(
-        "home bought",
-        "bought house|flat|apartment|home|place, got house|flat|apartment|keys, closed on house|flat",
-        "rent rents renting tenant landlord looking waiting saving househunting",
-        examples=(("Ada rents a flat in Oslo", "Ada bought a house in May"),),
-        counter_examples=(("Ada rents out a boat", "Ada bought a new rug"),),
-        is_sure=True,
-    ),
-    ImpliedEnd(
-        "thing bought",
-        "bought, got, found, received, picked up, treated myself",
-        "saving save saves looking waiting waits searching need wishlist want wants",
-        examples=(("Ada is saving for a kayak", "Ada bought the kayak"),),
-        counter_examples=(("Ada is saving for a kayak", "Ada bought a paddle"),),
-        of_thing=True,
-        is_sure=True,
-    ),
-    ImpliedEnd(
-        "thing gone",
-        "sold, gave+away, gave+back, given+away, given+back, gave back|away, given back|away, donated, returned, rehomed, wrote off, written off,"
-        " totalled, totaled, crashed, stolen, lost, broke down, threw out|away, died, traded in,"
-        " passed on to",
-        _owning,
-        examples=(("Ada's car is a Fiat", "Ada's Fiat was written off"),),
-        counter_examples=(("Ada has a Fiat", "Ada lost her keys"),),
-        of_thing=True,
-        is_sure=True,
-    ),
-    ImpliedEnd(
-        "habit",
-        "quit, stopped, gave up, given up, kicked, not since, clean since, sober since, had stop",
-        "smoke smokes drink drinks eat eats bite bites gamble gambles vape volunteer volunteers play"
-        " plays take takes practise practice do does attend attends go goes use uses run runs",
-        examples=(("Ada smokes ten a day", "It is a month since Ada quit smoking"),),
-        counter_examples=(("Ada smokes ten a day", "Ada quit chess"),),
-        of_thing=True,
-        is_sure=True,
-    ),
-    ImpliedEnd(
-        "diet",
-        "went|became|turned vegetarian|vegan, is vegetarian|vegan now, stopped eating meat",
-        "meat steak beef pork chicken everything omnivore barbecue",
-        examples=(("Ada eats meat every day", "Ada went vegetarian in spring"),),
-        counter_examples=(("Ada likes tofu", "Ada went vegetarian"),),
-        slots="diet",
-    ),
-    ImpliedEnd(
-        "debt paid",
-        "paid+off, paid+back, paid off, paid back, repaid, debt free, settled, cleared",
-        "mortgage debt debts loan owe owes owing instalments",
-        examples=(("Ada is in debt", "Ada paid back all her debts"),),
-        counter_examples=(("Ada has a piano", "Ada paid back all her debts"),),
-        is_sure=True,
-    ),
-    ImpliedEnd(
-        "handed over",
-        "took over, handed over, handed, replaced, successor, new director|captain|head|chair|lead,"
-        " stepped down, stepped back, voted out",
-        "captain director head chair president lead leader interim acting treasurer secretary"
-        " coach conductor editor mayor captaincy",
-        examples=(("Ada is the captain of the team", "Bo took over as captain of the team"),),
-        counter_examples=(("Ada is a nurse", "Bo took over the shop"),),
-        of_thing=True,
-    ),
-    ImpliedEnd(
-        "fear lost",
-        "got over, overcame, conquered, not afraid|scared",
-        "afraid fear scared phobia",
-        examples=(("Ada is afraid of dogs", "Ada got over her fear of dogs"),),
-        of_thing=True,
-        is_sure=True,
-    ),
-    ImpliedEnd(
-        "came",
-        "arrived, came through, was approved, got approved, was granted, was delivered",
-        "waiting waits expecting ordered applied pending",
-        examples=(("Ada is waiting for her visa", "Ada's visa arrived"),),
-        counter_examples=(("Ada is waiting for her visa", "Ada's parcel arrived"),),
-        of_thing=True,
-        is_sure=True,
-    ),
-    ImpliedEnd(
-        "cancelled",
-        "cancelled, canceled, closed account, unsubscribed, ended, terminated, let lapse, expired",
-        "subscription subscribe subscribes subscribed membership member account booking contract",
-        examples=(("Ada has a subscription to Time", "Ada cancelled her subscription to Time"),),
-        counter_examples=(("Ada has a subscription to Time", "Ada cancelled her trip"),),
-        of_thing=True,
-        is_sure=True,
-    ),
-)  # fmt: skip
-
-
-LIFE = frozenset(
-    (
-        "breakup", "wedding", "engagement", "birth", "death", "job lost", "job found", "firm closed",
-        "promotion", "retirement", "studies over", "licence", "moved out", "home bought", "debt paid",
-    )
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,9 +37,9 @@ class _Row:
 
 
 @cache
-def _by_first() -> dict[str, list[tuple[tuple[str, ...], _Row]]]:
-    """Phrases by their first root."""
-    result: dict[str, list[tuple[tuple[str, ...], _Row]]] = {}
+def _by_first() -> dict[str, list[tuple[tuple[str, ...], bool, _Row]]]:
+    """Phrases by their first root: the roots that follow, and whether it is told as past or done."""
+    result: dict[str, list[tuple[tuple[str, ...], bool, _Row]]] = {}
     for each in IMPLIED_ENDS:
         row = _Row(
             each.name, frozenset(map(root, each.ends.split())), tuple(each.ends.split()),
@@ -319,16 +48,14 @@ def _by_first() -> dict[str, list[tuple[tuple[str, ...], _Row]]]:
         for phrase in each.phrases.split(","):
             if "+" in phrase:
                 roots = tuple(map(root, phrase.strip().split("+")))
-                result.setdefault(roots[0], []).append((roots[1:], row))
+                result.setdefault(roots[0], []).append((roots[1:], True, row))
                 continue
             for chosen in product(*(part.split("|") for part in phrase.split())):
-                roots = tuple(_roots(" ".join(chosen)))
-                result.setdefault(roots[0], []).append((roots[1:], row))
+                said = words(" ".join(chosen))
+                roots = tuple(word.root for word in said if word.text not in ARTICLES)
+                is_done = said[0].is_past or bool(_done.fullmatch(said[0].text))
+                result.setdefault(roots[0], []).append((roots[1:], is_done, row))
     return result
-
-
-def _roots(phrase: str) -> list[str]:
-    return [word.root for word in words(phrase) if word.text not in ARTICLES]
 
 
 def events(reading: Reading) -> tuple[_Row, ...]:
@@ -338,9 +65,9 @@ def events(reading: Reading) -> tuple[_Row, ...]:
         return ()
     if "past" in reading.change or reading.parse.denials and "end" not in reading.change:
         return ()
-    rows = _events(reading.order)
+    rows = _events(reading.statement)
     # Where its speaker goes ends nothing of what others do with him; his home is an attribute.
-    return tuple(row for row in rows if row.ends) if reading.subject in _persons else rows
+    return tuple(row for row in rows if row.ends) if reading.subject in _persons else tuple(rows)
 
 
 def is_life_event(statement: str) -> bool:
@@ -358,25 +85,42 @@ def _life_words() -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def _events(order: tuple[str, ...]) -> tuple[_Row, ...]:
+def _events(statement: str) -> Mapping[_Row, frozenset[str]]:
+    """The rows of which a statement tells, each with the roots of what the event is about: the words
+    beside it, as far as the next preposition."""
     known = _by_first()
-    return tuple(
-        dict.fromkeys(
-            row
-            for place, first in enumerate(order)
-            for rest, row in known.get(first, ())
-            if _follows(order, place, rest)
-        )
-    )
+    said = [word for word in words(statement) if word.text not in ARTICLES]
+    result: dict[_Row, frozenset[str]] = {}
+    for place, first in enumerate(said):
+        for rest, is_done, row in known.get(first.root, ()):
+            is_told = first.is_past or not is_done or _done.fullmatch(first.text)
+            if {word.text for word in said[max(0, place - 1) : place]} & _denying:
+                continue
+            if is_told and (end := _follows(said, place, rest)) is not None:
+                before = takewhile(_is_part, reversed(said[max(0, place - APART) : place]))
+                behind = takewhile(_is_part, said[end : end + APART + 2])
+                between = said[place:end]
+                # What happened is not what it happened to, nor is who did it.
+                about = {word.root for each in (between, behind) for word in each}
+                about -= {first.root, *rest}
+                if not row.ends or not about - light():
+                    about |= {word.root for word in before}
+                result[row] = result.get(row, frozenset()) | about
+    return result
 
 
-def _follows(order: tuple[str, ...], place: int, rest: tuple[str, ...]) -> bool:
+def _is_part(word: Word) -> bool:
+    return word.text not in _joints
+
+
+def _follows(said: Sequence[Word], place: int, rest: tuple[str, ...]) -> int | None:
+    """The place behind a phrase of which the first word stands at `place`; None: it is not there."""
     for each in rest:
-        near = order[place + 1 : place + 1 + APART]
+        near = [word.root for word in said[place + 1 : place + 1 + APART]]
         if each not in near:
-            return False
+            return None
         place += 1 + near.index(each)
-    return True
+    return place + 1
 
 
 def implied(old: Reading, new: Reading) -> Relation | None:
@@ -384,7 +128,9 @@ def implied(old: Reading, new: Reading) -> Relation | None:
     rows = events(new)
     if not rows or "past" in old.change or old.is_past or old.is_negated:
         return None
-    persons = _persons | set(old.subject.partition("/")[0].split("-"))
+    if _journey.search(new.statement):
+        return None
+    persons = _persons_of(old)
     verb = {word.root for word in old.words[old.verb_at : old.verb_at + 1]}
     told = old.stems | subject_words(old) | {old.head} | verb
     if (cut := _reason.search(old.statement)) and cut.start():
@@ -392,15 +138,12 @@ def implied(old: Reading, new: Reading) -> Relation | None:
         main = read(old.statement[: cut.start()])
         told = main.stems | subject_words(main) | {main.head}
     for row in rows:
-        ended = row.ends & told or {s.name for s in old.slots if s.name in row.slots}
-        if not row.ends and new.subject and subject_words(new) <= old.names - persons:
-            ended = old.stems
-        if not ended and row.slots & _work and told & _professions:
-            ended = told & _professions
+        ended = _ended(row, old, new, told)
         if not ended or not _is_of(old, new, row.of_thing):
             continue
         shared = _said(new) & _said(old) - persons
-        if row.of_thing and not shared:
+        about = _events(new.statement)[row] | subject_words(new) - _persons_of(new)
+        if row.of_thing and not shared & about - _no_things:
             continue
         names = [(reading.names - persons - subject_words(reading)) for reading in (old, new)]
         if not row.of_thing and "from" in new.order and not shared:
@@ -411,6 +154,25 @@ def implied(old: Reading, new: Reading) -> Relation | None:
         is_sure = row.is_sure and (bool(shared) or old.subject == new.subject)
         return Relation("update" if is_sure else "unsure", f"implied:{row.name}")
     return None
+
+
+def _ended(row: _Row, old: Reading, new: Reading, told: Collection[str]) -> Collection[str]:
+    """The words or attributes of the old statement, `told` by its roots, that the event ends."""
+    if old.is_plan and row.slots & _work:
+        return ()  # what somebody thinks of doing is no job
+    ended: Collection[str] = row.ends & set(told)
+    if row.slots & _work and not _employed.search(old.statement):
+        ended = set(ended) - _working  # "works hard on a shop", "works together with her"
+    ended = ended or {s.name for s in old.slots if s.name in row.slots}
+    if not row.ends and new.subject and subject_words(new) <= old.names - _persons_of(old):
+        return old.stems
+    # "is a nurse", "works as a nurse"; who builds or designs something has no trade yet.
+    has_trade = old.head == "be" or _employed.search(old.statement)
+    return ended or (_professions & set(told) if row.slots & _work and has_trade else ())
+
+
+def _persons_of(reading: Reading) -> frozenset[str]:
+    return _persons | set(reading.subject.partition("/")[0].split("-"))
 
 
 def words_ended(reading: Reading) -> tuple[str, ...]:
@@ -447,9 +209,31 @@ def _said(reading: Reading) -> frozenset[str]:
 
 
 _letters = re.compile(r"[a-z]+")
+# What is told as past or done; "given" of "was given away".
+_done = re.compile(rf"{PAST}|{'|'.join(sorted(PARTICIPLES))}")
+_denying = frozenset("not never wont cannot cant".split())
+_joints = frozenset(
+    """
+    to at for in with by from because so that which who and but or on about into near after before
+    when while since as than , ;
+    """.split()
+)
 _idle = frozenset("got get getting own new said yes again last day".split())
 _persons = frozenset(ME.values()) | {"other"}
 _kin = frozenset(map(root, KIN))
 _professions = frozenset(map(root, PROFESSIONS))
 _work = frozenset({"employer", "job"})
+# "is off to Ireland" calls nothing off, "got back from a party" gives nothing back.
+_journey = re.compile(
+    r"\b(?:is|are|am|was|were) off to\b|\b(?:got|gets|get|came|comes|is|was|are|were) back from\b"
+)
+_working = frozenset({root("work")})
+_employed = re.compile(
+    r"\bwork(?:s|ed|ing)? (?:(?:part|full)[- ]time|at|for|as|in|with|nights?|days|shifts?|from|the|freelance|remotely|there)\b"
+    r"|\bworks?\.?$|\bwork (?:shift|place|visa|address|hours)\b"
+)
+# Verbs that stand beside one as often as things do.
+_no_things = frozenset(
+    map(root, "like need want enjoy find study get have help make think know".split())
+)
 _partnership = frozenset({"spouse", "relationship"})

@@ -170,9 +170,17 @@ def _changes_to(found: Parse) -> list[Word]:
         if between and between[0].text not in ("from", "back", "by", "up", "down", "over"):
             value = old[end + 1]
             is_measured = value.is_number or is_date(value) or bool(tool_role(value))
-            if is_measured and not found.is_passive:
-                return _of_object(found, start, end)
-            continue
+            if not is_measured or found.is_passive:
+                continue
+            # "Ann's landlord raised the rent to 900" is "Ann's rent @ 900"; "Bo moved the sync to
+            # Friday" is "sync @ Friday".
+            owner = next((i + 1 for i, each in enumerate(old[:start]) if each.root == "'s"), 0)
+            thing = [each for each in between if each.text not in ("back", "up", "down")]
+            found.change.add("to")
+            found.is_past = False
+            found.is_definite |= not owner
+            found.verbs = {owner + len(thing)}
+            return [*old[:owner], *thing, Word(word.text, RENAMED), *old[end + 1 :]]
         is_place = old[end + 1].is_name and not is_date(old[end + 1])
         if word.root == root("move") and not between and is_place:
             continue  # "Ann moved to Oslo" tells where Ann lives
@@ -181,20 +189,6 @@ def _changes_to(found: Parse) -> list[Word]:
         found.verbs.add(start)
         return [*old[:start], Word(word.text, RENAMED), *old[end + 1 :]]
     return old
-
-
-def _of_object(found: Parse, start: int, end: int) -> list[Word]:
-    """ "Ann's landlord raised the rent to 900" is "Ann's rent @ 900"; "Bo moved the sync to
-    Friday" is "sync @ Friday"."""
-    old = found.words
-    owner = next((i + 1 for i, word in enumerate(old[:start]) if word.root == "'s"), 0)
-    thing = [word for word in old[start + 1 : end] if word.text not in ("back", "up", "down")]
-    found.change.add("to")
-    found.is_past = False
-    found.is_definite |= not owner
-    words = [*old[:owner], *thing, Word(old[start].text, RENAMED), *old[end + 1 :]]
-    found.verbs = {owner + len(thing)}
-    return words
 
 
 @cache

@@ -3,7 +3,7 @@
 import re
 from datetime import datetime
 
-from memories.english.calendar_dates import DateOrder
+from memories.english.calendar import DateOrder
 from memories.english.dates import spans
 from memories.english.statements.read_statement import Reading
 from memories.english.statements.wording import root

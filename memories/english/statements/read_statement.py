@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from memories.bounds import STATEMENT
-from memories.english.statements.attributes import slots_of
+from memories.english.statements.attribute_forms import NO_WORDS, OwnSlot, OwnWords, Slot, own_slots
 from memories.english.statements.auxiliaries import RENAMED, Parse, is_date, is_time, key
 from memories.english.statements.contradictions import OLD_AFTER, ORDER
+from memories.english.statements.find_attributes import slots_of
 from memories.english.statements.parse import parse, second_clause
-from memories.english.statements.slots import NO_WORDS, OwnSlot, OwnWords, Slot, own_slots
 from memories.english.statements.word_lists import ARTICLES
 from memories.english.statements.wording import RELATIVE_DATES, Word, root, words
 
@@ -111,6 +111,8 @@ def _read(statement: str, own: OwnWords) -> Reading:
     dates = [word for word in content if is_date(word)]
     numbers = frozenset(word.root for word in content if word.is_number)
     sides = {word.text for word in found.words if word.text == "left"}
+    verb = found.predicate[0].root if found.predicate else ""
+    telling = (w.root for w in found.predicate if not w.is_function and not is_time(w))
     return Reading(
         statement=statement,
         subject=_subject(found),
@@ -124,7 +126,7 @@ def _read(statement: str, own: OwnWords) -> Reading:
         stems=frozenset(word.root for word in content),
         names=frozenset(w.root for w in content if w.is_name),
         replaced=frozenset(found.replaced),
-        head=_head(found),
+        head=verb if verb == "be" else next(telling, verb),
         verb_at=found.verb,
         is_past=found.is_past,
         is_definite=found.is_definite,
@@ -158,10 +160,3 @@ def _subject(found: Parse) -> str:
     if cut == 1 and phrase[0].text == "team":
         return key(phrase)
     return f"{key(phrase[:cut])}/{key(phrase[cut + 1 :])}"
-
-
-def _head(found: Parse) -> str:
-    for word in found.predicate:
-        if not word.is_function and not is_time(word):
-            return word.root if found.predicate[0].root != "be" else "be"
-    return found.predicate[0].root if found.predicate else ""

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from memories.english.calendar_dates import DateOrder
+from memories.english.calendar import DateOrder
 from memories.english.dates import last_day
+from memories.english.statements.attribute_forms import NO_WORDS, OwnChange, OwnWords, condition_of
 from memories.english.statements.auxiliaries import RENAMED, is_time
 from memories.english.statements.contradictions import (
     ENDINGS,
@@ -29,7 +30,6 @@ from memories.english.statements.overlap import (
 )
 from memories.english.statements.parse import change_roots
 from memories.english.statements.read_statement import Reading
-from memories.english.statements.slots import NO_WORDS, OwnChange, OwnWords, condition_of
 from memories.english.statements.wording import RELATIVE_DATES, Word, root
 
 NUMBERED = "numbered"  # the number that differs tells which one is meant
@@ -293,6 +293,8 @@ def _now(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
         is_close = len(common) > 1 and overlap.missing <= 1 and overlap.added <= 2
         if not is_close or old.head not in _now_single and common <= _kinds | {old.head}:
             return None
+    elif old.head == "be" and common and len(overlap.only_old) > 2 * len(common):
+        return None  # "is busy volunteering", "is now a friend of a volunteer"
     elif not common and "/" not in old.subject and not (old.is_definite and old.head == "be"):
         return None
     return Relation("update", "now")

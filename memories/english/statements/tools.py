@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from memories.english.statements.attribute_forms import Slot, value_of
 from memories.english.statements.auxiliaries import RENAMED, Parse, key
-from memories.english.statements.slots import Slot, value_of
 from memories.english.statements.wording import Word, root
 
 SHORT = 16  # words; a longer text tells more than one version
@@ -105,18 +105,14 @@ def tools(parse: Parse) -> Iterator[Slot]:
             yield Slot(owner, "tool", tool_role(tool), tool.root)
             break
     if len(parse.words) < SHORT and predicate and predicate[0].root in _running:
-        yield from _versions(parse)
-
-
-def _versions(parse: Parse) -> Iterator[Slot]:
-    """ "runs on Node 20", "requires Python version 3.9"; not "is in Phase 2"."""
-    for i, word in enumerate(parse.words[:-1]):
-        number = parse.words[i + 1]
-        if number.text == "version" and i + 2 < len(parse.words):
-            number = parse.words[i + 2]
-        is_versioned = tool_role(word) or word.is_name and word.text not in NUMBERED
-        if is_versioned and i >= parse.verb and number.is_number and not parse.is_past:
-            yield Slot(key(parse.noun_phrase), "version", word.root, number.root)
+        # "runs on Node 20", "requires Python version 3.9"; not "is in Phase 2"
+        for i, word in enumerate(parse.words[:-1]):
+            number = parse.words[i + 1]
+            if number.text == "version" and i + 2 < len(parse.words):
+                number = parse.words[i + 2]
+            is_versioned = tool_role(word) or word.is_name and word.text not in NUMBERED
+            if is_versioned and i >= parse.verb and number.is_number and not parse.is_past:
+                yield Slot(key(parse.noun_phrase), "version", word.root, number.root)
 
 
 def _tool_in_role(parse: Parse, named: Sequence[tuple[int, Word]]) -> Iterator[Slot]:
@@ -125,11 +121,18 @@ def _tool_in_role(parse: Parse, named: Sequence[tuple[int, Word]]) -> Iterator[S
         return
     i, tool = _chosen(parse.words, in_predicate)
     role = tool_role(tool)
-    explicit = _explicit_role(parse.words, i)
+    heads = range(i + 1, len(parse.words) - 1)
+    purposes = (parse.words[j + 1 :] for j in heads if parse.words[j].text in ("for", "as"))
+    purpose = key(value_of(next(purposes, ())))
+    explicit = ROLE_NAMES.get(purpose, purpose)
     subject = key(parse.noun_phrase)
     after = parse.words[i + 1 : i + 2]
     if explicit or not after or after[0].is_function or after[0].is_number:
-        kept = f"{explicit or role} {_condition(parse.words, i)}".rstrip()
+        # Where or with whom it is used: "in production", "with clients".
+        is_limited = bool(after) and after[0].text in ("in", "on", "with")
+        limits = value_of(parse.words[i + 1 :]) if is_limited else []
+        limit = "" if any(map(tool_role, limits)) else key(limits)
+        kept = f"{explicit or role} {limit}".rstrip()
         # The project's bundler is the team's.
         yield Slot(("team" if subject in OURS else subject), "tool", kept, tool.root)
 
@@ -143,20 +146,3 @@ def _chosen(words: Sequence[Word], named: Sequence[tuple[int, Word]]) -> tuple[i
         if words[i - 1].text not in ("from", "insteadof", "over"):
             return i, word
     return named[-1]
-
-
-def _explicit_role(words: Sequence[Word], i: int) -> str:
-    for j in range(i + 1, len(words) - 1):
-        if words[j].text in ("for", "as"):
-            purpose = key(value_of(words[j + 1 :]))
-            return ROLE_NAMES.get(purpose, purpose)
-    return ""
-
-
-def _condition(words: Sequence[Word], i: int) -> str:
-    """Where or with whom it is used: "in production", "with clients"."""
-    near = words[i + 1 : i + 2]
-    if not near or near[0].text not in ("in", "on", "with"):
-        return ""
-    said = value_of(words[i + 1 :])
-    return "" if any(map(tool_role, said)) else key(said)

@@ -5,15 +5,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
-from memories.english import lexical, numbers, time_spans
+from memories.english import calendar, lexical, numbers
 from memories.english.statements.word_lists import BE, CLASSES, DO, FUNCTION, HAVE, PHRASES
 from memories.english.verbs import is_past
 
 Replacement = str | Callable[[re.Match[str]], str]
 MAY = "maymonth"  # the month, which else reads as what may be
-MONTHS = {name: f"{i:02}" for i, name in enumerate(time_spans.MONTHS, 1)} | {MAY: "05"}
+MONTHS = {name: f"{i:02}" for i, name in enumerate(calendar.MONTHS, 1)} | {MAY: "05"}
 _short_months = {name[:3]: number for name, number in MONTHS.items()} | {"sept": "09"}
-WEEKDAYS = frozenset(time_spans.WEEKDAYS)
+WEEKDAYS = frozenset(calendar.WEEKDAYS)
 _days = {day + "s": day for day in WEEKDAYS} | {
     short: day for day in WEEKDAYS for short in (day[:3], day[:4]) if short not in ("sun", "sat")
 }
@@ -28,7 +28,7 @@ ORDINALS = {
     for word, n in numbers.ORDINALS.items()
 }
 
-_month = f"({time_spans.MONTH[3:]}"
+_month = f"({calendar.MONTH[3:]}"
 _units = "ms|mg|kg|km|gb|mb|tb|ml|cm|mm|min|fps|rpm|hz|kb|usd|eur|lbs|h|g|l"
 _scale = {"k": 1e3, "thousand": 1e3, "million": 1e6, "billion": 1e9, "m": 1e6}
 
@@ -173,7 +173,21 @@ def _normal(low: str) -> list[str]:
         pieces = low.rstrip(".!?").replace(",", " , ").split()
     else:
         pieces = _pieces.findall(low)
-    return _phrased(pieces[:1] + [piece for piece in pieces[1:] if piece not in _theirs])
+    pieces = pieces[:1] + [piece for piece in pieces[1:] if piece not in _theirs]
+    known, position = _phrases(), 0
+    if known.keys().isdisjoint(pieces):
+        return pieces
+    out: list[str] = []
+    while position < len(pieces):
+        for parts, instead in known.get(pieces[position], ()):
+            if pieces[position : position + len(parts)] == parts:
+                out += instead
+                position += len(parts)
+                break
+        else:
+            out.append(pieces[position])
+            position += 1
+    return out
 
 
 # Tried once for each word with hyphens, not at each of its letters.
@@ -208,15 +222,12 @@ def root(text: str) -> str:
         return "do"
     if text in FUNCTION:
         return text
-    return NUMBERS.get(text) or ORDINALS.get(text) or _days.get(text) or _classed(text)
-
-
-def _classed(text: str) -> str:
+    if known := NUMBERS.get(text) or ORDINALS.get(text) or _days.get(text):
+        return known
     if text[:1].isdigit():
         plain = text.removesuffix("+")
-        if "." in plain and plain.count(".") == 1 and plain.replace(".", "").isdigit():
-            return plain.rstrip("0").rstrip(".")
-        return plain
+        is_decimal = plain.count(".") == 1 and plain.replace(".", "").isdigit()
+        return plain.rstrip("0").rstrip(".") if is_decimal else plain
     stem, classes = _stem(text), _class_of()
     # "responses" is many a response, whatever else has its stem.
     return classes.get(text) or classes.get(text.removesuffix("s")) or classes.get(stem) or stem
@@ -247,20 +258,3 @@ def _phrases() -> dict[str, list[tuple[list[str], list[str]]]]:
         parts = phrase.split()
         found.setdefault(parts[0], []).append((parts, PHRASES[phrase].split()))
     return found
-
-
-def _phrased(pieces: list[str]) -> list[str]:
-    known, position = _phrases(), 0
-    if known.keys().isdisjoint(pieces):
-        return pieces
-    out: list[str] = []
-    while position < len(pieces):
-        for parts, instead in known.get(pieces[position], ()):
-            if pieces[position : position + len(parts)] == parts:
-                out += instead
-                position += len(parts)
-                break
-        else:
-            out.append(pieces[position])
-            position += 1
-    return out

@@ -3,9 +3,16 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from memories.english.statements.attribute_forms import (
+    KEY,
+    SUBJECT,
+    VALUE,
+    OwnChange,
+    OwnSlot,
+    OwnWords,
+)
 from memories.english.statements.compare import relation
 from memories.english.statements.read_statement import read
-from memories.english.statements.slots import KEY, SUBJECT, VALUE, OwnChange, OwnSlot, OwnWords
 from memories.expressions import Fault, compiled, regex_faults
 
 ARROW = "=>"
@@ -22,20 +29,18 @@ def slot_faults(slot: OwnSlot, examples: Sequence[str], counter: Sequence[str]) 
         return [Fault("regex", f"Name the part that is the value: (?P<{VALUE}>...).")]
     if unknown := groups - {VALUE, SUBJECT, KEY}:
         return [Fault("regex", f"There is no part {min(unknown)}: {VALUE}, {SUBJECT}, {KEY}.")]
-    return list(_slot_examples(slot, examples, counter))
-
-
-def _slot_examples(
-    slot: OwnSlot, examples: Sequence[str], counter: Sequence[str]
-) -> Iterator[Fault]:
+    wrong = [
+        Fault("examples", f"No value is found in: {text}")
+        for text in examples
+        if not _tells(slot, text)
+    ]
     if not examples:
-        yield Fault("examples", "Give at least one statement that tells the attribute.")
-    for text in examples:
-        if not _tells(slot, text):
-            yield Fault("examples", f"No value is found in: {text}")
-    for text in counter:
-        if _tells(slot, text):
-            yield Fault("counter_examples", f"A value is found in: {text}")
+        wrong = [Fault("examples", "Give at least one statement that tells the attribute.")]
+    return wrong + [
+        Fault("counter_examples", f"A value is found in: {text}")
+        for text in counter
+        if _tells(slot, text)
+    ]
 
 
 def _tells(slot: OwnSlot, text: str) -> bool:
@@ -68,6 +73,7 @@ def _change_examples(
 ) -> Iterator[Fault]:
     if not examples:
         yield Fault("examples", f"Give at least one pair: before {ARROW} after.")
+    own = OwnWords(changes=(change,))
     for name, lines, wanted in (
         ("examples", examples, True),
         ("counter_examples", counter, False),
@@ -76,12 +82,9 @@ def _change_examples(
             before, arrow, after = (part.strip() for part in line.partition(ARROW))
             if not (before and arrow and after):
                 yield Fault(name, f"A line is a pair, before {ARROW} after: {line}")
-            elif _ends(change, before, after) != wanted:
+                continue
+            readings = read(before, own), read(after, own)
+            found = relation(*readings, cosine=None, threshold=1.0, words=own)
+            if (found.kind == "update") != wanted:
                 said = "does not end" if wanted else "ends"
                 yield Fault(name, f"The second {said} the first: {line}")
-
-
-def _ends(change: OwnChange, before: str, after: str) -> bool:
-    own = OwnWords(changes=(change,))
-    found = relation(read(before, own), read(after, own), cosine=None, threshold=1.0, words=own)
-    return found.kind == "update"

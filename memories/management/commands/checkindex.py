@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories.errors import ProviderError
-from memories.index import check, rebuild, workspace_index
+from memories.index import check, configured_embedder, rebuild
 from memories.index.check import Agreement
 from memories.management.command_options import CommandWithExamples, add_workspace, chosen_spaces
 from memories.management.progress import progress
@@ -67,7 +67,7 @@ def lines(slug: str, space: WorkspaceIndex, found: Agreement) -> Iterator[str]:
     )
     if found.other_vectors:
         yield f"  note: {found.other_vectors} vectors are of other models; `reembed` drops them"
-    wanted = embedder_from(workspace_index.configured_config())
+    wanted = embedder_from(configured_embedder.configured_config())
     is_configured = not wanted.dimensions
     if model is not None:
         known = (model.provider, model.name, model.dimensions)

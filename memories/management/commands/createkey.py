@@ -1,5 +1,6 @@
 """A new API key, from the shell."""
 
+import json
 import re
 from argparse import ArgumentParser, ArgumentTypeError
 from contextlib import suppress
@@ -10,15 +11,19 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
+from memories.management.command_options import (
+    CommandWithExamples,
+    add_workspace,
+    one_workspace,
+    span,
+)
 from workspaces import keys
 from workspaces.keys import KeyOptions, issue_key
-from workspaces.models import Capability
+from workspaces.models import ApiKey, Capability, ServerKey
 from workspaces.scope import agent_to_write, subject_to_write, worker_scope
 
-UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 LONGEST = timedelta(days=36_500)
-OF_A_WORKSPACE = ("workspace", "agent", "subject", "capability")
+OF_A_WORKSPACE = ("workspace", "agent", "subject", "capability", "per_minute")
 
 
 class Command(CommandWithExamples):
@@ -30,6 +35,7 @@ class Command(CommandWithExamples):
         "  manage.py createkey                              the workspace's own backend\n"
         "  manage.py createkey --agent support-bot --name 'Support bot'\n"
         "  manage.py createkey --subject ada --subject bob --capability read --expires 30d\n"
+        "  manage.py createkey --json                       one line of JSON for a script\n"
         "  KEY=$(manage.py createkey --workspace demo)\n"
         "  manage.py createkey --server                     makes and removes workspaces"
     )
@@ -57,7 +63,9 @@ class Command(CommandWithExamples):
         parser.add_argument(
             "--expires", type=moment, metavar="WHEN", help="30d, 12h, 2w, or a date"
         )
-
+        parser.add_argument(
+            "--per-minute", type=positive, metavar="N", help="requests a minute (default: no cap)"
+        )
         parser.add_argument(
             "--server",
             action="store_true",
@@ -67,12 +75,14 @@ class Command(CommandWithExamples):
             "--revoke", default="", metavar="PREFIX", help="with --server: revoke that key"
         )
 
+        parser.add_argument("--json", action="store_true", help="print JSON, with the key in it")
+
     def handle(self, **options: Any) -> None:
         if options["server"]:
             self._server_key(options)
             return
         if options["revoke"]:
-            raise CommandError("A workspace's keys are revoked in the admin, or by DELETE /keys.")
+            raise CommandError("A workspace's keys are revoked by `manage.py keys revoke PREFIX`.")
         workspace = one_workspace(options["workspace"])
         scope = worker_scope(workspace.pk, "createkey")
         agent = agent_to_write(scope, options["agent"])
@@ -84,8 +94,12 @@ class Command(CommandWithExamples):
             agent=agent,
             subjects=None if subjects is None else tuple(s for s in subjects if s is not None),
             expires_at=options["expires"],
+            per_minute=options["per_minute"],
         )
         key, text = issue_key(workspace.pk, wanted, actor=scope.actor)
+        if options["json"]:
+            self.stdout.write(_as_json(key, text, workspace=workspace.slug))
+            return
         expires = f"{key.expires_at:%Y-%m-%d %H:%M} UTC" if key.expires_at else "never"
         self.stderr.write(
             f"Key {key.prefix} ({key.name}) of workspace {workspace.slug}; it is shown only now.\n"
@@ -98,7 +112,9 @@ class Command(CommandWithExamples):
 
     def _server_key(self, options: dict[str, Any]) -> None:
         if named := [name for name in OF_A_WORKSPACE if options[name]]:
-            raise CommandError(f"A server key is of no workspace: leave out --{named[0]}.")
+            raise CommandError(
+                f"A server key is of no workspace: leave out --{named[0].replace('_', '-')}."
+            )
         if prefix := options["revoke"]:
             if not keys.revoke_server_key(prefix):
                 raise CommandError(f"No server key {prefix!r} is in use.")
@@ -107,6 +123,9 @@ class Command(CommandWithExamples):
         key, text = keys.issue_server_key(
             options["name"] or "made by createkey", actor="createkey", expires_at=options["expires"]
         )
+        if options["json"]:
+            self.stdout.write(_as_json(key, text))
+            return
         expires = f"{key.expires_at:%Y-%m-%d %H:%M} UTC" if key.expires_at else "never"
         self.stderr.write(
             f"Server key {key.prefix} ({key.name}); it is shown only now.\n"
@@ -115,14 +134,27 @@ class Command(CommandWithExamples):
         self.stdout.write(text)
 
 
+def _as_json(key: ApiKey | ServerKey, text: str, **more: str) -> str:
+    expires = key.expires_at.isoformat() if key.expires_at else None
+    return json.dumps(
+        {"key": text, "prefix": key.prefix, "name": key.name, "expiresAt": expires, **more}
+    )
+
+
+def positive(text: str) -> int:
+    """A whole number from 1 on. For argparse."""
+    if not text.isdecimal() or not 0 < (number := int(text)) <= 10_000_000:
+        raise ArgumentTypeError(f"{text!r} is no number of requests from 1 to 10,000,000")
+    return number
+
+
 def moment(text: str) -> datetime:
     """When `30d` or `2027-01-31` is; a date ends at its own midnight. For argparse."""
     found = None
-    if match := re.fullmatch(r"([0-9]{1,6})([mhdw])", text):
-        span = timedelta(**{UNITS[match[2]]: int(match[1])})
-        if span > LONGEST:
+    if re.fullmatch(r"[0-9]{1,6}[mhdw]", text):
+        if span(text) > LONGEST:
             raise ArgumentTypeError(f"{text} is more than a hundred years")
-        found = timezone.now() + span
+        found = timezone.now() + span(text)
     else:
         with suppress(ValueError):
             day, found = parse_date(text), parse_datetime(text)

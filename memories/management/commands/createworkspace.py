@@ -10,6 +10,7 @@ from django.core.validators import validate_email
 from django.urls import reverse
 
 from memories.management.command_options import CommandWithExamples
+from workspaces.models import Workspace
 from workspaces.new_workspace import NewWorkspace, SlugTaken, create_workspace, fault_of_slug
 
 
@@ -19,6 +20,7 @@ class Command(CommandWithExamples):
         "  manage.py createworkspace acme --name 'Acme Ltd'\n"
         "  manage.py createworkspace acme --key              with a first key, shown once\n"
         "  manage.py createworkspace acme --owner ada@example.org\n"
+        "  manage.py createworkspace acme --owner ada@example.org --dry-run\n"
         "  manage.py createworkspace acme --key --json       one line of JSON for a script"
     )
 
@@ -29,6 +31,7 @@ class Command(CommandWithExamples):
         parser.add_argument(
             "--owner", default="", metavar="EMAIL", help="invite somebody as its owner"
         )
+        parser.add_argument("--dry-run", action="store_true", help="only say what would be made")
         parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, **options: Any) -> None:
@@ -42,6 +45,11 @@ class Command(CommandWithExamples):
                 validate_email(owner)
             except ValidationError as error:
                 raise CommandError(f"owner: {error.messages[0]}") from error
+        if options["dry_run"]:
+            if Workspace.objects.filter(slug=slug).exists():
+                raise CommandError(f"There is a workspace {slug!r} already.")
+            self._show(options, {"slug": slug, "name": name, "owner": owner, "dryRun": "yes"})
+            return
         try:
             new = NewWorkspace(slug, name, owner_email=owner, with_key=options["key"])
             made = create_workspace(new, actor="createworkspace")
@@ -52,6 +60,9 @@ class Command(CommandWithExamples):
             told["key"] = made.key
         if made.invitation:
             told["invitePath"] = reverse("invitation", args=[made.invitation.pk, made.token])
+        self._show(options, told)
+
+    def _show(self, options: dict[str, Any], told: dict[str, str]) -> None:
         if options["json"]:
             self.stdout.write(json.dumps(told))
             return

@@ -1,18 +1,19 @@
 """A subject, a conversation or an episode, and all that was made of it."""
 
+import json
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from memories import erase
-from memories.errors import NotFound
+from memories.errors import Conflict, NotFound
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
 from memories.management.progress import see_through
 from memories.models import Conversation, Erasure
 from workspaces.auth import as_uuid
-from workspaces.models import Subject
-from workspaces.scope import worker_scope
+from workspaces.models import Subject, Workspace
+from workspaces.scope import Scope, worker_scope
 
 
 class Command(CommandWithExamples):
@@ -32,11 +33,43 @@ class Command(CommandWithExamples):
         add_workspace(parser, "the only one")
         parser.add_argument("--dry-run", action="store_true", help="only show the plan")
         parser.add_argument("--yes", action="store_true", help="do it; there is no way back")
+        parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, **options: Any) -> None:
         workspace = one_workspace(options["workspace"])
         scope = worker_scope(workspace.pk, "shell")
-        kind, name = options["kind"], options["name"]
+        target = self._target(scope, workspace, options["kind"], options["name"])
+        plan = erase.plan(target)
+        if not options["json"]:
+            shown = ", ".join(f"{n} {what}" for what, n in plan.items() if n)
+            self.stdout.write(shown or "nothing")
+        elif options["dry_run"]:
+            self.stdout.write(json.dumps({"dryRun": True, "rows": plan}))
+        if options["dry_run"]:
+            return
+        if not options["yes"]:
+            raise CommandError("Nothing was erased. There is no way back: say it with --yes.")
+        try:
+            row = erase.request(scope, target)
+        except Conflict as error:
+            raise CommandError(error.message) from None
+        total = sum(row.plan.get(each, 0) for each in ("episodes", "facts", "memories"))
+        see_through(row, total, erase.run)
+        if row.state != Erasure.State.DONE:
+            raise CommandError(f"It failed: {row.error}. {row.proof.get('found', '')}")
+        if options["json"]:
+            told = {"rows": plan, "certificate": str(row.pk), "proof": row.proof}
+            self.stdout.write(json.dumps(told))
+            return
+        self.stdout.write(
+            f"erased; {row.proof['texts']} texts were looked for in {row.proof['columns']} columns"
+            f" and {row.proof['searches']} searches: nothing of it was found"
+        )
+
+    def _target(
+        self, scope: Scope, workspace: Workspace, kind: str, name: str
+    ) -> erase.ErasureTarget:
+        """Raises CommandError where there is none of this name."""
         row_id = as_uuid(name)
         models: dict[str, Any] = {"subject": Subject, "conversation": Conversation}
         if kind in models:
@@ -48,18 +81,4 @@ class Command(CommandWithExamples):
             target = None
         if target is None:
             raise CommandError(f"There is no {kind} {name!r}.")
-        plan = erase.plan(target)
-        self.stdout.write(", ".join(f"{n} {what}" for what, n in plan.items() if n) or "nothing")
-        if options["dry_run"]:
-            return
-        if not options["yes"]:
-            raise CommandError("Nothing was erased. There is no way back: say it with --yes.")
-        row = erase.request(scope, target)
-        total = sum(row.plan.get(each, 0) for each in ("episodes", "facts", "memories"))
-        see_through(row, total, erase.run)
-        if row.state != Erasure.State.DONE:
-            raise CommandError(f"It failed: {row.error}. {row.proof.get('found', '')}")
-        self.stdout.write(
-            f"erased; {row.proof['texts']} texts were looked for in {row.proof['columns']} columns"
-            f" and {row.proof['searches']} searches: nothing of it was found"
-        )
+        return target

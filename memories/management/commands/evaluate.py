@@ -17,27 +17,31 @@ from memories.errors import ProviderError
 from memories.evaluation import (
     change_stories,
     conflicts,
+    dated_stories,
     evaluation_report,
     extraction,
     guard_stories,
     intent_stories,
-    locomo,
-    realmem,
+    labelled_conversations,
     retrieval,
     worth_stories,
 )
-from memories.evaluation.locomo import LabelledConversation
-from memories.index import workspace_index
-from memories.management import recording
+from memories.evaluation.labelled_conversations import LabelledConversation
+from memories.index import configured_embedder
+from memories.management import command_options
 from memories.management.command_options import CommandWithExamples, add_result_file
 from memories.management.progress import progress
 from memories.providers import embedder_from
 from memories.transcripts import Unreadable
 
 Cases = Callable[[Path, int], list[LabelledConversation]]
-FORMATS: dict[str, Cases] = {"locomo": locomo.cases, "realmem": realmem.cases}
+FORMATS: dict[str, Cases] = {
+    "locomo": labelled_conversations.locomo_cases,
+    "realmem": labelled_conversations.realmem_cases,
+}
 DATASETS = {
     "changes": change_stories.CHANGES,
+    "dated": dated_stories.DATED,
     "intents": intent_stories.OWN,
     "worth": worth_stories.WORTH,
 } | {what: guard_stories.own_stories(what) for what in guard_stories.KEYS}
@@ -59,6 +63,7 @@ class Command(CommandWithExamples):
         "  manage.py evaluate conflicts --dataset pairs.jsonl --half held\n"
         "  manage.py evaluate intents\n"
         "  manage.py evaluate changes\n"
+        "  manage.py evaluate dated\n"
         "  manage.py evaluate worth\n"
         "  manage.py evaluate guard\n"
         "\nResults are kept in this installation, for its page of runs.\n"
@@ -67,7 +72,8 @@ class Command(CommandWithExamples):
         "Conflicts read one {old, new, label} per line; label is same, update or different;\n"
         "intents one {id, kind, messages, gone, becomes, here} per line;\n"
         "worth one {id, kind, messages, keep, ended, not} per line; changes one\n"
-        "{id, kind, messages, old, new, past, marked, keep} per line; guard, visibility and\n"
+        "{id, kind, messages, old, new, past, marked, keep} per line; dated one {id, now,\n"
+        "messages, questions, checks}; guard, visibility and\n"
         "rejected as their own files have them, beside the code."
     )
 
@@ -104,6 +110,7 @@ class Command(CommandWithExamples):
             "conflicts": partial(self.conflicts, options["half"]),
             "intents": partial(self.intents, options["half"]),
             "changes": partial(self.changes, options["half"]),
+            "dated": partial(self.dated, options["half"]),
             "worth": self.worth,
         }
         measure |= {
@@ -117,7 +124,9 @@ class Command(CommandWithExamples):
             raise CommandError(f"{dataset}: {error}") from error
         except KeyboardInterrupt:
             raise CommandError("Interrupted.", returncode=130) from None
-        recording.keep(what, dataset.name[:NAME], started, evaluation_report.figures(found), found)
+        command_options.keep(
+            what, dataset.name[:NAME], started, evaluation_report.figures(found), found
+        )
         if options["json"]:
             options["json"].write_text(json.dumps(found, indent=2) + "\n")
 
@@ -138,7 +147,7 @@ class Command(CommandWithExamples):
 
     def conflicts(self, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
         labelled = conflicts.pairs(dataset, half)[: limit or None]
-        embedder = embedder_from(workspace_index.configured_config())
+        embedder = embedder_from(configured_embedder.configured_config())
         with progress(len(labelled), "pairs", sys.stderr) as shown:
             found = conflicts.evaluate(labelled, embedder, shown.update)
         self.tell(evaluation_report.conflict_lines(found))
@@ -157,6 +166,13 @@ class Command(CommandWithExamples):
             result = change_stories.evaluate(chosen, shown.update)
         self.tell(evaluation_report.change_lines(result))
         return evaluation_report.change_json(result)
+
+    def dated(self, half: str, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
+        chosen = dated_stories.stories(dataset, half)[: limit or None]
+        with progress(len(chosen), "stories", sys.stderr) as shown:
+            result = dated_stories.evaluate(chosen, shown.update)
+        self.tell(evaluation_report.story_lines(result))
+        return evaluation_report.story_json(result)
 
     def worth(self, dataset: Path, limit: int, _: Cases) -> dict[str, Any]:
         chosen = worth_stories.worth_stories(dataset)[: limit or None]

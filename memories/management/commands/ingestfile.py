@@ -4,17 +4,25 @@ import json
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from memories.documents.document_store import NewDocument
 from memories.errors import Conflict, Invalid, ProviderError
-from memories.management.command_options import one_workspace
+from memories.management.command_options import CommandWithExamples, one_workspace
+from memories.management.document_files import DocumentFile, document_files, hand_in_files
 from memories.management.import_report import Survey, Tally, survey
-from memories.management.progress import Interruption, Progress, interruptible, progress
+from memories.management.progress import (
+    Interruption,
+    Progress,
+    Steps,
+    interruptible,
+    progress,
+)
 from memories.models import MemorySession
 from memories.transcripts import FORMATS, Transcript, read
 from memories.transfer.transcript_import import ImportOptions, import_transcript
@@ -48,10 +56,15 @@ class Run:
             raise CommandError(f"{error} The same command goes on from here.") from error
 
 
-class Command(BaseCommand):
+class Command(CommandWithExamples):
     help = (
-        "Ingest files: text, Markdown, messages as JSON or JSONL, exports of ChatGPT and Claude, "
-        "LoCoMo. The same file again adds nothing; what was interrupted goes on where it was."
+        "Ingest files: text, Markdown, messages as JSON or JSONL, exports of ChatGPT and\n"
+        "Claude, LoCoMo. The same file again adds nothing; what was interrupted goes on."
+    )
+    examples = (
+        "  manage.py ingestfile chat.json --user ada\n"
+        "  manage.py ingestfile notes/ --workspace demo --dry-run\n"
+        "  manage.py ingestfile reports/ --documents --space reports"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -63,7 +76,13 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=FORMATS, help="default: told by the content")
         parser.add_argument("--mode", choices=MemorySession.Mode.values, default="sync")
         parser.add_argument("--extract", choices=MemorySession.Extract.values, default="auto")
-        parser.add_argument("--batch", type=_batch, default=100, help="messages per ingest")
+        parser.add_argument("--batch", type=batch_size, default=100, help="messages per ingest")
+        parser.add_argument(
+            "--documents", action="store_true", help="files of any kind, each as a document"
+        )
+        parser.add_argument(
+            "--space", action="append", default=[], help="of the documents; may be given again"
+        )
         parser.add_argument("--dry-run", action="store_true", help="read only, store nothing")
         parser.add_argument("--json", action="store_true", help="the report as JSON")
 
@@ -71,7 +90,10 @@ class Command(BaseCommand):
         scope = None
         if not dry_run:
             scope = worker_scope(one_workspace(options["workspace"]).pk, "ingestfile")
-        surveys = [survey(path, options["format"]) for path in _files(paths)]
+        if options["documents"]:
+            self.hand_in(scope, document_files(paths), options)
+            return
+        surveys = [survey(path, options["format"]) for path in files_in(paths)]
         thread = options["thread"]
         count = sum(len(found.threads) for found in surveys)
         if thread and count > 1:
@@ -86,6 +108,32 @@ class Command(BaseCommand):
             raise CommandError(f"{len(tally.refused)} conversations were not stored.")
         if not any(found.is_usable for found in surveys):
             raise CommandError("There was nothing that could be read.")
+
+    def hand_in(
+        self, scope: Scope | None, files: list[DocumentFile], options: dict[str, Any]
+    ) -> None:
+        if not files:
+            raise CommandError("There was nothing that could be read.")
+        if scope is None:
+            self.stdout.write(f"{len(files)} files would be handed in.")
+            return
+        unknown = NewDocument(
+            None, container_tags=options["space"], user_id=options["user"],
+            agent_id=options["agent"],
+            extract="none" if options["extract"] == "none" else "auto",
+        )  # fmt: skip
+        with interruptible() as asked, progress(len(files), "files", sys.stderr) as shown:
+            tally = hand_in_files(scope, files, unknown, Steps(asked, shown))
+        if options["json"]:
+            self.stdout.write(json.dumps(asdict(tally)))
+        else:
+            self.stdout.write(f"{tally.new} files handed in, {tally.unchanged} known already.")
+            for line in tally.refused:
+                self.stderr.write(line)
+        if tally.is_stopped:
+            raise CommandError("Stopped. The same command goes on from here.", returncode=130)
+        if tally.refused:
+            raise CommandError(f"{len(tally.refused)} files were not handed in.")
 
     def store(self, scope: Scope, surveys: list[Survey], options: dict[str, Any]) -> Tally:
         total = sum(found.messages for found in surveys)
@@ -127,7 +175,7 @@ class Command(BaseCommand):
                 self.stderr.write(line)
 
 
-def _files(paths: list[Path]) -> Iterator[Path]:
+def files_in(paths: list[Path]) -> Iterator[Path]:
     """The files themselves, and of folders all that look like text, in a steady order."""
     for path in paths:
         if not path.is_dir():
@@ -139,7 +187,7 @@ def _files(paths: list[Path]) -> Iterator[Path]:
                 yield inner
 
 
-def _batch(text: str) -> int:
+def batch_size(text: str) -> int:
     number = int(text)
     if not 1 <= number <= LARGEST_BATCH:
         raise ArgumentTypeError(f"from 1 to {LARGEST_BATCH}")

@@ -2,12 +2,14 @@
 
 import sys
 from argparse import ArgumentParser, BooleanOptionalAction
+from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories.errors import ProviderError
-from memories.index import due, reembedding, workspace_index
+from memories import golden
+from memories.errors import Conflict, ProviderError
+from memories.index import configured_embedder, due, reembedding
 from memories.management.command_options import (
     CommandWithExamples,
     add_workspace,
@@ -16,6 +18,7 @@ from memories.management.command_options import (
 )
 from memories.management.progress import Interruption, Steps, Stopped, interruptible, progress
 from memories.models import DueVector, EmbeddingModel, WorkspaceIndex
+from workspaces.scope import worker_scope
 
 
 class Command(CommandWithExamples):
@@ -40,6 +43,11 @@ class Command(CommandWithExamples):
             default=True,
             help="delete the vectors of other models, when the workspace speaks the new one",
         )
+        parser.add_argument(
+            "--anyway",
+            action="store_true",
+            help="change over though golden questions would be answered worse",
+        )
 
     def handle(self, **options: Any) -> None:
         if options["all"] and options["workspace"]:
@@ -47,14 +55,18 @@ class Command(CommandWithExamples):
         slug = None if options["all"] else one_workspace(options["workspace"]).slug
         with interruptible() as asked:
             try:
-                target = workspace_index.configured_model()
+                target = configured_embedder.configured_model()
                 for space in chosen_spaces(slug):
-                    self.bring(space, target, asked, drop_old=options["drop_old"])
+                    self.bring(
+                        space, target, asked, drop_old=options["drop_old"], anyway=options["anyway"]
+                    )
             except ProviderError as error:
                 raise CommandError(
                     f"The embedding model failed: {error}\n"
                     "What is done stays; the same command goes on from here."
                 ) from error
+            except Conflict as error:
+                raise CommandError(f"{error}\nThe vectors stay: --anyway changes over.") from error
             except Stopped:
                 raise CommandError(
                     "Stopped. The same command goes on from here.", returncode=130
@@ -67,6 +79,7 @@ class Command(CommandWithExamples):
         asked: Interruption,
         *,
         drop_old: bool,
+        anyway: bool,
     ) -> None:
         """Bring a workspace under `target`, and fill what is missing."""
         name = space.workspace.slug
@@ -77,15 +90,23 @@ class Command(CommandWithExamples):
                 self.stdout.write(
                     f"{name}: from {_named(space.embedding_model)} to {_named(target)}"
                 )
-                reembedding.change(space, target, advance)
+                settings = space.workspace.settings
+                check = partial(
+                    golden.check,
+                    worker_scope(space.workspace_id, "reembed"),
+                    settings,
+                    golden.ProposedChange(model=target),
+                    anyway=anyway,
+                )
+                reembedding.change(space, target, advance, check)
                 self.stdout.write(f"{name}: speaks {_named(target)} now")
                 # What came in while the model changed.
-                rows = DueVector.objects.filter(entry__workspace=space.number)
+                rows = DueVector.objects.filter(workspace=space.number)
                 due.fill_entries(space, list(rows.values_list("entry_id", flat=True)))
             else:
                 reembedding.fill(space, advance)
         dropped = reembedding.drop_others(space) if drop_old else 0
-        waiting = DueVector.objects.filter(entry__workspace=space.number).count()
+        waiting = DueVector.objects.filter(workspace=space.number).count()
         self.stdout.write(
             f"{name}: {advance.done} entries embedded, {dropped} vectors of other models dropped,"
             f" {waiting} entries still due"

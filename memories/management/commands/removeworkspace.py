@@ -1,11 +1,13 @@
 """A workspace and every row of it."""
 
+import json
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from memories.erase import workspace_removal
+from memories.errors import Conflict
 from memories.management.command_options import CommandWithExamples, one_workspace
 from memories.management.progress import see_through
 from workspaces.models import WorkspaceRemoval
@@ -18,24 +20,35 @@ class Command(CommandWithExamples):
     )
     examples = (
         "  manage.py removeworkspace acme --dry-run     what would go\n"
-        "  manage.py removeworkspace acme --yes"
+        "  manage.py removeworkspace acme --yes\n"
+        "  manage.py removeworkspace acme --yes --json  the rows, and the certificate's id"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
         parser.add_argument("--dry-run", action="store_true", help="only show the plan")
         parser.add_argument("--yes", action="store_true", help="do it; there is no way back")
+        parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, **options: Any) -> None:
         workspace = one_workspace(options["slug"])
         plan = workspace_removal.plan(workspace)
-        self.stdout.write(", ".join(f"{n} {what}" for what, n in plan.items()))
+        if not options["json"]:
+            self.stdout.write(", ".join(f"{n} {what}" for what, n in plan.items()))
+        elif options["dry_run"]:
+            self.stdout.write(json.dumps({"dryRun": True, "rows": plan}))
         if options["dry_run"]:
             return
         if not options["yes"]:
             raise CommandError("Nothing was removed. There is no way back: say it with --yes.")
-        row = workspace_removal.request(workspace, "shell")
+        try:
+            row = workspace_removal.request(workspace, "shell")
+        except Conflict as error:
+            raise CommandError(error.message) from None
         see_through(row, sum(plan.values()), workspace_removal.run)
         if row.state != WorkspaceRemoval.State.DONE:
             raise CommandError(f"It failed: {row.error}.")
+        if options["json"]:
+            self.stdout.write(json.dumps({"rows": plan, "certificate": str(row.pk)}))
+            return
         self.stdout.write(f"removed; certificate {row.pk}")

@@ -3,14 +3,16 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from memories.management.command_options import CommandWithExamples
 from workspaces.login import second_factor
 from workspaces.models import User
 
 
-class Command(BaseCommand):
+class Command(CommandWithExamples):
     help = "Turn off the second factor of an account: its password alone lets in again."
+    examples = "  manage.py resetsecondfactor ada.lovelace"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username")

@@ -73,7 +73,7 @@ def summary(done: Swept) -> str:
     return (
         f"{done.sessions} sessions run, {done.failed} failed, {done.vectors} entries embedded,"
         f" {done.episodes} episodes taken into feature sets, {done.expired} memories expired,"
-        f" {done.summaries} summaries made,"
+        f" {done.summaries} summaries made, {done.talks} talks summed up,"
         f" {done.erasures} erasures and {done.removals} removals run,"
         f" {done.answers} old answers deleted"
     )

@@ -1,8 +1,11 @@
 """The server in one command: database, web and worker."""
 
 import fcntl
+import json
 import os
 import signal
+import subprocess
+import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,10 +18,15 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection, connections
 
+from memories.extraction import configured_models
 from memories.index import repair
-from memoryproject import embedded_postgres, first_run, roles
+from memoryproject import crossings, embedded_postgres, first_run, roles, walls
 from memoryproject.address import Address, AddressInUse, Pulse, answers, reserve
+from memoryproject.postgres import login_check
+from memoryproject.postgres.refusals import one_line_refusals
 from memoryproject.processes import Child, Size, meeting_place, processes, supervise
+from memoryproject.start_steps import StartStep
+from workspaces.models import Workspace
 from workspaces.new_workspace import FirstRun
 
 CALL = """  curl {url}/api/v1/workspaces/{workspace}/memories/{verb} \\
@@ -31,14 +39,15 @@ ASK = ("search", '{"query": "tea or coffee?"}')
 @dataclass(frozen=True)
 class Start:
     """What this start can tell: `known` is the first start's login and key, `is_first` when this is
-    it."""
+    it. `demo`: what the example shows, and the paths of its pages."""
 
     address: Address
     known: FirstRun | None
     is_first: bool
+    demo: tuple[tuple[str, str], ...] = ()
 
     def info(self) -> dict[str, object]:
-        facts: dict[str, object] = {"url": self.address.url}
+        facts: dict[str, object] = {"url": self.address.url, "mcpUrl": f"{self.address.url}/mcp"}
         if self.known is not None:
             facts |= {"workspace": self.known.workspace, "key": self.known.key}
             facts |= {"adminUser": self.known.admin_user}
@@ -58,8 +67,11 @@ class Start:
             f"memoryproject answers at {url}",
             f"  admin  {url}/admin/",
             f"  API    {url}/api/docs",
+            f"  MCP    {url}/mcp",
         ]
-        return [*lines, *self.secrets(), "Ctrl-C stops it."]
+        shown = ["Look at the example:"] if self.demo else []
+        shown += [f"  {idea}\n    {url}{path}" for idea, path in self.demo]
+        return [*lines, *self.secrets(), *shown, "Ctrl-C stops it."]
 
     def secrets(self) -> list[str]:
         """Shown once; later starts name the file that keeps them."""
@@ -96,10 +108,17 @@ class Command(BaseCommand):
             "--web", type=count, default=cores(), help="web processes that read; as many write"
         )
         parser.add_argument("--workers", type=count, default=2, help="worker processes")
+        parser.add_argument(
+            "--no-worker", action="store_true", help="tasks are run elsewhere, by `work`"
+        )
+        parser.add_argument(
+            "--demo", action="store_true", help="fill a workspace with an example to look at"
+        )
 
     def handle(
-        self, *, host: str, port: int, info: Path | None, web: int, workers: int, **_: Any
-    ) -> None:
+        self, *, host: str, port: int, info: Path | None, web: int, workers: int, no_worker: bool,
+        demo: bool, **_: Any,
+    ) -> None:  # fmt: skip
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.stop)
         try:
@@ -114,34 +133,70 @@ class Command(BaseCommand):
             made = first_run.made_now(settings.DATA_DIR)
             known = made or first_run.made_before(settings.DATA_DIR)
             connections.close_all()
-            children = processes(address, role, Size(web, workers), meeting)
-            self.run(children, Start(address, known, made is not None), info, meeting)
+            shown = self.tell_demo() if demo else ()
+            children = processes(address, role, Size(web, 0 if no_worker else workers), meeting)
+            self.run(children, Start(address, known, made is not None, shown), info, meeting)
 
     def stop(self, *_: object) -> None:
         self.stopping = True
 
     def prepare(self) -> str:
         """Check, migrate and hand out rights; the answer is the role of web and worker."""
-        self.check(databases=["default"])
-        call_command("migrate", interactive=False, verbosity=0)
+        with one_line_refusals():
+            if settings.EMBEDDED_POSTGRES is not None:
+                with StartStep("PostgreSQL", sys.stdout):
+                    embedded_postgres.ensure_running(settings.EMBEDDED_POSTGRES)
+            with StartStep("Tables", sys.stdout):
+                self.check(databases=["default"])
+                call_command("migrate", interactive=False, verbosity=0)
         granted = roles.prepare(connection)
-        if old := repair.ring():
+        if granted.why and walls.are_up(connection):  # the owner would find nothing behind them
+            raise CommandError(
+                "The walls between workspaces stand, and this owner may not keep them up:"
+                f" {granted.advice}"
+            )
+        if why := login_check.keep(connection):
+            self.stderr.write(f"The database keeps no settings of ours: {why}. Logins set them.")
+        if settings.EMBEDDED_POSTGRES is None:
+            with one_line_refusals():
+                roles.refuse_unfit_login(granted.database_role)
+        with crossings.everywhere():
+            raw_models = dict(
+                Workspace.objects.filter(settings__has_key="extractors").values_list(
+                    "slug", "settings__extractors"
+                )
+            )
+            old = repair.ring()
+        for slug, raw in raw_models.items():
+            for fault in configured_models.unusable(raw):
+                self.stderr.write(f"Workspace {slug} cannot ask one of its models: {fault}.")
+        if old:
             self.stdout.write(
                 f"The indexes of {old} workspaces were made by other rules than today's; the worker"
                 " makes them anew while all goes on. /health/ready and the admin tell how far it"
                 " is."
             )
         if granted.why:
-            self.stderr.write(
-                f"Web and worker run with the owner's rights: {granted.why}."
-                " Let an administrator make an ordinary role, and set APP_DATABASE_URL."
-            )
+            self.stderr.write(granted.warning)
         return granted.database_role
+
+    def tell_demo(self) -> tuple[tuple[str, str], ...]:
+        """By a process of its own, which reads and embeds: this one has no threads and stays
+        small."""
+        command = [sys.executable, "manage.py", "demo", "--json"]
+        env = {**os.environ, "MEMORY_DATA_DIR": str(settings.DATA_DIR)}
+        with StartStep("Example", sys.stdout):
+            written = subprocess.check_output(command, cwd=settings.BASE_DIR, env=env)
+        return tuple((each["idea"], each["path"]) for each in json.loads(written))
 
     def run(self, children: list[Child], start: Start, info: Path | None, meeting: Path) -> None:
         """Supervise until a signal; tell once when the server answers."""
 
+        # Not on the error stream: a start that is refused says why there, and nothing else.
+        starting = StartStep("Web processes, worker, model", sys.stdout, with_thread=False)
+
         def tell() -> None:
+            starting.end()
             self.stdout.write("\n".join(start.greeting()))
             self.stdout.flush()
             if info is not None:  # last: whoever waits for it finds all else
@@ -155,7 +210,7 @@ class Command(BaseCommand):
         ready = Once(lambda: answers(start.address), tell)
         pulse = Pulse(meeting, children[0].begin_anew)
         changed = Once(lambda: ready.done and start.password_was_changed(), forget_password)
-        watch = (revive_database, ready, pulse, changed)
+        watch = (starting.tick, revive_database, ready, pulse, changed)
         supervise(children, until=lambda: self.stopping, watch=watch)
         if info is not None:
             info.unlink(missing_ok=True)

@@ -2,12 +2,13 @@
 
 import gc
 from argparse import ArgumentParser
+from functools import partial
 from typing import Any
 
 from django.core.management.base import BaseCommand
 from django.urls import get_resolver
 
-from memoryproject.web import Parent
+from memoryproject.web import Parent, lanes_of_web, serve_lane
 from memoryproject.wsgi import application
 
 
@@ -25,4 +26,5 @@ class Command(BaseCommand):
         get_resolver().url_patterns  # noqa: B018  every view is loaded once, for all
         gc.collect()
         gc.freeze()  # what is shared stays shared
-        Parent(front, processes, application).run()
+        serve = partial(serve_lane, application=application)
+        Parent(front, lanes_of_web(processes), serve).run()

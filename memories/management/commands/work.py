@@ -20,7 +20,7 @@ from django_q.pusher import pusher
 from django_q.scheduler import scheduler as run_schedules
 from django_q.worker import worker
 
-from memories import counters, health_parts, outbox, quick_sessions
+from memories import health_parts, outbox, quick_sessions, stored_metrics
 from memories.leases import FAR
 from memories.sweep import ensure_schedule
 
@@ -72,7 +72,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **__: Any) -> None:
         ensure_schedule()
-        counters.start()
+        stored_metrics.start()
         health_parts.forget_the_dead()
         connections.close_all()  # the processes are forked, and a connection is no thing to share
         cluster.Sentinel = Sentinel  # Cluster.start() takes it from its module

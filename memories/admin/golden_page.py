@@ -1,0 +1,102 @@
+"""Golden questions as a page: what is asked, how it does, and, run by run, what became better and
+worse."""
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+
+from memories import golden
+from memories.admin.rules_page import OneWorkspacePage
+from memories.admin.search_page import SearchPageForm
+from memories.errors import Invalid, NotFound
+from memories.models import GoldenQuestion, GoldenRun, change_of
+from workspaces.auth import as_uuid
+from workspaces.models import Capability
+from workspaces.scope import Scope
+
+SHOWN = 300
+NEWEST_RUNS = 20
+OUTCOMES = {
+    GoldenRun.Outcome.FINE: "no worse",
+    GoldenRun.Outcome.WORSE: "worse",
+    GoldenRun.Outcome.REFUSED: "not changed: it would be worse",
+    GoldenRun.Outcome.ANYWAY: "changed, though worse",
+}
+CAUSES = {
+    GoldenRun.Cause.HAND: "asked by hand",
+    GoldenRun.Cause.SCHEDULE: "by the clock",
+    GoldenRun.Cause.SETTINGS: "other settings",
+    GoldenRun.Cause.MODEL: "another embedding model",
+}
+
+
+class GoldenPage(OneWorkspacePage):
+    """Whoever reads a workspace sees its questions; its curators add, remove and ask them."""
+
+    path, name, title = "golden/", "memories_golden", "Golden questions"
+    template_name = "admin/memories/golden.html"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        workspace = self.workspace
+        scope = self.access.scope(workspace.pk)
+        may_curate = self.access.may(Capability.CURATE, workspace.pk)
+        if self.is_sent:
+            if not may_curate:
+                raise PermissionDenied
+            try:
+                self.act(request, scope)
+            except (Invalid, NotFound) as error:
+                messages.error(request, str(error))
+            return self.back(workspace)
+        questions = list(GoldenQuestion.objects.visible_to(scope).with_names()[:SHOWN])
+        runs = list(GoldenRun.objects.visible_to(scope)[:NEWEST_RUNS])
+        named = as_uuid(request.GET.get("run", ""))
+        run = runs[0] if runs else None
+        if named:
+            run = get_object_or_404(GoldenRun.objects.visible_to(scope), pk=named)
+        return self.render_to_response(
+            self.get_context_data(
+                **self.about(workspace),
+                questions=questions,
+                runs=[(each, CAUSES[GoldenRun.Cause(each.cause)], _told(each)) for each in runs],
+                run=run,
+                told=run and _told(run),
+                lines=_lines(run, questions) if run else [],
+                may_curate=may_curate,
+            )
+        )
+
+    def act(self, request: HttpRequest, scope: Scope) -> None:
+        """What a form asks for: a question more, one less, or a run. Raises Invalid, NotFound."""
+        sent = request.POST
+        if "remove" in sent:
+            golden.remove(scope, as_uuid(sent["remove"]) or uuid.UUID(int=0))
+            messages.success(request, "Removed.")
+        elif "item" in sent:
+            form = SearchPageForm(self.access, sent.dict())
+            if not form.is_valid() or not form.cleaned_data["query"].strip():
+                raise Invalid("query", "The search is not right.")
+            row = as_uuid(sent["item"]) or uuid.UUID(int=0)
+            golden.add(scope, golden.of_search(form.request, sent.get("found_in", ""), row))
+            messages.success(request, "A golden question: from now on this has to be found.")
+        else:
+            made = golden.run(scope)
+            messages.success(request, f"Asked: {made.better} better, {made.worse} worse.")
+
+
+def _told(run: GoldenRun) -> str:
+    return OUTCOMES[GoldenRun.Outcome(run.outcome)]
+
+
+def _lines(run: GoldenRun, known: list[GoldenQuestion]) -> list[dict[str, Any]]:
+    """What became worse first, then what became better; what is gone has no query any more."""
+    queries = {str(row.pk): row.query for row in known}
+    lines = [
+        each | {"query": queries.get(each["question"], ""), "change": change_of(each)}
+        for each in run.results
+    ]
+    return sorted(lines, key=lambda line: ("worse", "better", "same").index(line["change"]))

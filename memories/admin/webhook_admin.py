@@ -1,0 +1,105 @@
+"""Webhooks and the log of what was sent to them: what was not heard, why, and another try."""
+
+from typing import Any
+
+from django.db.models import Model
+from django.http import HttpRequest
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+
+from memories.admin.memory_rows import MemoryRowAdmin, one_line
+from memories.models import WebhookDelivery
+from memories.webhooks import hooks
+from workspaces.adminbase.actors import name_of
+from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.row_admin import Verb
+from workspaces.adminbase.scoped_admin import DayFilter
+from workspaces.models import Capability
+
+NEWEST = 50
+STATES = {
+    WebhookDelivery.State.WAITING: "waiting",
+    WebhookDelivery.State.DELIVERED: "delivered",
+    WebhookDelivery.State.GIVEN_UP: "given up",
+}
+AGAIN = Verb(
+    "redeliver", "Send again", "refresh", "primary", capability=Capability.ADMIN, bulk=True
+)
+
+
+class WebhookAdmin(MemoryRowAdmin):
+    read_capability = write_capability = Capability.ADMIN
+    list_display = ("address", "told_of", "is_active", "by", "created_at")
+    list_select_related = ("workspace",)
+    actor_field = "created_by"
+    page_template = "admin/memories/webhook.html"
+    verbs = (
+        Verb("ping", "Send a ping", "send", "primary", capability=Capability.ADMIN),
+        Verb("pause", "Switch off", "pause", capability=Capability.ADMIN),
+        Verb("resume", "Switch on", "play_arrow", capability=Capability.ADMIN),
+    )
+
+    @display(description="address")
+    def address(self, hook: Any) -> str:
+        return one_line(str(hook), 80)
+
+    @display(description="told of")
+    def told_of(self, hook: Any) -> str:
+        return ", ".join(hook.events)
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        return {"pause": row.is_active, "resume": not row.is_active}.get(verb.name, True)
+
+    def do_ping(self, request: HttpRequest, row: Model, values: dict[str, Any]) -> str:
+        hooks.ping(self.scope(request, row), row.pk)
+        return "It is sent at once: its line below tells what came of it."
+
+    def do_pause(self, request: HttpRequest, row: Model, values: dict[str, Any]) -> str:
+        hooks.change(self.scope(request, row), row.pk, {"is_active": False})
+        return "Nothing is sent to it any more."
+
+    def do_resume(self, request: HttpRequest, row: Model, values: dict[str, Any]) -> str:
+        hooks.change(self.scope(request, row), row.pk, {"is_active": True})
+        return "It is told of what happens again, and of what waited."
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        return {
+            "title": str(row),
+            "by": name_of(row.created_by),
+            "deliveries": [(each, STATES[each.state]) for each in row.deliveries.all()[:NEWEST]],
+        }
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty("No webhooks", "A key that administers makes one: POST /webhooks.")
+
+
+class WebhookDeliveryAdmin(MemoryRowAdmin):
+    read_capability = write_capability = Capability.ADMIN
+    list_display = (
+        "kind", "state_label", "webhook", "attempts", "status", "why", "next_attempt_at",
+        "created_at",
+    )  # fmt: skip
+    list_select_related = ("workspace", "webhook")
+    list_filter = (("state", ChoicesDropdownFilter), DayFilter)
+    page_template = "admin/memories/webhook_delivery.html"
+    verbs = (AGAIN,)
+
+    @display(
+        description="state",
+        label={"delivered": "success", "waiting": "warning", "given up": "danger"},
+    )
+    def state_label(self, delivery: Any) -> str:
+        return STATES[delivery.state]
+
+    @display(description="why")
+    def why(self, delivery: Any) -> str:
+        return one_line(delivery.error, 60)
+
+    def do_redeliver(self, request: HttpRequest, row: Model, values: dict[str, Any]) -> str:
+        hooks.redeliver(self.scope(request, row), row.pk)
+        return "It is sent at once, with the same id."
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        return {"state": STATES[row.state]}
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty("Nothing was sent", "What webhooks are told stands here for 30 days.")

@@ -1,0 +1,160 @@
+"""Routes: the chat, as one answer or as it is made."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from django.db.models import Q
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from msgspec import Meta
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memories.api.live_chat import answer_in_parts, as_answer, problem_for, ticket_of
+from memories.chat.answer import MODES, SIMPLE, ChatRequest, check_mode
+from memories.chat.kept_chats import AskedChat, ask
+from memories.chat.sources import SourceFilter
+from memories.documents.search_documents import Tag
+from memories.errors import BudgetSpent
+from memories.models import Document
+from memories.providers.chat_model import ChatMessage
+from memoryproject.front.wire import FRONT, STREAM
+from workspaces.api.json_answers import JsonAnswer
+from workspaces.api.json_requests import read
+from workspaces.api.problems import invalid
+from workspaces.api.schema import operation
+from workspaces.api.views import WorkspaceView, idempotency_key
+from workspaces.auth import as_uuid
+from workspaces.request_fields import ExternalId, Flag, Free, OneOf, OwnId, Words, declared
+from workspaces.scope import NOBODY, Scope
+
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+TONE = "preferredTone"
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class ChatMessageBody:
+    role: Annotated[str, OneOf(("user", "assistant"))]
+    content: Annotated[Words, Field(max_length=50_000)]
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class ChatBody:
+    messages: Annotated[
+        tuple[ChatMessageBody, ...],
+        Field(min_length=1, max_length=100, description="The last one is the question."),
+    ]
+    mode: Annotated[str, OneOf(MODES)] = SIMPLE
+    conversation_id: Annotated[
+        uuid.UUID | None, Field(description="Goes on there; else a new one is made.")
+    ] = None
+    scoped_document_ids: Annotated[
+        tuple[OwnId, ...],
+        Field(max_length=200, description="These documents alone, and no memories."),
+    ] = ()
+    container_tags: Annotated[
+        tuple[Tag, ...], Field(max_length=100, description="Documents of any of these spaces.")
+    ] = ()
+    user_id: ExternalId = ""
+    metadata: Annotated[
+        Free, Field(description=f"Kept with the question; {TONE}: how to answer.")
+    ] = field(default_factory=dict)
+    stream: Flag = False
+
+
+class ChatCitationJson(JsonAnswer):
+    """`quote` is the text of the document or message from `start` to `end`."""
+
+    n: int
+    quote: str
+    start: int
+    end: int
+    page: str
+    document_id: uuid.UUID | None
+    chunk_id: uuid.UUID | None
+    memory_id: uuid.UUID | None
+    episode_id: uuid.UUID | None
+
+
+class ChatUsageJson(JsonAnswer):
+    input_tokens: int
+    output_tokens: int
+    calls: int
+
+
+class ChatJson(JsonAnswer):
+    message: Annotated[str, Meta(description="[n] stands for a citation.")]
+    model: Annotated[str | None, Meta(description="Null: no model was asked.")]
+    citations: list[ChatCitationJson]
+    conversation_id: uuid.UUID
+    struck_out: Annotated[int, Meta(description="Marks of the model that named no source.")]
+    usage: ChatUsageJson
+
+
+class ChatView(WorkspaceView):
+    @operation(
+        "chat",
+        request=ChatBody,
+        answer={200: ChatJson, (200, "text/event-stream"): OpenApiTypes.STR},
+    )
+    def post(self, request: Request, workspace: str) -> Response | HttpResponse:
+        """Answer out of documents and memories, each statement with its source. Without a language
+        model `simple` answers in quotes, and the other modes are 409 with the code `no_model`. With
+        `stream` events come as it is made: conversation, search, text (`delta`), citation, usage,
+        done, error."""
+        body = read(ChatBody, request.data)
+        if body.messages[-1].role != "user":
+            raise invalid("messages", "The last one must be the user's.")
+        asked = _asked(self.scope, body)
+        check_mode(body.mode)
+        if body.stream:
+            if idempotency_key(request):
+                raise invalid("Idempotency-Key", "What is streamed is not kept.")
+            return _streamed(request, self.scope, asked)
+        try:
+            result, conversation = ask(self.scope, asked, _nothing)
+        except BudgetSpent as error:
+            raise problem_for(error) from error
+        return Response(as_answer(result, conversation))
+
+
+def _nothing(name: str, values: dict[str, Any]) -> None:
+    """Who waits for the whole of it hears nothing before."""
+
+
+def _streamed(request: Request, scope: Scope, asked: AskedChat) -> HttpResponse:
+    """Behind the front another process goes on; where there is none, it is all made first."""
+    parts: list[bytes] = []
+    if FRONT in request.META:
+        request.META[STREAM] = ticket_of(scope, asked)
+    else:
+        answer_in_parts(scope, asked, parts.append)
+    return HttpResponse(b"".join(parts), content_type="text/event-stream", headers=HEADERS)
+
+
+def _asked(scope: Scope, body: ChatBody) -> AskedChat:
+    only = SourceFilter(
+        body.user_id, body.container_tags, _documents(scope, body.scoped_document_ids)
+    )
+    messages = tuple(
+        ChatMessage("user" if each.role == "user" else "assistant", each.content)
+        for each in body.messages
+    )
+    tone = str(body.metadata.get(TONE) or "")[:100]
+    chat = ChatRequest(messages, body.mode, only, tone)
+    return AskedChat(chat, body.conversation_id, body.user_id, body.metadata)
+
+
+def _documents(scope: Scope, names: Sequence[str]) -> tuple[uuid.UUID, ...]:
+    """Those of these ids, ours or the caller's own; an id that nothing has, where there are none:
+    nothing shall be found then, and not everything."""
+    if not names:
+        return ()
+    ids = {own for name in names if (own := as_uuid(name))}
+    rows = Document.objects.visible_to(scope).filter(Q(pk__in=ids) | Q(custom_id__in=names))
+    return tuple(rows.values_list("pk", flat=True)) or (NOBODY,)

@@ -1,0 +1,415 @@
+"""Routes: documents, their files and pieces."""
+
+import json
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.db.models.functions import Length
+from django.http import FileResponse
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from msgspec import Meta
+from pydantic import Field
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from typing_extensions import TypedDict
+
+from memories.api.document_shapes import (
+    STATUSES,
+    ChunkJson,
+    DocumentJson,
+    PartJson,
+    RevisionJson,
+)
+from memories.documents import blobs, document_store, hidden_words, pipeline
+from memories.documents.document_store import NewDocument, Received
+from memories.documents.search_documents import Tag
+from memories.errors import Conflict, Forbidden, Invalid, NotFound
+from memories.ingest.ingest_request import AT_ONCE
+from memories.models import Chunk, Document, DocumentPart, Revision, Visibility
+from workspaces.api.json_answers import JsonAnswer
+from workspaces.api.json_requests import StrictJSONParser, flaws, read, read_query
+from workspaces.api.paging import PageQuery, narrowing, paged
+from workspaces.api.problems import Problem, invalid
+from workspaces.api.schema import operation
+from workspaces.api.views import NEEDS, WorkspaceView
+from workspaces.models import Capability
+from workspaces.request_fields import (
+    AnyText,
+    ExternalId,
+    Free,
+    Maybe,
+    Moment,
+    NullIs,
+    OneOf,
+    Text,
+    declared,
+)
+from workspaces.scope import Scope
+
+MOST_AT_ONCE = 100
+MODES = ("async", "sync")
+INCLUDES = ("content", "parts", "chunks", "steps")
+Title = Annotated[AnyText, Field(max_length=500)]
+Tags = Annotated[tuple[Tag, ...], Field(max_length=100)]
+STATES_OF = {
+    status: [state for state, name in Document.STATUS.items() if name == status]
+    for status in STATUSES
+}
+NARROWING = {
+    "type": "type",
+    "user_id": "subject__external_id",
+    "custom_id": "custom_id",
+    "connection_id": "item__connection",
+    "container_tag": "shelves__space__container_tag",
+    "q": "title__icontains",
+}
+# A file of somebody's is shown by no browser as a page of ours.
+FILE_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Cache-Control": "private, no-store",
+}
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class DocumentOptions:
+    """What a caller may say of a document beside its words."""
+
+    title: Title = ""
+    type: Annotated[str, OneOf(Document.Type), NullIs("")] = ""
+    source: Annotated[AnyText, Field(max_length=20)] = ""
+    url: Annotated[AnyText, Field(max_length=2000)] = ""
+    custom_id: Annotated[
+        ExternalId,
+        Field(description="The caller's own: the same id is the same document, newer."),
+    ] = ""
+    container_tags: Tags = ()
+    user_id: ExternalId = ""
+    agent_id: ExternalId = ""
+    visibility: Annotated[str, OneOf(Visibility), NullIs("")] = ""
+    metadata: Free = field(default_factory=dict)
+    published_at: Moment | None = None
+    extract: Annotated[str, OneOf(Document.Extract)] = Document.Extract.AUTO
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class NewDocumentBody(DocumentOptions):
+    content: (
+        Annotated[
+            Text,
+            Field(
+                description="Text, Markdown or HTML. Without it the worker fetches what `url` has."
+            ),
+        ]
+        | None
+    ) = None
+    filename: Annotated[AnyText, Field(max_length=255)] = ""
+    mode: Annotated[
+        str,
+        OneOf(MODES),
+        Field(
+            description="sync: the answer comes when it is read, for texts of up to"
+            f" {AT_ONCE:,} characters."
+        ),
+    ] = "async"
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class BatchBody:
+    documents: Annotated[tuple[NewDocumentBody, ...], Field(min_length=1, max_length=MOST_AT_ONCE)]
+
+
+@declared
+class DocumentChanges(TypedDict, total=False):
+    title: Title
+    metadata: Free
+    container_tags: Tags
+    visibility: Annotated[str, OneOf(Visibility)]
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class DocumentQuery(PageQuery):
+    status: Maybe[Annotated[str, OneOf(STATUSES)]] = None
+    type: Maybe[Annotated[str, OneOf(Document.Type)]] = None
+    container_tag: Maybe[Text] = None
+    user_id: Maybe[Text] = None
+    custom_id: Maybe[Text] = None
+    connection_id: Maybe[uuid.UUID] = None
+    q: Maybe[Annotated[Text, Field(max_length=500)]] = None
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class IncludeQuery:
+    include: Annotated[
+        str, Field(description=f"Separated by commas, of {', '.join(INCLUDES)}.")
+    ] = ""
+
+    @property
+    def names(self) -> list[str]:
+        names = [name for name in self.include.split(",") if name]
+        if unknown := [name for name in names if name not in INCLUDES]:
+            raise Invalid("include", f'"{unknown[0]}" is not known. Known: {", ".join(INCLUDES)}.')
+        return names
+
+
+class ReceivedDocumentJson(JsonAnswer):
+    id: uuid.UUID
+    status: str
+    revision: Annotated[int | None, Meta(description="The newest that was read.")]
+    unchanged: Annotated[bool, Meta(description="It said exactly this already.")]
+
+
+class BatchItemJson(JsonAnswer):
+    status: Annotated[int, Meta(description="As if it had been sent alone: 202, 200, 400 ...")]
+    document: ReceivedDocumentJson | None
+    error: str | None
+    field: str | None
+
+
+class BatchJson(JsonAnswer):
+    results: list[BatchItemJson]
+
+
+def rows_for(scope: Scope) -> QuerySet[Document]:
+    return Document.objects.visible_to(scope).with_all()
+
+
+def received(scope: Scope, body: NewDocumentBody) -> Received:
+    if not body.content and not body.url:
+        raise Invalid("content", "Give the words of the document, or its `url`.", "blank")
+    own = {name: getattr(body, name) for name in DocumentOptions.__dataclass_fields__}
+    parts = [body.content.encode()] if body.content else None
+    kept = document_store.receive(scope, NewDocument(parts, filename=body.filename, **own))
+    if not body.content:
+        return kept  # the worker fetches it
+    # A longer one is the worker's: reading it would hold a process that serves others.
+    if body.mode == "sync" and not kept.is_unchanged and len(body.content) <= AT_ONCE:
+        done = pipeline.run(kept.document.pk)
+        return replace(kept, document=done or kept.document)
+    return kept
+
+
+def shape_of(kept: Received) -> ReceivedDocumentJson:
+    document = kept.document
+    revision = document.revision.number if document.revision else None
+    return ReceivedDocumentJson(document.pk, document.status, revision, kept.is_unchanged)
+
+
+class DocumentsView(WorkspaceView):
+    parser_classes: Any = (StrictJSONParser, MultiPartParser)
+
+    @operation(
+        "createDocument",
+        request=NewDocumentBody,
+        answer={202: ReceivedDocumentJson, 200: ReceivedDocumentJson},
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """Keep a document; the worker reads it. As JSON with its words, or as multipart/form-data
+        with `file`, and what else is to be said as JSON in `document`. 200 where the customId is
+        known and it says the same."""
+        if request.content_type and request.content_type.startswith("multipart/"):
+            kept = document_store.receive(self.scope, uploaded(request))
+        else:
+            kept = received(self.scope, read(NewDocumentBody, request.data))
+        return Response(shape_of(kept), status=200 if kept.is_unchanged else 202)
+
+    @operation("listDocuments", query=DocumentQuery, page=DocumentJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """Documents with their status, the newest first; parameters narrow."""
+        query = read_query(DocumentQuery, request)
+        rows = rows_for(self.scope).filter(**narrowing(query, NARROWING))
+        if query.status is not None:
+            rows = rows.filter(state__in=STATES_OF[query.status])
+        return paged(request, rows, DocumentJson.of)
+
+
+def uploaded(request: Request) -> NewDocument:
+    """The file of a form and what is said of it. Raises a Problem."""
+    if int(request.META.get("CONTENT_LENGTH") or 0) > settings.MAX_UPLOAD_BYTES:
+        detail = f"The body is larger than {settings.MAX_UPLOAD_BYTES} bytes."
+        raise Problem(413, detail, code="too_large")
+    data: Any = request.data
+    if unknown := [name for name in data if name not in ("file", "document")]:
+        raise invalid(unknown[0], "A form has `file` and `document`.", "unknown_field")
+    file = request.FILES.get("file")
+    if file is None:
+        raise invalid("file", "Send the file in a part of this name.", "required")
+    text = data.get("document") or "{}"
+    try:
+        said = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        raise invalid("document", "Must be JSON.") from None
+    for path, message in flaws({"name": file.name, "document": said}):
+        raise invalid(path, message)
+    body = read(DocumentOptions, said)
+    own = {name: getattr(body, name) for name in DocumentOptions.__dataclass_fields__}
+    return NewDocument(parts=file.chunks(), filename=file.name or "", **own)
+
+
+class DocumentBatchView(WorkspaceView):
+    @operation("createDocuments", request=BatchBody, answer=BatchJson)
+    def post(self, request: Request, workspace: str) -> Response:
+        """Up to 100 documents, each kept or refused by itself; in their order."""
+        bodies = read(BatchBody, request.data).documents
+        return Response(BatchJson([*self._items(bodies)]))
+
+    def _items(self, bodies: tuple[NewDocumentBody, ...]) -> Iterator[BatchItemJson]:
+        for body in bodies:
+            try:
+                kept = received(self.scope, replace(body, mode="async"))
+            except Invalid as error:
+                yield BatchItemJson(400, None, error.message, error.field)
+            except Forbidden as error:
+                yield BatchItemJson(403, None, error.message, error.field)
+            except Conflict as error:
+                yield BatchItemJson(409, None, error.message, error.field)
+            else:
+                yield BatchItemJson(200 if kept.is_unchanged else 202, shape_of(kept), None, None)
+
+
+class DocumentView(WorkspaceView):
+    @operation("readDocument", query=IncludeQuery, answer=DocumentJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A document with its status; `include` adds text, parts, chunks and steps."""
+        names = read_query(IncludeQuery, request).names
+        document = get_object_or_404(rows_for(self.scope), pk=row)
+        return Response(DocumentJson.of(document).include(document, names))
+
+    @operation("changeDocument", request=DocumentChanges, answer=DocumentJson)
+    def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Other title, metadata, spaces or visibility. New words come as a POST of the same
+        customId."""
+        document_store.change(self.scope, row, read(DocumentChanges, request.data))
+        return Response(DocumentJson.of(get_object_or_404(rows_for(self.scope), pk=row)))
+
+
+class RetryDocumentView(WorkspaceView):
+    @operation("retryDocument", answer=DocumentJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Read a failed document again, in the worker; 409 where it is done or under way."""
+        document_store.retry(self.scope, row)
+        return Response(DocumentJson.of(get_object_or_404(rows_for(self.scope), pk=row)))
+
+
+class ReprocessView(WorkspaceView):
+    needs = NEEDS | {"POST": Capability.CURATE}
+
+    @operation("reprocessDocument", answer=DocumentJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Read and cut it anew, as after a change of the workspace's sizes."""
+        document_store.reprocess(self.scope, row)
+        return Response(DocumentJson.of(get_object_or_404(rows_for(self.scope), pk=row)))
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class PieceQuery:
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+    offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
+
+
+class ChunkListJson(JsonAnswer):
+    results: list[ChunkJson]
+    total: int
+
+
+class PartListJson(JsonAnswer):
+    results: list[PartJson]
+    total: int
+
+
+class RevisionListJson(JsonAnswer):
+    results: list[RevisionJson]
+
+
+class ChunksView(WorkspaceView):
+    @operation("listChunks", query=PieceQuery, answer=ChunkListJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """What the newest revision was cut into, in its order."""
+        query = read_query(PieceQuery, request)
+        document = document_store.document_of(self.scope, row)
+        rows = Chunk.cut.filter(revision=document.current_revision).order_by("ordinal")
+        page = rows[query.offset : query.offset + query.limit]
+        return Response(ChunkListJson([ChunkJson.of(each) for each in page], rows.count()))
+
+
+class PartsView(WorkspaceView):
+    @operation("listParts", query=PieceQuery, answer=PartListJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Pages, slides, sheets, headings: where its text stands in the file."""
+        query = read_query(PieceQuery, request)
+        document = document_store.document_of(self.scope, row)
+        rows = DocumentPart.objects.filter(revision=document.current_revision)
+        page = rows[query.offset : query.offset + query.limit]
+        return Response(PartListJson([PartJson.of(each) for each in page], rows.count()))
+
+
+class RevisionsView(WorkspaceView):
+    @operation("listRevisions", answer=RevisionListJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """What it said, the newest first."""
+        document = document_store.document_of(self.scope, row)
+        rows = Revision.objects.filter(document=document).defer("text")
+        rows = rows.annotate(characters=Length("text")).order_by("-number")[:1000]
+        return Response(RevisionListJson([RevisionJson.of(each) for each in rows]))
+
+
+class UnmaskDocumentView(WorkspaceView):
+    needs = NEEDS | {"POST": Capability.CURATE}
+
+    @operation("unmaskDocument", answer=DocumentJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """What it says, with the words that are masked: for people and the workspace's own backend,
+        never for an agent. The audit keeps who looked; the document stays masked."""
+        if self.scope.is_bound:
+            raise Forbidden("An agent's key sees no masked words.")
+        document = get_object_or_404(rows_for(self.scope), pk=row)
+        shown = DocumentJson.of(document)
+        shown.content = hidden_words.reveal_text(self.scope, document)
+        return Response(shown)
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class FileQuery:
+    unmask: Annotated[
+        bool, Field(description="Also where words of it are masked; needs the capability curate.")
+    ] = False
+
+
+class FileView(WorkspaceView):
+    @operation(
+        "readDocumentFile",
+        query=FileQuery,
+        answer={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> FileResponse:
+        """The file as it came, to be saved. Where words of it are masked, for those alone who may
+        unmask it and say so; the audit keeps who did."""
+        document = document_store.document_of(self.scope, row)
+        if hidden_words.has_masks(document):
+            may = self.scope.may(Capability.CURATE) and not self.scope.is_bound
+            if not (may and read_query(FileQuery, request).unmask):
+                raise Forbidden("Words of it are masked: with unmask=true a curator may have it.")
+            hidden_words.audit_reveal(self.scope, document)
+        blob = document.blob
+        path = blobs.path_of(blob.workspace_id, blob.digest) if blob else None
+        if path is None or not path.is_file():
+            raise NotFound("File")
+        name = document.filename or f"{document.pk}.txt"
+        response = FileResponse(
+            path.open("rb"), as_attachment=True, filename=name,
+            content_type="application/octet-stream", headers=FILE_HEADERS,
+        )  # fmt: skip
+        return response

@@ -1,0 +1,197 @@
+"""Routes: golden questions and how they do."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Self
+
+from django.shortcuts import get_object_or_404
+from msgspec import Meta
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memories import golden
+from memories.errors import Forbidden
+from memories.golden import NewQuestion
+from memories.golden.questions import MOST
+from memories.models import GoldenQuestion, GoldenRun, change_of
+from memories.workspace_settings import try_settings
+from workspaces.api.json_answers import AgentId, JsonAnswer, UserId, one_of
+from workspaces.api.json_requests import read
+from workspaces.api.paging import PageQuery, paged
+from workspaces.api.schema import operation
+from workspaces.api.views import NEEDS, WorkspaceView
+from workspaces.models import Capability
+from workspaces.request_fields import Free, declared
+from workspaces.scope import Scope
+
+CURATES = NEEDS | {"POST": Capability.CURATE}
+
+
+class GoldenQuestionJson(JsonAnswer):
+    id: uuid.UUID
+    query: str
+    user_id: UserId
+    agent_id: AgentId
+    thread_id: str | None
+    layers: list[str]
+    memory_ids: list[uuid.UUID]
+    episode_ids: list[uuid.UUID]
+    answer: Annotated[str | None, Meta(description="Words that one hit's text has to hold.")]
+    rank: Annotated[
+        int | None,
+        Meta(description="The answer's place when it was asked last; null: not in the first ten."),
+    ]
+    checked_at: datetime | None
+    created_by: str
+    created_at: datetime
+
+    @classmethod
+    def of_row(cls, row: GoldenQuestion) -> Self:
+        return cls.of(
+            row,
+            user_id=row.subject and row.subject.external_id,
+            agent_id=row.agent and row.agent.external_id,
+            thread_id=row.conversation and row.conversation.external_id,
+        )
+
+
+class AddedQuestionsJson(JsonAnswer):
+    added: int
+
+
+class RunLineJson(JsonAnswer):
+    question_id: uuid.UUID
+    before: int | None
+    after: int | None
+    change: Annotated[str, one_of(("better", "same", "worse"))]
+
+
+class GoldenRunJson(JsonAnswer):
+    id: uuid.UUID
+    cause: Annotated[str, one_of(GoldenRun.Cause)]
+    outcome: Annotated[
+        str,
+        one_of(GoldenRun.Outcome),
+        Meta(description="refused: what was proposed was not done; anyway: it was, though worse."),
+    ]
+    changed: Annotated[list[str], Meta(description="What would be different; without values.")]
+    better: int
+    worse: int
+    found_before: Annotated[float, Meta(description="The share answered in the first ten hits.")]
+    found_after: float
+    mean_before: Annotated[float, Meta(description="The mean of 1 / rank.")]
+    mean_after: float
+    results: Annotated[list[RunLineJson], Meta(description="What became worse comes first.")]
+    requested_by: str
+    created_at: datetime
+
+    @classmethod
+    def of_row(cls, row: GoldenRun) -> Self:
+        lines = [
+            RunLineJson(uuid.UUID(each["question"]), each["before"], each["after"], change_of(each))
+            for each in row.results
+        ]
+        return cls.of(row, results=lines)
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class ImportedQuestion(NewQuestion):
+    """One of many."""
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class QuestionList:
+    questions: Annotated[tuple[ImportedQuestion, ...], Field(min_length=1, max_length=MOST)]
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class RunBody:
+    settings: Annotated[
+        Free | None,
+        Field(
+            description="Settings to be tried, as PATCH of the workspace takes them: nothing is"
+            " changed. Without them the questions are asked as things are."
+        ),
+    ] = None
+
+
+def _unbound(scope: Scope) -> Scope:
+    if scope.is_bound or scope.subject_ids is not None:
+        raise Forbidden("This needs a key that sees all of the workspace.")
+    return scope
+
+
+class GoldenQuestionsView(WorkspaceView):
+    needs = CURATES
+
+    @operation("listGoldenQuestions", query=PageQuery, page=GoldenQuestionJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """Searches whose answers are known. They may be about anybody: not for keys of an agent,
+        or limited to subjects."""
+        rows = GoldenQuestion.objects.visible_to(_unbound(self.scope)).with_names()
+        return paged(request, rows, GoldenQuestionJson.of_row)
+
+    @operation("addGoldenQuestion", request=NewQuestion, answer={201: GoldenQuestionJson})
+    def post(self, request: Request, workspace: str) -> Response:
+        """One more, with what has to be found: memories, episodes, or a text with all words of
+        `answer`."""
+        made = golden.add(_unbound(self.scope), read(NewQuestion, request.data))
+        return Response(GoldenQuestionJson.of_row(made), status=201)
+
+
+class ImportGoldenQuestionsView(WorkspaceView):
+    needs = CURATES
+
+    @operation("importGoldenQuestions", request=QuestionList, answer={201: AddedQuestionsJson})
+    def post(self, request: Request, workspace: str) -> Response:
+        """Many at once, all of them or none."""
+        body = read(QuestionList, request.data)
+        made = golden.import_questions(_unbound(self.scope), body.questions)
+        return Response(AddedQuestionsJson(len(made)), status=201)
+
+
+class GoldenQuestionView(WorkspaceView):
+    @operation("readGoldenQuestion", answer=GoldenQuestionJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A question whose answer is known, and how it did last."""
+        rows = GoldenQuestion.objects.visible_to(self.scope).with_names()
+        return Response(GoldenQuestionJson.of_row(get_object_or_404(rows, pk=row)))
+
+    @operation("removeGoldenQuestion", answer={204: None})
+    def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Ask it no more."""
+        golden.remove(self.scope, row)
+        return Response(status=204)
+
+
+class GoldenRunsView(WorkspaceView):
+    needs = CURATES
+
+    @operation("listGoldenRuns", query=PageQuery, page=GoldenRunJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """How the golden questions did, the newest run first: by the clock each day, before each
+        change of what searches go by, and when somebody asked."""
+        rows = GoldenRun.objects.visible_to(_unbound(self.scope))
+        return paged(request, rows, GoldenRunJson.of_row)
+
+    @operation("runGoldenQuestions", request=RunBody, answer={201: GoldenRunJson})
+    def post(self, request: Request, workspace: str) -> Response:
+        """Ask them now, or try what settings would do to them."""
+        scope = _unbound(self.scope)
+        tried: Mapping[str, Any] | None = read(RunBody, request.data).settings
+        made = golden.run(scope) if tried is None else try_settings(scope, tried)
+        return Response(GoldenRunJson.of_row(made), status=201)
+
+
+class GoldenRunView(WorkspaceView):
+    @operation("readGoldenRun", answer=GoldenRunJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """How each question did in a run."""
+        rows = GoldenRun.objects.visible_to(self.scope)
+        return Response(GoldenRunJson.of_row(get_object_or_404(rows, pk=row)))

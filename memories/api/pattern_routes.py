@@ -1,0 +1,121 @@
+"""Routes: a workspace's own patterns, messages that no pattern covered, and what must not be
+learned again."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from msgspec import Meta
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memories.errors import Forbidden
+from memories.models import Category, Miss, Rejection, Visibility, WorkspacePattern
+from workspaces.api.json_answers import JsonAnswer, column
+from workspaces.api.json_requests import read_query
+from workspaces.api.paging import PageQuery, narrowing, paged
+from workspaces.api.schema import operation
+from workspaces.api.views import WorkspaceView
+from workspaces.request_fields import Maybe, OneOf, Text, declared
+
+
+class PatternJson(JsonAnswer):
+    id: UUID
+    name: str
+    category: Category
+    regex: str
+    template: Annotated[
+        str | None, Meta(description="The statement; null: the sentence in the third person.")
+    ]
+    confidence: float
+    visibility: Visibility | None
+    enabled: bool
+    examples: list[str]
+    counter_examples: list[str]
+    created_at: datetime
+    updated_at: datetime
+
+
+class MissJson(JsonAnswer):
+    """A message in which no pattern fired, and the statements that stand in it all the same."""
+
+    id: UUID
+    episode_id: UUID
+    session_id: UUID | None
+    text: str
+    statements: list[str]
+    category: Category
+    shape: str | None
+    found_by: Annotated[str, Meta(description="llm, or person.")]
+    status: Annotated[str, column("state"), Meta(description="open, or done.")]
+    note: str | None
+    created_at: datetime
+
+
+class RejectionJson(JsonAnswer):
+    id: UUID
+    user_id: Annotated[str | None, column("user_external")]
+    memory_id: UUID | None
+    content: str
+    reason: str | None
+    rejected_by: str
+    created_at: datetime
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class PatternQuery(PageQuery):
+    category: Maybe[Annotated[str, OneOf(Category)]] = None
+    enabled: Maybe[bool] = None
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class MissQuery(PageQuery):
+    status: Maybe[Annotated[str, OneOf(Miss.State)]] = None
+    category: Maybe[Annotated[str, OneOf(Category)]] = None
+    found_by: Maybe[Annotated[str, OneOf(Miss.FoundBy)]] = None
+    user_id: Maybe[Text] = None
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class RejectionQuery(PageQuery):
+    user_id: Maybe[Text] = None
+
+
+class PatternsView(WorkspaceView):
+    @operation("listPatterns", query=PatternQuery, page=PatternJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """The patterns that the workspace has beside those that ship. Their examples are words of
+        anybody: not for keys of an agent, or limited to subjects."""
+        if self.scope.is_bound or self.scope.subject_ids is not None:
+            raise Forbidden("This needs a key that sees all of the workspace.")
+        columns = {"category": "category", "enabled": "enabled"}
+        wanted = narrowing(read_query(PatternQuery, request), columns)
+        rows = WorkspacePattern.objects.filter(workspace_id=self.scope.workspace_id, **wanted)
+        return paged(request, rows, PatternJson.of)
+
+
+class MissesView(WorkspaceView):
+    @operation("listMisses", query=MissQuery, page=MissJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """Messages that patterns passed over though something stands in them, the newest first:
+        where another pattern would help."""
+        columns = {
+            "status": "state", "category": "category", "found_by": "found_by",
+            "user_id": "episode__subject__external_id",
+        }  # fmt: skip
+        wanted = narrowing(read_query(MissQuery, request), columns)
+        return paged(request, Miss.objects.visible_to(self.scope).filter(**wanted), MissJson.of)
+
+
+class RejectionsView(WorkspaceView):
+    @operation("listRejections", query=RejectionQuery, page=RejectionJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """What people said must not be learned again, as far as the memory that it was is seen."""
+        columns = {"user_id": "subject__external_id"}
+        wanted = narrowing(read_query(RejectionQuery, request), columns)
+        rows = Rejection.objects.visible_to(self.scope).filter(**wanted).with_names()
+        return paged(request, rows, RejectionJson.of)

@@ -1,0 +1,92 @@
+"""Routes: the spaces that documents stand in."""
+
+import uuid
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from django.db.models import F, QuerySet
+from django.shortcuts import get_object_or_404
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+from typing_extensions import TypedDict
+
+from memories.documents.search_documents import Tag
+from memories.errors import Conflict
+from memories.models import Document, Space
+from workspaces.api.json_answers import JsonAnswer
+from workspaces.api.json_requests import read
+from workspaces.api.paging import paged
+from workspaces.api.schema import operation
+from workspaces.api.views import WorkspaceView
+from workspaces.request_fields import AnyText, Free, declared
+from workspaces.scope import Scope
+
+
+class SpaceJson(JsonAnswer):
+    id: uuid.UUID
+    container_tag: str
+    name: str
+    metadata: Free
+    created_at: Any
+
+
+@declared
+class SpaceChanges(TypedDict, total=False):
+    name: Annotated[AnyText, Field(max_length=200)]
+    metadata: Free
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class NewSpace:
+    container_tag: Tag
+    name: Annotated[AnyText, Field(max_length=200)] = ""
+    metadata: Free = field(default_factory=dict)
+
+
+def spaces_for(scope: Scope) -> QuerySet[Space]:
+    """To a key that is bound or limited, those in which it sees a document."""
+    rows = Space.objects.filter(workspace_id=scope.workspace_id)
+    if not scope.is_bound and scope.subject_ids is None:
+        return rows
+    seen = Document.objects.visible_to(scope)
+    return rows.filter(shelves__document__in=seen.values("pk")).distinct()
+
+
+class SpacesView(WorkspaceView):
+    @operation("listSpaces", page=SpaceJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """Shelves of documents, the newest first."""
+        return paged(request, spaces_for(self.scope).annotate(tag=F("container_tag")), SpaceJson.of)
+
+    @operation("createSpace", request=NewSpace, answer={201: SpaceJson})
+    def post(self, request: Request, workspace: str) -> Response:
+        """Make a space before anything stands in it; documents make theirs themselves."""
+        new = read(NewSpace, request.data)
+        made = Space(
+            workspace_id=self.scope.workspace_id, container_tag=new.container_tag, name=new.name,
+            metadata=new.metadata,
+        )  # fmt: skip
+        Space.objects.bulk_create([made], ignore_conflicts=True)
+        row = Space.objects.filter(pk=made.pk).first()
+        if row is None:
+            raise Conflict("There is a space of this tag already.", field="containerTag")
+        return Response(SpaceJson.of(row), status=201)
+
+
+class SpaceView(WorkspaceView):
+    @operation("readSpace", answer=SpaceJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A space, by our id."""
+        return Response(SpaceJson.of(get_object_or_404(spaces_for(self.scope), pk=row)))
+
+    @operation("changeSpace", request=SpaceChanges, answer=SpaceJson)
+    def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Give it another name or metadata."""
+        space = get_object_or_404(spaces_for(self.scope), pk=row)
+        changes = read(SpaceChanges, request.data)
+        for name, value in changes.items():
+            setattr(space, name, value)
+        space.save(update_fields=[*changes, "updated_at"])
+        return Response(SpaceJson.of(space))

@@ -1,0 +1,1 @@
+"""Answers out of documents and memories, each of whose quotes stands where it says."""

@@ -1,0 +1,74 @@
+"""What every route for another server's client does first: the key says who asks, and its workspace
+is meant."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from memories.http_errors import as_problem
+from memories.index import workspace_index
+from workspaces.api.json_answers import JsonRenderer
+from workspaces.api.json_requests import (
+    StrictJSONParser,
+    refuse_null_in_address,
+    refuse_unmeasured_body,
+)
+from workspaces.api.problems import Problem, problem_of, refused, respond
+from workspaces.api.views import AnswersJSON, IsKnown
+from workspaces.auth import KeyAuthentication
+from workspaces.models import Capability
+from workspaces.scope import Scope
+
+
+class ClientView(APIView):
+    """A route of a key's own workspace. `needs` tells the capability for each method."""
+
+    authentication_classes = (KeyAuthentication,)
+    permission_classes = (IsKnown,)
+    parser_classes: Any = (StrictJSONParser,)
+    renderer_classes = (JsonRenderer,)
+    content_negotiation_class = AnswersJSON
+    schema = None  # these routes are another server's, and not of our own schema
+    beside = workspace_index.BESIDE_KEY
+    needs: ClassVar[Mapping[str, str]] = {
+        "GET": Capability.READ, "POST": Capability.READ, "PUT": Capability.CURATE,
+        "PATCH": Capability.CURATE, "DELETE": Capability.CURATE,
+    }  # fmt: skip
+    scope: Scope
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        refuse_null_in_address(request._request)
+        refuse_unmeasured_body(request._request)
+        super().initial(request, *args, **kwargs)
+        if not isinstance(request.auth, Scope):
+            raise refused("This takes the key of a workspace.")
+        self.scope = request.auth
+        capability = self.needs.get(request.method or "", Capability.READ)
+        if not self.scope.may(capability):
+            raise refused(f"This needs the capability {capability}.")
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """As the client reads it, and JSON by its plain name."""
+        problem = respond(as_problem(exc), {"request": self.request})
+        known = problem_of(as_problem(exc)) or Problem(500, "The server failed.")
+        headers = {k: v for k, v in problem.headers.items() if k.lower() != "content-type"}
+        body = self.error_body(str(known.detail), str(known.code))
+        return Response(body, status=problem.status_code, headers=headers)
+
+    def error_body(self, detail: str, code: str) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+class UnknownView(ClientView):
+    """What another server has and this one does not: an error, never an empty success."""
+
+    def get(self, request: Request, **_: Any) -> Response:
+        raise Problem(404, "This server does not have this route.")
+
+    post = put = patch = delete = get
+
+    def error_body(self, detail: str, code: str) -> dict[str, Any]:
+        return {"detail": detail, "error": detail, "code": code}

@@ -1,0 +1,324 @@
+"""supermemory's routes of documents, version 3. A container is a space, and whom its documents are
+about. What a short text says is learned as if it had been said, under the document's id."""
+
+import time
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.db.models import F, Q, Value
+from django.db.models.functions import Concat
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memories import erase
+from memories.compat.client_view import ClientView
+from memories.compat.supermemory_requests import (
+    DocumentQuestion,
+    SupermemoryBatch,
+    SupermemoryBulk,
+    SupermemoryDocument,
+    SupermemoryList,
+    filter_of,
+    rows_condition,
+)
+from memories.compat.supermemory_shapes import (
+    found_document,
+    kept_custom_id,
+    listed_document,
+    ordinals_of,
+    whole_document,
+)
+from memories.documents import document_store, pipeline
+from memories.documents.document_store import NewDocument
+from memories.documents.search_documents import DocumentSearch, search_documents
+from memories.errors import Conflict, Forbidden, Invalid, NotFound
+from memories.ingest import IngestRequest, NewMessage
+from memories.ingest.ingest_request import AT_ONCE
+from memories.models import Conversation, Document, Memory
+from memories.models.document import DocumentQuerySet
+from memories.search import filters
+from memories.waited_ingest import ingest_and_wait
+from memoryproject.front.wire import FRONT
+from workspaces.api.json_requests import StrictJSONParser, read
+from workspaces.auth import as_uuid
+from workspaces.models import Capability
+from workspaces.scope import Scope
+
+LONGEST_WAIT = 10.0  # seconds of an add, and of an erasure
+SAYING = 300  # characters: one as short as that is remembered whole where nothing is read in it
+MOST_HITS = 100
+WORKING = ("queued", "extracting", "chunking", "embedding", "indexing")
+
+
+class SupermemoryView(ClientView):
+    def error_body(self, detail: str, code: str) -> dict[str, Any]:
+        return {"error": detail, "detail": detail, "details": detail, "code": code}
+
+    def documents(self) -> DocumentQuerySet:
+        rows: DocumentQuerySet = Document.objects.visible_to(self.scope)
+        return rows.with_all()
+
+    def document(self, name: str) -> Document:
+        """By its id, or by the newest of its customId. Raises NotFound."""
+        own = Concat(F("subject__external_id"), Value("/"), Value(name))
+        named = Q(custom_id=name) | Q(custom_id=own)
+        if pk := as_uuid(name):
+            named |= Q(pk=pk)
+        row = self.documents().filter(named).order_by("-pk").first()
+        if row is None:
+            raise NotFound("Document")
+        return row
+
+
+class SupermemoryDocumentsView(SupermemoryView):
+    needs = {**SupermemoryView.needs, "POST": Capability.WRITE}
+    parser_classes: Any = (StrictJSONParser, MultiPartParser)
+
+    def post(self, request: Request) -> Response:
+        """Keep a text and learn from it; of a form, a file."""
+        if file := request.FILES.get("file"):
+            asked = read(SupermemoryDocument, request.POST.dict())
+            new = new_document(asked, file.chunks(), filename=file.name or "")
+            document = document_store.receive(self.scope, new).document
+        else:
+            document = added(self.scope, read(SupermemoryDocument, request.data))
+        return Response({"id": document.pk, "status": document.state})
+
+
+class SupermemoryBatchView(SupermemoryView):
+    needs = {**SupermemoryView.needs, "POST": Capability.WRITE}
+
+    def post(self, request: Request) -> Response:
+        """Each is kept or refused by itself."""
+        batch = read(SupermemoryBatch, request.data)
+        if not batch.documents:
+            raise Invalid("documents", "Send one at least.", "blank")
+        results: list[dict[str, Any]] = []
+        for given in batch.documents:
+            try:
+                said = given if isinstance(given, dict) else {"content": given}
+                one = read(SupermemoryDocument, said)
+                one = replace(
+                    one,
+                    container_tags=one.tags or batch.tags,
+                    container_tag="",
+                    metadata=batch.metadata if one.metadata is None else one.metadata,
+                    document_date=one.document_date or batch.document_date,
+                )
+                document = added(self.scope, one)
+                results.append({"id": document.pk, "status": document.state})
+            except (Invalid, Forbidden, Conflict) as error:
+                results.append({"id": "", "status": "error", "error": error.message})
+        failed = sum("error" in one for one in results)
+        answer = {"results": results, "failed": failed, "success": len(results) - failed}
+        return Response(answer)
+
+
+def added(scope: Scope, asked: SupermemoryDocument) -> Document:
+    if not asked.content:
+        raise Invalid("content", "Give the words of the document.", "blank")
+    kept = document_store.receive(scope, new_document(asked, [asked.content.encode()]))
+    return kept.document if kept.is_unchanged else learned(scope, kept.document, asked)
+
+
+def learned(scope: Scope, document: Document, asked: SupermemoryDocument) -> Document:
+    """Read it at once, where it is no longer than what a request may learn, and learn from it."""
+    content = asked.content or ""
+    if len(content) > AT_ONCE:
+        return document
+    is_saying = len(content) <= SAYING
+    request = IngestRequest(
+        content=content if is_saying else None,
+        messages=() if is_saying else (NewMessage(content),),
+        user_id=asked.tags[0] if asked.tags else "",
+        thread_id=thread_of(document.pk),
+        metadata=asked.metadata or {},
+        occurred_at=asked.document_date,
+    )
+    ingest_and_wait(scope, {FRONT: True}, request, LONGEST_WAIT)
+    return pipeline.run(document.pk) or Document.objects.get(pk=document.pk)
+
+
+def thread_of(document_id: uuid.UUID) -> str:
+    return f"document:{document_id}"
+
+
+def new_document(
+    asked: SupermemoryDocument, parts: Iterable[bytes], *, filename: str = ""
+) -> NewDocument:
+    content, metadata = (asked.content or "").strip(), asked.metadata or {}
+    if content.startswith(("http://", "https://")) and not any(map(str.isspace, content)):
+        raise Invalid("content", "Send the words of a page: its address is not fetched here.")
+    title = metadata.get("title")
+    # What a short text says is learned by its ingest.
+    is_read_later = bool(filename) or len(content) > AT_ONCE
+    extract = Document.Extract.AUTO if is_read_later else Document.Extract.NONE
+    return NewDocument(
+        parts=parts,
+        filename=filename or asked.filepath.rpartition("/")[2],
+        title=title[:500] if isinstance(title, str) else "",
+        custom_id=kept_custom_id(asked.tags, asked.custom_id),
+        container_tags=asked.tags,
+        user_id=asked.tags[0] if asked.tags else "",
+        metadata=metadata,
+        published_at=asked.document_date,
+        extract=extract,
+    )
+
+
+class SupermemoryDocumentView(SupermemoryView):
+    needs = {**SupermemoryView.needs, "DELETE": Capability.ADMIN}
+
+    def get(self, request: Request, name: str) -> Response:
+        document = self.document(name)
+        rows = Memory.objects.visible_to(self.scope).live().order_by("pk")
+        rows = rows.filter(conversation__external_id=thread_of(document.pk))
+        return Response(whole_document(self.scope, document, [*rows[:1000]]))
+
+    def patch(self, request: Request, name: str) -> Response:
+        document = self.document(name)
+        asked = read(SupermemoryDocument, request.data)
+        changes: dict[str, Any] = {}
+        if asked.metadata is not None:
+            changes["metadata"] = asked.metadata
+        if asked.tags:
+            changes["container_tags"] = asked.tags
+        if changes:
+            document_store.change(self.scope, document.pk, changes)
+        if asked.content:
+            owner = document.subject.external_id if document.subject else ""
+            told = replace(asked, container_tag=owner, container_tags=())
+            new = new_document(told, [asked.content.encode()])
+            kept = document_store.revise(self.scope, document.pk, replace(new, container_tags=()))
+            if not kept.is_unchanged:
+                document = learned(self.scope, kept.document, told)
+        return Response({"id": document.pk, "status": document.state})
+
+    def delete(self, request: Request, name: str) -> Response:
+        """Erase it, with what was learned from it."""
+        refuse_narrow(self.scope)
+        erased(self.scope, self.document(name).pk, time.monotonic() + LONGEST_WAIT)
+        return Response(status=204)
+
+
+class SupermemoryBulkView(SupermemoryView):
+    needs = {**SupermemoryView.needs, "DELETE": Capability.ADMIN}
+
+    def delete(self, request: Request) -> Response:
+        refuse_narrow(self.scope)
+        asked, errors = read(SupermemoryBulk, request.data), list[dict[str, str]]()
+        if bool(asked.ids) == bool(asked.tags):
+            raise Invalid("ids", "Give exactly one of ids and containerTags.")
+        ids: list[uuid.UUID] = []
+        if asked.tags:
+            ids += self.documents().in_spaces(asked.tags).values_list("pk", flat=True)
+        for name in asked.ids:
+            try:
+                ids.append(self.document(name).pk)
+            except NotFound as error:
+                errors.append({"id": name, "error": f"{error.what} not found."})
+        until = time.monotonic() + LONGEST_WAIT
+        for document_id in ids:
+            erased(self.scope, document_id, until)
+        tags = {"containerTags": asked.tags} if asked.tags else {}
+        answer = {"success": not errors, "deletedCount": len(ids), "errors": errors}
+        return Response(answer | tags)
+
+
+def refuse_narrow(scope: Scope) -> None:
+    if scope.is_bound or scope.subject_ids is not None:
+        raise Forbidden("A key of an agent, or limited to subjects, does not erase.")
+
+
+def erased(scope: Scope, document_id: uuid.UUID, until: float) -> None:
+    """What is not gone by then, the worker takes away."""
+    targets = [erase.target_of(scope, "document", document_id)]
+    own = {"workspace_id": scope.workspace_id, "external_id": thread_of(document_id)}
+    for conversation in Conversation.objects.filter(**own):
+        targets.append(erase.target_of(scope, "conversation", conversation.pk))
+    for asked in [erase.request(scope, target) for target in targets]:
+        erase.run(asked.pk, max(0.0, until - time.monotonic()))
+
+
+class SupermemoryListView(SupermemoryView):
+    def post(self, request: Request) -> Response:
+        asked = read(SupermemoryList, request.data)
+        rows = self.documents()
+        if asked.tags:
+            rows = rows.in_spaces(asked.tags)
+        if asked.filters:
+            rows = rows.filter(rows_condition(asked.filters))
+        column = {"createdAt": "created_at", "updatedAt": "updated_at"}[asked.sort]
+        down = "-" if asked.order == "desc" else ""
+        total, size = rows.count(), asked.size
+        page = rows.order_by(f"{down}{column}", f"{down}pk")[
+            (asked.page - 1) * size : asked.page * size
+        ]
+        return Response(
+            {
+                "memories": [listed_document(row, content=asked.include_content) for row in page],
+                "pagination": {
+                    "currentPage": asked.page,
+                    "limit": size,
+                    "totalItems": total,
+                    "totalPages": max(1, -(-total // size)),
+                },
+            }
+        )
+
+
+class SupermemoryProcessingView(SupermemoryView):
+    def get(self, request: Request) -> Response:
+        """What is not read yet."""
+        rows = self.documents().filter(state__in=WORKING)
+        if tags := request.query_params.get("containerTags"):
+            rows = rows.in_spaces(tags.split(","))
+        page = [listed_document(row, content=False) for row in rows.order_by("-pk")[:MOST_HITS]]
+        return Response({"documents": page, "totalCount": rows.count()})
+
+
+class SupermemorySearchView(SupermemoryView):
+    def post(self, request: Request) -> Response:
+        """Documents with the chunks that answer; thresholds are of their similarity."""
+        asked = read(DocumentQuestion, request.data)
+        named = (self.document(asked.doc_id).pk,) if asked.doc_id else ()
+        answer = search_documents(self.scope, question(asked, asked.tags, named))
+        ordinals = ordinals_of(answer.hits)
+        hits = [
+            found_document(
+                hit, ordinals, asked.chunk_threshold, summary=asked.include_summary,
+                content=asked.include_full_docs,
+            )
+            for hit in answer.hits
+        ]  # fmt: skip
+        results = [hit for hit in hits if hit is not None]
+        timing = round(answer.took_ms, 3)
+        return Response({"results": results, "total": len(results), "timing": timing})
+
+
+def question(
+    asked: Any, tags: Sequence[str], document_ids: tuple[uuid.UUID, ...] = ()
+) -> DocumentSearch:
+    """Of either version's search."""
+    if not asked.q:
+        raise Invalid("q", "Say what is looked for.", "blank")
+    return DocumentSearch(
+        asked.q,
+        limit=min(asked.limit, MOST_HITS),
+        container_tags=tuple(tags),
+        document_ids=document_ids,
+        threshold=0.0,
+        rerank=asked.rerank,
+        only_matching=getattr(asked, "only_matching_chunks", False),
+        filter=filters.parse(filter_of(asked.filters), ("chunks",)) if asked.filters else None,
+    )
+
+
+class NoConnectionsView(SupermemoryView):
+    """Nothing is connected: a truth, and what clients ask first."""
+
+    def post(self, request: Request) -> Response:
+        return Response([])

@@ -1,0 +1,110 @@
+"""What a source says that it has, written down: documents that are due, in the transaction that
+keeps the cursor."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from memories import outbox
+from memories.connectors.contract import SourceItem
+from memories.documents.document_store import clean_name, put_in_spaces, queued
+from memories.models import Connection, ConnectionItem, Document
+from memories.models.source_connection import digest_of
+
+BATCH = 200  # items of one transaction
+LONGEST_VERSION, LONGEST_TITLE = 200, 500
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """How many items became documents that are due, or are the same."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+
+
+def batches(items: Sequence[SourceItem]) -> Iterator[tuple[Sequence[SourceItem], bool]]:
+    """With each, whether it is the last; an empty one of no items."""
+    known: dict[str, SourceItem] = {each.id: each for each in items}  # the last word on each
+    left = list(known.values())
+    for at in range(0, max(1, len(left)), BATCH):
+        yield left[at : at + BATCH], at + BATCH >= len(left)
+
+
+def write(connection: Connection, items: Sequence[SourceItem]) -> Applied:
+    """In the caller's transaction, which has the connection's row locked."""
+    digests = {digest_of(each.id): each for each in items}
+    rows = ConnectionItem.objects.filter(connection=connection, digest__in=digests)
+    known = {row.digest: row for row in rows.select_related("document")}
+    present = {d: each for d, each in digests.items() if not each.is_deleted}
+    rows.filter(digest__in=present).update(listing=connection.listing)
+    new = [(d, each) for d, each in present.items() if d not in known]
+    _add(connection, new)
+    changed = [known[d] for d, each in present.items() if d in known and is_due(known[d], each)]
+    for row in changed:
+        _queue_again(row, digests[row.digest])
+    same = len(present) - len(new) - len(changed)
+    return Applied(len(new), len(changed), same)
+
+
+def is_due(row: ConnectionItem, item: SourceItem) -> bool:
+    """Whether it is to be fetched. What somebody erased stays away."""
+    if row.document is None:
+        return False
+    return not item.version or row.version != item.version[:LONGEST_VERSION]
+
+
+def _add(connection: Connection, new: Sequence[tuple[str, SourceItem]]) -> None:
+    documents = [
+        Document(
+            workspace_id=connection.workspace_id, subject_id=connection.subject_id,
+            agent_id=connection.agent_id, visibility=connection.visibility,
+            type=item.type or Document.Type.TEXT, source=connection.provider, url=item.url[:2000],
+            filename=clean_name(item.filename), given_title=item.title[:LONGEST_TITLE],
+            title=(item.title or clean_name(item.filename) or item.url)[:LONGEST_TITLE],
+            extract=connection.extract, requested_by=connection.requested_by,
+        )
+        for _, item in new
+    ]  # fmt: skip
+    Document.objects.bulk_create(documents)
+    ConnectionItem.objects.bulk_create(
+        ConnectionItem(
+            workspace_id=connection.workspace_id, connection=connection, document=document,
+            digest=digest, external_id=item.id, version=item.version[:LONGEST_VERSION],
+            listing=connection.listing,
+        )
+        for (digest, item), document in zip(new, documents, strict=True)
+    )  # fmt: skip
+    for document in documents:
+        if connection.container_tags:
+            put_in_spaces(document, connection.container_tags)
+        outbox.post("run_document", document.pk)
+
+
+def _queue_again(row: ConnectionItem, item: SourceItem) -> None:
+    version = item.version[:LONGEST_VERSION]
+    ConnectionItem.objects.filter(pk=row.pk).update(version=version, external_id=item.id)
+    named = {"url": item.url[:2000], "given_title": item.title[:LONGEST_TITLE]}
+    values = {name: value for name, value in named.items() if value}
+    rows = Document.objects.filter(item=row)
+    rows.update(**queued(), **values, blob=None, updated_at=timezone.now())
+    outbox.post("run_document", row.document_id)
+
+
+def unlisted(connection: Connection) -> list[ConnectionItem]:
+    """Items that the listing under way has not named, up to a batch."""
+    rows = connection.items.filter(listing__lt=connection.listing, document__isnull=False)
+    return list(rows.select_related("document").order_by("pk")[:BATCH])
+
+
+def check_again(connection: Connection) -> int:
+    """Let items that were not named be fetched, in the caller's transaction: those that the source
+    has no more are found missing. How many."""
+    rows = unlisted(connection)
+    for row in rows:
+        _queue_again(row, SourceItem(row.external_id, row.version))
+    known = [row.pk for row in rows]
+    ConnectionItem.objects.filter(pk__in=known).update(listing=connection.listing)
+    return len(rows)

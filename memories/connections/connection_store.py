@@ -1,0 +1,218 @@
+"""Making, changing and removing connections, and asking for a sync; each with its line in the
+audit."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Annotated, Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from pydantic import Field
+
+from memories import outbox
+from memories.connectors.connector_registry import CONNECTORS
+from memories.connectors.contract import Connector
+from memories.declared import checked
+from memories.documents.open_connection import seal
+from memories.documents.search_documents import Tag
+from memories.errors import Conflict, Forbidden, Invalid, NotFound
+from memories.models import Connection, Document, SyncRun, Visibility
+from memories.providers.web_fetch import refused_reason
+from workspaces.models import AuditEntry
+from workspaces.request_fields import AnyText, ExternalId, Free, NullIs, OneOf, declared
+from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write
+
+Kind = SyncRun.Kind
+CHANGED = ("name", "visibility", "container_tags", "extract", "minutes")
+FIELDS = {"subject": "userId", "agent": "agentId"}
+
+
+Name = Annotated[AnyText, Field(max_length=200)]
+Tags = Annotated[tuple[Tag, ...], Field(max_length=100)]
+Minutes = Annotated[
+    int, Field(ge=0, le=10_080, description="Between two syncs; 0: only when it is asked for.")
+]
+Given = Annotated[
+    Free, Field(description="As the provider's connector takes it; the README lists them.")
+]
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class NewConnection:
+    """What a caller says of a source, and of the documents that come from it; ids are the caller's
+    own."""
+
+    provider: Annotated[str, OneOf(CONNECTORS)]
+    name: Name = ""
+    options: Given = field(default_factory=dict)
+    credentials: Given = field(default_factory=dict)
+    container_tags: Tags = ()
+    user_id: ExternalId = ""
+    agent_id: ExternalId = ""
+    visibility: Annotated[str, OneOf(Visibility), NullIs("")] = ""
+    extract: Annotated[str, OneOf(Document.Extract)] = Document.Extract.AUTO
+    minutes: Minutes = 60
+
+
+def create(scope: Scope, new: NewConnection) -> Connection:
+    """Raises Forbidden, Invalid."""
+    _refuse_bound(scope)
+    kind = CONNECTORS[new.provider]
+    options = _options(kind, new.options)
+    credentials = _credentials(kind, new.credentials)
+    try:
+        agent = agent_to_write(scope, new.agent_id)
+        subject = subject_to_write(scope, new.user_id)
+    except NotAllowed as error:
+        raise Forbidden(error.message, FIELDS[error.field]) from None
+    connection = Connection(
+        workspace_id=scope.workspace_id, provider=new.provider, options=options,
+        name=new.name or kind.label, subject=subject, agent=agent,
+        visibility=new.visibility or (Visibility.PRIVATE if subject else Visibility.TEAM),
+        container_tags=list(new.container_tags), extract=new.extract, minutes=new.minutes,
+        requested_by=scope.actor,
+    )  # fmt: skip
+    if credentials:
+        connection.credentials = seal(connection.pk, credentials)
+    with transaction.atomic():
+        connection.save(force_insert=True)
+        _audit(scope, connection, "create_connection", after=_shown(connection))
+        _ask(scope, connection, Kind.SYNC)
+    return connection
+
+
+def _options(kind: type[Connector], given: Mapping[str, Any]) -> dict[str, Any]:
+    options: dict[str, Any] = checked(kind.Options, given, "options").model_dump(by_alias=True)
+    for name in ("url", "endpoint"):
+        url = options.get(name)
+        if url and (reason := refused_reason(url, settings.FETCH_ALLOWED_HOSTS)):
+            raise Invalid(f"options.{name}", reason)
+    return options
+
+
+def _credentials(kind: type[Connector], given: Mapping[str, Any]) -> dict[str, Any]:
+    if not given:
+        return {}
+    if kind.Credentials is None:
+        raise Invalid("credentials", "This source takes none.")
+    credentials: dict[str, Any] = checked(kind.Credentials, given, "credentials").model_dump(
+        by_alias=True
+    )
+    return credentials
+
+
+def connection_of(scope: Scope, connection_id: uuid.UUID) -> Connection:
+    """Raises NotFound, also where the asker may not see it."""
+    rows = Connection.objects.visible_to(scope).with_names()
+    row: Connection | None = rows.filter(pk=connection_id).first()
+    if row is None:
+        raise NotFound("Connection")
+    return row
+
+
+def change(scope: Scope, connection_id: uuid.UUID, changes: Mapping[str, Any]) -> Connection:
+    """Other name, options, credentials, spaces and so on; what is not named stays. Documents that
+    are there already stay as they are. Other options list the source anew."""
+    connection = connection_of(scope, connection_id)
+    kind = CONNECTORS[connection.provider]
+    values = {name: changes[name] for name in CHANGED if name in changes}
+    before = _shown(connection)
+    if "container_tags" in values:
+        values["container_tags"] = list(values["container_tags"])
+    if "options" in changes:
+        values |= {"options": _options(kind, changes["options"]), "cursor": {}}
+    if "credentials" in changes:
+        credentials = _credentials(kind, changes["credentials"])
+        values["credentials"] = seal(connection.pk, credentials) if credentials else b""
+    if "minutes" in values:
+        values["next_sync_at"] = next_sync(values["minutes"])
+    with transaction.atomic():
+        rows = Connection.objects.filter(pk=connection.pk)
+        rows.update(**values, error_code="", error="", updated_at=timezone.now())
+        after = _shown(rows.get()) | {"credentialsChanged": "credentials" in values}
+        _audit(scope, connection, "change_connection", before=before, after=after)
+    return connection_of(scope, connection_id)
+
+
+def next_sync(minutes: int) -> Any:
+    """The time of the next sync; None where it is asked by hand alone."""
+    return timezone.now() + timedelta(minutes=minutes) if minutes else None
+
+
+def request_run(
+    scope: Scope, connection_id: uuid.UUID, kind: str, *, is_confirmed: bool = False
+) -> SyncRun:
+    """Let the worker ask the source; the run that is due already, where there is one.
+    `is_confirmed`: what the source has no more may go, however much that is. Raises NotFound,
+    Conflict."""
+    connection = connection_of(scope, connection_id)
+    with transaction.atomic():
+        run = _ask(scope, connection, kind)
+        if is_confirmed:
+            SyncRun.objects.filter(pk=run.pk).update(is_confirmed=True)
+        _audit(scope, connection, f"{kind}_connection")
+    return run
+
+
+def remove(scope: Scope, connection_id: uuid.UUID, *, erase_documents: bool) -> SyncRun | None:
+    """The connection goes; what came by it stays, or is erased first, by the worker: then the run
+    that does it."""
+    connection = connection_of(scope, connection_id)
+    with transaction.atomic():
+        _audit(scope, connection, "remove_connection", before=_shown(connection))
+        if not erase_documents:
+            connection.delete()
+            return None
+        Connection.objects.filter(pk=connection.pk).update(next_sync_at=None)
+        SyncRun.objects.filter(connection=connection, state__in=SyncRun.OPEN).delete()
+        return _ask(scope, connection, Kind.REMOVE)
+
+
+def _ask(scope: Scope, connection: Connection, kind: str) -> SyncRun:
+    """In the caller's transaction. One run is open at a time, beside tests."""
+    rows = SyncRun.objects.filter(connection=connection, state__in=SyncRun.OPEN)
+    if kind == Kind.TEST:
+        known = rows.filter(kind=Kind.TEST).first()
+    else:
+        known = rows.exclude(kind=Kind.TEST).first()
+    if known is not None and known.kind == Kind.REMOVE:
+        raise Conflict("It is being removed.")
+    if kind == Kind.FULL:
+        Connection.objects.filter(pk=connection.pk).update(cursor={})
+    if known is not None:
+        if kind == Kind.FULL:
+            SyncRun.objects.filter(pk=known.pk).update(kind=kind)
+        return known
+    run = SyncRun(
+        workspace_id=connection.workspace_id, connection=connection, kind=kind,
+        requested_by=scope.actor,
+    )  # fmt: skip
+    try:
+        with transaction.atomic():
+            run.save(force_insert=True)
+    except IntegrityError:  # another request was first
+        return rows.exclude(kind=Kind.TEST).get()
+    outbox.post("run_sync", run.pk)
+    return run
+
+
+def _refuse_bound(scope: Scope) -> None:
+    if scope.is_bound or scope.subject_ids is not None:
+        raise Forbidden("This needs a key that sees all of the workspace.")
+
+
+def _shown(connection: Connection) -> dict[str, Any]:
+    """For the audit: never a secret."""
+    shown = {name: getattr(connection, name) for name in CHANGED}
+    return shown | {"provider": connection.provider, "options": connection.options}
+
+
+def _audit(scope: Scope, connection: Connection, action: str, **details: object) -> None:
+    AuditEntry.line(
+        scope.workspace_id, scope.actor, action, connection,
+        subject_id=connection.subject_id, **details,
+    ).save()  # fmt: skip

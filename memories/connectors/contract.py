@@ -1,0 +1,170 @@
+"""What a source of documents can do: say what changed, and hand out one thing.
+
+    changes(cursor) -> items and the next cursor        a page of them, until it is the last
+    fetch(item) -> its bytes, or None where they are as they were
+
+A cursor is an object of JSON that only its connector reads; {} begins from nothing.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, Any, TypeAlias
+from urllib.parse import urlencode, urljoin, urlsplit
+
+from pydantic import Field
+
+from memories.declared import Declared
+from memories.file_formats.detect_type import BY_NAME, SOURCE
+from memories.providers.web_fetch import (
+    FetchError,
+    FetchLimits,
+    WebAnswer,
+    WebRequest,
+    fetch,
+)
+
+Cursor: TypeAlias = dict[str, Any]
+# Endings of files that are read for their words; others are taken where somebody asks for them.
+READABLE = frozenset((*SOURCE, *BY_NAME)) - {"svg"} | frozenset(
+    "txt text rst adoc org tex log pdf docx xlsx pptx odt epub msg".split()
+)
+
+
+class Unlisted(StrEnum):
+    """What becomes of known items that a whole listing has not named."""
+
+    KEPT = "kept"  # it named only what changed
+    CHECKED = "checked"  # they are fetched again, and go where the source has them no more
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceItem:
+    """Something that may become a document. `id` is the source's own; the same `version` is the
+    same content, an empty one is known by fetching it alone. `type` is one of a document's."""
+
+    id: str
+    version: str = ""
+    title: str = ""
+    url: str = ""
+    filename: str = ""
+    type: str = ""
+    is_deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """A page of what changed. After the last one, `cursor` is where the next sync begins."""
+
+    items: Sequence[SourceItem]
+    cursor: Cursor
+    is_last: bool = True
+    unlisted: Unlisted = Unlisted.KEPT
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedItem:
+    """An item as it came; `marks` are handed in again when it is fetched the next time."""
+
+    data: bytes
+    filename: str = ""
+    url: str = ""
+    title: str = ""
+    marks: Mapping[str, str] = field(default_factory=dict)
+
+
+class CursorExpired(Exception):
+    """The source knows the cursor no more: all is to be listed again, and compared."""
+
+
+@dataclass(slots=True)
+class Wire:
+    """How a connector asks its source. `base` is where the source is; addresses below it may be
+    given as paths. `allowed` as in `providers.allowed_addresses`."""
+
+    base: str = ""
+    allowed: tuple[str, ...] = ()
+    limits: FetchLimits = field(default_factory=FetchLimits)
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def ask(
+        self,
+        path: str,
+        *,
+        method: str = "GET",
+        query: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> WebAnswer:
+        """Raises FetchError. What is secret goes to the host of the base alone."""
+        url = urljoin(self.base, path)
+        if self.headers and urlsplit(url)[:2] != urlsplit(self.base)[:2]:
+            raise FetchError("fetch_refused", "The source named an address of another server.")
+        if query:
+            url += ("&" if "?" in url else "?") + urlencode(query)
+        return fetch(
+            WebRequest(url, method, {**self.headers, **(headers or {})}, body),
+            self.limits,
+            self.allowed,
+        )
+
+    def json(self, path: str, *, query: Mapping[str, str] | None = None, body: Any = None) -> Any:
+        """What it answers, read; with a `body` it is a POST. Raises FetchError."""
+        sent = None if body is None else json.dumps(body).encode()
+        headers = {} if body is None else {"content-type": "application/json"}
+        method = "GET" if body is None else "POST"
+        return read_json(self.ask(path, method=method, query=query, body=sent, headers=headers))
+
+
+def read_json(answer: WebAnswer) -> Any:
+    try:
+        return json.loads(answer.data)
+    except (ValueError, RecursionError) as error:
+        raise malformed() from error
+
+
+def is_readable(name: str, endings: Sequence[str] = ()) -> bool:
+    """Whether a file of this name is to become a document: by its ending, of those that are asked
+    for, or of those that are READABLE. One without an ending is where it is called like README."""
+    base = name.rpartition("/")[2]
+    start, dot, ending = base.rpartition(".")
+    if endings:
+        return bool(dot) and ending.lower() in {each.lower().lstrip(".") for each in endings}
+    return ending.lower() in READABLE and bool(start) if dot else base[:1].isupper()
+
+
+def malformed() -> FetchError:
+    return FetchError("fetch_failed", "The source answered in a shape that was not expected.")
+
+
+Endings = Annotated[list[Annotated[str, Field(max_length=20)]], Field(max_length=50)]
+
+
+class Connector(ABC):
+    """One source, with its options and credentials. `renewed` are credentials that took the place
+    of the given ones meanwhile: whoever keeps them writes them down."""
+
+    Options: type[Declared] = Declared
+    Credentials: type[Declared] | None = None
+    label = ""
+    base = ""  # where the source is, unless the operator says otherwise
+
+    def __init__(self, options: Any, credentials: Any, wire: Wire) -> None:
+        self.options, self.credentials, self.wire = options, credentials, wire
+        self.renewed: dict[str, str] | None = None
+
+    @abstractmethod
+    def changes(self, cursor: Cursor) -> Changes:
+        """Raises FetchError, CursorExpired."""
+
+    @abstractmethod
+    def fetch(self, item_id: str, marks: Mapping[str, str]) -> FetchedItem | None:
+        """Raises FetchError; `source_gone` where it is not there any more."""
+
+    @abstractmethod
+    def test(self) -> str:
+        """Ask the source once; what to tell a person who wants to know that it works. Raises
+        FetchError."""

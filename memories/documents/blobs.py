@@ -1,0 +1,156 @@
+"""Files as they came: below the data folder, by workspace and digest. A file is whole and on the
+disk before its row is, and goes after it; one without a row is swept.
+
+Whoever brings a file holds its workspace's folder shared until the rows that name it are
+committed; whoever removes one holds it alone while it looks that no row names it.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+import uuid
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+
+from memories.models import Blob
+from memoryproject.postgres import visible
+
+PART = 1 << 20
+LOOKED_UP = 1_000  # files, while nobody can bring one
+YOUNG = 3600.0  # seconds: a file without a row may be that of a request under way
+
+
+def folder_of(workspace_id: uuid.UUID) -> Path:
+    return Path(settings.BLOB_DIR) / str(workspace_id)
+
+
+def path_of(workspace_id: uuid.UUID, digest: str) -> Path:
+    return folder_of(workspace_id) / digest[:2] / digest
+
+
+@contextmanager
+def locked(folder: Path, operation: int) -> Iterator[None]:
+    """While it lasts, others hold the folder as `operation` (of flock) allows. Never waited for
+    with rows of the database locked."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, operation)
+        yield
+    finally:
+        os.close(handle)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFile:
+    """A file that is on the disk, of `size` bytes, and may have no row yet."""
+
+    workspace_id: uuid.UUID
+    digest: str
+    size: int
+
+    def row(self) -> Blob:
+        """Its row, new or known, in the caller's transaction, until whose end nobody drops it."""
+        rows = Blob.objects.select_for_update(no_key=True)
+        while True:
+            made = Blob(workspace_id=self.workspace_id, digest=self.digest, size=self.size)
+            Blob.objects.bulk_create([made], ignore_conflicts=True)
+            row = rows.filter(workspace_id=self.workspace_id, digest=self.digest).first()
+            if row is not None:  # else one that was known was dropped in between
+                return row
+
+
+@contextmanager
+def kept(workspace_id: uuid.UUID, parts: Iterable[bytes]) -> Iterator[KeptFile]:
+    """A file, written through to the disk. Inside, nobody removes it: until then a row has to name
+    it."""
+    folder = folder_of(workspace_id)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    digest, size = hashlib.sha256(), 0
+    with tempfile.NamedTemporaryFile(dir=folder, prefix="new-", delete=False) as file:
+        try:
+            for part in parts:
+                digest.update(part)
+                size += len(part)
+                file.write(part)
+            file.flush()
+            os.fsync(file.fileno())
+        except BaseException:
+            os.unlink(file.name)
+            raise
+    path = path_of(workspace_id, digest.hexdigest())
+    with locked(folder, fcntl.LOCK_SH):
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        os.replace(file.name, path)
+        handle = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        yield KeptFile(workspace_id, digest.hexdigest(), size)
+
+
+def drop_unused(workspace_id: uuid.UUID, digests: Collection[str]) -> int:
+    """Rows of these digests that no document and no revision names, in the caller's transaction;
+    their files go with the commit. The number of rows."""
+    rows = Blob.objects.filter(workspace_id=workspace_id, digest__in=digests).order_by("pk")
+    known = [blob.pk for blob in rows.select_for_update()]  # whoever brings it waits, or was first
+    unused = list(Blob.objects.filter(pk__in=known, documents=None, revisions=None))
+    Blob.objects.filter(pk__in=[blob.pk for blob in unused]).delete()
+    gone = [blob.digest for blob in unused]
+    transaction.on_commit(lambda: unlink_unnamed(workspace_id, gone))
+    return len(unused)
+
+
+def unlink_unnamed(workspace_id: uuid.UUID, names: Collection[str]) -> int:
+    """Remove the files of these names that no row names; how many."""
+    folder = folder_of(workspace_id)
+    if not names or not folder.is_dir():
+        return 0
+    # Whatever the caller sees: a row that is out of sight would leave its file without a name.
+    with locked(folder, fcntl.LOCK_EX), visible.only(workspace_id):
+        rows = Blob.objects.filter(workspace_id=workspace_id, digest__in=names)
+        unnamed = set(names) - set(rows.values_list("digest", flat=True))
+        gone = [
+            file
+            for name in unnamed
+            for file in (path_of(workspace_id, name), folder / name)
+            if file.is_file()
+        ]
+        for file in gone:
+            file.unlink()
+    return len(gone)
+
+
+def left_of(workspace_id: uuid.UUID, digests: Collection[str]) -> int:
+    """How many of these files are still there without a row."""
+    rows = Blob.objects.filter(workspace_id=workspace_id, digest__in=digests)
+    known = set(rows.values_list("digest", flat=True))
+    return sum(path_of(workspace_id, each).exists() for each in set(digests) - known)
+
+
+def drop_workspace(workspace_id: uuid.UUID) -> None:
+    shutil.rmtree(folder_of(workspace_id), ignore_errors=True)
+
+
+def sweep() -> int:
+    """Remove files without a row that are older than an hour; how many. What is no folder of a
+    workspace is left alone."""
+    gone, root = 0, Path(settings.BLOB_DIR)
+    for folder in root.iterdir() if root.is_dir() else ():
+        try:
+            workspace_id = uuid.UUID(folder.name)
+        except ValueError:
+            continue
+        files = [f for f in folder.rglob("*") if f.is_file()]
+        old = [f.name for f in files if time.time() - f.stat().st_mtime > YOUNG]
+        for at in range(0, len(old), LOOKED_UP):
+            gone += unlink_unnamed(workspace_id, old[at : at + LOOKED_UP])
+    return gone

@@ -1,0 +1,278 @@
+"""Keeping what comes: a file on the disk, then the document's row in one short transaction."""
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from memories import outbox
+from memories.documents import blobs
+from memories.documents.blobs import KeptFile
+from memories.errors import Conflict, Forbidden, Invalid, NotFound
+from memories.index import entries, statements, workspace_index
+from memories.models import (
+    Blob,
+    Chunk,
+    Document,
+    DocumentSpace,
+    Fact,
+    Layer,
+    Memory,
+    MemorySession,
+    Revision,
+    Space,
+    Visibility,
+    passages_of,
+)
+from memories.providers.web_fetch import refused_reason
+from workspaces.models import AuditEntry
+from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write
+
+State = Document.State
+LONGEST_NAME = 255
+
+
+@dataclass(frozen=True, slots=True)
+class NewDocument:
+    """What a caller hands in; ids are the caller's own. `parts` are the bytes of its file, of a
+    text those in UTF-8; None where the worker is to fetch them from `url`."""
+
+    parts: Iterable[bytes] | None
+    filename: str = ""
+    title: str = ""
+    type: str = ""
+    source: str = ""
+    url: str = ""
+    custom_id: str = ""
+    container_tags: Sequence[str] = ()
+    user_id: str = ""
+    agent_id: str = ""
+    visibility: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    published_at: datetime | None = None
+    extract: str = Document.Extract.AUTO
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """`is_unchanged`: the document said exactly this already."""
+
+    document: Document
+    is_unchanged: bool = False
+
+
+def receive(scope: Scope, new: NewDocument) -> Received:
+    """Keep a document, or the new words of one whose customId is known, and wake the worker.
+
+    Raises Forbidden, Invalid, Conflict where the customId is that of a document that the asker may
+    not see.
+    """
+    if new.parts is None:
+        if reason := refused_reason(new.url, settings.FETCH_ALLOWED_HOSTS):
+            raise Invalid("url", reason)
+        return _known_or_new(scope, new, None)
+    with blobs.kept(scope.workspace_id, new.parts) as file:
+        if not file.size:
+            raise Invalid("content", "There is nothing in it.", "blank")
+        return _known_or_new(scope, new, file)
+
+
+def _known_or_new(scope: Scope, new: NewDocument, file: KeptFile | None) -> Received:
+    try:
+        return _receive(scope, new, file)
+    except IntegrityError:
+        # Another request brought the same customId in between: now it is known.
+        return _receive(scope, new, file)
+
+
+@transaction.atomic(durable=True)
+def _receive(scope: Scope, new: NewDocument, file: KeptFile | None) -> Received:
+    known = None
+    if new.custom_id:
+        rows = Document.objects.filter(workspace_id=scope.workspace_id, custom_id=new.custom_id)
+        known = rows.select_for_update().first()
+    if known is not None:
+        if not Document.objects.visible_to(scope).filter(pk=known.pk).exists():
+            raise Conflict("A document of this id is there already.", field="customId")
+        return _changed(scope, known, new, file.row() if file else None)
+    try:
+        agent = agent_to_write(scope, new.agent_id)
+        subject = subject_to_write(scope, new.user_id)
+    except NotAllowed as error:
+        fields = {"subject": "userId", "agent": "agentId"}
+        raise Forbidden(error.message, fields[error.field]) from None
+    document = Document(
+        workspace_id=scope.workspace_id, subject=subject, agent=agent,
+        visibility=new.visibility or (Visibility.PRIVATE if subject else Visibility.TEAM),
+        custom_id=new.custom_id or None, type=new.type or Document.Type.TEXT, source=new.source,
+        url=new.url, filename=clean_name(new.filename), given_title=new.title,
+        title=new.title or clean_name(new.filename) or new.url[:500], metadata=dict(new.metadata),
+        published_at=new.published_at, extract=new.extract, requested_by=scope.actor,
+        blob=file.row() if file else None,
+    )  # fmt: skip
+    document.save(force_insert=True)
+    put_in_spaces(document, new.container_tags)
+    _audit(scope, document, "create_document")
+    outbox.post("run_document", document.pk)
+    return Received(document)
+
+
+def revise(scope: Scope, document_id: uuid.UUID, new: NewDocument) -> Received:
+    """New words of a document by its id, as `receive` takes them by its customId. Raises Invalid,
+    NotFound."""
+    with blobs.kept(scope.workspace_id, new.parts or ()) as file:
+        if not file.size:
+            raise Invalid("content", "There is nothing in it.", "blank")
+        with transaction.atomic(durable=True):
+            rows = Document.objects.visible_to(scope).select_for_update()
+            document = rows.filter(pk=document_id).first()
+            if document is None:
+                raise NotFound("Document")
+            return _changed(scope, document, new, file.row())
+
+
+def _changed(scope: Scope, document: Document, new: NewDocument, blob: Blob | None) -> Received:
+    """New words of a known document; nothing happens where they are the same. What is to be fetched
+    is fetched again."""
+    if new.container_tags:
+        put_in_spaces(document, new.container_tags)
+    is_same = blob is not None and document.blob_id == blob.pk and document.state != State.FAILED
+    names = {"title": "given_title", "filename": "filename", "url": "url"}
+    values = {to: getattr(new, name) for name, to in names.items() if getattr(new, name)}
+    if new.metadata:
+        values["metadata"] = dict(new.metadata)
+    if new.published_at:
+        values["published_at"] = new.published_at
+    if not is_same:
+        values |= queued() | {"blob": blob}
+    Document.objects.filter(pk=document.pk).update(**values, updated_at=timezone.now())
+    document = Document.objects.get(pk=document.pk)
+    if not is_same:
+        _audit(scope, document, "change_document")
+        outbox.post("run_document", document.pk)
+    return Received(document, is_unchanged=is_same)
+
+
+def queued() -> dict[str, Any]:
+    """What a document is that the worker has to read."""
+    return {
+        "state": State.QUEUED, "attempts": 0, "next_attempt_at": timezone.now(),
+        "lease_until": None, "error_code": "", "reason": "", "steps": [], "warnings": [],
+    }  # fmt: skip
+
+
+def put_in_spaces(document: Document, tags: Sequence[str], *, only: bool = False) -> None:
+    """Spaces are made when they are first named. `only`: it stands in no others any more."""
+    made = [
+        Space(workspace_id=document.workspace_id, container_tag=tag) for tag in sorted(set(tags))
+    ]
+    Space.objects.bulk_create(made, ignore_conflicts=True)
+    rows = Space.objects.filter(workspace_id=document.workspace_id, container_tag__in=tags)
+    DocumentSpace.objects.bulk_create(
+        (
+            DocumentSpace(workspace_id=document.workspace_id, document=document, space=space)
+            for space in rows
+        ),
+        ignore_conflicts=True,
+    )
+    if only:
+        DocumentSpace.objects.filter(document=document).exclude(space__in=rows).delete()
+
+
+def clean_name(name: str) -> str:
+    """A file's name without its folders and without what no terminal should print."""
+    plain = PurePosixPath(name.replace("\\", "/")).name
+    return "".join(sign for sign in plain if sign.isprintable())[:LONGEST_NAME]
+
+
+def document_of(scope: Scope, document_id: uuid.UUID) -> Document:
+    """Raises NotFound, also where the asker may not see it."""
+    rows = Document.objects.visible_to(scope).with_all().select_related("blob")
+    found = rows.filter(pk=document_id).first()
+    if found is None:
+        raise NotFound("Document")
+    return found
+
+
+@transaction.atomic(durable=True)
+def retry(scope: Scope, document_id: uuid.UUID) -> Document:
+    """Read what failed, or waits, again now; Conflict for one that is done or under way."""
+    document = document_of(scope, document_id)
+    rows = Document.objects.filter(pk=document.pk, state__in=[State.FAILED, State.QUEUED])
+    if not rows.update(**queued(), updated_at=timezone.now()):
+        raise Conflict(f"A document that is {document.status} cannot be retried.", field="status")
+    _audit(scope, document, "retry_document")
+    outbox.post("run_document", document.pk)
+    return document_of(scope, document_id)
+
+
+@transaction.atomic(durable=True)
+def reprocess(scope: Scope, document_id: uuid.UUID) -> Document:
+    """Read and cut it anew, as after a change of the sizes; Conflict while it is under way."""
+    document = document_of(scope, document_id)
+    space = workspace_index.index_of(scope.workspace_id)
+    rows = Document.objects.filter(pk=document.pk).exclude(state__in=Document.WORKING)
+    if not rows.update(**queued(), updated_at=timezone.now()):
+        raise Conflict("It is being read.", field="status")
+    if document.current_revision:
+        entries.remove(space, Layer.CHUNKS, passages_of([document.current_revision]))
+        Chunk.objects.filter(revision=document.current_revision).delete()
+    _audit(scope, document, "reprocess_document")
+    outbox.post("run_document", document.pk)
+    return document_of(scope, document_id)
+
+
+@transaction.atomic(durable=True)
+def change(scope: Scope, document_id: uuid.UUID, changes: Mapping[str, Any]) -> Document:
+    """Other title, metadata, containerTags or visibility; what is not named stays."""
+    document = document_of(scope, document_id)
+    values = {name: changes[name] for name in ("metadata", "visibility") if name in changes}
+    if "title" in changes:
+        values |= {"title": changes["title"], "given_title": changes["title"]}
+    if values:
+        Document.objects.filter(pk=document.pk).update(**values, updated_at=timezone.now())
+    if "container_tags" in changes:
+        put_in_spaces(document, changes["container_tags"], only=True)
+    if changes.get("visibility", document.visibility) != document.visibility:
+        revisions = Revision.objects.filter(document=document).values_list("pk", flat=True)
+        items = passages_of(list(revisions))
+        entries.change_visibility(Layer.CHUNKS, items, changes["visibility"])
+        _show_memories(document, changes["visibility"])
+    statements.execute(
+        "update memories_workspaceindex set stamp = stamp + 1 where workspace_id = %(workspace)s",
+        {"workspace": scope.workspace_id},
+    )
+    _audit(scope, document, "change_document", after=dict(changes))
+    return document_of(scope, document_id)
+
+
+def _show_memories(document: Document, visibility: str) -> None:
+    """Memories that stand on this document alone are seen by whom it is seen, as far as nobody
+    showed them to others."""
+    workspace_index.lock(workspace_index.index_of(document.workspace_id))
+    sessions = MemorySession.objects.filter(revision__document=document)
+    sessions.update(visibility=visibility)
+    facts = Fact.objects.filter(citations__revision__document=document).values("pk")
+    others = Fact.objects.filter(memory=OuterRef("pk")).exclude(pk__in=facts)
+    rows = Memory.objects.filter(
+        ~Exists(others), pk__in=Fact.objects.filter(pk__in=facts).values("memory"),
+        visibility=document.visibility,
+    )  # fmt: skip
+    ids = list(rows.values_list("pk", flat=True))
+    Fact.objects.filter(pk__in=facts, visibility=document.visibility).update(visibility=visibility)
+    Memory.objects.filter(pk__in=ids).update(visibility=visibility, updated_at=timezone.now())
+    entries.change_visibility(Layer.MEMORIES, ids, visibility)
+
+
+def _audit(scope: Scope, document: Document, action: str, **details: object) -> None:
+    line = AuditEntry.line(
+        scope.workspace_id, scope.actor, action, document, subject_id=document.subject_id, **details
+    )
+    line.save()

@@ -1,0 +1,79 @@
+"""What a document is to be read from, where that is elsewhere: its address, or a connection's
+item."""
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import F
+from django.utils import timezone
+
+from memories.connectors.contract import FetchedItem
+from memories.connectors.web_connector import fetched_page
+from memories.documents.open_connection import connector_of, keep_renewed
+from memories.models import Connection, ConnectionItem, Document
+from memories.providers.web_fetch import WAIT, FetchError, FetchLimits, WebRequest, fetch
+
+# What is missing so often is gone; one that says so itself (410) at once.
+MISSES = 2
+GONE = 410
+LONGEST_PAUSE = timedelta(days=1)
+
+
+class NotNow(Exception):
+    """The source wants to be left alone until `until`."""
+
+    def __init__(self, until: datetime, message: str) -> None:
+        super().__init__(message)
+        self.until, self.message = until, message
+
+
+def is_elsewhere(document: Document) -> bool:
+    if document.blob_id is not None or document.episode_id is not None:
+        return False
+    return bool(document.url) or hasattr(document, "item")
+
+
+def fetch_document(document: Document) -> FetchedItem | None:
+    """Its bytes; None where they are as they were, or are missing for the first time: then it stays
+    as it is. Raises FetchError, NotNow."""
+    item = ConnectionItem.objects.select_related("connection").filter(document=document).first()
+    try:
+        if item is None:
+            limits = FetchLimits(settings.FETCH_SECONDS, settings.MAX_UPLOAD_BYTES)
+            request = WebRequest(document.url)
+            return fetched_page(fetch(request, limits, settings.FETCH_ALLOWED_HOSTS))
+        return _of_connection(document, item)
+    except FetchError as error:
+        if error.code != "rate_limited":
+            raise
+        until = pause_of(error)
+        if item is not None:
+            Connection.objects.filter(pk=item.connection_id).update(paused_until=until)
+        raise NotNow(until, error.message) from error
+
+
+def _of_connection(document: Document, item: ConnectionItem) -> FetchedItem | None:
+    connection = item.connection
+    if connection.paused_until and connection.paused_until > timezone.now():
+        raise NotNow(connection.paused_until, "Its source wants a pause.")
+    rows = ConnectionItem.objects.filter(pk=item.pk)
+    try:
+        connector = connector_of(connection)
+        marks = item.marks if document.current_revision else {}
+        found = connector.fetch(item.external_id, marks)
+    except FetchError as error:
+        if error.code != "source_gone":
+            raise
+        rows.update(misses=F("misses") + (MISSES if error.status == GONE else 1))
+        if not document.current_revision:
+            raise
+        return None  # it is looked for again, and kept meanwhile
+    keep_renewed(connection, connector)
+    rows.update(misses=0, **({"marks": dict(found.marks)} if found else {}))
+    return found
+
+
+def pause_of(error: FetchError) -> datetime:
+    """Until when a source wants to be left alone."""
+    pause = timedelta(seconds=WAIT if error.retry_after is None else error.retry_after)
+    return timezone.now() + min(pause, LONGEST_PAUSE)

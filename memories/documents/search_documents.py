@@ -1,0 +1,224 @@
+"""Search in documents: passages that answer, grouped by their document."""
+
+import time
+import uuid
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
+
+from django.conf import settings
+from django.utils import timezone
+from pydantic import Field
+
+from memories import ranking, search_counts
+from memories.documents.document_store import State
+from memories.errors import Invalid
+from memories.index import workspace_index
+from memories.models import NOW, AsOf, Document, Layer, WorkspaceIndex
+from memories.providers import network
+from memories.ranking import Ranked
+from memories.search import Recency, SearchRequest, after_ranking, candidates, layer_query, rows_of
+from memories.search.conditions import LayerQuery, RowCondition
+from memories.search.confidence import similarity_of
+from memories.search.filters import Filter
+from memories.search.request import NOT_RERANKED
+from workspaces.request_fields import ExternalId, Flag, Number, OneOf, Text, Whole, declared
+from workspaces.scope import NOBODY, Scope
+
+BY_BOTH, BY_WORDS, RECENT = "vector+keyword", "keyword", "recent"
+PATHS = (BY_BOTH, BY_WORDS, RECENT)
+Tag = Annotated[str, Field(pattern=r"^[A-Za-z0-9_:.-]{1,100}$")]
+OF_SPACES = """exists (select 1 from memories_documentspace ds
+  join memories_space sp on sp.id = ds.space_id
+  where ds.document_id = row.document_id and sp.container_tag = any(%(tags)s::text[]))"""
+OF_DOCUMENTS = "row.document_id = any(%(document_ids)s::uuid[])"
+OF_TYPES = "row.type = any(%(types)s::text[])"
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class DocumentSearchOptions:
+    """What a caller may say of a search in documents."""
+
+    query: Annotated[Text, Field(max_length=10_000)]
+    limit: Annotated[Whole, Field(ge=1, le=100, description="Documents.")] = 10
+    chunk_limit: Annotated[Whole, Field(ge=1, le=100, description="Chunks of each document.")] = 10
+    container_tags: Annotated[
+        tuple[Tag, ...], Field(max_length=100, description="Documents of any of these spaces.")
+    ] = ()
+    document_ids: Annotated[tuple[uuid.UUID, ...], Field(max_length=1000)] = ()
+    types: tuple[Annotated[str, OneOf(Document.Type)], ...] = ()
+    user_id: Annotated[
+        ExternalId, Field(description="What is about this subject or nobody in particular.")
+    ] = ""
+    agent_id: Annotated[
+        ExternalId, Field(description="As this agent sees it; for keys without an agent.")
+    ] = ""
+    threshold: Annotated[Number, Field(ge=0, le=1, description="Of a chunk's score.")] = 0.1
+    document_threshold: Annotated[
+        Number, Field(ge=0, le=1, description="Of a document's score, that of its best chunk.")
+    ] = 0.0
+    recency: Recency | None = None
+    rerank: Flag = False
+    only_matching: Annotated[
+        Flag, Field(description="Without chunks that stand beside better ones of their document.")
+    ] = False
+    include_summary: Flag = False
+    include_full_docs: Flag = False
+    fallback: Annotated[
+        str,
+        OneOf(("none", "recent")),
+        Field(description="Where nothing is found: nothing, or the newest documents."),
+    ] = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSearch(DocumentSearchOptions):
+    """A validated question. `filter` comes from `search.filters.parse` of the layer chunks."""
+
+    filter: Filter | None = None
+    at: AsOf = NOW
+
+
+@dataclass(frozen=True, slots=True)
+class PassageHit:
+    """A passage of a chunk, from `row.start` to `row.end` of its revision's text; `row.content` are
+    its words, `row.parts` where it stands, `row.chunk_id` its chunk. `similarity`, 0 to 1,
+    compares passages of any two queries; it is the score where no vector is known."""
+
+    row: Any
+    score: float
+    scores: dict[str, float]
+    is_relevant: bool
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentHit:
+    document: Document
+    score: float
+    passages: list[PassageHit] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentAnswer:
+    """`search_path` is one of PATHS; `notes` are codes of search's NOTES."""
+
+    hits: list[DocumentHit]
+    search_path: str
+    took_ms: float
+    notes: tuple[str, ...] = ()
+
+
+RELEVANT = 0.5  # of the best chunk's score
+
+
+def search_documents(scope: Scope, request: DocumentSearch) -> DocumentAnswer:
+    """The documents that answer best, each with its best passages. Raises Invalid, Forbidden."""
+    if request.rerank and not after_ranking.is_reranker_configured():
+        raise Invalid("rerank", "No reranker is configured: set RERANK_BASE_URL.", "not_configured")
+    started = time.perf_counter()
+    index = workspace_index.index_for(scope)
+    asked = _asked(scope, request)
+    with network.patience(settings.QUERY_TIMEOUT):
+        ranked, path = _ranked(index, request, asked)
+    rows = {row.id: row for row in rows_of(scope, "chunks", [i for i, _ in ranked], request.at)}
+    found = [(rows[item], one.score, dict(one.parts)) for item, one in ranked if item in rows]
+    notes = list(asked.notes)
+    if request.rerank:
+        found = _reranked(scope, request.query, found, notes)
+    good = [each for each in found if each[1] >= request.threshold]
+    near = {i: similarity_of(one.cosine, index.embedding_model) for i, one in ranked}
+    best: dict[uuid.UUID, list[PassageHit]] = {}
+    for row, score, parts in good:
+        own = best.setdefault(row.document_id, [])
+        is_relevant = not own or score >= RELEVANT * own[0].score
+        if len(own) < request.chunk_limit and (is_relevant or not request.only_matching):
+            by_meaning = near[row.id]
+            similarity = score if by_meaning is None else by_meaning
+            own.append(PassageHit(row, score, parts, is_relevant, similarity))
+    chosen = [(pk, own) for pk, own in best.items() if own[0].score >= request.document_threshold]
+    chosen = chosen[: request.limit]
+    documents = Document.objects.filter(workspace_id=scope.workspace_id).with_all()
+    known = documents.in_bulk([pk for pk, _ in chosen])
+    hits = [DocumentHit(known[pk], own[0].score, own) for pk, own in chosen if pk in known]
+    if not hits and request.fallback == "recent":
+        hits, path = [DocumentHit(each, 0.0) for each in _newest(scope, request)], RECENT
+    subject = None if asked.subject == NOBODY else asked.subject
+    search_counts.count(scope.workspace_id, subject, len(hits))
+    took = (time.perf_counter() - started) * 1e3
+    return DocumentAnswer(hits, path, took, tuple(dict.fromkeys(notes)))
+
+
+def _asked(scope: Scope, request: DocumentSearch) -> LayerQuery:
+    own = SearchRequest(
+        request.query, user_id=request.user_id, agent_id=request.agent_id,
+        layers=("chunks",), filter=request.filter, at=request.at,
+    )  # fmt: skip
+    asked = layer_query.in_layer(own, layer_query.asked_of(scope, own), "chunks")
+    assert asked is not None  # no filter of memories is given
+    conditions, values = [asked.wanted.condition], dict(asked.wanted_values)
+    for condition, name, given in (
+        (OF_SPACES, "tags", request.container_tags),
+        (OF_DOCUMENTS, "document_ids", request.document_ids),
+        (OF_TYPES, "types", request.types),
+    ):
+        if given:
+            conditions.append(condition)
+            values[name] = list(given)
+    wanted = RowCondition(" and ".join(filter(None, conditions)), asked.wanted.history)
+    return LayerQuery(
+        asked.scope, Layer.CHUNKS, request.query, subject=asked.subject, wanted=wanted,
+        wanted_values=values, notes=asked.notes,
+    )  # fmt: skip
+
+
+def _ranked(
+    index: WorkspaceIndex, request: DocumentSearch, asked: LayerQuery
+) -> tuple[list[tuple[uuid.UUID, Ranked]], str]:
+    """Passages by their ids, best first, and by what they were found."""
+    view = ranking.analyse(request.query, now=timezone.now())
+    vector = layer_query.query_vector(index, view.meaning, asked.notes)
+    pool = candidates.pool(
+        index,
+        replace(asked, vector=vector),
+        list(view.terms),
+        candidates.OF_DOCUMENTS,
+    )
+    boost = None
+    if request.recency:
+        own = request.recency
+        boost = ranking.RecencyBoost(own.weight, own.half_life_days, timezone.now())
+    ranked = ranking.by_passage(pool, boost)
+    path = BY_WORDS if vector is None else BY_BOTH
+    return [(uuid.UUID(bytes=one.item), one) for one in ranked], path
+
+
+Found = tuple[Any, float, dict[str, float]]
+
+
+def _reranked(scope: Scope, query: str, found: list[Found], notes: list[str]) -> list[Found]:
+    """The best in the reranker's order; as they were where it fails."""
+    best = found[: after_ranking.RERANKED]
+    own = scope.workspace_id
+    scores = after_ranking.reranker_scores(own, query, [row.content for row, _, _ in best])
+    if scores is None:
+        notes.append(NOT_RERANKED)
+        return found
+    new = [
+        (row, score or 0.0, parts | ({} if score is None else {"rerank": score}))
+        for (row, _, parts), score in zip(best, scores, strict=True)
+    ]
+    return sorted(new, key=lambda each: -each[1])
+
+
+def _newest(scope: Scope, request: DocumentSearch) -> list[Document]:
+    rows = Document.objects.visible_to(scope).filter(state=State.DONE).with_all()
+    if request.container_tags:
+        rows = rows.in_spaces(request.container_tags)
+    if request.document_ids:
+        rows = rows.filter(pk__in=request.document_ids)
+    if request.types:
+        rows = rows.filter(type__in=request.types)
+    if request.user_id:
+        rows = rows.filter(subject__external_id=request.user_id)
+    return list(rows[: request.limit])

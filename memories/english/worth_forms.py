@@ -1,0 +1,215 @@
+"""Forms of words by which `worth` tells what is worth keeping: of a piece of work at hand, of a mood,
+of the moment, of talk about the talk, without a finished clause, and what lasts.
+"""
+
+import re
+
+from memories.english.patterns.pattern import KIN, PEOPLE, PETS, THING, WHEN
+from memories.english.verbs import PAST
+
+QUOTES = re.compile(r"[\"“”]")
+
+GARBLED = re.compile(r"[\t|{}]|->|=>|::|\(\)|</|\\n|_{3,}|={2,}|\*{2,}")
+
+NO_END = re.compile(
+    r"\b(?:the|a|an|my|our|your|their|his|and|or|but|because|if|than|is|are|was|were|am|very|(?<!any )more|so|while|although|been|be)$",
+    re.IGNORECASE,
+)
+
+# "A gift from my aunt", "For love and to teach my kids": no verb that tells something
+FRAGMENT = re.compile(
+    r"^(?:an?|for|to|with|just|not|such|because of|thanks to) (?=\w)", re.IGNORECASE
+)
+
+FINITE = re.compile(
+    rf"\b(?:am|is|are|was|were|be|has|have|had|do|does|did|don't|can|can't|could|will|won't|would|should|must|may|might|{PAST}|\w{{3,}}ed|\w{{2,}}(?<!s)s (?:me|us|my|our|the|an?|to|in|on|at|that|how|over)|go|goes|means?|helps?|[A-Za-z]+n't)\b",
+    re.IGNORECASE,
+)
+
+# "Approved budget is now 5,000" is no deed of its speaker.
+OF_A_THING = re.compile(
+    r"^I [\w-]+ (?:[\w'-]+ ){1,8}?(?:is|are|remains?|stays?|should|moves?|covers?) (?:now |still |only |not |to )*(?:\d|[$€£]|be\b|stay\b|at\b|on\b|limited\b|broad\b|['\"]|[A-Z])"
+)
+
+OPENING = re.compile(
+    r"^(?:when|while|after|before|since|although|though|because|as|once|if|last|this|next|yesterday|today|on|in|at|for|with|during"
+    r"|over|every|until)\b[^,]{2,120}, (?P<rest>.+)$",
+    re.IGNORECASE,
+)
+
+ASIDE = re.compile(
+    r"^(?:my|our) [\w'-]+(?: [\w'-]+)?, (?:my|our|the|his|her|their) [^,]+$", re.IGNORECASE
+)
+
+PARTICIPLE = re.compile(
+    r"I (?:\w+ly )?(?:excited|tired|relaxed|interested|bored|worried|acknowledged|noted|agreed|confirmed|inspired|thrilled|confused|surprised"
+    r"|annoyed|stressed|exhausted|impressed|amazed|delighted|frustrated|overwhelmed|disappointed|pleased|attached|updated|deleted|shared"
+    r"|expected|needed|required|limited|scheduled|designed|aimed|located|certified|built|made|written|given|done|held|sent|thought|meant"
+    r"|focused|dedicated|committed|determined|motivated)\b(?! (?:my|our|me|us|a|an|the|him|her|them|two|three|four|\d)\b)"
+    r"|I \w+(?:ed|en|ilt|ade|eld) by\b",
+    re.IGNORECASE,
+)
+
+YOU = re.compile(r"\b(?:you|your|yours|yourself|u|ur)\b", re.IGNORECASE)
+
+YOU_DOES = re.compile(
+    r"\byou (?!(?:are|were|have|do|don't|and|or|in|on|at|to|for|with|about|last|too|a|the|when|because|since|by|as|from|this|again|there|here|some|my|one)\b)[a-z]"
+    r"|\b(?:when|if|what|whatever|how|as|make sure|hope|know|think|bet|like|that|because|so|and|see|glad|guess|believe) you\b",
+    re.IGNORECASE,
+)
+
+ADVICE = re.compile(
+    r"^(?:I|we) (?:really |just )?should\b|^here(?:['’]s| is| are)\b|\b(?:never|not|won['’]t) quit\b|\bby your side\b"
+    r"|\bkeep (?:\w+ing and|on)\b",
+    re.IGNORECASE,
+)
+
+SINCE_TALK = re.compile(
+    r"\bsince (?:we|I) (?:last |just )?(?:spoke|talked|chatted|met|caught up)\b|\bwe (?:last )?(?:spoke|talked) last\b"
+    r"|\b(?:have|has)n['’]t (?:talked|chatted|spoken)\b(?! to (?:my|our)\b)",
+    re.IGNORECASE,
+)
+
+FEELING = re.compile(
+    r"^(?:I|we) (?:[\w']+ ){0,4}?(?:excited|happy|glad|sad|tired|thrilled|proud|grateful|thankful|lucky|blessed|upset|nervous|anxious|inspired"
+    r"|exhausted|overwhelmed|stoked|pumped|motivated|stuck|frustrated|confused|worried|concerned|hopeful|relieved|ready|curious|amazed|sorry"
+    r"|surprised|stressed|drained|feel|feeling|felt|feels|sure|confident|honored|honoured|hyped|jealous|sick of|tired of|afraid|scared|bored"
+    r"|keen|eager|determined|conflicted|good|fine|okay|ok|great|better|bad|down|interested)\b",
+    re.IGNORECASE,
+)
+
+# of those who are spoken of
+MOOD = re.compile(
+    r"\b(?:is|are|was|were|been|felt|feels?|got) (?:so |really |very |all |just |totally |super |a bit |pretty )*(?:excited|happy|glad|sad|tired|thrilled|proud|grateful|thankful|lucky|blessed|upset|nervous|anxious"
+    r"|inspired|exhausted|overwhelmed|stoked|pumped|frustrated|confused|relieved|amazed|surprised|hyped|scared|freaked|shocked|mesmeri[sz]ed|fascinated|captivated|touched|blown away|stunned|amazing|awesome|incredible|wonderful|fantastic|great fun|so cute|cute|choked up)\b"
+    r"|\b(?:we|I|they|[Ee]veryone|everybody|people) should\b",
+    re.IGNORECASE,
+)
+
+CHEER = re.compile(
+    r"\b(?:keep (?:going|on|at it|pushing|it up|trying|believing|working|writing|moving|learning|growing|fighting|doing)|never give up|give up|won't (?:quit|stop|give)"
+    r"|believe in (?:myself|ourselves|yourself)|life is|reminds? (?:me|us)|reminded (?:me|us)|blast|roller ?coaster|journey|joy|dreams? come true|right attitude|means? (?:so much|a lot|the world)"
+    r"|can't imagine|nothing beats|worth it|good vibes|feel alive|makes? (?:me|us) (?:feel|so|happy|smile|think)|made (?:me|us) (?:feel|so|happy|smile|think|realize|appreciate)"
+    r"|taught (?:me|us)|teaches (?:me|us)|inspires? (?:me|us)|lots of fun|such fun|so much fun|great time|good time|amazing (?:time|experience|feeling)|hard work|best of luck|paid off|pays? off"
+    r"|(?:my|our|their) rock\b|like family|great addition|cheer(?:s|ed)? (?:me|us) on|tough times?|rough (?:time|patch|day|week)|at one with|stay on track|so supportive|supportive of"
+    r"|(?:starting|beginning) to (?:realize|realise|feel|see)|am loving|since (?:we|I|the) last|since the last|there for (?:me|us)|haven't (?:talked|chatted|caught up|seen each other|spoken)|did(?:n't| not) talk|bring positive|make (?:things|it) better|same (?:magic|page|values)|positive (?:impact|change|difference)|make a (?:positive |big |real )?difference|have(?: got)? my back|in my corner|in this together|through thick and thin|push(?:ing)? (?:myself|ourselves|through|forward|on))\b",
+    re.IGNORECASE,
+)
+
+# the talk with an assistant, and the work that is asked of it
+OF_TASK = re.compile(
+    r"\b(?:make sure|making sure|understand|figure out|verify|clarify|calculate|to know|to see|to find|to ask|to hear|to look at|see (?:if|how|what|the)|know (?:if|how|what|which)|can you"
+    r"|could you|please|let me|let's|step[- ]by[- ]step|response|your (?:answer|help|list|plan|suggestions?|advice|feedback)|answers?|options?|prompt|summary|breakdown|outline|guidance|clear(?:ly)?|examples?"
+    r"|feedback|the (?:following|next|above|right|same) (?:steps?|questions?|tasks?|codes?|points?|items?|sections?|chapters?|parts?|options?|approach|way|code|list|card)|sort out|waste"
+    r"|right now|immediately|asap|properly|correctly|correct|exactly|precisely|talk(?:ing)? about|discuss(?:ed)?|rewrite|paragraph|upload|re-upload|paste|copy|ready (?:to|for)|working as expected"
+    r"|practical|actionable|concrete|instructions?|stuck|having trouble|getting (?:an?|the|this|some) (?:\w+ )?(?:errors?|warnings?|issues?)|struggling to|wondering|trying to (?:count|do|think|find|recall|remember|solve))\b",
+    re.IGNORECASE,
+)
+
+LASTING = re.compile(
+    rf"\b(?:my|our) (?:[\w'-]+ ){{0,2}}?(?:{KIN}|{PEOPLE}|{PETS}|{THING}|job|work|career|salary|rent|mortgage|exam|thesis|dissertation|degree|wedding|surgery|birthday"
+    r"|health|diet|back|knee|allerg\w+|diabetes|medication|name|hometown|school|university|hobby|hobbies|budget|income|savings|deadline|interview)\b"
+    r"|\b(?:move|moving|moved|marry|married|learn|learning|become|buy|bought|retire|quit|study|studying|travel|travelling|visit|visiting|run|train|training|adopt|adopted|born|graduated?"
+    r"|apply|applying|applied|start(?:ed|ing)? (?:a|an|my|at|as|working|teaching)|lose weight|save up|allergic|vegan|vegetarian|diagnosed|pregnant|engaged|divorced|promoted|hired|accepted|(?:looking|searching|hunting|saving)(?: up)? for (?:a|an|another|my|our) (?:\w+ ){0,2}?(?:job|flat|house|apartment|room|position|deposit|wedding|car|roommate|flatmate|childminder|nanny|school))\b",
+    re.IGNORECASE,
+)
+
+NAMED_TIME = re.compile(rf"\b{WHEN}", re.IGNORECASE)
+
+NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|hundred|thousand|half|twice|once a)\b",
+    re.IGNORECASE,
+)
+
+# a piece of work and no rule for all that come
+ONCE = re.compile(
+    r"^I (?:want|need|would like|'d like) you to (?!(?:always|never|stop|not|keep)\b)\w+ (?:me )?(?:the|this|that|these|my|an?|it|out)\b",
+    re.IGNORECASE,
+)
+
+# How somebody is to be answered, and not which piece of work is to be done
+MANNER = re.compile(
+    r"\b(?:always|never|every|each|from now on|whenever|when(?:ever)? I|in (?:the )?future|not|don't|stop|avoid|only|be (?!able|part|my)|sound|stay|call me|address|use|answer\w*|repl(?:y|ies|ying)"
+    r"|respond\w*|responses?|speak|talk|write in|keep (?:it|your|the|every)|format|explain things|tone|style|brief|concise|language|in (?-i:[A-Z])[a-z]+$|remember|treat me|push me|challenge me|remind me)\b",
+    re.IGNORECASE,
+)
+
+# The work at hand of who builds something, as wishes to a machine tell of it
+WORK_AT_HAND = re.compile(
+    r"^(?:I|we) (?:(?:also|just|really|still|then|now|first|only|definitely|currently) )*(?:want|need|would like|would love|wish|hope|am (?:looking|trying|going|planning|hoping|aiming)|will|have|think|am (?:considering|thinking))(?: also| just| really)*"
+    r" (?:about |of |that |to |we should |I should |I need to |we need to )*(?:ensur\w+|make sure|making sure|implement\w*|display\w*|refactor\w*|includ\w+|see (?!my|our)|handl\w+|optimi[sz]\w+|fix\w* (?:the|this|that|an?|some) |debug\w*|integrat\w+|verif\w+|defin\w+|add(?:ing)?|creat\w+ (?:an? )?(?:[\w-]+ )?(?:grid|layout|container|function|table|class|component|list|script|form|modal|page|endpoint|query|column|template|file|section|plan|draft|outline|summary)"
+    r"|us(?:e|ing) (?:the|an?) |avoid|limit|show|generat\w+|convert\w*|set(?:ting)? up|validat\w+|return|pass|call|import|render|style|move|split|separate|group|cover|get (?:some|the|this|that|an?|more|any)|focus on|start (?:with|by|implementing|building|coding)|discuss|explore|understand|clarify|finali[sz]e|document|test|be tracking|track|log|write|build|rely|keep|maintain|know|review)\b",
+    re.IGNORECASE,
+)
+
+AT_ONCE = re.compile(
+    r"\b(?:right now|now[,.]? sharp|now$|immediately|and (?:just |then )?\*?(?:show|list|push|give|display|deliver|provide|fix|send|tell)\*?\b"
+    r"|you(?:'ve| have)? (?:already|just)|you are \*?starting|(?:provide|give|show|send|repeat|do|redo|change|touch) (?:it|them|this|that|these|those)$|hold off|the (?:plan|outline|route|link|list|draft|table|summary|data) now)\b",
+    re.IGNORECASE,
+)
+
+TITLE = re.compile(r"[\"“][^\"”]{2,60}[\"”]|'[A-Z][^']{2,60}'")
+
+MOMENT = re.compile(
+    r"\b(?:in (?:a|an|\d+|ten|five|two|few|couple) ?(?:of )?(?:few |couple of )?(?:seconds?|minutes?|secs?|mins?|moments?|bit|sec|hour)|for now|be right back|brb|be back|right away|later today|by (?:EOD|(?:the )?end of (?:the )?day)|stay(?:ing|ed)? (?:positive|strong|calm|focused|motivated|hopeful|optimistic|on track|tuned|busy|the course)|real quick|quickly|one (?:last|more) time|this very moment)\b",
+    re.IGNORECASE,
+)
+
+NEED = re.compile(
+    r"^(?:I|we) (?:really |just |also |still |badly |definitely )?(?:need|could use|want|would like|crave|would love|'d love) (?:(?:a|an|some|more|my|another) )?(?:\w+ )?(?:coffee|tea|drink|nap|break|rest|sleep|hug|snack|minute|moment"
+    r"|vacation|holiday|shower|walk|beer|wine|change|help|time|advice|tips?|suggestions?|ideas?|recommendations?)\b",
+    re.IGNORECASE,
+)
+
+JUDGEMENT = re.compile(
+    r"\b(?:is|are|was|were|sounds?|looks?|seems?|feels?|makes?) (?:[\w']+ ){0,3}?(?:important|great|good|amazing|awesome|incredible|inspiring|beautiful|lovely|nice|cool|fun|hard|tough|easy|difficult|key|crucial|essential"
+    r"|perfect|wonderful|fantastic|sense|solid|ideal|helpful|useful|fulfilling|rewarding|special|priceless|powerful|exciting|interesting|impressive|stunning|gorgeous|consistent|acceptable|appealing|impossible|crazy|wild|intense|exhausting|frustrating"
+    r"|what (?:I|we) (?:need|want|was|were|needed|wanted)|exactly|precisely|game[- ]changer|too much|a lot|all about|about finding|pretty|so )\b",
+    re.IGNORECASE,
+)
+
+HOUSEKEEPING = re.compile(
+    r"\b(?:should (?:not |only |never |still )?(?:be (?:treated|used|read|restated|taken|mistaken|considered|given)|rely|prefer|stay)|do(?:es)? not (?:change|supersede|create|mean|by itself)|none of (?:those|these|them)|authoritative|nothing (?:in|about) (?:[\w'-]+ ){1,5}?(?:changes?|should|overrides?|alters?|replaces?)|(?:do|does|did|should|must) not (?:replace|authori[sz]e|affect|override|reveal|alter|permit|grant|appear|come back|bleed)"
+    r"|not (?:a basis|evidence|grounds|permission) for|should not be (?:confused|mixed|inferred|reused|revived)|recall|retrieval|memory (?:agent|hygiene|stream)"
+    r"|background (?:note|noise|unless)|noise|chatter|housekeeping|placeholder|unless (?:a|the) (?:later|newer|note|content)|later answers?|future answers?|summaries should|viewers?)\b",
+    re.IGNORECASE,
+)
+
+HELPS = re.compile(
+    r"(?!(?:it|that|this|they|these|those|he|she|which|what|who|there|here|seeing|knowing|hearing|imagining|having|you|your|i|we|maybe)\b)(?:(?:my|our|the) )?[A-Za-z][\w'-]{2,}(?: [\w'&-]+){0,4}?"
+    r" (?:really |always |often |also |can |just )*(?:helps?|calms?|relaxes|relax|soothes|triggers?|bothers) (?:me|us)\b",
+    re.IGNORECASE,
+)
+
+HOBBY = re.compile(
+    r"\b(?:my|our) (?:\w+ ){0,2}?(?:hobb(?:y|ies)|passions?|jobs?|sports?|fave\w*|favou?rites?|thing|routine|specialt\w+|goals?|dream)\b",
+    re.IGNORECASE,
+)
+
+VAGUE_END = re.compile(
+    r"\b(?:have|has|had|having|got|get|did|done|made|found|see|want|need|handle|achieved?|do) (?:[\w']+ ){0,3}?(?:plans?|things?|stuff|ideas?|options?|something|anything|everything|lots?|fun|blast|time|issues?|experience|moments?|memories|ways?|points?|it all|better|good)$",
+    re.IGNORECASE,
+)
+
+SUPPOSITION = re.compile(r"\b(?:might|maybe|perhaps|could|would|should|may)\b", re.IGNORECASE)
+
+TEXTBOOK = re.compile(
+    r"^(?:to \w+[^,]*, )?(?:we|I) (?:should |need to |have to |must |can )?(?:use combinations|calculate|check if|verify|find the|determine|convert|solve|ensure|refactor|write things|avoid assuming|use the (?:formula|law|conservation|equation|fact)|use json)\b"
+    r"|\b[a-z] ?= ?[\w(]",
+    re.IGNORECASE,
+)
+
+# What somebody tries out, hears of, or cannot get to work, told to a machine
+ATTEMPT = re.compile(
+    r"^(?:I|we) (?:(?:am|are|have|had|was|were|have been|also|already|currently|just|still|only|now|recently) )*(?:trying|tried (?:to|\w+ing|simply|also|a few|several|other)|attempt(?:ing|ed)|struggl(?:ing|ed)|implement(?:ing|ed)|heard (?:that|about)|noticed|seeing|configured|set up|setting up|added|updated|fix(?:ing|ed)|debug(?:ging|ged)"
+    r"|refactor(?:ing|ed)|test(?:ing|ed)|having (?:some |an? |any |the |a few )?(?:\w+ )?(?:issues?|trouble|troubles|problems?|difficult\w+|errors?)|got a \w+ called|have (?:custom|the following|a \w+ called))\b",
+    re.IGNORECASE,
+)
+
+PASSING = re.compile(
+    r"\b(?:feel(?:s|ing)?|felt|can't wait|excited|glad|happy|sad|tired|sorry|thankful|grateful|proud|sure|right now|for now|later today|a blast|so much fun|keen|stay(?:s|ing)|living my|positive|comfort|vibes|tinkering|busy|stuff|just|trying|nervous|intense|seeing|things?)\b",
+    re.IGNORECASE,
+)
+
+# "Rent: I paid 300", "In my last job, we built bridges"
+OWN_BEHIND = re.compile(r"[,:] (?:(?:then|so|now|and) )?(?:I|we|my|our)\b")

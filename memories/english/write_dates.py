@@ -1,0 +1,132 @@
+"""Words that are read on another day than they were said: "last week" becomes a date, or has one
+beside it."""
+
+import re
+from datetime import date, datetime, timedelta
+
+from memories.english.calendar import MONTHS, SEASONS, WEEKDAY, Span
+from memories.english.dates import relative_phrases
+
+_before = re.compile(
+    r"\b(?P<word>on|in|at|over|during|for|since|until|till|by|before|after|from|to|of|around|about)(?: the)? $",
+    re.IGNORECASE,
+)
+_end = re.compile(r"(?P<part>end|beginning|start) of (?:the )?(?=\w+ \w+$)", re.IGNORECASE)
+# "In ten minutes" is of the moment, whatever the day
+_weekday = re.compile(rf"\b{WEEKDAY}\b", re.IGNORECASE)
+_kept = frozenset(("minute", "hour"))
+
+
+def with_dates(statement: str, said_at: datetime) -> str:
+    """`statement` with dates for the words that count from the day on which it was said."""
+    kept, position = [], 0
+    for start, end, span in relative_phrases(statement, said_at):
+        is_soon = span.grain in _kept and span.first_day == said_at.date()
+        if is_soon or (span.grain == "range" and not span.likely):
+            continue
+        if part := _end.match(statement, start, end):
+            start = part.end()
+            inner = relative_phrases(statement[start:end], said_at)
+            span = inner[0][2] if inner else span
+        before = _before.search(statement, max(position, start - 24), start)
+        stands = before is not None or statement.startswith(("'s", "’s"), end)
+        name = _named(span, has_preposition=stands)
+        if weekday := _weekday.search(statement, start, end):
+            name = f"{weekday[0]} {name}" if stands else name.replace("on ", f"on {weekday[0]} ", 1)
+        kept += [statement[position:start], name]
+        position = end
+    text = "".join([*kept, statement[position:]])
+    return text[:1].upper() + text[1:] if kept else statement
+
+
+# a state, and not something that happens on a day
+_state = re.compile(
+    r"\b(?:is|are|am|has|have) (?!(?:just |already |now |finally )*(?:been|had|got|done|gone|made|taken|seen|started|finished|moved|bought|joined)\b|\w+ed\b)",
+    re.IGNORECASE,
+)
+_until = re.compile(r"\b(?:until|till|through)(?: the)? $", re.IGNORECASE)
+_for_now = re.compile(
+    r"\b(?:right now|at the moment|for now|for the moment|for the time being)\b", re.IGNORECASE
+)
+_brief = frozenset(("part", "day", "weekend", "week", "range", "hour", "minute"))
+GRACE = timedelta(days=2)  # zones and late talk of what was
+FOR_NOW = timedelta(days=30)
+
+
+def end_of_state(statement: str, said_at: datetime) -> datetime | None:
+    """When a state of the moment is over: "is in Vienna this week", "is away until Friday". None: it
+    lasts, it happens on a day, or nobody says how long."""
+    if not _state.search(statement):
+        return None
+    for start, _, span in relative_phrases(statement, said_at):
+        is_on = span.first_day <= said_at.date() <= span.last_day and span.grain in _brief
+        if is_on or _until.search(statement, max(0, start - 12), start):
+            return span.end + GRACE
+    return said_at + FOR_NOW if _for_now.search(statement) else None
+
+
+def _named(span: Span, *, has_preposition: bool) -> str:
+    """The time of `span` in words, with its preposition where none stands before it."""
+    day = (span.likely or span.start).date()
+    match span.grain:
+        case "part":
+            hour = span.start.hour
+            part = "morning" if hour < 12 else "afternoon" if hour < 17 else "evening"
+            preposition, name = "on ", f"the {part} of {_day(day)}"
+        case "week" | "range" if span.likely:
+            preposition, name = "around ", _day(day)
+        case "week":
+            preposition, name = "in ", f"the week of {_day(day)}"
+        case "weekend":
+            preposition, name = "on ", f"the weekend of {_day(day)}"
+        case "month":
+            preposition, name = "in ", f"{MONTHS[day.month - 1].capitalize()} {day.year}"
+        case "quarter":
+            preposition, name = "in ", f"Q{(day.month - 1) // 3 + 1} {day.year}"
+        case "season":
+            season = next(name for name, first in SEASONS.items() if first == day.month)
+            preposition, name = "in ", f"{season} {day.year}"
+        case "year" | "decade":
+            preposition, name = "in ", str(day.year)
+        case "hour" | "minute":
+            preposition, name = "on ", f"{_day(day)} at {span.start:%H:%M}"
+        case _:
+            preposition, name = "on ", _day(day)
+    return name if has_preposition else f"{preposition}{name}"
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
+
+
+def dated(text: str, at: datetime) -> str:
+    """`text` with the day, month or year behind each of its words that mean another one on another
+    day: "yesterday (7 May)". The year stands there where it is not that of `at`."""
+    kept, position = [], 0
+    for _, end, span in relative_phrases(text, at):
+        day = (span.likely or span.start).date()
+        if span.grain in _kept or (span.grain in ("day", "part") and day == at.date()):
+            continue
+        kept += [text[position:end], f" ({_short_name(span, at)})"]
+        position = end
+    return "".join([*kept, text[position:]])
+
+
+def _short_name(span: Span, at: datetime) -> str:
+    first, last = span.first_day, span.last_day
+    if span.grain in ("day", "part"):
+        first = last = (span.likely or span.start).date()
+    if span.grain == "year":
+        return f"{first:%Y}"
+    if span.grain == "decade":
+        return f"{first:%Y}s"
+    year = "" if last.year == at.year else f" {last.year}"
+    begun = "" if first.year == last.year else f" {first.year}"
+    if span.grain in ("month", "quarter", "season"):
+        same = (first.year, first.month) == (last.year, last.month)
+        return f"{last:%B}{year}" if same else f"{first:%B}{begun} to {last:%B}{year}"
+    if first == last:
+        return f"{last.day} {last:%B}{year}"
+    if (first.year, first.month) == (last.year, last.month):
+        return f"{first.day}-{last.day} {last:%B}{year}"
+    return f"{first.day} {first:%B}{begun} to {last.day} {last:%B}{year}"

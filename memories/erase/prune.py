@@ -1,0 +1,101 @@
+"""Old rows that nothing stands on go, where a workspace's settings say after how many days.
+
+Never what a fact, a feature, an order or a mask stands on, never what is held, and never on its
+own: `prune` is asked for.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from memories.erase.remove import blank, forget_traces, remove_episodes
+from memories.index import workspace_index
+from memories.masks import WRITTEN
+from memories.models import (
+    Citation,
+    Document,
+    Episode,
+    Fact,
+    FeatureCitation,
+    Intent,
+    LegalHold,
+    MaskedSpan,
+    MemorySession,
+    Miss,
+)
+from memories.workspace_settings import retention_of
+from workspaces.models import AuditEntry
+from workspaces.scope import Scope
+
+BATCH = 200  # rows of one transaction
+CITING = (Citation, FeatureCitation, Intent, MaskedSpan, Document)
+
+
+def due(scope: Scope) -> dict[str, QuerySet[Any]]:
+    """What may go, by its word in the settings."""
+    days = retention_of(scope)
+    held = LegalHold.objects.in_force().filter(workspace_id=scope.workspace_id)
+    subjects = held.values("subject_id")
+    own = Q(workspace_id=scope.workspace_id)
+    now = timezone.now()
+    rows: dict[str, QuerySet[Any]] = {}
+    if days.episodes:
+        rows["episodes"] = _episodes().filter(
+            own, created_at__lt=now - timedelta(days=days.episodes)
+        ).exclude(subject__in=subjects)  # fmt: skip
+    if days.misses:
+        rows["misses"] = Miss.objects.filter(
+            own, created_at__lt=now - timedelta(days=days.misses)
+        ).exclude(episode__subject__in=subjects)  # fmt: skip
+    if days.audit:
+        lines = AuditEntry.objects.filter(own, created_at__lt=now - timedelta(days=days.audit))
+        rows["audit"] = lines.filter(WRITTEN).exclude(subject_id__in=subjects)
+    return rows
+
+
+def _episodes() -> QuerySet[Episode]:
+    """Those that nothing stands on, of sessions that are over: nor is a claim without a quote out
+    of their session."""
+    rows = Episode.objects.filter(Q(session=None) | Q(session__state__in=MemorySession.FINAL))
+    for model in CITING:
+        rows = rows.exclude(Exists(model._default_manager.filter(episode=OuterRef("pk"))))
+    bare = Fact.objects.filter(session=OuterRef("session_id"), citations=None)
+    return rows.exclude(Exists(bare))
+
+
+def plan(scope: Scope) -> dict[str, int]:
+    """How many rows would go, or in the audit lose their values. Nothing is changed."""
+    return {name: rows.count() for name, rows in due(scope).items()}
+
+
+def prune(scope: Scope, advance: Callable[[int], object]) -> Counter[str]:
+    """Do it, batch by batch; `advance` hears of each. What was stopped goes on with the rest."""
+    done: Counter[str] = Counter()
+    for name, rows in due(scope).items():
+        while taken := _batch(scope, name, rows):
+            done[name] += taken
+            advance(taken)
+    return done
+
+
+@transaction.atomic(durable=True)
+def _batch(scope: Scope, name: str, rows: QuerySet[Any]) -> int:
+    space = workspace_index.index_of(scope.workspace_id)
+    workspace_index.lock(space)
+    ids = list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH])
+    if not ids:
+        return 0
+    if name == "episodes":
+        remove_episodes(space, ids)
+    elif name == "misses":
+        forget_traces(space, ids)
+        Miss.objects.filter(pk__in=ids).delete()
+    else:
+        blank(AuditEntry.objects.filter(pk__in=ids))
+        return len(ids) - rows.filter(pk__in=ids).count()
+    return len(ids)

@@ -1,0 +1,98 @@
+"""What the child process runs: one file from standard input, one JSON object to standard output.
+
+It bounds itself before it reads a byte: memory, processor time, open files, no file may grow, and
+no network where the kernel lets it go without. Whoever started it bounds the time.
+"""
+
+import ctypes
+import os
+import resource
+import sys
+from functools import partial
+from importlib import import_module
+
+import msgspec
+
+from memories.file_formats.archive_files import read_archive
+from memories.file_formats.assembly import FileRefused, FileText
+from memories.file_formats.detect_type import MEDIA, TYPES, kind_of
+
+NEW_NETWORK, NEW_USER = 0x40000000, 0x10000000
+MEGABYTE = 1 << 20
+# Where the file is one of pictures, an engine with models of its own reads it.
+MEMORY, MEMORY_OF_PICTURES = 1024 * MEGABYTE, 3072 * MEGABYTE
+FILES = 128
+READERS = {
+    "pdf": "pdf_file.read_pdf", "image": "pictures.read_image", "html": "web_pages.read_html",
+    "markdown": "plain_text_files.read_markdown", "text": "plain_text_files.read_text",
+    "csv": "plain_text_files.read_csv", "json": "plain_text_files.read_json",
+    "ipynb": "plain_text_files.read_notebook", "xml": "plain_text_files.read_xml",
+    "rtf": "plain_text_files.read_rtf", "docx": "office_files.read_docx",
+    "xlsx": "office_files.read_xlsx", "pptx": "office_files.read_pptx",
+    "odt": "office_files.read_odt", "epub": "book_and_mail_files.read_epub",
+    "eml": "book_and_mail_files.read_eml", "msg": "book_and_mail_files.read_msg",
+    "source": "source_code.read_source",
+}  # fmt: skip
+
+
+class Answer(msgspec.Struct):
+    """Either `text` or the `code` of a refusal."""
+
+    text: FileText | None = None
+    code: str = ""
+    message: str = ""
+
+
+def bound(seconds: int, memory: int = MEMORY) -> None:
+    """Give up, for good, what reading a file does not need."""
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 2))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    system = ctypes.CDLL(None)
+    if system.unshare(NEW_NETWORK) != 0:
+        system.unshare(NEW_USER | NEW_NETWORK)
+
+
+def read_file(data: bytes, name: str, *, depth: int = 0) -> FileText:
+    """The text of a file. Raises FileRefused."""
+    kind = kind_of(data, name)
+    if kind == "media":
+        raise FileRefused("no_transcriber", "No transcriber is configured for sound and video.")
+    if kind in ("zip", "tar"):
+        if depth:
+            raise FileRefused("unsupported_type", "An archive inside of an archive is not read.")
+        found = read_archive(data, kind, partial(read_file, depth=1))
+    else:
+        module, _, function = READERS[kind].partition(".")
+        package = f"memories.file_formats.{module}"
+        # A process reads one file: it loads what that needs, which spares it most of its start.
+        reader = getattr(import_module(package), function)
+        found = reader(data)
+    found.media_type = found.media_type or MEDIA[kind]
+    found.type = TYPES.get(kind, found.type)
+    return found
+
+
+def main(arguments: list[str]) -> None:
+    seconds, name = int(arguments[0]), arguments[1]
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # libraries that print must not disturb the answer
+    needs_models = "--pictures" in arguments
+    bound(seconds, MEMORY_OF_PICTURES if needs_models else MEMORY)
+    try:
+        found = Answer(read_file(sys.stdin.buffer.read(), name))
+    except FileRefused as refusal:
+        found = Answer(code=refusal.code, message=refusal.message)
+    except MemoryError:
+        found = Answer(code="memory", message="Reading the file takes too much memory.")
+    except RecursionError:
+        found = Answer(code="damaged", message="The file is nested too deeply.")
+    answers.write(msgspec.json.encode(found))
+    answers.close()
+    os._exit(0)  # what libraries do at their end is not waited for
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

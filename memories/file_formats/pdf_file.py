@@ -1,0 +1,76 @@
+"""PDF by pdfium: a page after the other, each closed before the next; scanned pages by OCR."""
+
+import pypdfium2 as pdfium
+
+from memories.file_formats.assembly import Assembly, FileRefused, FileText
+from memories.file_formats.pictures import Reader, is_reader_there
+
+MOST_PAGES = 5_000
+MOST_SCANNED = 60  # pages that are read by OCR, which takes seconds for each
+SCALE = 2.0  # of 72 dots an inch
+PASSWORD = 4  # FPDF_ERR_PASSWORD
+
+
+def read_pdf(data: bytes) -> FileText:
+    """Raises FileRefused: `encrypted`, `damaged`, `too_many_pages`."""
+    try:
+        file = pdfium.PdfDocument(data)
+    except pdfium.PdfiumError as error:
+        if getattr(error, "err_code", 0) == PASSWORD:
+            raise FileRefused("encrypted", "The file is locked with a password.") from error
+        raise FileRefused("damaged", "This PDF cannot be opened.") from error
+    with file:
+        pages = len(file)
+        if pages > MOST_PAGES:
+            raise FileRefused("too_many_pages", f"{pages:,} pages; {MOST_PAGES:,} are read.")
+        made, empty, warnings = Assembly(), [], []
+        texts = [_page_text(file, number) for number in range(pages)]
+        for number, text in enumerate(texts):
+            if text is None:
+                warnings.append({"code": "damaged", "part": f"page {number + 1}"})
+            elif not text.strip():
+                empty.append(number)
+        sure = _read_scans(file, empty, texts, warnings) if empty else {}
+        for number, text in enumerate(texts):
+            label = f"page {number + 1}"
+            made.add_part("page", label, text or "", confidence=sure.get(number))
+        told = file.get_metadata_dict(skip_empty=True)
+        names = {"title": told.get("Title", ""), "author": told.get("Author", "")}
+        return made.done(type="pdf", extractor="pypdfium2", pages=pages, warnings=warnings, **names)
+
+
+def _page_text(file: pdfium.PdfDocument, number: int) -> str | None:
+    """None where the page is damaged."""
+    try:
+        page = file[number]
+        text = page.get_textpage()
+        said = text.get_text_range()
+        text.close()
+        page.close()
+    except pdfium.PdfiumError:
+        return None
+    return str(said)
+
+
+def _read_scans(
+    file: pdfium.PdfDocument,
+    empty: list[int],
+    texts: list[str | None],
+    warnings: list[dict[str, str]],
+) -> dict[int, float]:
+    """Pages without text are looked at as pictures; how sure their reader is, by page."""
+    with_pictures = [n for n in empty if any(file[n].get_objects(filter=[3], max_depth=2))]
+    if not with_pictures:
+        return {}
+    if not is_reader_there():
+        if len(empty) == len(texts):
+            raise FileRefused("ocr_unavailable", "All pages are pictures. " + Reader.MISSING)
+        warnings += [{"code": "ocr_unavailable", "part": f"page {n + 1}"} for n in with_pictures]
+        return {}
+    reader, sure = Reader(), {}
+    for number in with_pictures[:MOST_SCANNED]:
+        picture = file[number].render(scale=SCALE).to_pil()
+        texts[number], sure[number] = reader.read(picture)
+    left = with_pictures[MOST_SCANNED:]
+    warnings += [{"code": "too_many_pages", "part": f"page {number + 1}"} for number in left]
+    return sure

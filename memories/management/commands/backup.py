@@ -1,0 +1,79 @@
+"""The whole server into a folder, while it runs."""
+
+import json
+import sys
+import time
+from argparse import ArgumentParser, ArgumentTypeError
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.db import connection
+
+from memories.management.command_options import CommandWithExamples
+from memories.management.progress import Steps, Stopped, interruptible, progress
+from memoryproject import backups
+from memoryproject.backups import BackupFault
+
+
+class Command(CommandWithExamples):
+    help = (
+        "Back up the whole server while it runs: all workspaces, accounts and settings, as they\n"
+        "are at one moment. Each backup is a folder of its own, memory-<time>, with the dump, the\n"
+        "secrets of the data folder and a manifest of versions and counts. `restore` reads it."
+    )
+    examples = (
+        "  manage.py backup /srv/backups\n"
+        "  manage.py backup /srv/backups --keep 7        drop all but the newest seven\n"
+        "  manage.py backup /srv/backups --keep 7 --dry-run"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path, help="where the backups are")
+        parser.add_argument(
+            "--keep", type=_positive, metavar="N", help="drop older backups than the newest N"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+        parser.add_argument("--json", action="store_true", help="print JSON")
+
+    def handle(self, **options: Any) -> None:
+        parent, keep = options["folder"].expanduser(), options["keep"]
+        began = time.monotonic()
+        try:
+            with connection.cursor() as cursor:
+                rows = sum(backups.counts_of(cursor).values())
+            done: dict[str, Any] = {"rows": rows, "dryRun": options["dry_run"]}
+            if not options["dry_run"]:
+                with interruptible() as asked, progress(rows, "rows", sys.stderr) as shown:
+                    folder, manifest = backups.take(parent, Steps(asked, shown))
+                size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+                done |= {"folder": str(folder), "rows": manifest.rows, "bytes": size}
+            # One that is still to come counts, too.
+            left = (keep - 1 if options["dry_run"] else keep) if keep else None
+            old = [] if left is None else backups.old_ones(parent, left)
+            if not options["dry_run"]:
+                for each in old:
+                    backups.drop(each)
+        except BackupFault as error:
+            raise CommandError(str(error)) from None
+        except OSError as error:
+            raise CommandError(f"{parent} cannot be written: {error.strerror}.") from None
+        except Stopped:
+            raise CommandError("Stopped; there is no backup.", returncode=130) from None
+        done |= {"dropped": [each.name for each in old]}
+        done["seconds"] = round(time.monotonic() - began, 1)
+        if options["json"]:
+            self.stdout.write(json.dumps(done))
+            return
+        where = "would be backed up"
+        if "folder" in done:
+            where = f"in {done['folder']}, {done['bytes']:,} bytes, {done['seconds']:g} s"
+        self.stdout.write(f"{done['rows']:,} rows {where}")
+        for each in old:
+            self.stdout.write(f"{'would drop' if options['dry_run'] else 'dropped'} {each.name}")
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)

@@ -1,0 +1,229 @@
+"""Memories out of another memory: over its API, or out of what it exports."""
+
+import json
+import re
+import sys
+import tempfile
+from argparse import ArgumentParser, ArgumentTypeError
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from memories import erase
+from memories.errors import Conflict, ProviderError
+from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
+from memories.management.commands.ingestfile import Run, files_in
+from memories.management.import_report import Survey, Tally, survey
+from memories.management.progress import interruptible, progress, see_through
+from memories.models import Conversation, Episode, Erasure, MemorySession
+from memories.providers.memory_pull import HOMES, PullSource, pull
+from memories.transcripts import Transcript, read
+from memories.transcripts.read_file import LAYOUTS, layout
+from memories.transcripts.transcript import Unreadable, digest
+from memories.transfer.transcript_import import ImportOptions
+from workspaces.scope import Scope, worker_scope
+
+MARK = "import:"  # begins the thread of everything that was imported
+LONGEST_THREAD = 200
+BATCH = 100  # messages of one ingest
+
+
+class Command(CommandWithExamples):
+    help = (
+        "Bring in what another memory holds: pulled from mem0's or supermemory's API, or read out\n"
+        "of files: their exports, ChatGPT's and Claude's exports and memory texts, CLAUDE.md and\n"
+        "its like. Each memory is kept word for word and compared with what is believed; the same\n"
+        "again adds nothing, and what was stopped goes on. All of a batch is taken back at once."
+    )
+    examples = (
+        "  manage.py importmemories --from mem0 --key m0-... --dry-run\n"
+        "  manage.py importmemories --from supermemory --url http://127.0.0.1:8787 --key sm_...\n"
+        "  manage.py importmemories conversations.json --user ada --batch chatgpt\n"
+        "  manage.py importmemories ~/.claude/CLAUDE.md memory/ --user ada --batch claude-code\n"
+        "  manage.py importmemories --batches\n"
+        "  manage.py importmemories --take-back chatgpt --yes"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("paths", nargs="*", type=Path, help="files, or folders of files")
+        parser.add_argument("--from", dest="kind", choices=sorted(HOMES), help="pull over its API")
+        parser.add_argument("--url", default="", help="of that server (default: the vendor's own)")
+        parser.add_argument("--key", default="", help="for that server")
+        parser.add_argument("--only", default="", metavar="USER", help="of one user over there")
+        parser.add_argument("--batch", type=batch_name, help="its name (default: told)")
+        add_workspace(parser, "the only one")
+        parser.add_argument("--user", default="", help="whom all of it is about here")
+        parser.add_argument("--agent", default="", help="whose memories it becomes")
+        parser.add_argument("--dry-run", action="store_true", help="read only, store nothing")
+        parser.add_argument("--batches", action="store_true", help="what was imported so far")
+        parser.add_argument("--take-back", default="", metavar="BATCH", help="erase all of a batch")
+        parser.add_argument("--yes", action="store_true", help="there is no way back")
+        parser.add_argument("--json", action="store_true", help="the report as JSON")
+
+    def handle(self, **options: Any) -> None:
+        scope = worker_scope(one_workspace(options["workspace"]).pk, "importmemories")
+        if options["batches"]:
+            self._show_batches(scope, as_json=options["json"])
+        elif options["take_back"]:
+            self._take_back(scope, options["take_back"], options)
+        elif bool(options["kind"]) == bool(options["paths"]):
+            raise CommandError("Name files, or a server with --from.")
+        elif options["kind"]:
+            self._pull(scope, options)
+        else:
+            files = list(files_in(options["paths"]))
+            if not files:
+                raise CommandError("There was nothing that could be read.")
+            self._import(scope, files, options["batch"] or batch_name_of(files[0].stem), options)
+
+    def _pull(self, scope: Scope, options: dict[str, Any]) -> None:
+        """Into a file that goes when all of it is imported: the readers are those of an export."""
+        kind = options["kind"]
+        source = PullSource(kind, options["url"], options["key"], options["only"])
+        with tempfile.TemporaryDirectory() as folder:
+            file, count = Path(folder) / f"{kind}.jsonl", 0
+            with file.open("w", encoding="utf-8") as out:
+                try:
+                    for page in pull(source):
+                        out.writelines(f"{json.dumps(row)}\n" for row in page)
+                        count += len(page)
+                        self.stderr.write(f"{count} memories fetched from {source.address}")
+                except ProviderError as error:
+                    raise CommandError(f"{error} Nothing was stored; start it again.") from None
+            if not count:
+                raise CommandError(f"{source.address} has no memories that this key sees.")
+            self._import(scope, [file], options["batch"] or kind, options)
+
+    def _import(self, scope: Scope, files: list[Path], batch: str, options: dict[str, Any]) -> None:
+        surveys = {path: survey(path, format_of(path)) for path in files}
+        tally = None
+        if not options["dry_run"]:
+            tally = self._store(scope, surveys, batch, options)
+        self._report(list(surveys.values()), tally, batch, as_json=options["json"])
+        if tally and tally.is_stopped:
+            raise CommandError("Stopped. The same command goes on from here.", returncode=130)
+        if tally and tally.refused:
+            raise CommandError(f"{len(tally.refused)} conversations were not stored.")
+        if not any(each.is_usable for each in surveys.values()):
+            raise CommandError("There was nothing that could be read.")
+
+    def _store(
+        self, scope: Scope, surveys: dict[Path, Survey], batch: str, options: dict[str, Any]
+    ) -> Tally:
+        usable = {path: each for path, each in surveys.items() if each.is_usable}
+        total = sum(each.messages for each in usable.values())
+        with interruptible() as asked, progress(total, "memories", sys.stderr) as shown:
+            run = Run(scope, asked, shown)
+            for path in usable:
+                wish = ImportOptions(
+                    user_id=options["user"],
+                    agent_id=options["agent"],
+                    batch=BATCH,
+                    occurred_at=datetime.fromtimestamp(path.stat().st_mtime, UTC),
+                    metadata={"file": path.name, "import": batch},
+                )
+                for part in read(path, format_of(path)):
+                    if isinstance(part, Transcript) and not asked.is_asked:
+                        thread = thread_of(batch, part.thread)
+                        own = replace(wish, thread_id=thread, extract=extract_of(part))
+                        run.store(part, own)
+        run.tally.is_stopped = asked.is_asked
+        return run.tally
+
+    def _report(
+        self, surveys: list[Survey], tally: Tally | None, batch: str, *, as_json: bool
+    ) -> None:
+        if as_json:
+            report = {"batch": batch, "files": [each.as_json() for each in surveys]}
+            self.stdout.write(json.dumps(report | (tally.as_json() if tally else {}), indent=2))
+            return
+        messages = sum(each.messages for each in surveys)
+        subjects = {name for each in surveys for name in each.subjects}
+        bad = sum(each.bad for each in surveys)
+        self.stdout.write(
+            f"{messages} memories and messages of {len(subjects)} users read, {bad} lines not"
+            " understood."
+        )
+        for line in tally.lines() if tally else ():
+            self.stdout.write(line)
+        for each in surveys:
+            for line in each.lines():
+                self.stderr.write(line)
+        if tally:
+            self.stdout.write(f"Taken back by: importmemories --take-back {batch} --yes")
+
+    def _show_batches(self, scope: Scope, *, as_json: bool) -> None:
+        counts: Counter[str] = Counter()
+        rows = Episode.objects.filter(
+            workspace_id=scope.workspace_id, conversation__external_id__startswith=MARK
+        )
+        for thread in rows.values_list("conversation__external_id", flat=True).iterator():
+            counts[thread.split(":")[1]] += 1
+        if as_json:
+            self.stdout.write(json.dumps(counts))
+            return
+        for batch, count in sorted(counts.items()):
+            self.stdout.write(f"{batch:24}{count:>8} memories and messages")
+        if not counts:
+            self.stdout.write("Nothing was imported.")
+
+    def _take_back(self, scope: Scope, batch: str, options: dict[str, Any]) -> None:
+        rows = Conversation.objects.filter(
+            workspace_id=scope.workspace_id, external_id__startswith=thread_of(batch, "")
+        )
+        targets = [erase.target_of(scope, Erasure.Kind.CONVERSATION, row.pk) for row in rows]
+        if not targets:
+            raise CommandError(f"There is no batch {batch!r} here: --batches names them.")
+        plans = [erase.plan(target) for target in targets]
+        counts = sum(map(Counter, plans), Counter[str]())
+        if options["dry_run"] or not options["yes"]:
+            shown = ", ".join(f"{number} {what}" for what, number in counts.items() if number)
+            self.stdout.write(json.dumps(counts) if options["json"] else shown)
+            if not options["dry_run"]:
+                raise CommandError("Nothing was erased. There is no way back: say it with --yes.")
+            return
+        for target, plan in zip(targets, plans, strict=True):
+            try:
+                row = erase.request(scope, target)
+            except Conflict as error:
+                raise CommandError(error.message) from None
+            total = sum(plan.get(each, 0) for each in ("episodes", "facts", "memories"))
+            see_through(row, total, erase.run)
+            if row.state != Erasure.State.DONE:
+                raise CommandError(f"It failed: {row.error}. The same command goes on.")
+        rows.delete()
+        text = f"{batch}: taken back, with {counts['episodes']} words of it"
+        self.stdout.write(json.dumps(counts) if options["json"] else text)
+
+
+def format_of(path: Path) -> str | None:
+    """Texts are read statement by statement; of JSON the readers find out what it is."""
+    try:
+        return "statements" if layout(path) in LAYOUTS else None
+    except Unreadable:
+        return None
+
+
+def extract_of(part: Transcript) -> str:
+    """What stands for itself is kept word for word; of a conversation it is found out."""
+    is_memories = all(message.kind == Episode.Kind.TEXT for message in part.messages)
+    return MemorySession.Extract.NONE if is_memories else MemorySession.Extract.AUTO
+
+
+def thread_of(batch: str, thread: str) -> str:
+    name = f"{MARK}{batch}:{thread}"
+    return name if len(name) <= LONGEST_THREAD else f"{MARK}{batch}:{digest(thread)}"
+
+
+def batch_name_of(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40] or "files"
+
+
+def batch_name(text: str) -> str:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", text):
+        raise ArgumentTypeError("lower-case letters, digits and hyphens, 40 at most")
+    return text

@@ -1,0 +1,22 @@
+"""Django's own, with the walls between workspaces down while tables change, then up again around
+all there are."""
+
+from typing import Any
+
+from django.core.management.commands import migrate
+from django.db import connections
+
+from memoryproject import roles, walls
+
+
+class Command(migrate.Command):
+    def handle(self, *args: Any, **options: Any) -> None:
+        connection = connections[options["database"]]
+        with connection.cursor() as cursor:
+            # A step that changes rows sees those of all workspaces.
+            cursor.execute(f"set {walls.UPKEEP} = 'on'")
+        walls.drop_views(connection)
+        super().handle(*args, **options)
+        granted = roles.prepare(connection)
+        if granted.why and options["verbosity"]:
+            self.stderr.write(granted.warning)

@@ -1,0 +1,115 @@
+"""The whole server out of a backup."""
+
+import json
+import sys
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+
+from memories.documents import blobs
+from memories.management.command_options import CommandWithExamples
+from memories.management.progress import progress
+from memories.models import Blob
+from memoryproject import backups, roles
+from memoryproject.backups import BackupFault
+
+
+class Command(CommandWithExamples):
+    help = (
+        "Put a backup of `backup` into this installation's database, which has to be empty, or is\n"
+        "emptied with --replace. The server has to be stopped. Afterwards every table's rows are\n"
+        "counted and compared with the manifest, and older data is migrated."
+    )
+    examples = (
+        "  manage.py restore /srv/backups/memory-20260131T020000Z --dry-run   what it holds\n"
+        "  MEMORY_DATA_DIR=/srv/new manage.py restore /srv/backups/memory-20260131T020000Z\n"
+        "  manage.py restore /srv/backups/memory-20260131T020000Z --replace --yes\n"
+        "  MEMORY_DATA_DIR=/tmp/drill manage.py restore FOLDER --check        a drill"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path, help="one backup: memory-<time>")
+        parser.add_argument("--dry-run", action="store_true", help="only show the plan")
+        parser.add_argument(
+            "--replace", action="store_true", help="let go of what is in the database"
+        )
+        parser.add_argument("--yes", action="store_true", help="with --replace: do it")
+        parser.add_argument("--check", action="store_true", help="prove the index, too")
+        parser.add_argument("--json", action="store_true", help="print JSON")
+
+    def handle(self, **options: Any) -> None:
+        folder, began = options["folder"].expanduser(), time.monotonic()
+        try:
+            manifest = backups.check(folder)
+            here = backups.what_is_there()
+            plan = listed(here)
+            if options["dry_run"]:
+                self._tell(options, {
+                    "dryRun": True, "takenAt": manifest.taken_at, "rows": manifest.rows,
+                    "replaces": here,
+                })  # fmt: skip
+                return
+            if here and not options["replace"]:
+                raise CommandError(
+                    f"The database is not empty ({plan}): give another MEMORY_DATA_DIR or"
+                    " DATABASE_URL, or say --replace."
+                )
+            if here and not options["yes"]:
+                raise CommandError(f"This would go for good: {plan}. Say it with --yes.")
+            if others := backups.others():
+                raise CommandError(
+                    f"{others} other connections use the database: stop the server first."
+                )
+            with progress(manifest.rows, "rows", sys.stderr) as shown:
+                backups.put_back(folder, manifest, shown.update)
+            wrong = backups.differences(manifest)
+        except BackupFault as error:
+            raise CommandError(str(error)) from None
+        if wrong:
+            told = ", ".join(f"{name}: {own} of {due}" for name, (due, own) in wrong.items())
+            raise CommandError(f"Not all rows are there: {told}.")
+        call_command("migrate", interactive=False, verbosity=0)
+        roles.prepare(connection)
+        if options["check"]:
+            call_command("checkindex", stdout=self.stderr)
+        self._tell(options, {
+            "rows": manifest.rows, "tables": len(manifest.counts), "takenAt": manifest.taken_at,
+            "seconds": round(time.monotonic() - began, 1), "checked": options["check"],
+            **_files(),
+        })  # fmt: skip
+
+    def _tell(self, options: dict[str, Any], done: dict[str, Any]) -> None:
+        if options["json"]:
+            self.stdout.write(json.dumps(done))
+        elif "dryRun" in done:
+            here = ", ".join(
+                f"{count:,} rows of {name}" for name, count in done["replaces"].items()
+            )
+            self.stdout.write(
+                f"{done['rows']:,} rows, taken {done['takenAt']}, would come"
+                f" {f'in the place of {here}' if here else 'into an empty database'}"
+            )
+        else:
+            checked = "; truth and index agree" if done["checked"] else ""
+            self.stdout.write(
+                f"{done['rows']:,} rows in {done['tables']} tables are back, as they were at"
+                f" {done['takenAt']}, in {done['seconds']:g} s; all counts are as the manifest"
+                f" says{checked}; {done['files']:,} files of documents, {done['missingFiles']:,}"
+                " of them missing"
+            )
+
+
+def _files() -> dict[str, int]:
+    """How many files documents name, and how many of them are not there: they were lost before."""
+    rows = Blob.objects.values_list("workspace_id", "digest").iterator()
+    there = [blobs.path_of(*row).is_file() for row in rows]
+    return {"files": len(there), "missingFiles": there.count(False)}
+
+
+def listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} rows of {name}" for name, count in counts.items())

@@ -1,0 +1,1 @@
+"""Two tenants, and every way from one to the other: what `prove_isolation` tries."""

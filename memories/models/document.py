@@ -1,0 +1,380 @@
+"""Documents: what a caller calls by one name, what each of them said at a time, and where in it.
+
+A revision is immutable, as an episode is. What is cut out of it (chunks, passages) has no words of
+its own, only places: `content` is read out of the revision's text.
+"""
+
+import uuid
+from collections.abc import Collection
+from typing import Any, Self
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Substr
+from django.utils import timezone
+from django.utils.functional import cached_property
+
+from memories.models.conversation import Episode, MemorySession, Visibility
+from memories.models.memory import seen_by
+from memories.models.names import NamedQuerySet
+from workspaces.models import Agent, Row, Subject, Workspace
+from workspaces.scope import Scope
+
+
+class Space(Row):
+    """A shelf: documents that are searched together, by the caller's own tag."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
+    container_tag = models.CharField(max_length=100)
+    name = models.CharField(max_length=200, blank=True)
+    metadata = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["container_tag"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "container_tag"], name="space_once"),
+            models.CheckConstraint(
+                condition=Q(container_tag__regex=r"^[A-Za-z0-9_:.-]{1,100}$"), name="space_tag"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.container_tag
+
+
+class Blob(Row):
+    """A file as it came, on disk below the data folder; `digest` is its SHA-256. The same file in
+    two workspaces is two files."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
+    digest = models.CharField(max_length=64)
+    size = models.BigIntegerField()
+    media_type = models.CharField(max_length=150, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "digest"], name="blob_once")]
+
+    def __str__(self) -> str:
+        return self.digest[:12]
+
+
+# Over `d`, a document: as `DocumentQuerySet.visible_to`; `bound`, `team`, `default_team` and
+# `subjects` are the scope's (`seen_values`).
+DOCUMENT_SEEN_SQL = """(%(subjects)s::uuid[] is null or d.subject_id = any(%(subjects)s::uuid[]))
+  and (%(bound)s::uuid is null or d.visibility = 'global'
+       or (d.visibility = 'private' and d.agent_id = %(bound)s::uuid)
+       or (d.visibility = 'team' and (d.agent_id = any(%(team)s::uuid[])
+                                      or (d.agent_id is null and %(default_team)s))))"""
+
+
+def seen_values(scope: Scope) -> dict[str, Any]:
+    """The parameters of DOCUMENT_SEEN_SQL."""
+    return {
+        "bound": scope.agent_id,
+        "team": list(scope.team_agent_ids),
+        "default_team": scope.in_default_team,
+        "subjects": None if scope.subject_ids is None else list(scope.subject_ids),
+    }
+
+
+class DocumentQuerySet(NamedQuerySet["Document"]):
+    def visible_to(self, scope: Scope) -> Self:
+        return self.filter(seen_by(scope))
+
+    def with_all(self) -> Self:
+        """With what an answer shows of it: names, spaces, and the newest revision without its
+        text."""
+        newest = Revision.objects.filter(superseded_at=None).defer("text")
+        shown = models.Prefetch("revisions", newest, to_attr="open_revisions")
+        return self.with_names().prefetch_related("shelves__space", shown)
+
+    def in_spaces(self, tags: Collection[str]) -> Self:
+        rows = DocumentSpace.objects.filter(space__container_tag__in=tags)
+        return self.filter(pk__in=rows.values("document"))
+
+
+class Document(Row):
+    """What a caller calls by one name. Its row is the queue: due at `next_attempt_at`, claimed by a
+    worker until `lease_until`; `claims` numbers the claims.
+
+    `blob` is what is to be read next, or was read last; of a document that is still to be fetched
+    from its `url` there is none. `steps` are {step, startedAt, endedAt, counts, error}, `warnings`
+    {code, part}.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        EXTRACTING = "extracting"
+        CHUNKING = "chunking"
+        EMBEDDING = "embedding"
+        INDEXING = "indexing"
+        DONE = "done"
+        FAILED = "failed"
+
+    class Type(models.TextChoices):
+        TEXT = "text"
+        PDF = "pdf"
+        TWEET = "tweet"
+        GOOGLE_DOC = "google_doc"
+        GOOGLE_SLIDE = "google_slide"
+        GOOGLE_SHEET = "google_sheet"
+        IMAGE = "image"
+        VIDEO = "video"
+        NOTION_DOC = "notion_doc"
+        WEBPAGE = "webpage"
+        ONEDRIVE = "onedrive"
+        REPOSITORY = "repository"
+
+    class Extract(models.TextChoices):
+        AUTO = "auto"
+        PATTERNS = "patterns"
+        LLM = "llm"
+        NONE = "none"
+
+    FINAL = (State.DONE, State.FAILED)
+    WORKING = (State.EXTRACTING, State.CHUNKING, State.EMBEDDING, State.INDEXING)
+    STATUS = {
+        State.QUEUED: "pending", State.EXTRACTING: "processing", State.CHUNKING: "chunking",
+        State.EMBEDDING: "embedding", State.INDEXING: "embedding", State.DONE: "completed",
+        State.FAILED: "failed",
+    }  # fmt: skip
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
+    subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
+    agent = models.ForeignKey(Agent, models.SET_NULL, null=True, related_name="+")
+    visibility = models.CharField(max_length=7, choices=Visibility)
+    custom_id = models.CharField(max_length=255, null=True)  # noqa: DJ001 - unique where given
+    type = models.CharField(max_length=12, choices=Type, default=Type.TEXT)
+    source = models.CharField(max_length=20, blank=True)
+    url = models.TextField(blank=True)
+    filename = models.CharField(max_length=255, blank=True)
+    title = models.CharField(max_length=500, blank=True)
+    given_title = models.CharField(max_length=500, blank=True)
+    summary = models.TextField(blank=True)
+    metadata = models.JSONField(default=dict)
+    published_at = models.DateTimeField(null=True)
+    extract = models.CharField(max_length=8, choices=Extract, default=Extract.AUTO)
+    requested_by = models.CharField(max_length=200, blank=True)
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    steps = models.JSONField(default=list)
+    warnings = models.JSONField(default=list)
+    reason = models.TextField(blank=True)
+    error_code = models.CharField(max_length=30, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    next_attempt_at = models.DateTimeField(null=True, default=timezone.now)
+    lease_until = models.DateTimeField(null=True)
+    claims = models.PositiveIntegerField(default=0)
+    blob = models.ForeignKey(Blob, models.SET_NULL, null=True, related_name="documents")
+    # The message that it is the text of, of one that was too long to be a memory.
+    episode = models.OneToOneField(Episode, models.SET_NULL, null=True, related_name="document")
+    # Without a key of the database: revisions point here, and both go together.
+    current_revision = models.UUIDField(null=True)
+
+    objects = DocumentQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "custom_id"],
+                name="document_custom_id_once",
+                condition=Q(custom_id__isnull=False),
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="failed") | ~Q(error_code=""), name="document_failed_says_why"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="done") | Q(current_revision__isnull=False),
+                name="document_done_has_revision",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "-id"], name="document_newest"),
+            models.Index(
+                fields=["next_attempt_at"],
+                name="document_due",
+                condition=~Q(state__in=["done", "failed"]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or self.filename or self.url or str(self.pk)
+
+    @property
+    def is_final(self) -> bool:
+        return self.state in self.FINAL
+
+    @property
+    def status(self) -> str:
+        """In the seed's six words."""
+        return self.STATUS[self.State(self.state)]
+
+    @cached_property
+    def revision(self) -> "Revision | None":
+        """The newest that was read."""
+        known: list[Revision] | None = vars(self).get("open_revisions")
+        if known is not None:
+            return known[0] if known else None
+        return self.revisions.filter(superseded_at=None).first()
+
+    @property
+    def container_tags(self) -> list[str]:
+        return sorted(each.space.container_tag for each in self.shelves.all())
+
+
+class DocumentSpace(models.Model):
+    """That a document stands in a space of its workspace."""
+
+    id = models.BigAutoField(primary_key=True)
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    document = models.ForeignKey(Document, models.CASCADE, related_name="shelves", db_index=False)
+    space = models.ForeignKey(Space, models.CASCADE, related_name="shelves")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["document", "space"], name="document_space_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.document_id} in {self.space_id}"
+
+
+class Revision(Row):
+    """What a document said at a time: `text` in NFC, with LF alone and without NUL and U+FFFE.
+    `session` reads memories out of it, where any are wanted."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    document = models.ForeignKey(Document, models.CASCADE, related_name="revisions", db_index=False)
+    number = models.PositiveIntegerField()
+    blob = models.ForeignKey(Blob, models.SET_NULL, null=True, related_name="revisions")
+    text = models.TextField()
+    text_sha256 = models.CharField(max_length=64)
+    media_type = models.CharField(max_length=150)
+    extractor = models.CharField(max_length=60)
+    language = models.CharField(max_length=20, blank=True)
+    title = models.CharField(max_length=500, blank=True)
+    author = models.CharField(max_length=255, blank=True)
+    published_at = models.DateTimeField(null=True)
+    pages = models.PositiveIntegerField(default=0)
+    superseded_at = models.DateTimeField(null=True)
+    session = models.OneToOneField(
+        MemorySession, models.SET_NULL, null=True, related_name="revision"
+    )
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["document", "number"], name="revision_number"),
+            models.UniqueConstraint(
+                fields=["document"], name="revision_one_open", condition=Q(superseded_at=None)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.title or self.document_id}, {self.number}"
+
+
+class DocumentPart(models.Model):
+    """Where a stretch of a revision's text stands in the file: page 12, a sheet, 00:03:41.
+
+    Ordinals count from 1; parts of one kind do not overlap.
+    """
+
+    class Kind(models.TextChoices):
+        PAGE = "page"
+        SLIDE = "slide"
+        SHEET = "sheet"
+        HEADING = "heading"
+        SEGMENT = "segment"
+        FILE = "file"
+        MESSAGE = "message"
+        CELL = "cell"
+        DEFINITION = "definition"
+
+    id = models.BigAutoField(primary_key=True)
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    revision = models.ForeignKey(Revision, models.CASCADE, related_name="parts", db_index=False)
+    kind = models.CharField(max_length=10, choices=Kind)
+    ordinal = models.PositiveIntegerField()
+    label = models.CharField(max_length=300)
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    seconds = models.FloatField(null=True)
+    seconds_end = models.FloatField(null=True)
+    confidence = models.FloatField(null=True)
+
+    class Meta:
+        verbose_name = "part"
+        ordering = ["start", "id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(end__gte=F("start")), name="part_forward"),
+            models.UniqueConstraint(fields=["revision", "kind", "ordinal"], name="part_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class CutManager(models.Manager[Any]):
+    """What is cut out of a revision, with its `content`."""
+
+    def get_queryset(self) -> models.QuerySet[Any]:
+        length: Any = F("end") - F("start")
+        words = Substr("revision__text", F("start") + 1, length)
+        return super().get_queryset().annotate(content=words)
+
+
+class Chunk(Row):
+    """What is counted and shown of a revision: about as many tokens as the workspace's settings
+    say, which neighbours share at their ends."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    revision = models.ForeignKey(Revision, models.CASCADE, related_name="chunks", db_index=False)
+    ordinal = models.PositiveIntegerField()
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    heading = models.CharField(max_length=300, blank=True)
+    tokens = models.PositiveIntegerField()
+
+    objects = models.Manager()
+    cut = CutManager()
+
+    class Meta:
+        ordering = ["revision", "ordinal"]
+        constraints = [
+            models.CheckConstraint(condition=Q(end__gt=F("start")), name="chunk_forward"),
+            models.UniqueConstraint(fields=["revision", "ordinal"], name="chunk_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.revision_id}, {self.ordinal}"
+
+
+class Passage(Row):
+    """What is searched of a revision: a stretch of one chunk that shares nothing with others."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
+    revision = models.ForeignKey(Revision, models.CASCADE, related_name="passages", db_index=False)
+    chunk = models.ForeignKey(Chunk, models.CASCADE, related_name="passages")
+    ordinal = models.PositiveIntegerField()
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+
+    objects = CutManager()
+
+    class Meta:
+        ordering = ["revision", "ordinal"]
+        constraints = [
+            models.CheckConstraint(condition=Q(end__gt=F("start")), name="passage_forward"),
+            models.UniqueConstraint(fields=["revision", "ordinal"], name="passage_once"),
+        ]
+        indexes = [models.Index(fields=["workspace", "id"], name="passage_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.revision_id}, {self.ordinal}"
+
+
+def passages_of(revisions: Collection[uuid.UUID]) -> list[uuid.UUID]:
+    """The ids of what is searched of these revisions."""
+    rows = Passage.objects.filter(revision__in=revisions)
+    return list(rows.values_list("pk", flat=True))

@@ -1,0 +1,127 @@
+"""Questions with known answers, and how searches did with them."""
+
+from typing import Any, Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from memories.models.conversation import Conversation
+from workspaces.models import Agent, Row, Subject, Workspace
+from workspaces.scope import Scope
+
+
+class GoldenQuestionQuerySet(models.QuerySet["GoldenQuestion"]):
+    def visible_to(self, scope: Scope) -> Self:
+        """All of the workspace, or none: a question may be about anybody in it."""
+        if scope.is_bound or scope.subject_ids is not None:
+            return self.none()
+        return self.filter(workspace_id=scope.workspace_id)
+
+    def with_names(self) -> Self:
+        return self.select_related("subject", "agent", "conversation")
+
+
+class GoldenQuestion(Row):
+    """A search, and what has to stand among its first hits: one of these memories (or the version
+    that replaced it) or episodes, or a text with all of these words.
+
+    `rank` is the place of the answer when it was looked for last, from 1; None: not among them.
+    """
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
+    agent = models.ForeignKey(Agent, models.CASCADE, null=True, related_name="+")
+    conversation = models.ForeignKey(Conversation, models.CASCADE, null=True, related_name="+")
+    query = models.TextField()
+    layers = ArrayField(models.CharField(max_length=20), default=list)
+    memory_ids = ArrayField(models.UUIDField(), default=list)
+    episode_ids = ArrayField(models.UUIDField(), default=list)
+    answer = models.CharField(max_length=500, blank=True)
+    created_by = models.CharField(max_length=200)
+    rank = models.PositiveSmallIntegerField(null=True)
+    checked_at = models.DateTimeField(null=True)
+
+    objects = GoldenQuestionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["workspace"], name="golden_question_workspace")]
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(memory_ids=[]) | ~Q(episode_ids=[]) | ~Q(answer=""),
+                name="golden_question_expects",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.query[:80]
+
+
+class GoldenRunQuerySet(models.QuerySet["GoldenRun"]):
+    def visible_to(self, scope: Scope) -> Self:
+        if scope.is_bound or scope.subject_ids is not None:
+            return self.none()
+        return self.filter(workspace_id=scope.workspace_id)
+
+
+class GoldenRun(Row):
+    """How the golden questions of a workspace did: under what held before and under `changed`, or,
+    of a run without a change, when they were looked at last and now.
+
+    `results` are `{"question", "before", "after"}`, ranks from 1 or null. The means are of the
+    share that is found and of 1 / rank.
+    """
+
+    class Cause(models.TextChoices):
+        HAND = "hand"
+        SCHEDULE = "schedule"
+        SETTINGS = "settings"
+        MODEL = "model"
+
+    class Outcome(models.TextChoices):
+        FINE = "fine"
+        WORSE = "worse"
+        REFUSED = "refused"
+        ANYWAY = "anyway"
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    cause = models.CharField(max_length=10, choices=Cause)
+    outcome = models.CharField(max_length=10, choices=Outcome)
+    changed = ArrayField(models.CharField(max_length=200), default=list)
+    requested_by = models.CharField(max_length=200)
+    results = models.JSONField(default=list)
+    found_before = models.FloatField()
+    found_after = models.FloatField()
+    mean_before = models.FloatField()
+    mean_after = models.FloatField()
+
+    objects = GoldenRunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["workspace", "created_at"], name="golden_run_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.cause}: {self.outcome}"
+
+    def count(self, which: str) -> int:
+        """How many questions became `better` or `worse`, or stayed the `same`."""
+        return sum(change_of(each) == which for each in self.results)
+
+    @property
+    def better(self) -> int:
+        return self.count("better")
+
+    @property
+    def worse(self) -> int:
+        return self.count("worse")
+
+
+NOWHERE = 1000  # a rank behind all others
+
+
+def change_of(result: dict[str, Any]) -> str:
+    """better, worse or same, of a line of `results`."""
+    before, after = (result[name] or NOWHERE for name in ("before", "after"))
+    return "same" if before == after else "better" if after < before else "worse"

@@ -1,0 +1,93 @@
+"""Talking with Claude, over the official SDK."""
+
+from typing import Any
+
+import anthropic
+
+from memories.errors import ProviderError
+from memories.providers import network
+from memories.providers.anthropic_extractor import DEFAULT_MODEL
+from memories.providers.chat_model import (
+    ChatMessage,
+    ChatModel,
+    ChatQuestion,
+    ChatReply,
+    Tell,
+    ToolCall,
+)
+from memories.providers.extractor import ExtractorConfig, refused
+
+
+class AnthropicChat(ChatModel):
+    def __init__(self, config: ExtractorConfig) -> None:
+        super().__init__(config)
+        self.model = config.model or DEFAULT_MODEL
+        host = config.endpoint.host
+        self.who = f"{self.model} at {host}" if host else f"Anthropic's {self.model}"
+
+    def ask(self, question: ChatQuestion, tell: Tell) -> ChatReply:
+        if not self._endpoint.api_key:
+            raise ProviderError("ANTHROPIC_API_KEY is not set", permanent=True)
+        sdk, wire = anthropic.Anthropic, anthropic.DefaultHttpxClient
+        client = network.connect(sdk, wire, self._endpoint)
+        tools: list[Any] = [
+            {
+                "name": each.name,
+                "description": each.description,
+                "input_schema": each.parameters,
+            }
+            for each in question.tools
+        ]
+
+        def call() -> tuple[ChatReply, str]:
+            with client.messages.stream(
+                model=self.model,
+                max_tokens=question.max_tokens,
+                system=question.rules,
+                messages=turns(question.messages),
+                tools=tools or anthropic.omit,
+            ) as stream:
+                for words in stream.text_stream:
+                    tell(words)
+                message = stream.get_final_message()
+            calls = tuple(
+                ToolCall(block.id, block.name, dict(block.input))
+                for block in message.content
+                if block.type == "tool_use"
+            )
+            text = "".join(block.text for block in message.content if block.type == "text")
+            usage = message.usage
+            reply = ChatReply(text, message.model, calls, usage.input_tokens, usage.output_tokens)
+            return reply, message.stop_reason or ""
+
+        reply, reason = network.ask(anthropic, self.who, self._endpoint.timeout, call)
+        network.add(reply.input_tokens, reply.output_tokens)
+        if reason == "refusal":
+            raise refused(self.who)
+        return reply
+
+
+def turns(messages: Any) -> list[Any]:
+    """As Anthropic has them: results of tools are a user's, all of one turn together."""
+    told: list[Any] = []
+    for message in messages:
+        role, content = _turn(message)
+        if told and told[-1]["role"] == role:
+            told[-1]["content"] += content
+        else:
+            told.append({"role": role, "content": content})
+    return told
+
+
+def _turn(message: ChatMessage) -> tuple[str, list[dict[str, Any]]]:
+    if message.role == "tool":
+        result = {"type": "tool_result", "tool_use_id": message.call_id, "content": message.text}
+        return "user", [result]
+    content: list[dict[str, Any]] = []
+    if message.text.strip():  # the wire takes no empty ones
+        content.append({"type": "text", "text": message.text})
+    content += [
+        {"type": "tool_use", "id": each.id, "name": each.name, "input": each.arguments}
+        for each in message.calls
+    ]
+    return message.role, content

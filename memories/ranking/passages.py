@@ -1,0 +1,46 @@
+"""The ranking of a document's passages: their words and their meaning, each beside the best."""
+
+import numpy as np
+
+from memories.ranking.columns import Array, Candidates, Columns, Ranked
+from memories.ranking.hybrid import RecencyBoost
+
+KEYWORD, VECTOR = 0.7, 0.3
+_day = 86_400.0
+
+
+def by_passage(candidates: Candidates, recency: RecencyBoost | None = None) -> list[Ranked]:
+    """Best first, with scores from 0 to 1; ties by id, newest first.
+
+    What stands near to the question only as most do has no meaning in common with it: a cosine
+    counts from the mean of the candidates on.
+    """
+    columns = Columns.of(candidates)
+    if not columns.size:
+        return []
+    parts = {"keyword": KEYWORD * columns.keyword, "vector": VECTOR * _scaled(columns.cosine)}
+    ceiling = KEYWORD + VECTOR
+    if recency:
+        days = np.maximum(0.0, recency.now.timestamp() - columns.time) / _day
+        parts["recency"] = recency.weight * 0.5 ** (days / recency.half_life_days)
+        ceiling += recency.weight
+    total: Array = sum(parts.values(), np.zeros(columns.size)) / ceiling
+    order = np.lexsort((-columns.ids, -total))
+    shown = np.array([part[order] for part in parts.values()]) / ceiling
+    cosines = [None if np.isnan(one) else float(one) for one in columns.cosine[order]]
+    rows = zip(columns.names(order), total[order].tolist(), shown.T.tolist(), cosines, strict=True)
+    return [
+        Ranked(*who, min(1.0, score), {n: v for n, v in zip(parts, own, strict=True) if v}, cosine)
+        for who, score, own, cosine in rows
+    ]
+
+
+def _scaled(cosines: Array) -> Array:
+    """0 at the candidates' mean (or at no cosine at all), 1 at their best."""
+    known = cosines[~np.isnan(cosines)]
+    if not known.size:
+        return np.zeros(cosines.size)
+    low = max(float(known.mean()), 0.0)
+    reach = max(float(known.max()) - low, 1e-9)
+    scaled: Array = np.nan_to_num((cosines - low) / reach).clip(0.0, 1.0)
+    return scaled

@@ -1,0 +1,157 @@
+"""Searches, counted by workspace, day and user: how many, how many hits, how often none.
+
+A search only adds to sums of its process; the bell of metrics.py has them written soon.
+"""
+
+import os
+import threading
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+
+from django.db import DatabaseError, connection, transaction
+from django.db.models import Count, Q, Sum
+from django.utils import timezone
+
+from memories import metrics
+from memories.models import SearchUse
+from memoryproject.postgres import visible
+from workspaces.models import Subject, Workspace
+
+KEPT = timedelta(days=35)
+
+ADD = """
+insert into memories_searchuse as u (workspace_id, day, subject_id, searches, results, empty)
+values (%s, %s, %s, %s, %s, %s)
+on conflict (workspace_id, day, subject_id) do update
+set searches = u.searches + excluded.searches, results = u.results + excluded.results,
+    empty = u.empty + excluded.empty
+"""
+
+
+class SearchOf(NamedTuple):
+    """Whose search it was: about which subject, if any, on which day (UTC)."""
+
+    workspace_id: uuid.UUID
+    day: date
+    subject_id: uuid.UUID | None
+
+
+@dataclass(slots=True)
+class SearchSum:
+    searches: int = 0
+    results: int = 0
+    empty: int = 0
+
+    def add(self, other: "SearchSum") -> None:
+        self.searches += other.searches
+        self.results += other.results
+        self.empty += other.empty
+
+
+@dataclass(frozen=True, slots=True)
+class SearchDay:
+    """`users` are those about whom something was asked, `searches_of_users` what was."""
+
+    day: date
+    searches: int
+    results: int
+    empty: int
+    users: int
+    searches_of_users: int
+
+    @property
+    def results_per_search(self) -> float:
+        return self.results / self.searches if self.searches else 0.0
+
+    @property
+    def searches_per_user(self) -> float:
+        return self.searches_of_users / self.users if self.users else 0.0
+
+
+_lock = threading.Lock()
+_sums: dict[SearchOf, SearchSum] = {}
+
+
+def count(workspace_id: uuid.UUID, subject_id: uuid.UUID | None, results: int) -> None:
+    """One more search; no statement. A subject that there is not counts as none."""
+    place = SearchOf(workspace_id, timezone.now().date(), subject_id)
+    with _lock:
+        _sums.setdefault(place, SearchSum()).add(SearchSum(1, results, int(not results)))
+    own = str(workspace_id)
+    metrics.add("search_results", results, workspace=own)
+    if not results:
+        metrics.count("searches_empty", workspace=own)
+
+
+def flush() -> None:
+    """Write what this process counted; what cannot be written is not lost."""
+    with _lock:
+        taken = dict(_sums)
+        _sums.clear()
+    if not taken:
+        return
+    try:
+        with visible.only(*{place.workspace_id for place in taken}):
+            _write(taken)
+    except DatabaseError:
+        with _lock:
+            for place, amount in taken.items():
+                _sums.setdefault(place, SearchSum()).add(amount)
+        raise
+
+
+def _write(taken: dict[SearchOf, SearchSum]) -> None:
+    workspaces = {place.workspace_id for place in taken}
+    there = set(Workspace.objects.filter(pk__in=workspaces).values_list("pk", flat=True))
+    named = {place.subject_id for place in taken if place.subject_id}
+    known = set(Subject.objects.filter(pk__in=named).values_list("pk", flat=True))
+    rows: dict[SearchOf, SearchSum] = {}
+    for place, amount in taken.items():
+        if place.workspace_id in there:
+            subject = place.subject_id if place.subject_id in known else None
+            rows.setdefault(place._replace(subject_id=subject), SearchSum()).add(amount)
+    # Sorted, so that two processes never wait for each other in a circle.
+    ordered = sorted(rows.items(), key=lambda each: tuple(map(str, each[0])))
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.executemany(
+            ADD, [(*place, each.searches, each.results, each.empty) for place, each in ordered]
+        )
+
+
+def prune() -> int:
+    """Drop what is older than five weeks; the number of rows."""
+    return SearchUse.objects.filter(day__lt=timezone.now().date() - KEPT).delete()[0]
+
+
+def search_days(
+    workspaces: Collection[uuid.UUID] | None, since: date, until: date
+) -> list[SearchDay]:
+    """From `since` on and before `until`, the oldest first; None: of all workspaces."""
+    rows = SearchUse.objects.filter(day__gte=since, day__lt=until)
+    if workspaces is not None:
+        rows = rows.filter(workspace__in=workspaces)
+    has_user = Q(subject__isnull=False)
+    sums: Any = rows.order_by("day").values("day").annotate(
+        all_searches=Sum("searches"), all_results=Sum("results"), all_empty=Sum("empty"),
+        users=Count("subject", distinct=True), of_users=Sum("searches", filter=has_user),
+    )  # fmt: skip
+    return [
+        SearchDay(
+            row["day"], row["all_searches"], row["all_results"], row["all_empty"], row["users"],
+            row["of_users"] or 0,
+        )
+        for row in sums
+    ]  # fmt: skip
+
+
+def forget() -> None:
+    """In a forked process: the sums are the parent's."""
+    global _lock
+    _lock = threading.Lock()
+    _sums.clear()
+
+
+os.register_at_fork(after_in_child=forget)

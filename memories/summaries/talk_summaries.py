@@ -1,0 +1,303 @@
+"""Summaries as a layer of search: of each conversation, of each stretch of it, and of what a
+subject says about a topic. Made by the worker, anew when what they were made of has changed.
+
+A summary is of what one agent has heard of one subject, so that it is found by whom each of its
+messages is. What a thread or a workflow keeps to itself is in none.
+"""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from memories import leases
+from memories.english import clauses
+from memories.index import due, entries, rebuild, statements, workspace_index
+from memories.models import (
+    Citation,
+    ConversationSummary,
+    DueSummary,
+    Episode,
+    Layer,
+    MemoryScope,
+    TalkSummary,
+    WorkspaceIndex,
+)
+from memories.summaries import choose_sentences, summarize
+from memories.summaries.summary_before import FEWEST, STRETCH, UNSAID, Spans, citations
+
+Kind = TalkSummary.Kind
+Lines = list[dict[str, Any]]
+
+RULE = "stretches-1"
+ROOM = 400  # tokens of a conversation's summary
+LONGEST_MESSAGE = 600  # characters of a message in its stretch, in whole sentences
+MOST = 2_000  # messages of a conversation, facts of a subject: the newest
+ON_TOPIC = 40  # lines about a topic, the newest
+MAX_ATTEMPTS = 5
+BATCH = 200
+
+CLAIM = f"""
+update memories_duesummary
+set lease_until = %(until)s, attempts = attempts + 1, claims = claims + 1, updated_at = %(now)s
+where id = %(id)s and due_at <= %(now)s and {leases.FREE}
+returning *
+"""
+ALL_DUE = """
+insert into memories_duesummary
+  (id, workspace_id, conversation_id, due_at, claims, attempts, created_at, updated_at)
+select gen_random_uuid(), c.workspace_id, c.id, %(now)s, 0, 0, %(now)s, %(now)s
+from memories_conversation c
+where c.workspace_id = %(workspace)s and (%(all)s or c.id = any(%(ids)s::uuid[]))
+on conflict (conversation_id) do update
+  set due_at = %(now)s, attempts = 0, claims = memories_duesummary.claims + 1, lease_until = null
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TalkAudience:
+    """Whose talk it is: of one agent with one subject."""
+
+    subject_id: uuid.UUID | None
+    agent_id: uuid.UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewTalkSummary:
+    """A summary as it is to be; `text` is what its lines say."""
+
+    row: TalkSummary
+    text: str
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        row = self.row
+        return row.kind, row.subject_id, row.agent_id, row.conversation_id, row.name, row.ordinal
+
+
+def due_rows() -> list[uuid.UUID]:
+    """Conversations whose turn it is, and those whose worker died."""
+    now = timezone.now()
+    rows = DueSummary.objects.filter(leases.free(now), due_at__lte=now).order_by("due_at")
+    return list(rows.values_list("pk", flat=True)[:BATCH])
+
+
+def all_due(workspace_id: uuid.UUID) -> None:
+    """Have all summaries of a workspace made, as after an import."""
+    values = {"workspace": workspace_id, "all": True, "ids": [], "now": timezone.now()}
+    statements.execute(ALL_DUE, values)
+
+
+def start_again(index: WorkspaceIndex, conversations: Iterable[uuid.UUID]) -> int:
+    """What these conversations' summaries were made of has changed, in the caller's transaction:
+    they go at once, with all that their subjects' topics say, and are made anew. How many went."""
+    ids = list(conversations)
+    if not ids:
+        return 0
+    episodes = Episode.objects.filter(conversation__in=ids)
+    subjects = set(episodes.values_list("subject_id", flat=True).distinct())
+    about = Q(subject__in=subjects - {None})
+    if None in subjects:
+        about |= Q(subject=None)
+    rows = TalkSummary.objects.filter(workspace_id=index.workspace_id)
+    gone = list(
+        rows.filter(Q(conversation__in=ids) | (Q(kind=Kind.TOPIC) & about)).values_list(
+            "pk", flat=True
+        )
+    )
+    entries.remove(index, Layer.SUMMARIES, gone)
+    TalkSummary.objects.filter(pk__in=gone).delete()
+    values = {"workspace": index.workspace_id, "all": False, "ids": ids, "now": timezone.now()}
+    statements.execute(ALL_DUE, values)
+    return len(gone)
+
+
+def make(due_id: uuid.UUID) -> DueSummary | None:
+    """Make the summaries of a conversation that is due, and of the topics of its subjects; None
+    where another worker has it, or nothing is due."""
+    now = timezone.now()
+    claimed = statements.rows(CLAIM, {"id": due_id, "now": now, "until": leases.end()})
+    if not claimed:
+        return None
+    row = DueSummary(**claimed[0]._asdict())
+    row._state.adding = False
+    if row.attempts > MAX_ATTEMPTS:
+        held(row).delete()
+        return row
+    with leases.renewed(partial(held, row)):
+        index = workspace_index.index_of(row.workspace_id)
+        told = Episode.objects.filter(conversation=row.conversation_id, scope=MemoryScope.USER)
+        newest = list(told.order_by("-occurred_at", "-position")[:MOST])[::-1]
+        made: list[NewTalkSummary] = []
+        audiences: dict[TalkAudience, list[Episode]] = defaultdict(list)
+        for episode in newest:
+            audiences[TalkAudience(episode.subject_id, episode.agent_id)].append(episode)
+        for audience, episodes in audiences.items():
+            if len(episodes) >= FEWEST:
+                made += _of_conversation(row, audience, episodes)
+            made += _of_topics(row.workspace_id, audience)
+        write(index, row, list(audiences), made)
+    return row
+
+
+def held(row: DueSummary) -> Any:
+    """The row, as long as this claim of it stands."""
+    return DueSummary.objects.filter(pk=row.pk, claims=row.claims, lease_until__isnull=False)
+
+
+def _of_conversation(
+    row: DueSummary, audience: TalkAudience, episodes: Sequence[Episode]
+) -> list[NewTalkSummary]:
+    """Of the whole, by a model where one is configured; and of each stretch, in its own words."""
+    whole = summarize.made(
+        ConversationSummary(
+            workspace_id=row.workspace_id,
+            conversation_id=row.conversation_id,
+            agent_id=audience.agent_id,
+        ),
+        episodes,
+        room=ROOM,
+    )
+    new = partial(_new, row.workspace_id, audience, conversation_id=row.conversation_id)
+    made = [new(Kind.CONVERSATION, whole.lines, {e.pk: e for e in episodes}, rule=whole.rule)]
+    cited = citations(episode.pk for episode in episodes)
+    for ordinal in range(0, len(episodes), STRETCH):
+        stretch = episodes[ordinal : ordinal + STRETCH]
+        lines = [line for one in stretch if (line := _message(one, cited.get(one.pk, ())))]
+        of = {episode.pk: episode for episode in stretch}
+        made.append(new(Kind.STRETCH, lines, of, ordinal=ordinal // STRETCH))
+    return [one for one in made if one.row.lines]
+
+
+def _message(episode: Episode, cited: Spans) -> dict[str, Any] | None:
+    """The first sentences of a message; None where something in them is to be told no more."""
+    end = 0
+    for _, last in clauses.sentences(episode.content[: 2 * LONGEST_MESSAGE]):
+        if end and last > LONGEST_MESSAGE:
+            break
+        end = last
+    unsaid = any(weight == UNSAID and a < end for a, _, weight in cited)
+    return None if unsaid or not end else _line(episode.pk, 0, end)
+
+
+def _line(episode_id: uuid.UUID, start: int, end: int) -> dict[str, Any]:
+    return {"episode": str(episode_id), "start": start, "end": end}
+
+
+def _of_topics(workspace_id: uuid.UUID, audience: TalkAudience) -> list[NewTalkSummary]:
+    """What is believed of a subject about each topic, in the words that it stands on, in their
+    order."""
+    rows = Citation.objects.filter(
+        workspace_id=workspace_id,
+        fact__memory__is_head=True,
+        fact__memory__forgotten_at=None,
+        episode__subject=audience.subject_id,
+        episode__agent=audience.agent_id,
+        episode__scope=MemoryScope.USER,
+    )
+    cited_rows = list(rows.select_related("episode").order_by("-pk")[:MOST])[::-1]
+    newest = [(row, row.episode) for row in cited_rows if row.episode is not None]
+    quotes = [row.quote for row, _ in newest]
+    made = []
+    cited = citations(episode.pk for _, episode in newest)
+    for name, places in choose_sentences.topics(quotes).items():
+        lines: dict[tuple[str, int, int], dict[str, Any]] = {}
+        of: dict[uuid.UUID, Episode] = {}
+        chosen = sorted(
+            (newest[at] for at in places),
+            key=lambda pair: (pair[1].occurred_at, pair[1].position, pair[0].start),
+        )
+        for one, episode in chosen[-ON_TOPIC:]:
+            spans = cited.get(episode.pk, ())
+            if any(w == UNSAID and a < one.end and one.start < b for a, b, w in spans):
+                continue
+            line = _line(episode.pk, one.start, one.end)
+            lines.setdefault((line["episode"], one.start, one.end), line)
+            of[episode.pk] = episode
+        if lines:
+            own = list(lines.values())
+            made.append(_new(workspace_id, audience, Kind.TOPIC, own, of, name=name))
+    return made
+
+
+def _new(
+    workspace_id: uuid.UUID,
+    audience: TalkAudience,
+    kind: str,
+    lines: Lines,
+    of: Mapping[uuid.UUID, Episode],
+    *,
+    conversation_id: uuid.UUID | None = None,
+    name: str = "",
+    ordinal: int = 0,
+    rule: str = RULE,
+) -> NewTalkSummary:
+    """`of`: the episodes that the lines name, by id."""
+    lines = [{name: line[name] for name in line if name != "score"} for line in lines]
+    times = [episode.occurred_at for episode in of.values()]
+    row = TalkSummary(
+        workspace_id=workspace_id,
+        subject_id=audience.subject_id,
+        agent_id=audience.agent_id,
+        conversation_id=conversation_id,
+        kind=kind,
+        name=name,
+        ordinal=ordinal,
+        lines=lines,
+        rule=rule,
+        first_at=min(times),
+        last_at=max(times),
+    )
+    texts = [
+        line["text"]
+        if "text" in line
+        else of[uuid.UUID(line["episode"])].content[line["start"] : line["end"]]
+        for line in lines
+    ]
+    return NewTalkSummary(row, "\n".join(texts))
+
+
+def write(
+    index: WorkspaceIndex,
+    row: DueSummary,
+    audiences: Sequence[TalkAudience],
+    made: Sequence[NewTalkSummary],
+) -> bool:
+    """In the place of what there was, unless the claim was lost: what says the same stays."""
+    texts = {one.key: entries.texts_of(one.text) for one in made}
+    known = {
+        NewTalkSummary(old, "").key: old
+        for old in _there(row, audiences)
+    }  # fmt: skip
+    new = [one for one in made if one.key not in known or known[one.key].lines != one.row.lines]
+    vectors = due.embed_or_leave(index, [texts[one.key] for one in new])
+    with transaction.atomic(durable=True):
+        workspace_index.lock(index)
+        if not held(row).select_for_update().exists():
+            return False
+        there = {NewTalkSummary(old, "").key: old for old in _there(row, audiences)}
+        kept = {one.key for one in made} - {one.key for one in new}
+        gone = [old.pk for key, old in there.items() if key not in kept]
+        entries.remove(index, Layer.SUMMARIES, gone)
+        TalkSummary.objects.filter(pk__in=gone).delete()
+        TalkSummary.objects.bulk_create([one.row for one in new])
+        items = {
+            item.id: item
+            for item in rebuild.items_of_truth(Layer.SUMMARIES, [one.row.pk for one in new])
+        }
+        entries.write(index, [items[one.row.pk] for one in new], vectors)
+        held(row).delete()
+    return True
+
+
+def _there(row: DueSummary, audiences: Sequence[TalkAudience]) -> Iterable[TalkSummary]:
+    own = Q(conversation=row.conversation_id)
+    for one in audiences:
+        own |= Q(kind=Kind.TOPIC, subject=one.subject_id, agent=one.agent_id)
+    return TalkSummary.objects.filter(own, workspace_id=row.workspace_id)

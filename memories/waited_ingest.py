@@ -1,0 +1,58 @@
+"""An ingest inside a request of HTTP, whichever door it came through: what the worker has to do is
+waited for, by the front where there is one."""
+
+import time
+import uuid
+from collections.abc import MutableMapping
+from typing import Any
+
+from memories import ingest, outbox
+from memories.errors import Conflict
+from memories.ingest import IngestRequest
+from memories.models import MemorySession
+from memoryproject.front.wire import FRONT, SESSION, WAIT
+from workspaces.scope import Scope
+
+FIRST_LOOK, SLOWEST_LOOK = 0.02, 0.25  # seconds
+
+
+def session_waited_for(scope: Scope, environ: MutableMapping[str, Any]) -> MemorySession | None:
+    """The session of a request that the front sends again after it has waited; None of any other.
+    Raises Conflict where it was erased meanwhile."""
+    named = environ.get(SESSION)
+    return _row_of(scope.workspace_id, named) if named else None
+
+
+def ingest_and_wait(
+    scope: Scope, environ: MutableMapping[str, Any], request: IngestRequest, seconds: float
+) -> MemorySession:
+    """The session as it is after so many seconds, or earlier where it is final.
+
+    The front waits beside its processes, and then sends the same request again: it is told in
+    `environ`. Without a front, this looks again and again.
+    """
+    deadline = time.monotonic() + seconds
+    session = ingest.ingest(scope, request, seconds)
+    if session.mode != MemorySession.Mode.SYNC or session.is_final:
+        return session
+    if not session.claims:
+        outbox.post("run_session", session.pk)
+    left = deadline - time.monotonic()
+    if FRONT in environ:
+        if left > 0:
+            environ[WAIT] = [str(session.pk), left]
+        return session
+    # Until it is final, or is tried again later because a model failed, or the time is over.
+    pause = FIRST_LOOK
+    while not (session.is_final or session.is_postponed) and time.monotonic() < deadline:
+        time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
+        pause = min(pause * 1.5, SLOWEST_LOOK)
+        session = _row_of(session.workspace_id, session.pk)
+    return session
+
+
+def _row_of(workspace_id: uuid.UUID, session_id: uuid.UUID | str) -> MemorySession:
+    session = MemorySession.objects.filter(workspace_id=workspace_id, pk=session_id).first()
+    if session is None:
+        raise Conflict("What was sent was erased meanwhile.", code="erased")
+    return session

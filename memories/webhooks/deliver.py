@@ -1,0 +1,129 @@
+"""Sending what is due to an address: one after the other, each tried again after longer and longer
+waits, and given up at last where everybody can see it.
+
+No transaction is open while the other side is asked. A delivery may be sent twice, where its
+process died before it wrote what came of it: the id is the same.
+"""
+
+import json
+import time
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.utils import timezone
+
+from memories import leases, metrics
+from memories.errors import ProviderError
+from memories.events.shown_events import as_data
+from memories.models import ChangeEvent, Webhook, WebhookDelivery
+from memories.providers import post_webhook
+from memories.webhooks.signature import secrets_of, signed
+from memoryproject import crossings
+from memoryproject.postgres import visible
+from workspaces.expired import delete_some
+
+State = WebhookDelivery.State
+# Before the second attempt, the third, and so on; after the last it is given up.
+WAITS = tuple(
+    timedelta(seconds=each) for each in (10, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400)
+)
+GONE = 410  # whoever answers so wants no more
+KEPT = timedelta(days=30)
+TURN = 20.0  # seconds for one address, then others have their turn
+MOST_DUE = 100
+# One delivery at a time goes to an address: what hangs holds nobody else up.
+DUE = """
+select d.webhook_id, d.workspace_id from memories_webhookdelivery d
+join memories_webhook h on h.id = d.webhook_id and h.is_active
+where d.state = 'waiting' and d.next_attempt_at <= %(now)s
+group by d.webhook_id, d.workspace_id
+order by min(d.next_attempt_at) limit %(most)s
+"""
+
+
+def due() -> list[tuple[uuid.UUID, uuid.UUID]]:
+    """Hooks that have something to hear, each with its workspace; who waits longest first."""
+    with crossings.everywhere(), connection.cursor() as cursor:
+        cursor.execute(DUE, {"now": timezone.now(), "most": MOST_DUE})
+        return [(hook, workspace) for hook, workspace in cursor.fetchall()]
+
+
+def deliver_due(webhook_id: uuid.UUID, workspace_id: uuid.UUID) -> int:
+    """Send what is due to one address, for a turn; the number of tries. 0 where another process is
+    at it."""
+    until, tries = time.monotonic() + TURN, 0
+    with visible.only(workspace_id):
+        while time.monotonic() < until and (delivery := _claim(webhook_id)):
+            _send(delivery)
+            tries += 1
+    return tries
+
+
+@transaction.atomic(durable=True)
+def _claim(webhook_id: uuid.UUID) -> WebhookDelivery | None:
+    hook = Webhook.objects.select_for_update(skip_locked=True).filter(pk=webhook_id).first()
+    if hook is None or not hook.is_active:
+        return None
+    now = timezone.now()
+    own = WebhookDelivery.objects.filter(webhook=hook, state=State.WAITING)
+    if own.filter(lease_until__gt=now, lease_until__lte=now + leases.FAR).exists():
+        return None
+    delivery = own.filter(next_attempt_at__lte=now).order_by("next_attempt_at", "id").first()
+    if delivery is None:
+        return None
+    delivery.attempts += 1
+    delivery.claims += 1
+    delivery.lease_until = now + timedelta(seconds=2 * post_webhook.LONGEST) + leases.LEASE
+    delivery.save(update_fields=["attempts", "claims", "lease_until", "updated_at"])
+    delivery.webhook = hook
+    return delivery
+
+
+def _send(delivery: WebhookDelivery) -> None:
+    now = timezone.now()
+    body = json.dumps(message_of(delivery), separators=(",", ":")).encode()
+    secrets = secrets_of(delivery.webhook, now)
+    headers = signed(secrets, str(delivery.pk), int(now.timestamp()), body)
+    allowed = tuple(settings.WEBHOOK_ALLOWED_HOSTS)
+    status, error = None, ""
+    try:
+        status = post_webhook.post(delivery.webhook.url, headers, body, allowed)
+    except ProviderError as failure:
+        error = str(failure)[:300]
+    _write(delivery, status, error)
+
+
+def _write(delivery: WebhookDelivery, status: int | None, error: str) -> None:
+    """What came of an attempt; nothing where somebody else has the row by now."""
+    now = timezone.now()
+    values: dict[str, Any] = {"status": status, "error": error, "lease_until": None}
+    if status is not None and 200 <= status < 300:
+        values |= {"state": State.DELIVERED, "delivered_at": now, "next_attempt_at": None}
+    elif status == GONE or delivery.attempts > len(WAITS):
+        values |= {"state": State.GIVEN_UP, "next_attempt_at": None}
+    else:
+        values |= {"next_attempt_at": now + WAITS[delivery.attempts - 1]}
+    rows = WebhookDelivery.objects.filter(pk=delivery.pk, claims=delivery.claims)
+    rows.update(**values, updated_at=now)
+    metrics.count("webhook_deliveries", outcome=values.get("state", "failed"))
+
+
+def message_of(delivery: WebhookDelivery) -> dict[str, Any]:
+    """What an address is told: ids and states, and nothing of what was said."""
+    about = {"type": delivery.kind, "at": delivery.happened_at.isoformat()}
+    if delivery.item is not None:
+        event = ChangeEvent(
+            kind=delivery.kind, item=delivery.item, state=delivery.item_state,
+            created_at=delivery.happened_at,
+        )  # fmt: skip
+        about = as_data(event)
+    return {**about, "id": str(delivery.pk), "workspaceId": str(delivery.workspace_id)}
+
+
+def prune() -> int:
+    """Take away what was sent or given up long ago; the number of rows."""
+    over = WebhookDelivery.objects.filter(created_at__lt=timezone.now() - KEPT)
+    return delete_some(over.exclude(state=State.WAITING))

@@ -1,0 +1,273 @@
+"""What crosses workspaces: a few named functions of the database. They belong to a role that nobody
+logs in as, and which the policies let through; each does one thing and gives ids, or yes and no.
+
+`memoryproject/walls.py` makes them. Who asks them narrows what is visible by the answer
+(`memoryproject/postgres/visible.py`), and only then reads rows.
+"""
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from django.db import connection
+
+from memoryproject.postgres import prepared, visible
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """A function: what it takes and gives, in SQL, and its query. `reads` are its tables, `rights`
+    what else it needs of the first of them; `how` is what its definition says beside."""
+
+    name: str
+    takes: str
+    gives: str
+    query: str
+    reads: tuple[str, ...]
+    rights: str = ""
+    how: str = "stable"
+
+    @property
+    def signature(self) -> str:
+        return f"{self.name}({self.takes})"
+
+
+ALL_WORKSPACES = Crossing(
+    "cross_all_workspaces", "", "uuid[]",
+    "select array(select id from workspaces_workspace"
+    " union select workspace_id from workspaces_workspaceremoval)",
+    ("workspaces_workspace", "workspaces_workspaceremoval"),
+)  # fmt: skip
+WORKSPACE_OF_KEY = Crossing(
+    "cross_workspace_of_key", "text", "uuid",
+    "select workspace_id from workspaces_apikey where prefix = $1",
+    ("workspaces_apikey",),
+)  # fmt: skip
+WORKSPACES_OF_USER = Crossing(
+    "cross_workspaces_of_user", "uuid", "uuid[]",
+    "select case when exists (select 1 from workspaces_user"
+    "                         where id = $1 and is_superuser and is_active) then null"
+    " else array(select workspace_id from workspaces_membership where user_id = $1) end",
+    ("workspaces_user", "workspaces_membership"),
+)  # fmt: skip
+WORKSPACE_OF_INVITATION = Crossing(
+    "cross_workspace_of_invitation", "uuid", "uuid",
+    "select workspace_id from workspaces_invitation where id = $1",
+    ("workspaces_invitation",),
+)  # fmt: skip
+WORKSPACES_INVITING = Crossing(
+    "cross_workspaces_inviting", "text", "uuid[]",
+    "select array(select distinct workspace_id from workspaces_invitation"
+    " where upper(email) = upper($1) and accepted_at is null and revoked_at is null)",
+    ("workspaces_invitation",),
+)  # fmt: skip
+# The kinds of rows that tasks are about.
+OF_ROWS = (
+    "memories_conversationsummary",
+    "memories_document",
+    "memories_duesummary",
+    "memories_erasure",
+    "memories_featureset",
+    "memories_memorysession",
+    "memories_syncrun",
+    "workspaces_workspaceremoval",
+)
+WORKSPACE_OF_ROW = Crossing(
+    "cross_workspace_of_row", "text, uuid", "uuid",
+    "select case $1 "
+    + " ".join(
+        f"when '{name}' then (select workspace_id from {name} where id = $2)" for name in OF_ROWS
+    )
+    + " end",
+    OF_ROWS,
+)  # fmt: skip
+# Those for which a front waits are of any workspace.
+WORKSPACES_OF_SESSIONS = Crossing(
+    "cross_workspaces_of_sessions", "uuid[]", "uuid[]",
+    "select array(select distinct workspace_id from memories_memorysession where id = any ($1))",
+    ("memories_memorysession",),
+)  # fmt: skip
+# Whose digests prove what a caller shows. They are compared here, and given to nobody.
+PROVEN = ("workspaces_apikey", "workspaces_invitation", "workspaces_serverkey")
+PROVES = Crossing(
+    "cross_proves", "text, uuid, bytea", "boolean",
+    "select coalesce($3 = case $1 "
+    + " ".join(f"when '{name}' then (select digest from {name} where id = $2)" for name in PROVEN)
+    + " end, false)",
+    PROVEN,
+)  # fmt: skip
+PASSWORD_OF = Crossing(
+    "cross_password_of", "uuid", "text",
+    "select password::text from workspaces_user where id = $1",
+    ("workspaces_user",),
+)  # fmt: skip
+ANY_PASSWORD_BEGINS = Crossing(
+    "cross_any_password_begins", "text", "boolean",
+    "select exists (select 1 from workspaces_user where starts_with(password, $1))",
+    ("workspaces_user",),
+)  # fmt: skip
+# Lines of the audit are only added. Of what is erased these empty them, and take them with their
+# workspace.
+VISIBLE = f"(select nullif(current_setting('{visible.SETTING}', true), '')::uuid[])::uuid[]"
+ERASING = "select set_config('memoryproject.erasing', 'on', true); "
+BLANK_AUDIT = Crossing(
+    "cross_blank_audit", "uuid[]", "bigint",
+    f"{ERASING}with done as ("
+    "update workspaces_auditentry set before = null, after = null, reason = '',"
+    " salt = null"
+    f" where id = any ($1) and workspace_id = any ({VISIBLE}) returning 1)"
+    " select count(*) from done",
+    ("workspaces_auditentry",),
+    rights="update (before, after, reason, salt)",
+    how="volatile",
+)  # fmt: skip
+REMOVE_AUDIT = Crossing(
+    "cross_remove_audit", "uuid, bigint", "bigint",
+    f"{ERASING}with done as (delete from workspaces_auditentry where id = any (array("
+    "   select a.id from workspaces_auditentry a join workspaces_workspaceremoval r"
+    "     on r.workspace_id = a.workspace_id and r.state = 'running'"
+    "   where a.workspace_id = $1 limit $2)) returning 1)"
+    " select count(*) from done",
+    ("workspaces_auditentry", "workspaces_workspaceremoval"),
+    rights="delete",
+    how="volatile",
+)  # fmt: skip
+REMOVE_MARKS = Crossing(
+    "cross_remove_marks", "uuid, bigint", "bigint",
+    f"{ERASING}with done as (delete from workspaces_auditmark where line_id = any (array("
+    "   select m.line_id from workspaces_auditmark m join workspaces_workspaceremoval r"
+    "     on r.workspace_id = m.workspace_id and r.state = 'running'"
+    "   where m.workspace_id = $1 limit $2)) returning 1)"
+    " select count(*) from done",
+    ("workspaces_auditmark", "workspaces_workspaceremoval"),
+    rights="delete",
+    how="volatile",
+)  # fmt: skip
+VOUCHES = Crossing(
+    "cross_vouches", "text, text", "boolean",
+    "select coalesce($2 = encode(sha256(key || sha256(key || convert_to($1, 'UTF8'))), 'hex'),"
+    " false) from memoryproject_voucher_key",
+    ("memoryproject_voucher_key",),
+)  # fmt: skip
+CROSSINGS = (
+    ALL_WORKSPACES,
+    WORKSPACE_OF_ROW,
+    WORKSPACES_OF_SESSIONS,
+    WORKSPACE_OF_KEY,
+    WORKSPACES_OF_USER,
+    WORKSPACE_OF_INVITATION,
+    WORKSPACES_INVITING,
+    PROVES,
+    PASSWORD_OF,
+    ANY_PASSWORD_BEGINS,
+    BLANK_AUDIT,
+    REMOVE_AUDIT,
+    REMOVE_MARKS,
+    VOUCHES,
+)
+
+
+def workspace_of_key(prefix: str) -> uuid.UUID | None:
+    """Where a key with this prefix opens, if it proves itself."""
+    return _asked(WORKSPACE_OF_KEY, prefix)
+
+
+def is_member_anywhere(user_id: uuid.UUID) -> bool:
+    """Whether a person is a member of any workspace, or an administrator of the server."""
+    return _asked(WORKSPACES_OF_USER, user_id) != []
+
+
+def narrow_to_user(user_id: uuid.UUID) -> None:
+    """Until the `visible.only` ends that this stands in, rows of the workspaces that a person is a
+    member of; of all for an administrator of the server."""
+    ids = _asked(WORKSPACES_OF_USER, user_id)
+    if ids is None:
+        visible.narrow_to(visible.EVERYTHING)
+    else:
+        visible.narrow(*ids)
+
+
+def workspace_of_invitation(invitation_id: uuid.UUID) -> uuid.UUID | None:
+    return _asked(WORKSPACE_OF_INVITATION, invitation_id)
+
+
+def workspaces_inviting(email: str) -> list[uuid.UUID]:
+    """Those that have asked this address, and have no answer yet."""
+    return _asked(WORKSPACES_INVITING, email) or []
+
+
+def workspaces_of_sessions(ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+    return _asked(WORKSPACES_OF_SESSIONS, list(ids)) or []
+
+
+def proves(table: str, row_id: uuid.UUID, digest: bytes) -> bool:
+    """Whether a row of one of PROVEN has this digest."""
+    return bool(_asked(PROVES, table, row_id, digest))
+
+
+def any_password_begins(start: str) -> bool:
+    """Whether somebody's hash is of the kind that begins so."""
+    return bool(_asked(ANY_PASSWORD_BEGINS, start))
+
+
+def blank_audit(lines: Mapping[uuid.UUID, uuid.UUID]) -> int:
+    """Take the values out of lines, each with its workspace; how many."""
+    with visible.only(*set(lines.values())):
+        return int(_asked(BLANK_AUDIT, list(lines)))
+
+
+def remove_audit(workspace_id: uuid.UUID, limit: int) -> int:
+    """Delete lines of a workspace whose removal is under way; how many."""
+    return int(_asked(REMOVE_AUDIT, workspace_id, limit))
+
+
+def remove_marks(workspace_id: uuid.UUID, limit: int) -> int:
+    """The same with the marks of its lines."""
+    return int(_asked(REMOVE_MARKS, workspace_id, limit))
+
+
+@contextmanager
+def of_row(table: str, row_id: uuid.UUID) -> Iterator[None]:
+    """Inside, rows of the workspace that a row belongs to; none where there is no such row.
+    `table` is one of OF_ROWS."""
+    workspace_id = _asked(WORKSPACE_OF_ROW, table, row_id)
+    with visible.only(*([workspace_id] if workspace_id else [])):
+        yield
+
+
+def all_workspaces() -> list[uuid.UUID]:
+    """Those that are there, and those that are being removed or were."""
+    return _asked(ALL_WORKSPACES) or []
+
+
+@contextmanager
+def everywhere() -> Iterator[None]:
+    """Inside, rows of all workspaces: for looking what is due, for sums and for administrators of
+    the server. What is then done to rows of one is done under `visible.only`."""
+    with visible.as_set(visible.EVERYTHING):
+        yield
+
+
+def are_made() -> bool:
+    """Whether this database has the functions, and policies that fit them: one that was never
+    migrated has none, one of an older release not all."""
+    with connection.cursor() as cursor:
+        text = "select bool_and(to_regprocedure(name) is not null) from unnest(%s::text[]) name"
+        cursor.execute(text, [[each.signature for each in CROSSINGS]])
+        return bool(cursor.fetchone()[0])
+
+
+def _asked(crossing: Crossing, *values: Any) -> Any:
+    wrapper = prepared.live_wrapper()
+    names = [f"v{place}" for place in range(len(values))]
+    text = f"select {crossing.name}({', '.join(f'%({name})s' for name in names)}) as answer"
+    given = dict(zip(names, values, strict=True))
+    if prepared.is_open_to(wrapper):
+        return prepared.ask(wrapper, text, given).rows(tuple)[0][0]
+    with wrapper.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+        row = cursor.execute(text, given, prepare=True, binary=True).fetchone()
+        assert row is not None
+        return row[0]

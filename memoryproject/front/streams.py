@@ -1,0 +1,203 @@
+"""Event streams and chat: a process tells what comes, the front passes it on to whom it is for.
+
+A web process answers the request first: who asks, and what they may hear, stands in the ticket of
+its answer. One of the processes with an event loop, which come to a socket beside the other one,
+then sends parts as they come: {"streams": numbers} with a body, and {"ended": number}. To it go
+{"open": number, "ticket"} and {"close": number}. Whoever reads too slowly is dropped: an event
+stream begins again where it stopped.
+"""
+
+import asyncio
+import logging
+import os
+import socket
+import struct
+from collections import Counter, deque
+from contextlib import suppress
+from itertools import count
+from typing import Any, cast
+
+from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
+
+from memoryproject.front.bodies import FILES
+from memoryproject.front.pools import PoolReply
+from memoryproject.front.requests import Refusal, Request
+from memoryproject.front.wire import Frames, packed
+
+log = logging.getLogger("memoryproject.front")
+
+MOST_OF_TENANT = 2_000
+LARGEST_WAITING = 2**20  # bytes that wait for one reader
+LOOKED_AGAIN = 0.1  # seconds, where so many are on their way to it
+# In the kernel's tcp_info: bytes that the other side has confirmed.
+CONFIRMED = struct.Struct("=Q")
+CONFIRMED_AT = 120
+CHUNK = 8  # bytes beside those of a part, at least
+
+
+def streams_socket(front: str) -> str:
+    """Where processes that tell what comes meet the front, which the others meet at `front`."""
+    return f"{front}.streams"
+
+
+class ClientConnection:
+    """The connection of the client at this address and port: how much of what was written it has
+    taken. The HTTP server below us takes all that it is given."""
+
+    def __init__(self, address: str, port: str) -> None:
+        self.peer = address, port
+        self.file = next((file for file in map(int, os.listdir(FILES)) if self._is(file)), -1)
+
+    def _is(self, file: int) -> bool:
+        try:
+            seen = socket.socket(fileno=file)
+        except OSError:
+            return False
+        try:
+            if seen.family not in (socket.AF_INET, socket.AF_INET6):
+                return False
+            host, port = seen.getpeername()[:2]
+            return (str(host), str(port)) == self.peer
+        except OSError:
+            return False
+        finally:
+            seen.detach()  # it is not ours
+
+    def confirmed(self) -> int | None:
+        """Bytes that have arrived there, since it was opened; None where nobody can say."""
+        with suppress(OSError, AttributeError, struct.error), self._own() as own:
+            info = own.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
+            return int(CONFIRMED.unpack_from(info, CONFIRMED_AT)[0])
+        return None
+
+    def close(self) -> None:
+        """Its owner reads that it has ended."""
+        with suppress(OSError), self._own() as own:
+            own.shutdown(socket.SHUT_RDWR)
+
+    def _own(self) -> socket.socket:
+        """Raises OSError where the connection is gone, or its number another's."""
+        if not self._is(self.file):
+            raise OSError("gone")
+        return socket.socket(fileno=os.dup(self.file))
+
+
+class Stream:
+    """What waits for one reader, and whether its process will send more."""
+
+    def __init__(self) -> None:
+        self.parts: deque[bytes] = deque()
+        self.size = 0
+        self.has_ended = self.is_slow = False
+        self._changed = asyncio.Event()
+
+    def put(self, part: bytes) -> None:
+        if self.size + len(part) > LARGEST_WAITING:
+            self.is_slow = True
+            self.end()
+            return
+        self.parts.append(part)
+        self.size += len(part)
+        self._changed.set()
+
+    def end(self) -> None:
+        self.has_ended = True
+        self._changed.set()
+
+    async def next_part(self) -> bytes:
+        """All that waits; empty at the end."""
+        while not self.parts and not self.has_ended:
+            self._changed.clear()
+            await self._changed.wait()
+        whole = b"" if self.is_slow else b"".join(self.parts)
+        self.parts.clear()
+        self.size = 0
+        return whole
+
+
+class StreamConnection(asyncio.Protocol):
+    """A process that tells what comes."""
+
+    def __init__(self, owner: "Streams") -> None:
+        self.owner = owner
+        self.frames = Frames()
+        self.streams: dict[int, Stream] = {}
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's own is none by its class
+        self.owner.connections.append(self)
+
+    def data_received(self, data: bytes) -> None:
+        for head, body in self.frames.feed(data):
+            for number in head.get("streams", ()):
+                if number in self.streams:  # its reader may have gone meanwhile
+                    self.streams[number].put(body)
+            if (ended := self.streams.get(head.get("ended", 0))) is not None:
+                ended.end()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.owner.connections.remove(self)
+        for stream in self.streams.values():
+            stream.end()
+
+
+class Streams:
+    def __init__(self) -> None:
+        self.connections: list[StreamConnection] = []
+        self.of_tenant: Counter[str] = Counter()
+        self.dropped = 0
+        self._numbers = count(1)
+
+    @property
+    def open(self) -> int:
+        return sum(len(each.streams) for each in self.connections)
+
+    async def pass_on(self, request: Request, reply: PoolReply, proto: Any) -> None:
+        """Until its process or its reader ends it. Raises Refusal where there is no process, or the
+        tenant has too many."""
+        if not self.connections:
+            raise Refusal(503, "The process for streams does not answer.", "busy", wait=2)
+        if self.of_tenant[request.tenant] >= MOST_OF_TENANT:
+            raise Refusal(429, "Too many streams are open.", "share", wait=15)
+        connection = min(self.connections, key=lambda each: len(each.streams))
+        number, stream = next(self._numbers), Stream()
+        connection.streams[number] = stream
+        self.of_tenant[request.tenant] += 1
+        ticket = {**reply.head["stream"], "requestId": request.request_id}
+        connection.transport.write(packed({"open": number, "ticket": ticket}))
+        watcher = asyncio.ensure_future(proto.client_disconnect())
+        watcher.add_done_callback(lambda _: stream.end())
+        try:
+            await self._copy(request, reply, stream, proto)
+        finally:
+            watcher.cancel()
+            del connection.streams[number]
+            self.of_tenant[request.tenant] -= 1
+            connection.transport.write(packed({"close": number}))
+
+    async def _copy(self, request: Request, reply: PoolReply, stream: Stream, proto: Any) -> None:
+        environ = request.environ
+        client = ClientConnection(environ["REMOTE_ADDR"], environ["REMOTE_PORT"])
+        before, sent = client.confirmed(), 0
+        headers = [(name.lower(), value) for name, value in reply.head["headers"]]
+        kept = [header for header in headers if header[0] != "content-length"]
+        out = proto.response_stream(reply.head["status"], kept)
+        part = reply.body
+        try:
+            while part or not stream.has_ended:
+                if part:
+                    await out.send_bytes(part)
+                    sent += len(part) + CHUNK
+                # What is given to the server below us waits there, as much as it is.
+                while before is not None and not stream.has_ended:
+                    taken = (client.confirmed() or before + sent) - before
+                    if sent - taken < LARGEST_WAITING:
+                        sent = max(sent, taken)
+                        break
+                    await asyncio.sleep(LOOKED_AGAIN)
+                part = await stream.next_part()
+        except ProtocolClosed:
+            log.debug("the reader of a stream went")
+        if stream.is_slow:
+            self.dropped += 1
+            client.close()

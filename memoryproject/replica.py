@@ -1,0 +1,254 @@
+"""A read replica: it answers who only reads, where it has what they have seen already.
+
+What is read of it is read as of the server itself: for one request this thread's connection is the
+replica's. Whatever the database refuses there is asked of the server again; a replica that does not
+answer is left alone until it does, one that lags until it has caught up. Positions are those of
+the write-ahead log, in bytes.
+"""
+
+import logging
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
+from django.db.backends.postgresql import base
+from django.db.utils import DatabaseErrorWrapper
+from django.utils.functional import cached_property
+from psycopg import errors
+
+from memoryproject import databases
+from memoryproject.front.wire import POSITION, SESSION
+from memoryproject.postgres import login_check
+from memoryproject.postgres.base import DatabaseWrapper
+from memoryproject.postgres.connection import ServerSilent
+
+log = logging.getLogger(__name__)
+
+LOOKED_EVERY = 1.0  # seconds between looks at how far the server is
+AGAIN = 1.0  # seconds between tries of a replica that did not answer
+CONNECT, ANSWER = 2, 4.0  # seconds; what takes longer there, the server is asked
+WRITTEN = "select (pg_current_wal_insert_lsn() - '0/0')::int8"
+# Where it was promoted, or is none, it has what it has written.
+REPLAYED = "select (coalesce(pg_last_wal_replay_lsn(), pg_current_wal_lsn()) - '0/0')::int8"
+Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+def is_used() -> bool:
+    return bool(settings.DATABASE_REPLICA_URL)
+
+
+def written() -> int | None:
+    """How far the server's log is; None where it does not say, because it takes no changes."""
+    wrapper = connections[DEFAULT_DB_ALIAS]
+    try:
+        wrapper.close_if_unusable_or_obsolete()
+        with wrapper.cursor() as cursor:
+            cursor.execute(WRITTEN)
+            return int(cursor.fetchone()[0])
+    except (DatabaseError, InterfaceError):
+        return None
+
+
+class NotingErrors(DatabaseErrorWrapper):
+    """As Django's; the wrapper knows afterwards what went wrong."""
+
+    def __init__(self, wrapper: "ReplicaWrapper") -> None:
+        super().__init__(wrapper)
+        self.replica = wrapper
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, psycopg.Error):
+            self.replica.failed = error
+        super().__exit__(kind, error, trace)
+
+
+class ReplicaWrapper(DatabaseWrapper):
+    """The connection of one thread. `failed` is the last error of its database."""
+
+    failed: psycopg.Error | None = None
+
+    @cached_property
+    def wrap_database_errors(self) -> NotingErrors:
+        return NotingErrors(self)
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Nobody waits for it for long, and that it is silent says nothing of the server."""
+        own = {**conn_params, "connect_timeout": CONNECT}
+        made = base.DatabaseWrapper.get_new_connection(self, own)
+        made.answer_within = ANSWER
+        login_check.settle(made, self.settings_dict["LIMITS"])
+        return made
+
+
+def new_wrapper() -> ReplicaWrapper:
+    url = settings.DATABASE_REPLICA_URL
+    has_login = settings.APP_DATABASE_URL or settings.EMBEDDED_POSTGRES is not None
+    login = databases.external(
+        url, url if has_login else "", settings.DATABASE_ROLE, settings.DATABASE_LIMITS
+    )
+    return ReplicaWrapper({**connections[DEFAULT_DB_ALIAS].settings_dict, **login})
+
+
+def replayed(wrapper: ReplicaWrapper) -> int:
+    """How far the replica is."""
+    with instead(wrapper), wrapper.cursor() as cursor:
+        cursor.execute(REPLAYED)
+        return int(cursor.fetchone()[0])
+
+
+@contextmanager
+def instead(wrapper: ReplicaWrapper) -> Iterator[None]:
+    """Inside, this thread's connection is the replica's."""
+    own = connections[DEFAULT_DB_ALIAS]
+    connections[DEFAULT_DB_ALIAS] = wrapper
+    try:
+        yield
+    finally:
+        connections[DEFAULT_DB_ALIAS] = own
+
+
+@dataclass(slots=True)
+class Replica:
+    """What a process knows of it."""
+
+    position: int = 0  # it is as far as this, or farther
+    looked_at: float = float("-inf")
+    # When the server was how far: the replica has to have what is older than may be missing.
+    server: deque[tuple[float, int]] = field(default_factory=deque)
+    least: int = 0
+    lags: bool = False
+    trying: threading.Thread | None = None
+
+    def serves(self, wrapper: ReplicaWrapper, wanted: int) -> bool:
+        """Whether it answers who has seen the server at `wanted`."""
+        if self.trying is not None:
+            return False
+        try:
+            if time.monotonic() - self.looked_at > LOOKED_EVERY:
+                self.look(wrapper)
+            if self.position < wanted:
+                self.position = replayed(wrapper)
+        except (DatabaseError, InterfaceError) as error:
+            wrapper.close()
+            wrapper.failed = None
+            self.leave(error)
+            return False
+        return self.position >= max(wanted, self.least)
+
+    def look(self, wrapper: ReplicaWrapper) -> None:
+        now = time.monotonic()
+        if (position := written()) is not None:
+            self.server.append((now, position))
+        while self.server and self.server[0][0] < now - settings.DATABASE_REPLICA_LAG:
+            self.least = self.server.popleft()[1]
+        self.position, self.looked_at = replayed(wrapper), now
+        if (self.position < self.least) != self.lags:
+            self.lags = not self.lags
+            log.warning("the replica %s", "lags and is not asked" if self.lags else "caught up")
+
+    def leave(self, error: BaseException) -> None:
+        """Ask it no more, until it answers a try in the background."""
+        log.warning("the replica is not asked until it answers again: %s", error)
+        self.trying = threading.Thread(target=self._try, name="replica", daemon=True)
+        self.trying.start()
+
+    def _try(self) -> None:
+        while True:
+            time.sleep(AGAIN)
+            wrapper = new_wrapper()
+            with suppress(DatabaseError, InterfaceError), closing(wrapper):
+                self.position = replayed(wrapper)
+                break
+        log.warning("the replica answers again")
+        self.trying = None
+
+
+class ReplicaReads:
+    """A WSGI application whose requests change nothing: the replica answers those it can."""
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+        self._own = threading.local()
+
+    def __call__(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        if SESSION not in environ:  # what has just been waited for is read where it was written
+            wrapper = self._wrapper()
+            if _replica.serves(wrapper, environ.get(POSITION) or 0):
+                parts = self._answer(wrapper, environ, start_response)
+                if parts is not None:
+                    environ.pop(POSITION, None)
+                    return parts
+                environ["wsgi.input"].seek(0)
+        answer = self.application(environ, start_response)
+        environ[POSITION] = written()
+        return answer
+
+    def _wrapper(self) -> ReplicaWrapper:
+        wrapper: ReplicaWrapper | None = getattr(self._own, "wrapper", None)
+        if wrapper is None:
+            wrapper = self._own.wrapper = new_wrapper()
+        return wrapper
+
+    def _answer(
+        self, wrapper: ReplicaWrapper, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> list[bytes] | None:
+        """None where the server is to be asked instead."""
+        tried: dict[str, Any] = dict(environ)
+        heads: list[tuple[Any, ...]] = []
+        with instead(wrapper):
+            answer: Any = self.application(tried, lambda *head: heads.append(head))
+            is_whole = not getattr(answer, "streaming", False)
+            parts = list(answer) if is_whole else []
+            answer.close()
+        error, wrapper.failed = wrapper.failed, None
+        if error is not None and is_gone(error):
+            wrapper.close()
+            _replica.leave(error)
+        if error is not None or not is_whole:
+            return None
+        environ.update(tried)
+        start_response(*heads[0])
+        return parts
+
+
+class WithPosition:
+    """A WSGI application that says how far the server's log is after each request."""
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+
+    def __call__(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        answer = self.application(environ, start_response)
+        environ[POSITION] = written()
+        return answer
+
+
+def is_gone(error: psycopg.Error) -> bool:
+    """Whether it is the replica that is unwell, not the statement or its moment."""
+    if isinstance(error, errors.QueryCanceled | errors.SerializationFailure):
+        return isinstance(error, ServerSilent)
+    return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+
+
+_replica = Replica()
+
+
+def _forget() -> None:
+    """A forked process has no thread, and looks for itself."""
+    global _replica
+    _replica = Replica()
+
+
+os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,148 @@
+"""Event streams: the front passes on what another process tells, as it comes."""
+
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
+
+import pytest
+
+from memoryproject.address import reserve
+from memoryproject.front.lanes import Options
+from memoryproject.front.streams import LARGEST_WAITING, Stream
+from tests.live_server import PATIENCE, ROOT, strangers_environment, wait_for
+
+GRANIAN = (sys.executable, "-m", "granian", "--http", "1", "--no-ws", "--log-level", "error")
+PATH = "/api/v1/events"
+Ask = Callable[[str], HTTPResponse]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("streams")
+
+
+@pytest.fixture(scope="module")
+def port(folder: Path) -> Iterator[int]:
+    with reserve("127.0.0.1", 0) as held:
+        port = int(held.getsockname()[1])
+    options = Options(str(folder / "front"), 1000, 20.0)
+    words = ["--interface", "rsgi", "--port", str(port), "memoryproject.front.server:app"]
+    env = strangers_environment() | options.as_variable()
+    with subprocess.Popen([*GRANIAN, *words], cwd=ROOT, env=env) as process:
+        assert wait_for(lambda: is_live(port))
+        yield port
+        process.terminate()
+
+
+def teller(folder: Path, *words: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "tests.streams_process", str(folder / "front"), str(folder)]
+    return subprocess.Popen([*command, *words], cwd=ROOT, env=strangers_environment())
+
+
+@pytest.fixture(scope="module")
+def streams(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    with teller(folder) as process:
+        assert wait_for(lambda: is_live(port, f"{PATH}?once"))
+        yield process
+        process.kill()
+
+
+@pytest.fixture
+def ask(port: int) -> Iterator[Ask]:
+    with ExitStack() as stack:
+
+        def ask(how: str) -> HTTPResponse:
+            made = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+            stack.callback(made.close)
+            made.request("GET", f"{PATH}?{how}")
+            return made.getresponse()
+
+        yield ask
+
+
+def is_live(port: int, path: str = "/health/live") -> bool:
+    asked = HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        asked.request("GET", path)
+        return asked.getresponse().status == 200
+    except OSError:
+        return False
+    finally:
+        asked.close()
+
+
+@pytest.mark.xdist_group("front_streams")
+def test_streams_without_a_process_are_a_503(folder: Path, port: int) -> None:
+    with teller(folder, "--answers-only") as process:
+        made = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        made.request("GET", f"{PATH}?once")
+        answer = made.getresponse()
+        assert (answer.status, answer.headers["Content-Type"]) == (503, "application/problem+json")
+        made.close()
+        process.kill()
+
+
+@pytest.mark.xdist_group("front_streams")
+@pytest.mark.usefixtures("streams")
+def test_an_event_comes_before_the_stream_ends(ask: Ask) -> None:
+    answer = ask("ever")
+    assert answer.headers["Content-Type"] == "text/event-stream"
+    assert answer.read(17) == b"first;data: hello"
+
+
+@pytest.mark.xdist_group("front_streams")
+@pytest.mark.usefixtures("streams")
+@pytest.mark.parametrize(("how", "told"), [("once", b"data: hello\n\n"), ("broken", b"")])
+def test_a_stream_ends_when_its_process_ends_it(ask: Ask, how: str, told: bytes) -> None:
+    assert ask(how).read() == b"first;" + told
+
+
+@pytest.mark.xdist_group("front_streams")
+@pytest.mark.usefixtures("streams")
+def test_a_reader_that_goes_ends_its_stream(folder: Path, port: int) -> None:
+    (folder / "closed").unlink(missing_ok=True)
+    with socket.create_connection(("127.0.0.1", port)) as made:
+        made.sendall(f"GET {PATH}?ever HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        assert b"200" in made.recv(100)
+    assert wait_for((folder / "closed").exists)
+
+
+@pytest.mark.xdist_group("front_streams")
+@pytest.mark.usefixtures("streams")
+def test_a_reader_that_is_too_slow_is_dropped(folder: Path, port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port)) as made:
+        made.sendall(f"GET {PATH}?flood HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        assert wait_for((folder / "dropped").exists)
+        assert wait_for(lambda: has_ended(made))
+    assert is_live(port)
+
+
+def has_ended(made: socket.socket) -> bool:
+    """What was on its way is still there to be read."""
+    try:
+        return made.recv(2**20) == b""
+    except ConnectionResetError:
+        return True
+
+
+@pytest.mark.xdist_group("front_streams")
+def test_a_stream_ends_with_its_process(
+    ask: Ask, streams: subprocess.Popen[bytes], folder: Path
+) -> None:
+    answer = ask("ever")
+    assert answer.read(17) == b"first;data: hello"
+    streams.kill()
+    answer.read()
+
+
+def test_what_waits_for_one_reader_is_bounded() -> None:
+    stream = Stream()
+    stream.put(b"x" * LARGEST_WAITING)
+    assert not stream.is_slow
+    stream.put(b"x")
+    assert stream.is_slow
+    assert stream.has_ended

@@ -1,0 +1,93 @@
+"""The guides' code runs as it stands there, and prints what stands below it; the OpenAPI file's
+samples do what they say."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.api_operations import Operation, declared, operations
+from tests.client_environments import python_with
+from tests.live_server import ROOT, Server, measured
+from tests.test_clients import TOGETHER
+
+GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
+BLOCK = re.compile(r"^```(py|text)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+MARK = "--- the next block ---"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("guides"), env=measured())
+    try:
+        yield server.wait_until_ready()
+    finally:
+        server.end()
+
+
+def test_the_guides_are_there() -> None:
+    assert {guide.stem for guide in GUIDES} >= {"belief", "moving", "ten-minutes", "tuning"}
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
+def test_a_guides_program_prints_what_the_guide_says(server: Server, guide: Path) -> None:
+    blocks = BLOCK.findall(guide.read_text())
+    programs = [text for kind, text in blocks if kind == "py"]
+    told = [
+        following[1] if following[0] == "text" else ""
+        for (kind, _), following in zip(blocks, [*blocks[1:], ("", "")], strict=True)
+        if kind == "py"
+    ]
+    others = "from mem0" in guide.read_text()
+    done = subprocess.run(
+        [
+            python_with(*TOGETHER) if others else sys.executable,
+            "-c",
+            f"print({MARK!r})\n".join(programs),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={
+            "MEMORY_URL": server.info["url"],
+            "MEMORY_KEY": server.info["key"],
+            "PYTHONPATH": str(ROOT / "clients" / "python"),
+            "MEM0_TELEMETRY": "False",
+            "MEM0_DIR": str(server.folder / "mem0"),
+        },
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split(f"{MARK}\n") == told
+
+
+# A stream has no end; a removal leaves nothing to ask; the others need what is outside.
+NOT_TRIED = {"streamEvents", "removeWorkspace", "createConnection", "createWebhook"}
+
+
+def of_no_row(operation: Operation) -> bool:
+    """What needs nothing that is there before."""
+    is_of_one = re.search(r"\{(row|key)\}", operation.path)
+    return not is_of_one and "workspaces/{" in operation.path and operation.name not in NOT_TRIED
+
+
+def test_the_samples_of_the_openapi_file_work_as_they_stand_there(server: Server) -> None:
+    shown = [each for each in operations() if of_no_row(each)]
+    with httpx2.Client(timeout=120) as http:
+        for operation in shown:
+            [sample] = declared(operation)["x-codeSamples"]
+            text = sample["source"].replace("$MEMORY_URL", server.info["url"])
+            text = text.replace("$MEMORY_KEY", server.info["key"])
+            curl, _, method, address, *rest = shlex.split(text)
+            assert curl == "curl"
+            headers = dict(rest[at + 1].split(": ") for at, one in enumerate(rest) if one == "-H")
+            body = rest[rest.index("-d") + 1] if "-d" in rest else None
+            assert body is None or json.loads(body)
+            answer = http.request(method, address, headers=headers, content=body)
+            assert answer.is_success, (operation.name, answer.text)
+    assert len(shown) > 40

@@ -1,0 +1,194 @@
+"""Events as they come: one look for all who listen, none left out, to whoever may hear."""
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.db import connection, connections
+
+from memories.events import event_log, live_events
+from memories.events.live_events import LiveEvents, ticket_of
+from memories.events.shown_events import EventFilter
+from memoryproject.stream_process import Threads
+from tests.documents import hand_in
+from tests.people import Person
+from workspaces.keys import revoke_key
+from workspaces.models import ApiKey
+
+PATIENCE = 60.0
+
+
+class Hall:
+    """Listeners of one process, and what each of them heard."""
+
+    def __init__(self) -> None:
+        self.heard: dict[int, list[bytes]] = defaultdict(list)
+        self.tasks: dict[int, asyncio.Task[None]] = {}
+        self.threads = Threads(2, "test")
+        self.live = LiveEvents(self.send, self.threads.run)
+
+    def send(self, numbers: Iterable[int], part: bytes) -> None:
+        for number in numbers:
+            self.heard[number].append(part)
+
+    def listen(self, person: Person, **options: Any) -> int:
+        number = len(self.tasks) + 1
+        after = options.pop("after", None) or event_log.newest()
+        ticket = json.loads(json.dumps(ticket_of(person.scope, EventFilter(**options), after)))
+        self.tasks[number] = asyncio.ensure_future(self.live.serve(number, ticket))
+        return number
+
+    def kinds(self, number: int) -> list[str]:
+        lines = b"".join(self.heard[number]).decode().splitlines()
+        return [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while not condition():
+                await asyncio.sleep(0.02)
+
+    async def are_all_listening(self) -> None:
+        def ready() -> bool:
+            listeners = self.live.listeners
+            return len(listeners) == len(self.tasks) and all(
+                each.cursor for each in listeners.values()
+            )
+
+        await self.until(ready)
+
+    async def close(self) -> None:
+        for task in self.tasks.values():
+            task.cancel()
+        await asyncio.gather(*self.tasks.values(), return_exceptions=True)
+        if self.live._looking:
+            self.live._looking.cancel()
+        both = Barrier(2)
+        await asyncio.gather(*(self.threads.run(close_connection, both) for _ in range(2)))
+
+
+def close_connection(both: Barrier) -> None:
+    both.wait(PATIENCE)  # each of the two threads has one
+    connections.close_all()
+
+
+def run(act: Callable[[Hall], Any]) -> Hall:
+    """Do `act` with a hall; tests do the database's part in this thread, beside the loop."""
+
+    async def main() -> Hall:
+        hall = Hall()
+        try:
+            await act(hall)
+        finally:
+            await hall.close()
+        return hall
+
+    return asyncio.run(main())
+
+
+@pytest.fixture(autouse=True)
+def _in_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests themselves ask the database, from the thread that has the loop."""
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_each_hears_what_it_may_see_and_asked_for(
+    alice: Person, bob: Person, carol: Person, mallory: Person
+):
+    async def act(hall: Hall) -> None:
+        people = (alice, bob, carol, mallory)
+        numbers = {person: hall.listen(person) for person in people}
+        done = hall.listen(alice, kinds=("document.done",))
+        await hall.are_all_listening()
+        document = hand_in(bob, visibility="private")
+        one = hall.listen(alice, item=document.pk)
+        hand_in(mallory, "A letter about pears.")
+        await hall.until(lambda: "document.done" in hall.kinds(numbers[alice]))
+        await hall.until(lambda: "document.done" in hall.kinds(numbers[mallory]))
+        await hall.until(lambda: "document.done" in hall.kinds(numbers[bob]))
+        assert len(hall.kinds(numbers[alice])) == len(hall.kinds(numbers[bob])) == 6
+        assert hall.kinds(numbers[carol]) == []
+        assert hall.kinds(done) == ["document.done"]
+        assert str(document.pk) not in str(hall.heard[numbers[mallory]])
+        assert hall.kinds(one) == []
+
+    run(act)
+
+
+def test_who_comes_again_hears_what_came_meanwhile_and_nothing_twice(alice: Person):
+    async def act(hall: Hall) -> None:
+        start = event_log.newest()
+        hand_in(alice)
+        number = hall.listen(alice, after=start)
+        hand_in(alice, "A letter about pears.")
+        await hall.until(lambda: hall.kinds(number).count("document.done") == 2)
+        hand_in(alice, "A letter about apples.")
+        await hall.until(lambda: hall.kinds(number).count("document.done") == 3)
+        assert len(hall.kinds(number)) == 18
+
+    run(act)
+
+
+def test_a_key_that_is_revoked_hears_no_more(alice: Person, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(live_events, "CHECKED_EVERY", 0.05)
+
+    async def act(hall: Hall) -> None:
+        number = hall.listen(alice)
+        await hall.are_all_listening()
+        await asyncio.sleep(0.1)
+        assert not hall.tasks[number].done()
+        revoke_key(ApiKey.objects.get(pk=alice.scope.key_id), actor="test")
+        await hall.until(hall.tasks[number].done)
+
+    run(act)
+
+
+def test_silence_is_told_as_such_and_what_cannot_be_read_is_read_later(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(live_events, "PINGED_EVERY", 0.0)
+    monkeypatch.setattr(live_events, "AFTER_AN_ERROR", 0.05)
+
+    async def act(hall: Hall) -> None:
+        number = hall.listen(alice)
+        await hall.until(lambda: b": ping\n\n" in hall.heard[number])
+        with connection.cursor() as cursor:
+            cursor.execute("alter table memories_changeevent rename to elsewhere")
+        await asyncio.sleep(0.5)
+        with connection.cursor() as cursor:
+            cursor.execute("alter table elsewhere rename to memories_changeevent")
+        hand_in(alice)
+        await hall.until(lambda: "document.done" in hall.kinds(number))
+
+    run(act)
+
+
+def test_many_listeners_cost_one_look(alice: Person, monkeypatch: pytest.MonkeyPatch):
+    looks = []
+    read = live_events._read
+
+    def counted(*given: Any) -> Any:
+        looks.append(given)
+        return read(*given)
+
+    monkeypatch.setattr(live_events, "_read", counted)
+    monkeypatch.setattr(live_events, "LOOKED_EVERY", 3600.0)
+
+    async def act(hall: Hall) -> None:
+        numbers = [hall.listen(alice) for _ in range(500)]
+        await hall.are_all_listening()
+        assert len(looks) == 501  # each reads once what came before it listened
+        hall.live._looking.cancel()  # type: ignore[union-attr]
+        monkeypatch.setattr(live_events, "LOOKED_EVERY", 0.05)
+        hall.live._looking = asyncio.ensure_future(hall.live._look())
+        await hall.until(lambda: len(looks) > 501)
+        hand_in(alice)
+        await hall.until(lambda: all("document.done" in hall.kinds(n) for n in numbers))
+
+    run(act)

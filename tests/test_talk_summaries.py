@@ -1,0 +1,234 @@
+"""Summaries as a layer of search: of conversations, of stretches of them, and of topics."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from memories import intents, review
+from memories.index import check, workspace_index
+from memories.ingest import NewMessage
+from memories.models import (
+    Conversation,
+    DueSummary,
+    Entry,
+    Episode,
+    Intent,
+    Layer,
+    Memory,
+    TalkSummary,
+)
+from memories.search import Hit
+from memories.summaries import choose_sentences, talk_summaries
+from memories.sweep import sweep
+from tests.api_fixtures import caller
+from tests.people import Person, bound_to_agent
+
+pytestmark = pytest.mark.django_db
+
+GARDEN = (
+    "I planted two apple trees behind the barn.",
+    "The apple trees need water every evening in summer.",
+    "My sister Ines wants to press apple juice in autumn.",
+    "I bought a press from a farm near the river.",
+    "The press stands in the cellar beside the boiler.",
+    "I sold the old tractor to our neighbour Pieter.",
+    "I am allergic to wasps, so Ines picks the apples.",
+    "We filled forty bottles of juice on Saturday.",
+    "I gave Pieter six bottles of juice as a present.",
+)  # fmt: skip
+
+
+def talk(person: Person, *texts: str, **about: str) -> Conversation:
+    where = {"user_id": "mira", "thread_id": "garden"} | about
+    person.say(*(NewMessage(text, name="Mira") for text in texts), extract="patterns", **where)
+    return Conversation.objects.get(workspace=person.workspace, external_id=where["thread_id"])
+
+
+def make_all() -> int:
+    DueSummary.objects.update(due_at=timezone.now())
+    return sum(talk_summaries.make(pk) is not None for pk in talk_summaries.due_rows())
+
+
+def summaries_found(person: Person, query: str, **wish: Any) -> list[Hit]:
+    return [
+        hit
+        for hit in person.ask(query, layers=("summaries",), include={"citations"}, **wish)
+        if hit.summary
+    ]
+
+
+def test_a_talk_is_summed_up_as_a_whole_and_in_stretches_that_cite_each_message(
+    alice: Person,
+) -> None:
+    talk(alice, *GARDEN)
+    assert make_all() == 1
+    assert DueSummary.objects.count() == 0
+    kinds = TalkSummary.objects.order_by("kind", "ordinal").values_list("kind", "ordinal")
+    assert [kind for kind, _ in kinds if kind != "topic"] == ["conversation", "stretch", "stretch"]
+    hits = summaries_found(alice, "Who helps with the juice?", user_id="mira")
+    stretch = next(hit for hit in hits if hit.summary.kind == "stretch")
+    assert stretch.summary.content.splitlines() == list(GARDEN[:8])
+    assert [one.quote for one in stretch.citations or ()] == list(GARDEN[:8])
+    assert stretch.summary.thread_external == "garden"
+
+
+def test_what_is_believed_about_a_topic_is_one_summary_across_conversations(alice: Person) -> None:
+    told = ("I have a sailing boat.", "I love my sailing boat.", "I keep my sailing boat in Kiel.")
+    for place, text in enumerate(told):
+        talk(alice, text, "Good.", "Yes.", "Fine.", thread_id=f"t{place}")
+    make_all()
+    assert Memory.objects.count() >= 3
+    [topic] = TalkSummary.objects.filter(kind="topic", name="sailing")
+    assert [one in topic.content for one in ("love", "Kiel")] == [True, True]
+    assert topic.conversation is None
+    hits = summaries_found(alice, "sailing", user_id="mira")
+    assert len({one.episode_id for hit in hits for one in hit.citations or ()}) >= 3
+
+
+def test_topics_are_words_of_some_texts_and_not_of_most() -> None:
+    texts = [f"The boat needs paint {n}." for n in range(4)] + [
+        f"Rain fell {n}." for n in range(16)
+    ]
+    assert choose_sentences.topics(texts) == {"paint": [0, 1, 2, 3]}
+    assert choose_sentences.topics(["One boat.", "Two boats."]) == {}
+
+
+def test_a_short_talk_has_no_summary_and_a_longer_one_is_due_again(alice: Person) -> None:
+    talk(alice, *GARDEN[:3])
+    assert not DueSummary.objects.exists()
+    talk(alice, GARDEN[3])
+    assert make_all() == 1
+    before = set(TalkSummary.objects.values_list("pk", flat=True))
+    assert make_all() == 0
+    talk(alice, *GARDEN[4:])
+    assert make_all() == 1
+    after = set(TalkSummary.objects.values_list("pk", flat=True))
+    assert not before & after
+
+
+def test_what_says_the_same_stays_when_it_is_made_again(alice: Person) -> None:
+    conversation = talk(alice, *GARDEN)
+    make_all()
+    before = set(TalkSummary.objects.values_list("pk", flat=True))
+    talk_summaries.all_due(conversation.workspace_id)
+    assert make_all() == 1
+    assert set(TalkSummary.objects.values_list("pk", flat=True)) == before
+
+
+def test_what_came_meanwhile_leaves_it_due(alice: Person) -> None:
+    talk(alice, *GARDEN)
+    row = DueSummary.objects.get()
+    DueSummary.objects.update(due_at=timezone.now())
+    index = workspace_index.index_of(alice.workspace.pk)
+    assert talk_summaries.write(index, row, [], []) is False
+    assert DueSummary.objects.exists()
+
+
+def test_a_claim_that_fails_again_and_again_is_given_up(alice: Person) -> None:
+    talk(alice, *GARDEN)
+    DueSummary.objects.update(attempts=talk_summaries.MAX_ATTEMPTS)
+    assert make_all() == 1
+    assert not DueSummary.objects.exists()
+    assert not TalkSummary.objects.exists()
+
+
+def test_the_sweep_makes_what_is_due(alice: Person) -> None:
+    talk(alice, *GARDEN)
+    DueSummary.objects.update(due_at=timezone.now())
+    assert sweep().talks == 1
+    assert talk_summaries.make(alice.workspace.pk) is None
+
+
+def test_index_and_truth_agree_and_the_index_is_made_anew(alice: Person) -> None:
+    talk(alice, *GARDEN)
+    make_all()
+    index = workspace_index.index_of(alice.workspace.pk)
+    agreement = check.check_index(index, lambda _: None)
+    assert agreement.broken == {}
+    assert agreement.summaries == TalkSummary.objects.count() == index.live_summaries
+
+
+def test_a_message_that_is_forgotten_is_in_no_summary(alice: Person) -> None:
+    alice.say("My cat is called Behemoth.", *GARDEN, user_id="mira", thread_id="garden")
+    make_all()
+    assert any("Behemoth" in hit.row.content for hit in summaries_found(alice, "cat"))
+    alice.say("Please forget what my cat is called.", user_id="mira", thread_id="garden")
+    intent = Intent.objects.get(kind="forget")
+    assert intent.state == "done"
+    assert summaries_found(alice, "Behemoth") == []
+    assert make_all() == 1
+    found = summaries_found(alice, "cat Behemoth apples")
+    assert found
+    assert all("Behemoth" not in hit.row.content for hit in found)
+    intents.undo(alice.scope, intent.pk)
+    assert make_all() == 1
+    assert any("Behemoth" in hit.row.content for hit in summaries_found(alice, "cat"))
+
+
+def test_what_a_forgotten_memory_stood_on_is_told_no_more_at_once(alice: Person) -> None:
+    talk(alice, *GARDEN)
+    make_all()
+    memory = Memory.objects.filter(content__contains="wasps").first()
+    assert memory is not None
+    review.forget(alice.scope, memory.pk, reason="outdated")
+    assert all("wasps" not in hit.row.content for hit in summaries_found(alice, "apples wasps"))
+    talk_summaries.all_due(alice.workspace.pk)
+    make_all()
+    assert not any("wasps" in row.content for row in TalkSummary.objects.all())
+
+
+def test_what_is_erased_takes_its_summaries_with_it(alice: Person) -> None:
+    conversation = talk(alice, *GARDEN)
+    make_all()
+    index = workspace_index.index_of(alice.workspace.pk)
+    assert talk_summaries.start_again(index, [conversation.pk]) > 0
+    assert not Entry.objects.filter(layer=Layer.SUMMARIES).exists()
+    assert not TalkSummary.objects.exists()
+    assert talk_summaries.start_again(index, []) == 0
+
+
+def test_summaries_are_found_by_whom_their_messages_are(
+    alice: Person, bob: Person, mallory: Person
+) -> None:
+    talk(alice, *GARDEN)
+    make_all()
+    assert summaries_found(alice, "apples")
+    assert summaries_found(mallory, "apples") == []
+    assert summaries_found(bob, "apples") == []  # what an agent hears is its own
+    assert summaries_found(bound_to_agent(alice.workspace, "gardener"), "apples") == []
+
+
+def test_summaries_are_served_with_their_citations_and_filtered_by_kind(alice: Person) -> None:
+    talk(alice, *GARDEN)
+    make_all()
+    http = caller(alice)
+    body: dict[str, Any] = {
+        "query": "apple juice", "layers": ["summaries"], "include": ["citations"],
+        "filter": {"field": "kind", "op": "eq", "value": "stretch"},
+    }  # fmt: skip
+    for ranking in ("hybrid", "keyword", "vector", "linea"):
+        found = http.post("/memories/search", body | {"ranking": ranking}).body["results"]
+        assert {hit["summary"]["kind"] for hit in found} <= {"stretch"}
+    first = http.post("/memories/search", body).body["results"][0]
+    assert first["summary"]["threadId"] == "garden"
+    assert first["citations"][0]["factId"] is None
+    assert first["citations"][0]["quote"] == GARDEN[0]
+    past = body | {"knownAt": "2020-01-01T00:00:00Z"}
+    assert http.post("/memories/search", past).body["results"] == []
+    wrong = body | {"filter": {"field": "kind", "op": "eq", "value": "poem"}}
+    assert http.post("/memories/search", wrong).status == 400
+    told = {"query": "apple juice", "layers": ["summaries", "episodes"], "tokens": 2_000}
+    packed = http.post("/memories/context", told).body
+    assert packed["summaryIds"]
+    assert "[s1]" in packed["text"]
+
+
+def test_two_subjects_in_one_talk_have_summaries_of_their_own(alice: Person) -> None:
+    talk(alice, *GARDEN[:4])
+    talk(alice, *GARDEN[4:], user_id="pieter")
+    make_all()
+    subjects = {row.subject and row.subject.external_id for row in TalkSummary.objects.all()}
+    assert subjects == {"mira", "pieter"}
+    mine = Episode.objects.filter(subject__external_id="mira").count()
+    assert mine == 4
