@@ -8,10 +8,13 @@ import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import memories
 from memories import bounds, chunking, guard, languages, masked_text, prompts, ranking, tokens
+from memories.chat import chat_prompts, sources
+from memories.compat import memmachine_filter
 from memories.documents import cut
 from memories.english import (
     clauses,
@@ -41,6 +44,8 @@ from memories.english import (
 from memories.english.patterns import library
 from memories.english.statements import auxiliaries, implied_ends, parse, wording
 from memories.english.talk import People, Talk
+from memories.errors import Invalid
+from memories.events import event_log
 from memories.extraction import evidence, model_claims, paraphrase
 from memories.features import clarity, feature_prompts, rules
 from memories.file_formats import assembly
@@ -54,7 +59,8 @@ from memories.search import Hit
 from memories.search.confidence import confidence_of
 from memories.search.passage import passage_of
 from memories.summaries import choose_sentences
-from memories.transcripts import activities, json_access, text_files
+from memories.transcripts import activities, json_access, memory_exports, text_files
+from memories.transcripts.transcript import SourceFile
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 PROSE = (
@@ -147,6 +153,12 @@ def _worth(text: str) -> None:
     find_claims.message_worth(text, "Anna", read, [], Talk())
 
 
+def _statements_of(text: str) -> None:
+    place = memory_exports.StatementPlace(SourceFile(Path("notes.md"), "notes"))
+    for number, line in enumerate(text.splitlines(), 1):
+        list(place.take(number, line, is_first=number == 1))
+
+
 def _tried(text: str) -> None:
     next(trial for trial in library.TRIALS if not trial.is_of_speaker).match(text, ())
 
@@ -154,7 +166,13 @@ def _tried(text: str) -> None:
 READERS: dict[str, Callable[[str], object]] = {
     "bounds.parts": lambda text: list(bounds.parts(text, 1_000)),
     "bounds.start_of": bounds.start_of,
+    "chat.chat_prompts.questions_in": chat_prompts.questions_in,
+    "chat.sources.CitationMarks.feed": lambda text: sources.CitationMarks({}).feed(text),
+    "chat.sources.nearest": lambda text: sources.nearest(text, WHERE),
     "chunking.passages": chunking.passages,
+    "compat.memmachine_filter.read_filter": lambda text: _or_not(
+        memmachine_filter.read_filter, text
+    ),
     "chunking.spans": lambda text: list(chunking.spans(text, 18_000, 1_000)),
     "documents.cut.cut": lambda text: cut.cut(text, (), cut.ChunkSizes()),
     "documents.cut.density_of": cut.density_of,
@@ -324,13 +342,15 @@ READERS: dict[str, Callable[[str], object]] = {
     "tokens.tokens_of": tokens.tokens_of,
     "transcripts.activities.is_written_out": activities.is_written_out,
     "transcripts.json_access.clean_text": json_access.clean_text,
+    "events.event_log.cursor_of": event_log.cursor_of,
+    "transcripts.memory_exports.StatementPlace.take": _statements_of,
     "transcripts.text_files.pieces": lambda text: list(text_files.pieces(text)),
 }
 
 
 def _or_not(read: Callable[[str], object], text: str) -> None:
-    """What a model answered may be no JSON at all."""
-    with contextlib.suppress(ValueError):
+    """What was sent may be no JSON, and no filter, at all."""
+    with contextlib.suppress(ValueError, Invalid):
         read(text)
 
 
@@ -366,6 +386,9 @@ WITHIN: dict[str, Callable[[str], object]] = {
 # by `bounds.WHOLE` or by its callers before anything is read.
 OTHERS = frozenset(
     """
+    chat.chat_prompts.with_sources chat.sources.Sources.citation chat.sources.Sources.of_documents
+    chat.sources.Sources.of_memories connections.sync.Turn.finish connectors.notion_connector.moment
+    index.entries.summary_item
     compat.chains.chain_of compat.chains.head_of documents.pipeline.moment_of
     documents.summarize_text.summary_of index.entries.passage_item
     search.confidence.similarity_by_words

@@ -137,7 +137,7 @@ def test_a_method_that_a_route_does_not_have_is_405(http: Caller) -> None:
         assert (answer.status, answer.is_problem) == (405, True)
 
 
-@pytest.mark.parametrize("path", ["//api/v2/x", "//api/v1/workspaces/", "/chat", "/connections"])
+@pytest.mark.parametrize("path", ["//api/v1/x", "//api/v1/workspaces/", "/rooms"])
 def test_routes_that_are_not_built_are_404(http: Caller, path: str) -> None:
     answer = http.call("GET", path)
     assert (answer.status, answer.is_problem) == (404, True)
@@ -151,7 +151,7 @@ def test_also_where_something_is_sent_to_them() -> None:
 
 @override_settings(DEBUG=True)
 def test_also_while_debugging(http: Caller) -> None:
-    assert http.call("GET", "/connections").is_problem
+    assert http.call("GET", "/rooms").is_problem
 
 
 def test_a_host_that_is_not_ours_is_400(http: Caller) -> None:

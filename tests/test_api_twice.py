@@ -27,7 +27,13 @@ COUNTED: tuple[type[models.Model], ...] = (
     Agent, ApiKey, AuditEntry, Conversation, Episode, Fact, Feature, FeatureChange, FeatureSet,
     Membership, Memory, MemorySession, Miss, Subject, Supersession,
 )  # fmt: skip
-SECRET = {"issueKey": "key", "rotateKey": "key", "inviteMember": "inviteUrl"}  # told once
+SECRET = {
+    "issueKey": "key",
+    "rotateKey": "key",
+    "inviteMember": "inviteUrl",
+    "createWebhook": "secret",
+    "rotateWebhook": "secret",
+}  # told once; fmt: skip
 POSTS = [each for each in operations() if each.method == "POST" and each.is_of_a_workspace]
 
 

@@ -31,6 +31,8 @@ from memories.models import (
     MemorySession,
     SetDiscovery,
     SyncRun,
+    Webhook,
+    WebhookDelivery,
 )
 from tests.api_fixtures import caller
 from tests.people import Person
@@ -142,7 +144,7 @@ def test_no_time_is_left_further_ahead_than_it_may_be(alice: Person, column: Any
 
 MODELS: tuple[type[models.Model], ...] = (
     MemorySession, FeatureSet, ConversationSummary, DueSummary, Erasure, DueVector,
-    IdempotentAnswer, WorkspaceRemoval, Document, Connection, SyncRun,
+    IdempotentAnswer, WorkspaceRemoval, Document, Connection, SyncRun, WebhookDelivery,
 )  # fmt: skip
 
 
@@ -169,6 +171,8 @@ def furnish(alice: Person) -> None:
     WorkspaceRemoval.objects.create(workspace_id=uuid.uuid4(), number=0, due_at=now)
     entry = Entry.objects.order_by("pk")[0]
     DueVector.objects.create(entry=entry, workspace=entry.workspace)
+    hook = Webhook.objects.create(workspace=alice.workspace, url="https://example.org/hook")
+    WebhookDelivery.objects.create(workspace=alice.workspace, webhook=hook, kind="ping")
 
 
 # ---- what is said to be of the future

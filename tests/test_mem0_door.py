@@ -38,7 +38,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("DELETE", "v4/memories"): {"containerTag": "ada", "id": "ROW"},
 }
 READS_BY_POST = (
-    "search/", "v2/memories/", "v3/memories/", "/search", "/list", "/profile",
+    "search/", "v2/memories/", "v3/memories/", "/search", "/list", "/profile", "/get",
 )  # fmt: skip
 
 

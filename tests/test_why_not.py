@@ -98,7 +98,7 @@ def test_a_missing_vector_is_noted_and_words_still_find_it(alice: Person) -> Non
     memory = alice.note(GATE)
     entry = Entry.objects.get(item=memory.pk)
     Vector.objects.filter(entry_id=entry.pk).delete()
-    DueVector.objects.create(entry=entry, attempts=2, error="no answer")
+    DueVector.objects.create(entry=entry, workspace=entry.workspace, attempts=2, error="no answer")
     found = why(alice, memory)
     noted = [step.told for step in found.steps if step.state == "noted"]
     assert noted == ["It has no vector yet. 2 attempts. no answer"]

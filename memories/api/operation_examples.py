@@ -41,6 +41,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "changeDocument": {"title": "All gates"},
     "searchDocuments": {"query": "Which colour has the gate?"},
     "createSpace": {"containerTag": "boats", "name": "Boats"},
+    "chat": {"messages": [{"role": "user", "content": "Which colour has the gate?"}]},
     "changeSpace": {"name": "Ships"},
     "assignCase": {"assignee": None},
     "decideCase": {"intent": "leave", "note": "She said so in passing."},

@@ -54,6 +54,11 @@ class ErasureTarget:
     id: uuid.UUID
 
     @property
+    def connections(self) -> QuerySet[Connection]:
+        """Sources whose documents are about it; only a subject has them."""
+        return Connection.objects.filter(workspace_id=self.workspace_id, subject=self.id)
+
+    @property
     def episodes(self) -> QuerySet[Episode]:
         rows = Episode.objects.filter(workspace_id=self.workspace_id)
         return rows.filter(self._is(subject="subject_id", conversation="conversation_id"))
@@ -217,9 +222,8 @@ def plan(target: ErasureTarget) -> dict[str, int]:
 
 
 def _documents(target: ErasureTarget) -> dict[str, int]:
-    sources = Connection.objects.filter(workspace_id=target.workspace_id, subject=target.id)
     counts = {
-        "connections": sources.count(),
+        "connections": target.connections.count(),
         "documents": target.documents.count(),
         "revisions": Revision.objects.filter(document__in=target.documents.values("pk")).count(),
         "files": len(target.digests),

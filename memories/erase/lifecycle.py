@@ -57,9 +57,9 @@ def stop_sessions(target: ErasureTarget) -> int:
     )  # fmt: skip
 
 
-def remove_connections(target: ErasureTarget) -> TALLY:
+def remove_connections(_: WorkspaceIndex, ids: list[uuid.UUID]) -> TALLY:
     """Sources whose documents are about the subject."""
-    gone = Connection.objects.filter(workspace_id=target.workspace_id, subject=target.id).delete()
+    gone = Connection.objects.filter(pk__in=ids).delete()
     return +Counter(connections=gone[1].get("memories.Connection", 0))
 
 
@@ -196,8 +196,8 @@ Remove: TypeAlias = Callable[[WorkspaceIndex, list[uuid.UUID]], TALLY]
 def _steps(row: Erasure) -> Iterator[TALLY]:
     target, space = target_again(row), workspace_index.index_of(row.workspace_id)
     stop_sessions(target)
-    if target.kind == Kind.SUBJECT:  # before their documents: they would bring others
-        yield _batch(row, space, partial(remove_connections, target))
+    # Before their documents: they would bring others.
+    yield from _emptied(row, space, lambda: target.connections, remove_connections)
     # Some of them are long messages, known by these.
     yield from _emptied(row, space, lambda: target.documents, remove_documents)
     yield from _emptied(row, space, lambda: target.episodes, remove_episodes)

@@ -129,7 +129,7 @@ FREE = {
     "WorkspacePattern": {"name", "regex", "template"},
     "WorkspaceSlot": {"name", "regex"},
     "WorkspaceChange": {"name", "verbs", "ended"},
-    "AuditEntry": {"actor", "action", "target_kind"},
+    "AuditEntry": {"actor", "action", "target_kind"}, "AuditMark": {"values_hash", "mark"},
     "Entry": {"role"},
     # A vector goes with its entry.
     "Vector": {"embedding"},
@@ -146,6 +146,9 @@ FREE = {
     "Revision": {"text_sha256", "media_type", "extractor", "language"},
     "Blob": {"digest", "media_type"},
     "LegalHold": {"placed_by", "lifted_by"},
+    "ChangeEvent": {"state"},
+    "Webhook": {"url", "events", "name", "nonce", "previous_nonce", "created_by"},
+    "WebhookDelivery": {"kind", "item_state", "error"},
     "GoldenQuestion": {"layers", "memory_ids", "episode_ids", "created_by"},
     "GoldenRun": {"changed", "requested_by", "results"},
     # What waits until a workspace is there whole; `--abandon` or its loading takes it away.

@@ -31,7 +31,7 @@ READERS = {
     "xlsx": "office_files.read_xlsx", "pptx": "office_files.read_pptx",
     "odt": "office_files.read_odt", "epub": "book_and_mail_files.read_epub",
     "eml": "book_and_mail_files.read_eml", "msg": "book_and_mail_files.read_msg",
-    "source": "source_code.read_source",
+    "source": "plain_text_files.read_source",
 }  # fmt: skip
 
 
