@@ -1,9 +1,11 @@
 """The audit log in the browser: filtered, exported, and never edited."""
 
+import ast
 import csv
 import io
 import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +13,12 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from memories import review
 from memories.models import MemorySession
 from tests.desk import Desk, list_of, member, page_of
 from tests.factories import AgentFactory, AuditEntryFactory, MembershipFactory
 from tests.people import Person, bound_to_agent
+from workspaces.adminbase.acts import ACTS
 from workspaces.models import AuditEntry, Role, Workspace, erasing_audit
 
 
@@ -86,7 +90,7 @@ def test_lines_of_sessions_say_by_whom_when_and_how_much(alice: Person) -> None:
     AgentFactory(workspace=alice.workspace, external_id="desk-bot", name="Desk bot")
     alice.say("I live in Lisbon.", "Thanks!", agent_id="desk-bot", user_id="ada")
     alice.tell("Nothing here.", user_id="ada")
-    told = member(alice.workspace, Role.EDITOR).sees(list_of(AuditEntry))
+    told = member(alice.workspace, Role.EDITOR).sees(list_of(AuditEntry), did="ingest")
     first = MemorySession.objects.earliest("created_at")
     assert f"Desk bot, {first.created_at:%Y-%m-%d} " in told
     assert "2 messages, 1 fact<" in told
@@ -166,3 +170,104 @@ def test_erasure_alone_may_take_lines_away(workspace: Workspace) -> None:
     AuditEntryFactory(workspace=workspace, actor=str(AgentFactory(workspace=workspace).pk))
     with pytest.raises(IntegrityError), transaction.atomic():
         AuditEntry.objects.all().delete()
+
+
+# ---- acts in words, and runs folded together
+
+
+def shown(desk: Desk, **query: str) -> list[tuple[str, str]]:
+    """What was done to what, as the list says it, without its small print."""
+    answer = desk.client.get(list_of(AuditEntry), query)
+    assert answer.status_code == 200
+    changes = answer.context["cl"]
+    admin = changes.model_admin
+    told = [(admin.did(row), str(admin.about(row))) for row in changes.result_list]
+    return [(did, about.split(">")[1].split("<")[0]) for did, about in told]
+
+
+def test_acts_are_told_by_what_was_changed(alice: Person) -> None:
+    tea = alice.note("Prefers tea")
+    review.edit(alice.scope, tea.pk, {"pinned": True, "visibility": "global"})
+    review.edit(alice.scope, tea.pk, {"pinned": False})
+    review.edit(alice.scope, tea.pk, {"visibility": "private"})
+    green = review.edit(alice.scope, tea.pk, {"content": "Prefers green tea"})
+    review.forget(alice.scope, green.pk, review.WRONG)
+    desk = member(alice.workspace, Role.EDITOR)
+    assert [did for did, _ in shown(desk)] == [
+        "forgot as wrong", "reworded", "made private", "unpinned",
+        "pinned, shared with everybody", "added", "issued a key",
+    ]  # fmt: skip
+    assert [did for did, _ in shown(desk, did="pinned")] == ["pinned, shared with everybody"]
+    assert [did for did, _ in shown(desk, did="reworded")] == ["reworded"]
+    assert [did for did, _ in shown(desk, q="pinned")] == [
+        "unpinned",
+        "pinned, shared with everybody",
+    ]
+    assert len(shown(desk, did="edit")) == 4
+    assert "edit" not in [did for did, _ in shown(desk)]
+
+
+def test_every_act_of_the_log_has_words(workspace: Workspace) -> None:
+    """Each name of an act that stands in the code has words of its own."""
+    root = Path(__file__).parent.parent
+    files = [*root.glob("memories/**/*.py"), *root.glob("workspaces/**/*.py")]
+    writers = {"line", "audit", "_audit", "_write_audit", "audit_case"}
+    acts = set()
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and writers & {
+                getattr(node.func, "attr", ""), getattr(node.func, "id", "")
+            }:  # fmt: skip
+                texts = [each.value for each in node.args if isinstance(each, ast.Constant)]
+                acts |= {text for text in texts if text and text != "worker"}
+    assert len(acts) > 50
+    assert {act for act in acts if act not in ACTS} == set()
+
+
+def test_what_is_read_all_day_is_one_line(alice: Person, bob: Desk) -> None:
+    for number in range(3):
+        alice.say(f"I live in town number {number}.", "Thanks!", user_id="ada")
+    acts = [about for did, about in shown(bob, who="key") if did == "read messages"]
+    assert len([about for about in acts if about.startswith("6 messages in 3 batches, ")]) == 1
+    each = shown(bob, did="ingest", who=alice.scope.actor)
+    assert len(each) == 3
+    answer = bob.client.get(list_of(AuditEntry))
+    rows = answer.context["cl"].result_list
+    run = next(row for row in rows if len(getattr(row, "run", ())) == 3)
+    opened = answer.context["cl"].url_for_result(run)
+    assert len(bob.client.get(opened).context["cl"].result_list) == 3
+
+
+def test_an_act_of_a_person_parts_a_run(alice: Person) -> None:
+    alice.say("I live in Lisbon.", user_id="ada")
+    alice.note("Prefers tea")
+    alice.say("I live in Oslo.", user_id="ada")
+    acts = [did for did, _ in shown(member(alice.workspace))]
+    assert acts[:3] == ["read messages", "added", "read messages"]
+
+
+def test_runs_fill_pages(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(120):
+        AuditEntryFactory(workspace=workspace, action="ingest", actor="worker")
+        AuditEntryFactory(workspace=workspace, action="forget", reason=str(number))
+    desk = member(workspace)
+    first, last = lines(desk), lines(desk, p="5")
+    assert (len(first), len(last)) == (50, 40)
+    assert set(first) & set(last) - {""} == set()
+    assert lines(desk, p="9") == last
+
+
+def test_a_person_is_found_in_the_log_by_name(
+    alice: Person, mallory: Person, workspace: Workspace
+) -> None:
+    alice.note("Prefers tea", user_id="ada")
+    assert [did for did, _ in shown(member(workspace), q="ADA")] == ["added"]
+    assert shown(member(mallory.workspace), q="ada") == []
+    assert member(workspace, Role.VIEWER).status(list_of(AuditEntry)) == 403
+
+
+def test_export_says_it_in_words_too(alice: Person) -> None:
+    tea = alice.note("Prefers tea")
+    review.edit(alice.scope, tea.pk, {"pinned": True})
+    text = exported(member(alice.workspace), "csv", did="pinned")
+    assert [row["did"] for row in csv.DictReader(io.StringIO(text))] == ["pinned"]

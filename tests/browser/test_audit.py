@@ -59,7 +59,7 @@ def test_a_merge_is_undone_from_its_line(visit: Any, told: Told) -> None:
     line = AuditEntry.objects.get(action="merge", target_id=own.pk)
     grace = visit("grace.hopper")
     grace.opens(f"{LIST}{line.pk}/change/")
-    grace.follows(grace.page.get_by_role("link", name="subject", exact=True))
+    grace.follows(grace.page.get_by_role("link", name="person", exact=True))
     grace.presses("Undo the merge")
 
     expect(grace.page.get_by_text("each have their own again")).to_be_visible()
@@ -72,3 +72,16 @@ def test_a_viewer_is_not_offered_the_log(visit: Any) -> None:
     alan.opens(LIST)
 
     expect(alan.page.get_by_text("Your role does not allow this")).to_be_visible()
+
+
+def test_what_agents_read_is_one_line_that_opens(visit: Any) -> None:
+    grace = visit("grace.hopper")
+    grace.opens(LIST)
+    rows = grace.page.locator("#result_list tbody tr")
+    expect(rows.filter(has_text="pinned")).to_have_count(1)
+    run = rows.filter(has_text="read messages").filter(has_text="batches").first
+    number = int(run.inner_text().partition(" in ")[2].partition(" ")[0])
+    grace.follows(run.locator("a").first)
+    grace.page.wait_for_url("**did=ingest**")
+    assert grace.page.locator("#result_list tbody tr").count() >= number > 1
+    assert "batches" not in grace.reads()

@@ -12,24 +12,27 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
 from django.urls import NoReverseMatch, URLPattern, path, reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_lazy
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 
+from workspaces.admin.audit_runs import ActivityList, run_words
 from workspaces.adminbase.access import access_of
 from workspaces.adminbase.actors import APPS, describe_targets, kind_text, name_of, names_of
+from workspaces.adminbase.acts import ACTS, EXACT, QUIET, WRONG_REASON, act_text, act_words
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import RowAdmin
 from workspaces.adminbase.scoped_admin import DayFilter
 from workspaces.adminbase.word_diff import changes
 from workspaces.auth import as_uuid
-from workspaces.models import ApiKey, AuditEntry, Capability, Membership
+from workspaces.models import ApiKey, AuditEntry, Capability, Membership, Subject
 
 MOST_OFFERED = 200
 NEWEST = 20_000  # lines that are looked through for what may be chosen
-KINDS = {"person": "All people", "key": "All keys", "server": "The server itself"}
+KINDS = {"person": "All people", "key": "All agents and programs", "server": "The server itself"}
 
 CHUNK = 2_000
 COLUMNS = (
-    "id", "at", "workspace", "actor", "actor_name", "action", "target_kind", "target_id",
+    "id", "at", "workspace", "actor", "actor_name", "action", "did", "target_kind", "target_id",
     "subject_id", "reason", "before", "after",
 )  # fmt: skip
 # A spreadsheet would take a cell that begins so for a formula.
@@ -49,7 +52,9 @@ class WhoFilter(DropdownFilter):
         names = people.order_by("user__username").values_list("user_id", "user__username")
         members = dict.fromkeys((f"user:{pk}", name) for pk, name in names[:MOST_OFFERED])
         programs = keys.order_by("name").values_list("pk", "name")[:MOST_OFFERED]
-        return [*KINDS.items(), *members, *((f"key:{pk}", f"key {name}") for pk, name in programs)]
+        known = dict([*KINDS.items(), *members, *((f"key:{pk}", f"key {n}") for pk, n in programs)])
+        asked = request.GET.get(self.parameter_name)
+        return list((known if not asked else {**known, asked: known.get(asked, asked)}).items())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         people, keys = Q(actor__startswith="user:"), Q(actor__startswith="key:")
@@ -92,6 +97,24 @@ class VerbFilter(NewestValuesFilter):
     title = "did"
     parameter_name = "did"
     field = "action"
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+        shown = dict(super().lookups(request, model_admin))
+        exact = {
+            name: gettext(words)
+            for name, (words, act, _) in EXACT.items()
+            if name in shown or act in shown
+        }
+        return sorted((shown | exact).items(), key=lambda choice: choice[1])
+
+    def label_of(self, value: str) -> str:
+        return act_text(value)
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if (asked := self.value()) in EXACT:
+            _, act, which = EXACT[asked]
+            return queryset.filter(which, action=act)
+        return super().queryset(request, queryset)
 
 
 class RowFilter(NewestValuesFilter):
@@ -142,6 +165,7 @@ def _records(lines: QuerySet[AuditEntry]) -> Iterator[dict[str, Any]]:
             "actor": line.actor,
             "actor_name": names.get(line.actor, line.actor),
             "action": line.action,
+            "did": act_words(line),
             "target_kind": line.target_kind,
             "target_id": str(line.target_id),
             "subject_id": str(line.subject_id) if line.subject_id else None,
@@ -157,7 +181,7 @@ class AuditAdmin(RowAdmin):
     list_select_related = ("workspace",)
     list_filter = (WhoFilter, VerbFilter, RowFilter, DayFilter)
     search_fields = ("action", "target_kind")
-    search_help_text = "Beginning of the act, as in forget or issue_key, or the id of a row"
+    search_help_text = gettext_lazy("What was done (pinned, forgot), a person's name, or an id")
     page_template = "admin/workspaces/auditentry/page.html"
 
     def get_urls(self) -> list[URLPattern]:
@@ -178,6 +202,9 @@ class AuditAdmin(RowAdmin):
         answer.headers["Content-Disposition"] = f'attachment; filename="audit.{form}"'
         return answer
 
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ActivityList]:
+        return ActivityList
+
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         asked = request.GET.copy()
         asked.pop("p", None)
@@ -193,7 +220,14 @@ class AuditAdmin(RowAdmin):
             return queryset, False
         if (row_id := as_uuid(asked)) is not None:
             return queryset.filter(target_id=row_id), False
-        return queryset.filter(action__startswith=asked.lower().replace(" ", "_")), False
+        people = access_of(request).limit(Subject.objects.all(), "workspace", Capability.CURATE)
+        named = people.filter(Q(external_id__iexact=asked) | Q(name__icontains=asked))
+        acts = Q(action__startswith=asked.lower().replace(" ", "_"))
+        acts |= Q(action__in=[name for name in ACTS if asked.lower() in act_text(*name.split())])
+        for words, act, which in EXACT.values():
+            if asked.lower() in gettext(words):
+                acts |= Q(action=act) & which
+        return queryset.filter(acts | Q(subject_id__in=named.values("pk")[:MOST_OFFERED])), False
 
     def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
         return lookup in {"target_id__exact", "subject_id__exact"} or super().lookup_allowed(
@@ -206,14 +240,21 @@ class AuditAdmin(RowAdmin):
 
     @display(description="who")
     def who(self, line: Any) -> str:
+        if not line.actor.startswith(("user:", "key:")):
+            return gettext("the server")
         return getattr(line, "actor_name", line.actor)
 
     @display(description="did", label=True)
     def did(self, line: AuditEntry) -> str:
-        return line.action.replace("_", " ")
+        return act_words(line)
 
     @display(description="to")
     def about(self, line: Any) -> str:
+        if len(run := getattr(line, "run", [])) > 1:
+            return format_html(
+                '<span class="desk-told">{}</span> <span class="desk-small desk-quiet">{}</span>',
+                run_words(line), gettext("since {:%H:%M}").format(run[-1].created_at),
+            )  # fmt: skip
         kind, subject = kind_text(line.target_kind), getattr(line, "subject_name", "")
         return format_html(
             '<span class="desk-told">{}</span> <span class="desk-small desk-quiet">{}</span>',
@@ -223,7 +264,8 @@ class AuditAdmin(RowAdmin):
 
     @display(description="why")
     def reason_label(self, line: AuditEntry) -> str:
-        return line.reason[:80]
+        is_told = line.action in QUIET or line.reason == WRONG_REASON
+        return "" if is_told else line.reason[:80]
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
         names = names_of(row.actor for row in rows)
@@ -233,20 +275,22 @@ class AuditAdmin(RowAdmin):
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         url = ""
+        describe_targets([row])
         for app in APPS:
             with suppress(NoReverseMatch):
                 name = f"{self.admin_site.name}:{app}_{row.target_kind}_change"
                 url = url or reverse(name, args=[row.target_id])
         return {
             "original": None,  # its text is for machines
-            "title": row.action.replace("_", " "),
+            "title": act_words(row),
             "actor_name": name_of(row.actor),
             "kind": kind_text(row.target_kind),
+            "words": row.words,
             "target_url": url,
             "changes": changes(row.before, row.after),
         }
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(
-            "Nothing has happened yet", "Each act of a person, key or worker is kept here."
+            "Nothing has happened yet", "Each act of a person, an agent or the server is kept here."
         )

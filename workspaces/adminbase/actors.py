@@ -16,6 +16,15 @@ from workspaces.models import ApiKey, Membership, Subject, User
 # Where the model that a line of the audit log is about is defined, and has its page.
 APPS = ("memories", "workspaces")
 
+# Of models whose own names are words of the code.
+KINDS = {
+    "featureset": "profile",
+    "supersession": "replacement",
+    "memorysession": "messages",
+    "workspaceslot": "attribute",
+    "subject": "person",
+}
+
 # The first of these that a model has is how people know its rows; one that has none of them may
 # tell its rows itself, by a class method `words_of(ids)`.
 NAMES = ("content", "statement", "name", "title", "external_id", "key", "username", "slug")
@@ -49,9 +58,9 @@ def _ids(actors: set[str], kind: str) -> dict[str, uuid.UUID]:
 
 
 def kind_text(kind: str) -> str:
-    """The word for a model: `session` for memorysession."""
+    """The word for a model: `messages` for memorysession."""
     model = _model(kind)
-    return str(model._meta.verbose_name) if model else kind
+    return KINDS.get(kind) or (str(model._meta.verbose_name) if model else kind)
 
 
 def describe_targets(lines: Sequence[Any]) -> None:

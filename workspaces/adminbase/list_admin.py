@@ -116,7 +116,10 @@ class PreparedList(ChangeList):
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
-        rows: list[Any] = list(self.result_list)
+        self.take(request, list(self.result_list))
+
+    def take(self, request: HttpRequest, rows: list[Any]) -> None:
+        """Show these rows, made ready."""
         self.model_admin.prepare(request, rows)
         self.result_list = rows
         self.full_result_count = self.result_count  # else the heading counts once more
