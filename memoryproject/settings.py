@@ -194,7 +194,10 @@ UNFOLD = {
     "SHOW_HISTORY": False,
     "SHOW_BACK_BUTTON": False,
     "BORDER_RADIUS": "6px",
+    # The pages of all three: MENU in memories/admin/navigation.py; a new page adds itself there.
     "SIDEBAR": {"navigation": "memories.admin.navigation.sidebar"},
+    "TABS": "memories.admin.navigation.tabs",
+    "GLOBAL_CALLBACK": "memories.admin.navigation.context",
     "ACCOUNT": {
         "navigation": [
             {"title": "Change password", "link": reverse_lazy("admin:password_change")},

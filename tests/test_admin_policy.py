@@ -152,12 +152,12 @@ def test_the_page_costs_few_queries(workspace: Workspace) -> None:
     assert len(alice.client.get(PAGE).context["examples"]) == 20
 
 
-def test_the_side_bar_marks_review_on_all_pages_of_decisions(workspace: Workspace) -> None:
+def test_the_side_bar_marks_the_inbox_on_all_pages_of_decisions(workspace: Workspace) -> None:
     decision = replaced(workspace)
     alice = member(workspace)
     page = reverse("admin:memories_supersession_change", args=[decision.pk])
 
-    for each in (PAGE, page, reverse("admin:memories_decided")):
+    for each in (page, reverse("admin:memories_decided")):
         bar = alice.client.get(each).context["sidebar_navigation"]
         marked = [item["title"] for group in bar for item in group["items"] if item["active"]]
-        assert marked == ["Review"]
+        assert marked == ["Inbox"]

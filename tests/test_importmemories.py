@@ -148,7 +148,7 @@ def test_files_are_read_by_what_they_are_and_what_was_not_understood_is_told_by_
     chat.write_text(json.dumps([{"role": "user", "content": "I prefer tea to coffee."}]))
     text = run(str(tmp_path), "--user", "ana", "--batch", "mine")
     assert "3 memories and messages" in text
-    assert "1 of them wait under Review" in text
+    assert "1 of them wait in the Inbox" in text
     assert "CLAUDE.md:6: code is no statement" in text
     assert "importmemories --take-back mine --yes" in text
     assert {each.content for each in Memory.objects.all()} == {

@@ -91,7 +91,7 @@ def test_each_may_be_corrected_forgotten_or_made_a_case(owner: Desk, workspace: 
         assert f"/{memory.pk}/do/{verb}/" in html
     here = page(workspace)
     answer = owner.does(memory, "case", back=here)
-    assert "waits under Review" in messages_of(answer)
+    assert "waits in the Inbox" in messages_of(answer)
     assert answer.redirect_chain[-1][0] == here
     (case,) = Case.objects.all()
     assert (case.kind, case.state, case.items.get().memory) == ("uncertain", "open", memory)

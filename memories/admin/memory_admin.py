@@ -238,7 +238,7 @@ class MemoryAdmin(MemoryRowAdmin):
 
     def do_case(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         cases.ask_case(self.scope(request, row), row.pk)
-        return "It waits under Review for somebody to decide."
+        return "It waits in the Inbox for somebody to decide."
 
     def do_restore(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         review.restore(self.scope(request, row), row.pk)

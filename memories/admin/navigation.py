@@ -1,10 +1,13 @@
-"""The side bar: what a person works with, by the rights they have, and what waits for them."""
+"""Where a page hangs: the side bar, the tabs below each of its entries, breadcrumbs; what waits."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from memories.models import Case, MemorySession
 from workspaces.adminbase.access import access_of
@@ -12,7 +15,9 @@ from workspaces.adminbase.list_admin import bounded_count, count_text
 from workspaces.models import Capability
 
 MOST_WAITING = 99
-KEPT = "_waiting"
+KEPT, KEPT_PLACE = "_waiting", "_place"
+Words = str | Promise
+EVERYWHERE = "everywhere"  # needed where only those who see all workspaces may go
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,86 +29,237 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class MenuEntry:
-    """A page; `waits` is a field of Waiting, `needs` a capability in any workspace."""
+class Tab:
+    """A page by the name of its address; `help` is a line below its title, `needs` a capability in
+    any workspace."""
 
-    title: str
-    icon: str
+    title: Words
     page: str
-    waits: str = ""
+    help: Words = ""
     needs: str = ""
 
 
-SYSTEM = "System"  # for those who see all workspaces
-MENU = {
-    "": (MenuEntry("Home", "home", "index"),),
-    "Memory": (
-        MenuEntry("Memories", "neurology", "memories_memory_changelist"),
-        MenuEntry("Review", "rule", "memories_review", waits="decisions"),
-        MenuEntry("Intents", "record_voice_over", "memories_intent_changelist"),
-        MenuEntry("Playground", "toys", "memories_playground"),
-        MenuEntry("Search", "search", "memories_search"),
-        MenuEntry("Why not?", "troubleshoot", "memories_why_not"),
-        MenuEntry("Golden questions", "star", "memories_golden"),
-        MenuEntry("Feature sets", "badge", "memories_featureset_changelist"),
-        MenuEntry("Features", "sell", "memories_feature_changelist"),
-        MenuEntry("Rejections", "block", "memories_rejection_changelist"),
-        MenuEntry("Slots", "data_object", "memories_workspaceslot_changelist"),
-        MenuEntry("Change words", "swap_horiz", "memories_workspacechange_changelist"),
-        MenuEntry("Subjects", "face", "workspaces_subject_changelist"),
-    ),
-    "Evidence": (
-        MenuEntry("Conversations", "forum", "memories_conversation_changelist"),
-        MenuEntry("Episodes", "chat_bubble", "memories_episode_changelist"),
-        MenuEntry("Documents", "description", "memories_document_changelist"),
-        MenuEntry("Hand in files", "upload_file", "memories_upload"),
-        MenuEntry("Connections", "sync", "memories_connection_changelist", needs=Capability.CURATE),
-        MenuEntry("Facts", "format_quote", "memories_fact_changelist"),
-        MenuEntry("Repeats", "repeat", "memories_repeats"),
-        MenuEntry("Rules", "checklist", "memories_rules"),
-        MenuEntry("Visibility", "lock", "memories_visibility"),
-        MenuEntry("Misses", "search_off", "memories_miss_changelist"),
-        MenuEntry("Preview", "visibility", "memories_preview"),
-        MenuEntry("Patterns", "pattern", "memories_workspacepattern_changelist"),
-        MenuEntry("Sessions", "move_to_inbox", "memories_memorysession_changelist", "stuck"),
-    ),
-    "Access": (
-        MenuEntry("Workspaces", "workspaces", "workspaces_workspace_changelist"),
-        MenuEntry("Members", "group", "workspaces_membership_changelist"),
-        MenuEntry("Agents", "smart_toy", "workspaces_agent_changelist"),
-        MenuEntry("Connect agents", "cable", "workspaces_connect"),
-        MenuEntry(
-            "Invitations", "mail", "workspaces_invitation_changelist", needs=Capability.ADMIN
+@dataclass(frozen=True, slots=True)
+class Section:
+    """An entry of the side bar; it leads to the first of its tabs that the person may open.
+
+    `waits` is a field of Waiting. A section `within` another stands in no side bar: a last tab of
+    that one leads to it.
+    """
+
+    title: Words
+    icon: str
+    tabs: tuple[Tab, ...]
+    waits: str = ""
+    within: "Section | None" = None
+
+
+# A page adds itself by a Tab in its section: the name of its address is enough. It then stands in
+# the row of tabs, in Ctrl-K and in the breadcrumbs; what lies below its address (a row's own page,
+# a form) belongs to it, too. Its title is what the list and the browser's tab say. At most ten
+# entries stand in the side bar: a new page is a tab, never an entry. A page that no tab's address
+# begins fails tests/test_navigation.py.
+SETTINGS = Section(
+    _("Settings"),
+    "settings",
+    (
+        Tab(_("Workspaces"), "workspaces_workspace_changelist"),
+        Tab(_("Members"), "workspaces_membership_changelist"),
+        Tab(_("Invitations"), "workspaces_invitation_changelist", needs=Capability.ADMIN),
+        Tab(_("Agents"), "workspaces_agent_changelist"),
+        Tab(_("Connect agents"), "workspaces_connect"),
+        Tab(_("API keys"), "workspaces_apikey_changelist", needs=Capability.ADMIN),
+        Tab(
+            _("Webhooks"), "memories_webhook_changelist",
+            _("Addresses of other programs that are told when something changes."),
+            Capability.ADMIN,
         ),
-        MenuEntry("API keys", "key", "workspaces_apikey_changelist", needs=Capability.ADMIN),
-        MenuEntry(
-            "Erasures", "delete_forever", "memories_erasure_changelist", needs=Capability.ADMIN
-        ),
-        MenuEntry("Audit", "history", "workspaces_auditentry_changelist", needs=Capability.CURATE),
-    ),
-    "Operation": (
-        MenuEntry("Performance", "monitoring", "memories_plots"),
-        MenuEntry("Usage", "bar_chart", "memories_usage", needs=Capability.ADMIN),
-        MenuEntry("Costs", "payments", "memories_costs", needs=Capability.ADMIN),
-        MenuEntry("Webhooks", "webhook", "memories_webhook_changelist", needs=Capability.ADMIN),
-        MenuEntry(
-            "Deliveries", "outbox", "memories_webhookdelivery_changelist", needs=Capability.ADMIN
+        Tab(
+            _("Deliveries"), "memories_webhookdelivery_changelist",
+            _("What webhooks were told, and what they answered."),
+            Capability.ADMIN,
         ),
     ),
-    SYSTEM: (
-        MenuEntry("Accounts", "manage_accounts", "workspaces_user_changelist"),
-        MenuEntry("Server keys", "vpn_key", "workspaces_serverkey_changelist"),
-        MenuEntry("Removals", "delete_sweep", "workspaces_workspaceremoval_changelist"),
-        MenuEntry("Wrong logins", "gpp_maybe", "workspaces_loginattempt_changelist"),
-        MenuEntry("Waiting tasks", "queue", "django_q_ormq_changelist"),
-        MenuEntry("Failed tasks", "error", "django_q_failure_changelist"),
-        MenuEntry("Models", "power", "memories_breaker_changelist"),
-        MenuEntry("Prices", "sell", "memories_modelprice_changelist"),
-        MenuEntry("Schedules", "schedule", "django_q_schedule_changelist"),
-        MenuEntry("Workers", "engineering", "memories_workerbeat_changelist"),
-        MenuEntry("Index repairs", "build", "memories_indexrepair_changelist"),
+)  # fmt: skip
+MENU = (
+    Section(_("Home"), "home", (Tab(_("Home"), "index"),)),
+    Section(
+        _("Inbox"),
+        "inbox",
+        (
+            Tab(_("Waiting"), "memories_review"),
+            Tab(_("Decided"), "memories_decided"),
+            Tab(
+                _("Requests"), "memories_intent_changelist",
+                _("What people asked of the memory in their own words: remember, correct, forget."),
+            ),
+            Tab(
+                _("Cases"), "memories_case_changelist",
+                _("All questions that a machine could not answer alone, open and closed."),
+            ),
+            Tab(
+                _("Decisions"), "memories_supersession_changelist",
+                _("Each time one memory took the place of another, by a person or by a rule."),
+            ),
+        ),
+        waits="decisions",
     ),
-}
+    Section(
+        _("Memories"),
+        "neurology",
+        (
+            Tab(_("Memories"), "memories_memory_changelist"),
+            Tab(
+                _("Statements"), "memories_fact_changelist",
+                _("What was read out of messages and documents, word for word."),
+            ),
+            Tab(
+                _("Not learned again"), "memories_rejection_changelist",
+                _("What people said is wrong. It is not learned when it is said again."),
+            ),
+            Tab(_("Repeats"), "memories_repeats"),
+            Tab(_("Who sees what"), "memories_visibility"),
+        ),
+    ),
+    Section(
+        _("People"),
+        "face",
+        (
+            Tab(_("People"), "workspaces_subject_changelist"),
+            Tab(
+                _("Profiles"), "memories_featureset_changelist",
+                _("Short notes about a person or a team, kept up to date from what is said."),
+            ),
+            Tab(
+                _("Profile notes"), "memories_feature_changelist",
+                _("Each note of each profile, with the messages that it stands on."),
+            ),
+        ),
+    ),
+    Section(
+        _("Documents"),
+        "description",
+        (
+            Tab(_("Documents"), "memories_document_changelist"),
+            Tab(_("Add files"), "memories_upload"),
+            Tab(
+                _("Sources"), "memories_connection_changelist",
+                _("Folders, sites and drives that documents are fetched from."),
+                Capability.CURATE,
+            ),
+        ),
+    ),
+    Section(
+        _("Conversations"),
+        "forum",
+        (
+            Tab(_("Conversations"), "memories_conversation_changelist"),
+            Tab(_("Messages"), "memories_episode_changelist"),
+            Tab(
+                _("Intake"), "memories_memorysession_changelist",
+                _("Each time something came in: what was learned from it, or why nothing was."),
+            ),
+            Tab(_("Try it out"), "memories_playground"),
+        ),
+    ),
+    Section(
+        _("Search"),
+        "search",
+        (
+            Tab(_("Search"), "memories_search"),
+            Tab(_("Why not found?"), "memories_why_not"),
+            Tab(_("Test questions"), "memories_golden"),
+        ),
+    ),
+    Section(
+        _("Rules"),
+        "checklist",
+        (
+            Tab(_("Rules"), "memories_rules"),
+            Tab(
+                _("Own patterns"), "memories_workspacepattern_changelist",
+                _("Forms of words of this workspace, and what is learned from them."),
+            ),
+            Tab(
+                _("Attributes"), "memories_workspaceslot_changelist",
+                _("What somebody has only one of: a newer value takes the place of the older."),
+            ),
+            Tab(
+                _("Change words"), "memories_workspacechange_changelist",
+                _("Words that tell that something has changed or ended."),
+            ),
+            Tab(_("Policy"), "memories_policy"),
+            Tab(
+                _("Not understood"), "memories_miss_changelist",
+                _("Texts that no rule read although they say something about somebody."),
+            ),
+            Tab(_("Try a text"), "memories_preview"),
+            Tab(_("Judge"), "memories_judge"),
+        ),
+    ),
+    Section(
+        _("Activity"),
+        "history",
+        (
+            Tab(
+                _("Activity"), "workspaces_auditentry_changelist",
+                _("Who did what, and why."),
+                Capability.CURATE,
+            ),
+            Tab(_("Speed"), "memories_plots"),
+            Tab(
+                _("Measured runs"), "memories_evaluationrun_changelist",
+                _("How well and how fast answers were, each time it was measured."),
+                EVERYWHERE,
+            ),
+            Tab(_("Usage"), "memories_usage", needs=Capability.ADMIN),
+            Tab(_("Costs"), "memories_costs", needs=Capability.ADMIN),
+            Tab(
+                _("Erasures"), "memories_erasure_changelist",
+                _("What was erased for good, for whom, and how far each one is."),
+                Capability.ADMIN,
+            ),
+        ),
+    ),
+    SETTINGS,
+    Section(
+        _("Server"),
+        "dns",
+        (
+            Tab(_("Accounts"), "workspaces_user_changelist", needs=EVERYWHERE),
+            Tab(_("Server keys"), "workspaces_serverkey_changelist", needs=EVERYWHERE),
+            Tab(_("Removals"), "workspaces_workspaceremoval_changelist", needs=EVERYWHERE),
+            Tab(_("Wrong logins"), "workspaces_loginattempt_changelist", needs=EVERYWHERE),
+            Tab(_("Models"), "memories_breaker_changelist", needs=EVERYWHERE),
+            Tab(_("Prices"), "memories_modelprice_changelist", needs=EVERYWHERE),
+            Tab(_("Waiting tasks"), "django_q_ormq_changelist", needs=EVERYWHERE),
+            Tab(_("Failed tasks"), "django_q_failure_changelist", needs=EVERYWHERE),
+            Tab(_("Schedules"), "django_q_schedule_changelist", needs=EVERYWHERE),
+            Tab(_("Workers"), "memories_workerbeat_changelist", needs=EVERYWHERE),
+            Tab(_("Index repairs"), "memories_indexrepair_changelist", needs=EVERYWHERE),
+        ),
+        within=SETTINGS,
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the person is: `links` has the address of each tab of the section."""
+
+    section: Section
+    tab: Tab
+    links: dict[Tab, str]
+
+    @property
+    def link(self) -> str:
+        """The address of the tab."""
+        return self.links[self.tab]
+
+    @property
+    def top(self) -> tuple[Tab, str]:
+        """The section's first page and its address."""
+        return next(iter(self.links.items()))
 
 
 def waiting(request: HttpRequest) -> Waiting:
@@ -123,29 +279,74 @@ def waiting(request: HttpRequest) -> Waiting:
     return known
 
 
+def open_sections(request: HttpRequest) -> Iterator[tuple[Section, dict[Tab, str]]]:
+    """Each section with the addresses of those of its tabs that the person may open."""
+    access = access_of(request)
+    for section in MENU:
+        links = {
+            tab: reverse(f"admin:{tab.page}")
+            for tab in section.tabs
+            if not tab.needs
+            or (access.everywhere if tab.needs == EVERYWHERE else access.may_somewhere(tab.needs))
+        }
+        if links:
+            yield section, links
+
+
+def place_of(request: HttpRequest) -> Place | None:
+    """The tab whose address begins the page's furthest; none of a page that is nobody's."""
+    known: Place | None = getattr(request, KEPT_PLACE, None)
+    if known is None:
+        home = reverse("admin:index")
+        places = [
+            Place(section, tab, links)
+            for section, links in open_sections(request)
+            for tab, link in links.items()
+            if request.path == link or (link != home and request.path.startswith(link))
+        ]
+        known = max(places, key=lambda place: len(place.link), default=None)
+        setattr(request, KEPT_PLACE, known)
+    return known
+
+
+def context(request: HttpRequest) -> dict[str, Any]:
+    """Unfold's global callback: what breadcrumbs and titles are made of."""
+    place = place_of(request)
+    return {"place": place, "is_tab": place is not None and request.path == place.link}
+
+
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    access, now, path = access_of(request), waiting(request), request.path
-    lists = ("memories_supersession_changelist", "memories_case_changelist")
-    if path.startswith(tuple(reverse(f"admin:{each}") for each in lists)):
-        path = reverse("admin:memories_review")  # a case's or decision's own page, its list
-    groups, every = [], []
-    for title, entries in MENU.items():
-        if title == SYSTEM and not access.everywhere:
+    place, now = place_of(request), waiting(request)
+    here = place and (place.section.within or place.section)
+    items = []
+    for section, links in open_sections(request):
+        if section.within:
             continue
-        items = []
-        for entry in entries:
-            if entry.needs and not access.may_somewhere(entry.needs):
-                continue
-            link = reverse(f"admin:{entry.page}")
-            item: dict[str, Any] = {"title": entry.title, "icon": entry.icon, "link": link}
-            if count := getattr(now, entry.waits) if entry.waits else 0:
-                item |= {"badge": count_text(count, MOST_WAITING), "badge_variant": "warning"}
-            items.append(item)
-        groups.append({"title": title, "items": items})
-        every += items
-    # Only the item whose address the path begins with furthest is where the person is.
-    links = [item["link"] for item in every if path.startswith(item["link"])]
-    here = max(links, key=len, default="")
-    for item in every:
-        item["active"] = item["link"] == here
-    return groups
+        item: dict[str, Any] = {
+            "title": section.title,
+            "icon": section.icon,
+            "link": next(iter(links.values())),
+            "active": here is section,
+        }
+        if count := getattr(now, section.waits) if section.waits else 0:
+            item |= {"badge": count_text(count, MOST_WAITING), "badge_variant": "warning"}
+        items.append(item)
+    return [{"title": "", "items": items}]
+
+
+def tabs(request: HttpRequest) -> list[dict[str, Any]]:
+    """The row of tabs of the section that the page is of; a row's own page has breadcrumbs
+    instead."""
+    place = place_of(request)
+    if place is None or request.path != place.link:
+        return []
+    row = [(tab.title, link) for tab, link in place.links.items()]
+    for section, links in open_sections(request):
+        if section is place.section.within:
+            row.insert(0, (section.title, next(iter(links.values()))))
+        if section.within is place.section:
+            row.append((section.title, next(iter(links.values()))))
+    if len(row) < 2:
+        return []
+    items = [{"title": title, "link": link, "active": request.path == link} for title, link in row]
+    return [{"page": "place", "items": items}]

@@ -130,7 +130,6 @@ class PolicyPage(AdminPage):
             workspace=workspace,
             workspaces=list(self.access.workspaces().order_by("name")[:50]),
             may_save=may_save,
-            tab="policy",
             **last_week(workspace, form),
         )
         return self.render_to_response(context)

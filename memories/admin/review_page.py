@@ -80,7 +80,6 @@ class ReviewPage(PendingPage):
             last=shown[PAGE - 1].pk if len(shown) > PAGE else "",
             may_decide=self.model_admin.may(self.request, Capability.CURATE),
             of_many=self.access.is_of_many,
-            tab="review",
         )
 
 
@@ -188,5 +187,4 @@ class DecidedPage(AdminPage):
             else "",
             may_decide=self.model_admin.may(self.request, Capability.CURATE),
             here=self.request.get_full_path(),
-            tab="decided",
         )

@@ -109,7 +109,7 @@ class Tally:
             f" {self.reinforced} reinforced, from {self.facts} facts."
         )
         if self.held:
-            yield f"{self.held} of them wait under Review for a person's word."
+            yield f"{self.held} of them wait in the Inbox for a person's word."
         for name in self.changed[:SHOWN]:
             yield f"kept as it was first said, though the file says otherwise now: {name}"
         if len(self.changed) > SHOWN:

@@ -113,6 +113,11 @@ class PreparedList(ChangeList):
     """`model_admin.prepare(request, rows)` may hang things on the rows of the page."""
 
     result_list: Any
+    whose: str  # the name of the person that the list is about, if it is about one
+
+    def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        super().__init__(request, *args, **kwargs)
+        self.whose = self.model_admin.whose(request)
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -144,6 +149,10 @@ class ListAdmin(ModelAdmin):
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
         """Hang on the rows of a list page what its columns need, in one query for all."""
+
+    def whose(self, request: HttpRequest) -> str:
+        """The name of the one person that the list is about, for its title."""
+        return ""
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(f"No {self.opts.verbose_name_plural} yet")

@@ -109,7 +109,7 @@ class RowAdmin(ScopedAdmin):
         request.current_app = self.admin_site.name
         context = {
             **self.admin_site.each_context(request),
-            "title": self.opts.verbose_name.capitalize(),
+            "title": str(row),
             "opts": self.opts,
             "row": row,
             "original": row,

@@ -24,7 +24,8 @@ from unfold.widgets import SELECT_CLASSES, UnfoldAdminSelectWidget
 
 from workspaces.adminbase.access import access_of, actor_of, workspace_id_of
 from workspaces.adminbase.list_admin import ListAdmin
-from workspaces.models import AuditEntry, Capability, Workspace
+from workspaces.auth import as_uuid
+from workspaces.models import AuditEntry, Capability, Subject, Workspace
 from workspaces.models.workspace import first_uuid7
 
 DAY = re.compile(r"20\d\d-(0[1-9]|1[0-2])-([0-2]\d|3[01])")
@@ -148,6 +149,13 @@ class ScopedAdmin(ListAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)
         return access_of(request).limit(rows, self.workspace_path, self.read_capability)
+
+    def whose(self, request: HttpRequest) -> str:
+        asked = as_uuid(request.GET.get("subject__id__exact", ""))
+        if asked is None:
+            return ""
+        row = access_of(request).limit(Subject.objects.filter(pk=asked), "workspace").first()
+        return str(row or "")
 
     def formfield_for_foreignkey(
         self, db_field: ForeignKey, request: HttpRequest, **kwargs: Any
