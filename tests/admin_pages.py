@@ -24,6 +24,8 @@ from memories.models import (
     Miss,
     ModelPrice,
     Supersession,
+    Webhook,
+    WebhookDelivery,
     WorkerBeat,
     WorkspaceChange,
     WorkspacePattern,
@@ -99,6 +101,7 @@ def rows_of(workspace: Workspace) -> list[Model]:
         AuditEntryFactory(workspace=workspace, reason=SECRET),
         *_folded(about),
         *_own_words(workspace),
+        *_told(workspace),
         _miss(fact, episode),
         _case(memory),
         Document.objects.create(
@@ -129,6 +132,16 @@ def _folded(about: dict[str, Any]) -> list[Model]:
         batch=feature.pk, occurred_at=feature.created_at,
     )  # fmt: skip
     return [owned, feature]
+
+
+def _told(workspace: Workspace) -> list[Model]:
+    hook = Webhook.objects.create(
+        workspace=workspace, name=SECRET, url="https://example.org/hook", events=["session.done"]
+    )
+    sent = WebhookDelivery.objects.create(
+        workspace=workspace, webhook=hook, kind="ping", state="given_up", error=SECRET
+    )
+    return [hook, sent]
 
 
 def _own_words(workspace: Workspace) -> list[Model]:

@@ -171,7 +171,9 @@ def furnish(alice: Person) -> None:
     WorkspaceRemoval.objects.create(workspace_id=uuid.uuid4(), number=0, due_at=now)
     entry = Entry.objects.order_by("pk")[0]
     DueVector.objects.create(entry=entry, workspace=entry.workspace)
-    hook = Webhook.objects.create(workspace=alice.workspace, url="https://example.org/hook")
+    hook = Webhook.objects.create(
+        workspace=alice.workspace, url="https://example.org/hook", events=["session.done"]
+    )
     WebhookDelivery.objects.create(workspace=alice.workspace, webhook=hook, kind="ping")
 
 

@@ -1,6 +1,7 @@
 """Other servers' routes: who is let in. mem0's: their shapes and their errors."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -31,6 +32,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("PATCH", "v3/documents/<str:name>"): {"content": "The box is full."},
     ("DELETE", "v3/documents/bulk"): {"containerTags": ["ada"]},
     ("POST", "v3/documents/list"): {"containerTags": ["ada"]},
+    ("POST", "api/v2/memories/semantic/feature/get"): {"feature_id": str(uuid4())},
     ("POST", "v3/search"): {"q": "tea"},
     ("POST", "v4/search"): {"q": "tea", "searchMode": "hybrid"},
     ("POST", "v4/profile"): {"containerTag": "ada", "q": "tea"},
@@ -38,7 +40,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("DELETE", "v4/memories"): {"containerTag": "ada", "id": "ROW"},
 }
 READS_BY_POST = (
-    "search/", "v2/memories/", "v3/memories/", "/search", "/list", "/profile", "/get",
+    "search/", "v2/memories/", "v3/memories/", "/search", "/list", "/profile", "projects/get", "count/get", "feature/get",
 )  # fmt: skip
 
 
