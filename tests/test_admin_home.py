@@ -4,7 +4,7 @@ from django.utils import timezone
 
 from memories import metrics, review, stored_metrics, unmatched
 from memories.admin.home_page import by_day, last_days
-from memories.models import Episode, FeatureSet, Memory
+from memories.models import Episode, FeatureSet, Memory, Supersession
 from tests.desk import list_of, member
 from tests.factories import (
     FactFactory,
@@ -118,6 +118,19 @@ def test_charts_lead_to_the_memories_of_the_day(alice: Person) -> None:
     assert "Prefers tea" in desk.sees(list_of(Memory), day=day)
     assert "Prefers tea" not in desk.sees(list_of(Memory), day="2024-02-01")
     assert "Prefers tea" in desk.sees(list_of(Memory), day="2024-02-99")
+
+
+def test_bars_of_replaced_memories_lead_to_the_replacements_of_the_day(
+    workspace: Workspace,
+) -> None:
+    decision = SupersessionFactory(workspace=workspace, state="applied")
+    day = decision.created_at.date().isoformat()
+    desk = member(workspace)
+
+    assert f"state=applied&amp;day={day}" in desk.sees(reverse(HOME))
+    assert decision.old.content in desk.sees(list_of(Supersession), state="applied", day=day)
+    other = desk.sees(list_of(Supersession), state="applied", day="2024-02-01")
+    assert decision.old.content not in other
 
 
 def test_days_count_only_the_own_workspaces(alice: Person, mallory: Person) -> None:

@@ -205,3 +205,22 @@ def test_a_null_is_appended_to_no_conversation(http: Caller) -> None:
     for odd, field in ((None, "messages[0]"), (message("Hi.", colour="red"), "messages[0].colour")):
         answer = http.post(f"/conversations/{thread}/episodes", {"messages": [odd]})
         assert (answer.status, answer.fields) == (400, [field])
+
+
+def test_a_message_in_parts_is_read_as_its_texts(http: Caller) -> None:
+    parts = [
+        {"type": "text", "text": "Look at this."},
+        {"type": "image_url", "image_url": {"url": "https://example.org/desk.png"}},
+        {"type": "input_text", "text": PREFERS},
+    ]
+    answer = http.post(INGEST, {"userId": "u1", "messages": [{"role": "user", "content": parts}]})
+    assert (answer.status, answer.body["memoriesCreated"]) == (201, 1)
+    assert Episode.objects.get().content == f"Look at this.\n\n[image_url]\n\n{PREFERS}"
+
+
+@pytest.mark.parametrize("part", ["words", {"text": "words"}, {"type": "text"}, {"type": " "}])
+def test_a_part_that_says_nothing_is_refused_with_its_place(http: Caller, part: object) -> None:
+    parts = [{"type": "text", "text": PREFERS}, part]
+    answer = http.post(INGEST, {"messages": [{"role": "user", "content": parts}]})
+    assert (answer.status, answer.fields) == (400, ["messages[0].content"])
+    assert "Part 1" in answer.body["errors"][0]["message"]

@@ -44,6 +44,22 @@ def test_new_content_is_a_new_version(http: Caller, tea: str) -> None:
     assert [bool(link["supersession"]) for link in links] == [False, True]
 
 
+def test_new_content_names_whom_it_speaks_of(http: Caller) -> None:
+    body = {"content": "Ada moved to Lisbon", "entities": ["Ada", "Lisbon"]}
+    path = f"/memories/{http.post('/memories', body).body['id']}"
+    answer = edited(http, path, content="Ada moved to Porto")
+    assert answer.body["entities"] == ["Ada", "Porto"]
+    assert http.get(path).body["entities"] == ["Ada", "Lisbon"]
+
+
+def test_entities_that_are_given_with_new_content_are_those_of_the_new_version(
+    http: Caller, tea: str
+) -> None:
+    answer = edited(http, tea, content=GREEN_TEA, entities=["Camellia"])
+    assert answer.body["entities"] == ["Camellia"]
+    assert http.get(tea).body["entities"] == []
+
+
 def test_a_version_that_is_no_head_is_not_edited(http: Caller, tea: str) -> None:
     edited(http, tea, content=GREEN_TEA)
     answer = edited(http, tea, content="Likes mint tea")

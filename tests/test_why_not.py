@@ -267,10 +267,32 @@ def test_the_page_runs_the_search_that_the_desk_has(
     assert "The search shows it" not in told
 
 
-def test_words_of_a_memory_offer_those_that_may_be_meant(alice: Person) -> None:
-    memory = alice.note(GATE)
+def test_words_of_several_memories_offer_each_of_them(alice: Person) -> None:
+    one, other = alice.note(GATE), alice.note(f"{GATE} twice")
     told = member(alice.workspace).sees(page(), query="orchard", memory="painted gate")
+    assert "2 memories have these words. Which one did you expect?" in told
+    assert f"memory={one.pk}" in told
+    assert f"memory={other.pk}" in told
+
+
+def test_words_of_one_memory_are_answered_at_once(alice: Person) -> None:
+    alice.note(GATE)
+    assert "The search shows it." in member(alice.workspace).sees(
+        page(), query="orchard gate", memory="painted gate"
+    )
+
+
+def test_words_that_no_memory_has_offer_those_that_have_some(alice: Person) -> None:
+    memory = alice.note(GATE)
+    told = member(alice.workspace).sees(page(), query="orchard", memory="painted zebra")
+    assert "No memory that you may see has all of these words." in told
     assert f"memory={memory.pk}" in told
+
+
+def test_half_a_question_says_which_half_is_missing(alice: Person) -> None:
+    desk = member(alice.workspace)
+    assert "Which memory did you expect?" in desk.sees(page(), query="orchard")
+    assert "Enter the query" in desk.sees(page(), memory="painted gate")
 
 
 def test_an_empty_page_and_bad_input_open(alice: Person) -> None:

@@ -6,11 +6,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import reduce
+from operator import and_, or_
 from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import QueryDict
 from django.urls import reverse
 from unfold.widgets import (
@@ -318,19 +320,38 @@ class WhyNotPage(AdminPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         form = WhyNotForm(self.access, self.request.GET.dict())
-        is_asked = form.is_valid() and form.cleaned_data["query"] and form.cleaned_data["memory"]
-        answer = self.answer(form) if is_asked else {}
+        is_valid = form.is_valid()
+        query, memory = (form.cleaned_data.get(name, "").strip() for name in ("query", "memory"))
+        answer: dict[str, Any] = {}
+        if query and memory:
+            answer = self.answer(form, memory) if is_valid else {}
+        elif query:
+            answer = {"told": "Which memory did you expect? Enter its id, or some of its words."}
+        elif memory:
+            answer = {"told": "Enter the query that should have found it, too."}
         return super().get_context_data(**kwargs, form=form, **answer)
 
-    def answer(self, form: WhyNotForm) -> dict[str, Any]:
-        """Why the memory was not found, or the memories that may be meant."""
+    def answer(self, form: WhyNotForm, memory: str) -> dict[str, Any]:
+        """Why the memory was not found; where its words are those of several, these."""
         scope = self.access.scope(form.cleaned_data["workspace"].pk)
-        memory = as_uuid(form.cleaned_data["memory"].strip())
-        if memory is None:
+        memory_id = as_uuid(memory)
+        if memory_id is None:
+            words = memory.split()[:10]
             seen = Memory.objects.visible_to(scope).order_by("-pk")
-            return {"offers": self.offers(seen, form.cleaned_data["memory"].split()[:10])}
+            contain = [Q(content__icontains=word) for word in words]
+            meant = self.some_of(seen, reduce(and_, contain))
+            if not meant:
+                close = self.some_of(seen, reduce(or_, contain)) if len(words) > 1 else []
+                beside = " These have some of them:" if close else ""
+                told = f"No memory that you may see has all of these words.{beside}"
+                return {"told": told, "offers": self.offers(close)}
+            if len(meant) > 1:
+                number = f"{MOST_OFFERED} or more" if len(meant) == MOST_OFFERED else len(meant)
+                told = f"{number} memories have these words. Which one did you expect?"
+                return {"told": told, "offers": self.offers(meant)}
+            memory_id = meant[0].pk
         try:
-            result = why_not(scope, form.request, memory)
+            result = why_not(scope, form.request, memory_id)
         except (Forbidden, Invalid, ProviderError) as error:
             form.add_error(None, str(error))
             return {}
@@ -340,14 +361,15 @@ class WhyNotPage(AdminPage):
             parts = [(name, own.get(name, 0.0), last.get(name, 0.0)) for name in own | last]
         return {"found": result, "parts": parts}
 
-    def offers(self, seen: QuerySet[Memory], words: list[str]) -> list[tuple[Memory, str]]:
-        """Memories with these words, the newest first, each with the address that asks about it."""
-        rows = seen.filter(pk__in=seen.values("pk")[:NEWEST])
-        for word in words:
-            rows = rows.filter(content__icontains=word)
-        asked = self.request.GET.copy()
-        offers = []
-        for row in rows[:MOST_OFFERED]:
+    @staticmethod
+    def some_of(seen: QuerySet[Memory], contain: Q) -> list[Memory]:
+        """Memories with these words, the newest first."""
+        return list(seen.filter(contain, pk__in=seen.values("pk")[:NEWEST])[:MOST_OFFERED])
+
+    def offers(self, rows: list[Memory]) -> list[tuple[Memory, str]]:
+        """Each with the address that asks about it."""
+        asked, offers = self.request.GET.copy(), []
+        for row in rows:
             asked["memory"] = str(row.pk)
             offers.append((row, f"?{asked.urlencode()}"))
         return offers

@@ -18,7 +18,7 @@ from workspaces.adminbase.access import actor_of
 from workspaces.adminbase.actors import name_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Verb
-from workspaces.adminbase.scoped_admin import PickFilter, StateFilter
+from workspaces.adminbase.scoped_admin import DayFilter, PickFilter, StateFilter
 from workspaces.auth import as_uuid
 from workspaces.models import AuditEntry
 
@@ -65,7 +65,7 @@ class SupersessionAdmin(MemoryRowAdmin):
     list_display = ("was", "becomes", "rule", "score", "state_label", "by", "decided_at")
     actor_field = "decided_by"
     list_select_related = ("workspace", "old", "new")
-    list_filter = (DecisionFilter,)
+    list_filter = (DecisionFilter, DayFilter)
     search_fields = ("rule",)
     search_help_text = "An id of the decision or of a memory, or a rule"
     page_template = "admin/memories/supersession.html"

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 from django.shortcuts import get_object_or_404
 from msgspec import Meta
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -128,11 +129,45 @@ LONGEST_WAIT, USUAL_WAIT = 60.0, 10.0  # seconds
 MOST_MESSAGES = 1000
 
 
+TEXT_PARTS = ("text", "input_text", "output_text")
+
+
+def _spoken(given: Any) -> Any:
+    """The text of a message that comes in parts, as chat clients send it: each text part is a
+    paragraph; another part (an image, a file) is named in brackets where it stood."""
+    if not isinstance(given, list):
+        return given
+    paragraphs = []
+    for index, part in enumerate(given):
+        kind = part.get("type") if isinstance(part, dict) else None
+        text = part.get("text") if kind in TEXT_PARTS else f"[{kind}]"
+        if not isinstance(kind, str) or not kind.strip() or not isinstance(text, str):
+            raise PydanticCustomError(
+                "invalid",
+                "Part {index} is none: a part has a type, and a text where it is of type text.",
+                {"index": index},
+            )
+        paragraphs.append(text)
+    return "\n\n".join(paragraphs)
+
+
+MessageText = Annotated[AnyText, BeforeValidator(_spoken, json_schema_input_type=str | list[Free])]
+
+
 @declared
 @dataclass(frozen=True, slots=True)
 class MessageBody:
     role: Annotated[str, OneOf(ROLES)]
-    content: AnyText | None = None
+    content: (
+        Annotated[
+            MessageText,
+            Field(
+                description="A text, or parts as chat clients send them: the texts are joined by"
+                " empty lines, a part of another type is named in brackets."
+            ),
+        ]
+        | None
+    ) = None
     name: Annotated[Line, NullIs("")] = ""
     created_at: Moment | None = None
     remember: Annotated[

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories import guard
-from memories.english import lexical, statements
+from memories.english import lexical, read_clause, statements
 from memories.errors import Conflict
 from memories.features import follow_memory
 from memories.index import due, entries, row_marks, workspace_index
@@ -45,6 +45,7 @@ IN_PLACE = (
     "valid_from",
     "valid_until",
 )
+OF_THE_WORDS = ("entities",)
 INHERITED = (
     "workspace_id",
     "subject_id",
@@ -119,13 +120,17 @@ def edit_all(scope: Scope, edits: Sequence[MemoryEdit]) -> list[Memory]:
                 message = f"Somebody changed it: version {memory.version} is the head now."
                 raise Conflict(message, "stale", "If-Match")
             kept = {name: value for name, value in one.changes.items() if name in IN_PLACE}
+            is_new = bool(content) and content != memory.content
+            # A new version's own: the old one keeps what it had.
+            own_of_new = {n: kept.pop(n) for n in OF_THE_WORDS if is_new and n in kept}
             _change_in_place(scope, memory, kept)
-            if content and content != memory.content:
+            if is_new:
                 if held:
                     memory = _hold_version(scope, space, memory, content, held)
                 else:
                     own = [vectors[content]] if content in vectors else None
                     memory = new_version(scope, space, memory, content, own)
+                _change_in_place(scope, memory, own_of_new)
             ids.append(memory.pk)
     rows = Memory.objects.with_names().in_bulk(ids)
     return [rows[each] for each in ids]
@@ -214,11 +219,12 @@ def _hold_version(
 
 
 def _next(old: Memory, content: str) -> Memory:
+    still_named = [entity for entity in old.entities if entity.lower() in content.lower()]
     return Memory(
         **{name: getattr(old, name) for name in INHERITED},
         content=content,
         fingerprint=lexical.fingerprint(content),
-        entities=[entity for entity in old.entities if entity.lower() in content.lower()],
+        entities=list(dict.fromkeys([*still_named, *read_clause.names(content)])),
         source=Source.MANUAL,
         version=old.version + 1,
         # A correction: what it says was true as long as the old one was taken to be.

@@ -220,5 +220,7 @@ def of_choices(choices: type[Enum]) -> dict[str, Any]:
 def nullable(schema: dict[str, Any]) -> dict[str, Any]:
     if "$ref" in schema:
         return {"oneOf": [schema, {"type": "null"}]}
+    if "anyOf" in schema:
+        return schema | {"anyOf": [*schema["anyOf"], {"type": "null"}]}
     schema = schema | {"type": [schema["type"], "null"]}
     return schema | {"enum": [*schema["enum"], None]} if "enum" in schema else schema
