@@ -40,7 +40,8 @@ BODIES: dict[tuple[str, str], Any] = {
     ("DELETE", "v4/memories"): {"containerTag": "ada", "id": "ROW"},
 }
 READS_BY_POST = (
-    "search/", "v2/memories/", "v3/memories/", "/search", "/list", "/profile", "projects/get", "count/get", "feature/get",
+    "search/", "v2/memories/", "v3/memories/", "/search", "/list", "/profile", "projects/get",
+    "count/get", "feature/get",
 )  # fmt: skip
 
 
