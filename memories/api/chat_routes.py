@@ -110,12 +110,25 @@ class ChatView(WorkspaceView):
         body = read(ChatBody, request.data)
         if body.messages[-1].role != "user":
             raise invalid("messages", "The last one must be the user's.")
-        asked = _asked(self.scope, body)
         check_mode(body.mode)
+        documents = _documents(self.scope, body.scoped_document_ids)
+        messages = tuple(
+            ChatMessage("user" if each.role == "user" else "assistant", each.content)
+            for each in body.messages
+        )
+        only = SourceFilter(body.user_id, body.container_tags, documents)
+        tone = str(body.metadata.get(TONE) or "")[:100]
+        chat = ChatRequest(messages, body.mode, only, tone)
+        asked = AskedChat(chat, body.conversation_id, body.user_id, body.metadata)
         if body.stream:
             if idempotency_key(request):
                 raise invalid("Idempotency-Key", "What is streamed is not kept.")
-            return _streamed(request, self.scope, asked)
+            parts: list[bytes] = []
+            if FRONT in request.META:  # another process goes on
+                request.META[STREAM] = ticket_of(self.scope, asked)
+            else:
+                answer_in_parts(self.scope, asked, parts.append)
+            return HttpResponse(b"".join(parts), content_type="text/event-stream", headers=HEADERS)
         try:
             result, conversation = ask(self.scope, asked, _nothing)
         except BudgetSpent as error:
@@ -125,29 +138,6 @@ class ChatView(WorkspaceView):
 
 def _nothing(name: str, values: dict[str, Any]) -> None:
     """Who waits for the whole of it hears nothing before."""
-
-
-def _streamed(request: Request, scope: Scope, asked: AskedChat) -> HttpResponse:
-    """Behind the front another process goes on; where there is none, it is all made first."""
-    parts: list[bytes] = []
-    if FRONT in request.META:
-        request.META[STREAM] = ticket_of(scope, asked)
-    else:
-        answer_in_parts(scope, asked, parts.append)
-    return HttpResponse(b"".join(parts), content_type="text/event-stream", headers=HEADERS)
-
-
-def _asked(scope: Scope, body: ChatBody) -> AskedChat:
-    only = SourceFilter(
-        body.user_id, body.container_tags, _documents(scope, body.scoped_document_ids)
-    )
-    messages = tuple(
-        ChatMessage("user" if each.role == "user" else "assistant", each.content)
-        for each in body.messages
-    )
-    tone = str(body.metadata.get(TONE) or "")[:100]
-    chat = ChatRequest(messages, body.mode, only, tone)
-    return AskedChat(chat, body.conversation_id, body.user_id, body.metadata)
 
 
 def _documents(scope: Scope, names: Sequence[str]) -> tuple[uuid.UUID, ...]:

@@ -113,7 +113,13 @@ def _complete_operation(path: str, method: str, operation: Schema) -> None:
     content = operation.get("requestBody", {}).get("content", {})
     if body is not None and "application/json" in content:
         content["application/json"]["examples"] = {"usual": {"value": body}}
-    source = _curl(path, method, query, body)
+    address = path.format(**PATH_EXAMPLES) + (f"?{urlencode(query)}" if query else "")
+    lines = [f'curl -X {method.upper()} "$MEMORY_URL{address}"']
+    lines.append('-H "Authorization: Bearer $MEMORY_KEY"')
+    if body is not None:
+        lines.append('-H "Content-Type: application/json"')
+        lines.append("-d '" + json.dumps(body).replace("'", "'\\''") + "'")
+    source = " \\\n  ".join(lines)
     operation["x-codeSamples"] = [{"lang": "Shell", "label": "curl", "source": source}]
 
 
@@ -121,16 +127,6 @@ def summary_of(name: str) -> str:
     """listFactsOfMemory: List facts of memory."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
     return words[0].upper() + words[1:]
-
-
-def _curl(path: str, method: str, query: dict[str, str], body: Any) -> str:
-    address = path.format(**PATH_EXAMPLES) + (f"?{urlencode(query)}" if query else "")
-    lines = [f'curl -X {method.upper()} "$MEMORY_URL{address}"']
-    lines.append('-H "Authorization: Bearer $MEMORY_KEY"')
-    if body is not None:
-        lines.append('-H "Content-Type: application/json"')
-        lines.append("-d '" + json.dumps(body).replace("'", "'\\''") + "'")
-    return " \\\n  ".join(lines)
 
 
 def _tell_defaults(schema: Schema) -> None:

@@ -60,7 +60,8 @@ class NewConnection:
 
 def create(scope: Scope, new: NewConnection) -> Connection:
     """Raises Forbidden, Invalid."""
-    _refuse_bound(scope)
+    if scope.is_bound or scope.subject_ids is not None:
+        raise Forbidden("This needs a key that sees all of the workspace.")
     kind = CONNECTORS[new.provider]
     options = _options(kind, new.options)
     credentials = _credentials(kind, new.credentials)
@@ -198,11 +199,6 @@ def _ask(scope: Scope, connection: Connection, kind: str) -> SyncRun:
         return rows.exclude(kind=Kind.TEST).get()
     outbox.post("run_sync", run.pk)
     return run
-
-
-def _refuse_bound(scope: Scope) -> None:
-    if scope.is_bound or scope.subject_ids is not None:
-        raise Forbidden("This needs a key that sees all of the workspace.")
 
 
 def _shown(connection: Connection) -> dict[str, Any]:

@@ -126,7 +126,15 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     rows = FeatureSet.objects.filter(about, workspace_id=space.workspace_id)
     failed = rows.exclude(error="", embedding_error="")
     failed.update(error="", embedding_error="")
-    _unhear(space, episodes)
+    heard = Counter(
+        (e.subject_id, e.author, workspace_index.is_assistant(e.kind)) for e in episodes
+    )
+    for (subject, author, assistant), number in sorted(heard.items(), key=str):
+        speaker = Speaker.objects.filter(
+            workspace=space.number, subject=subject, author=author, assistant=assistant
+        )
+        speaker.update(episodes=F("episodes") - number)
+        speaker.filter(episodes__lte=0).delete()
     done += _unindex(space, Layer.EPISODES, ids)
     conversations = {e.conversation_id for e in episodes if e.conversation_id}
     done["summaries"] += summary_before.start_again(conversations)
@@ -303,18 +311,6 @@ def _not_in(texts: Sequence[str], examples: Sequence[str]) -> list[str]:
         if not any(plain[one] in text for text in said)
         and not any(text in plain[one] for text in quotable)
     ]
-
-
-def _unhear(space: WorkspaceIndex, episodes: Sequence[Episode]) -> None:
-    heard = Counter(
-        (e.subject_id, e.author, workspace_index.is_assistant(e.kind)) for e in episodes
-    )
-    for (subject, author, assistant), number in sorted(heard.items(), key=str):
-        rows = Speaker.objects.filter(
-            workspace=space.number, subject=subject, author=author, assistant=assistant
-        )
-        rows.update(episodes=F("episodes") - number)
-        rows.filter(episodes__lte=0).delete()
 
 
 def _close_sessions(

@@ -191,21 +191,15 @@ def request(workspace: Workspace, actor: str) -> WorkspaceRemoval:
         state=MemorySession.State.FAILED, error="removed", next_attempt_at=None, lease_until=None,
         finished_at=timezone.now(),
     )  # fmt: skip
-    _drop_tasks(workspace, space.number)
+    tasks = outbox.waiting()
+    known_ids = [one for one in map(as_uuid, {i for ids in tasks.values() for i in ids}) if one]
+    own = {str(space.number)}
+    for model in HAVE_TASKS:
+        about = model._default_manager.filter(workspace=workspace, pk__in=known_ids)
+        own |= {str(pk) for pk in about.values_list("pk", flat=True)}
+    outbox.drop([task for task, ids in tasks.items() if ids & own])
     outbox.post("remove_workspace", made.pk)
     return made
-
-
-def _drop_tasks(workspace: Workspace, number: int) -> None:
-    """Those that wait to do something about it."""
-    tasks = outbox.waiting()
-    named = {one for ids in tasks.values() for one in ids}
-    known = [one for one in map(as_uuid, named) if one]
-    own = {str(number)}
-    for model in HAVE_TASKS:
-        rows = model._default_manager.filter(workspace=workspace, pk__in=known)
-        own |= {str(pk) for pk in rows.values_list("pk", flat=True)}
-    outbox.drop([task for task, ids in tasks.items() if ids & own])
 
 
 def due() -> list[uuid.UUID]:

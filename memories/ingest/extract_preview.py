@@ -38,8 +38,14 @@ class Preview:
 
 def preview(scope: Scope, request: IngestRequest) -> Preview:
     """Raises what an ingest of the same request would raise, without making anybody known."""
-    _check(scope, request)
+    request.check()
     asker = agent_to_read(scope, request.agent_id)
+    if scope.subject_ids is not None:
+        subject_to_write(scope, request.user_id)
+    own = {"workspace_id": scope.workspace_id, "external_id": request.thread_id}
+    thread = Conversation.objects.filter(**own).first() if request.thread_id else None
+    if thread is not None or not request.thread_id:
+        known_episodes(scope, thread, request.messages)
     space = workspace_index.index_of(scope.workspace_id)
     sent, held = _messages(request, space.guard.get("allowed", ()))
     messages = session_messages.mark_own_output(_first(sent), lambda: asker)
@@ -88,17 +94,6 @@ def _is_shared(scope: Scope, request: IngestRequest, default: str) -> bool:
         thread if request.thread_id else None,
         default,
     )
-
-
-def _check(scope: Scope, request: IngestRequest) -> None:
-    request.check()
-    agent_to_read(scope, request.agent_id)
-    if scope.subject_ids is not None:
-        subject_to_write(scope, request.user_id)
-    own = {"workspace_id": scope.workspace_id, "external_id": request.thread_id}
-    thread = Conversation.objects.filter(**own).first() if request.thread_id else None
-    if thread is not None or not request.thread_id:
-        known_episodes(scope, thread, request.messages)
 
 
 def _first(messages: Sequence[Message]) -> list[Message]:

@@ -80,7 +80,15 @@ def tell_story() -> list[StoryPlace]:
     scope = _workspace()
     begins = timezone.now() - timedelta(days=BEGINS)
     _say(scope, "spring", SPRING, begins)
-    _decide(scope)
+    # What a person did in spring: one memory pinned, another corrected by hand.
+    live = Memory.objects.visible_to(scope).live()
+    tea = live.filter(content__contains="tea to coffee", pinned=False).first()
+    if tea is not None and tea.version == 1:
+        review.edit(scope, tea.pk, {"pinned": True})
+    supplier = live.filter(content__contains="Verhulst", version=1).first()
+    if supplier is not None:
+        content = supplier.content.replace("Verhulst", "Verhaeghe")
+        review.edit(scope, supplier.pk, {"content": content})
     _say(scope, "summer", SUMMER, begins)
     text = NewDocument(
         [HANDBOOK.encode()], filename="handbook.md", title="Handbook of the bakery",
@@ -115,18 +123,6 @@ def _say(scope: Scope, thread: str, turns: tuple[StoryTurn, ...], begins: dateti
             extract=MemorySession.Extract.PATTERNS,
         )  # fmt: skip
         ingest.ingest(scope, request)
-
-
-def _decide(scope: Scope) -> None:
-    """What a person did in spring: one memory pinned, another corrected by hand."""
-    rows = Memory.objects.visible_to(scope)
-    tea = rows.live().filter(content__contains="tea to coffee", pinned=False).first()
-    if tea is not None and tea.version == 1:
-        review.edit(scope, tea.pk, {"pinned": True})
-    supplier = rows.live().filter(content__contains="Verhulst", version=1).first()
-    if supplier is not None:
-        content = supplier.content.replace("Verhulst", "Verhaeghe")
-        review.edit(scope, supplier.pk, {"content": content})
 
 
 def _places(scope: Scope, document: Document, begins: datetime) -> list[StoryPlace]:

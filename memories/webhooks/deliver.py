@@ -55,9 +55,19 @@ def deliver_due(webhook_id: uuid.UUID, workspace_id: uuid.UUID) -> int:
     """Send what is due to one address, for a turn; the number of tries. 0 where another process is
     at it."""
     until, tries = time.monotonic() + TURN, 0
+    allowed = tuple(settings.WEBHOOK_ALLOWED_HOSTS)
     with visible.only(workspace_id):
         while time.monotonic() < until and (delivery := _claim(webhook_id)):
-            _send(delivery)
+            now = timezone.now()
+            body = json.dumps(message_of(delivery), separators=(",", ":")).encode()
+            secrets = secrets_of(delivery.webhook, now)
+            headers = signed(secrets, str(delivery.pk), int(now.timestamp()), body)
+            status, error = None, ""
+            try:
+                status = post_webhook.post(delivery.webhook.url, headers, body, allowed)
+            except ProviderError as failure:
+                error = str(failure)[:300]
+            _write(delivery, status, error)
             tries += 1
     return tries
 
@@ -80,20 +90,6 @@ def _claim(webhook_id: uuid.UUID) -> WebhookDelivery | None:
     delivery.save(update_fields=["attempts", "claims", "lease_until", "updated_at"])
     delivery.webhook = hook
     return delivery
-
-
-def _send(delivery: WebhookDelivery) -> None:
-    now = timezone.now()
-    body = json.dumps(message_of(delivery), separators=(",", ":")).encode()
-    secrets = secrets_of(delivery.webhook, now)
-    headers = signed(secrets, str(delivery.pk), int(now.timestamp()), body)
-    allowed = tuple(settings.WEBHOOK_ALLOWED_HOSTS)
-    status, error = None, ""
-    try:
-        status = post_webhook.post(delivery.webhook.url, headers, body, allowed)
-    except ProviderError as failure:
-        error = str(failure)[:300]
-    _write(delivery, status, error)
 
 
 def _write(delivery: WebhookDelivery, status: int | None, error: str) -> None:
