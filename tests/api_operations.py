@@ -163,6 +163,7 @@ def furnish(alice: Person) -> dict[str, str]:
     rows["holds"] = http.post("/holds", held).body["id"]
     http.post(f"/holds/{rows['holds']}/lift")
     rows["supersessions"] = http.get("/supersessions").body["results"][0]["id"]
+    rows["inbox"] = rows["documents"]
     rows["cases"] = http.get("/cases").body["results"][0]["id"]
     return rows
 

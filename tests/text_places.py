@@ -17,6 +17,7 @@ SERVING = {
     "redoSupersession", "rejectSupersession", "reopenSupersession", "undoSupersession",
     "listIntents", "undoIntent", "listRepeats",
     "listCases", "readCase", "decideCase", "undoCase", "snoozeCase", "assignCase",
+    "listInbox",
     # found and put together
     "search", "packContext", "readProfile", "ingest", "previewExtraction",
     "listSessions", "readSession", "retrySession",
@@ -76,6 +77,7 @@ SILENT = {
     "runGoldenQuestions",
     "listConnections", "createConnection", "readConnection", "changeConnection",
     "removeConnection", "syncConnection", "testConnection", "listSyncRuns",
+    "readInboxFigures", "assignInInbox", "snoozeInInbox", "leaveInInbox",
     "streamEvents", "streamDocumentEvents",  # ids and states
     "listWebhooks", "createWebhook", "readWebhook", "changeWebhook", "removeWebhook",
     "rotateWebhook", "pingWebhook", "listDeliveries", "redeliver",

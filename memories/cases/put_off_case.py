@@ -60,13 +60,19 @@ def assign_case(scope: Scope, case_id: uuid.UUID, member_id: uuid.UUID | None) -
     """Give it to a member of the workspace, by the id of the membership; None takes it back."""
     case = locked_case(scope, case_id)
     refuse_changed(case)
-    members = Membership.objects.filter(workspace_id=scope.workspace_id)
-    member = members.filter(pk=member_id).first() if member_id else None
-    if member_id and member is None:
-        raise Invalid("assignee", "There is no such member of this workspace.")
+    member = member_of(scope, member_id)
     before = {"assignee": str(case.assignee_id) if case.assignee_id else None}
     case.assignee = member
     case.save(update_fields=["assignee", "updated_at"])
     after = {"assignee": str(member_id) if member_id else None}
     audit_case(scope, "assign", case, before=before, after=after)
     return case
+
+
+def member_of(scope: Scope, member_id: uuid.UUID | None) -> Membership | None:
+    """Invalid where nobody of the workspace has this id of a membership."""
+    members = Membership.objects.filter(workspace_id=scope.workspace_id)
+    member = members.filter(pk=member_id).first() if member_id else None
+    if member_id and member is None:
+        raise Invalid("assignee", "There is no such member of this workspace.")
+    return member

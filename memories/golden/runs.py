@@ -14,7 +14,7 @@ from memories import metrics
 from memories.english import lexical
 from memories.golden.questions import request_of
 from memories.index import statements, workspace_index
-from memories.models import GoldenQuestion, GoldenRun, WorkspaceIndex
+from memories.models import GoldenQuestion, GoldenRun, WorkspaceIndex, change_of
 from memories.search import Hit, search
 from workspaces.models import Workspace
 from workspaces.scope import Scope, worker_scope
@@ -179,7 +179,13 @@ def run(scope: Scope, cause: str = GoldenRun.Cause.HAND) -> GoldenRun:
     made = keep(scope, cause, Comparison(before, after))
     now = timezone.now()
     for row in rows:
-        GoldenQuestion.objects.filter(pk=row.pk).update(rank=after[row.pk], checked_at=now)
+        good = row.rank_before if row.worse_since else before[row.pk]
+        is_worse = change_of({"before": good, "after": after[row.pk]}) == "worse"
+        GoldenQuestion.objects.filter(pk=row.pk).update(
+            rank=after[row.pk], checked_at=now,
+            rank_before=good if is_worse else None,
+            worse_since=(row.worse_since or now) if is_worse else None,
+        )  # fmt: skip
     return made
 
 

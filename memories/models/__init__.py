@@ -21,6 +21,7 @@ from memories.models.document import (
 )
 from memories.models.erasure import Erasure, LegalHold
 from memories.models.fact import Citation, Fact, Ground, Miss
+from memories.models.failure_mark import FailureMark
 from memories.models.feature import (
     Feature,
     FeatureChange,
@@ -138,6 +139,7 @@ __all__ = [
     "EvaluationRun",
     "ExtractorUse",
     "Fact",
+    "FailureMark",
     "FactType",
     "Figure",
     "Feature",

@@ -26,7 +26,9 @@ class GoldenQuestion(Row):
     """A search, and what has to stand among its first hits: one of these memories (or the version
     that replaced it) or episodes, or a text with all of these words.
 
-    `rank` is the place of the answer when it was looked for last, from 1; None: not among them.
+    `rank` is the place of the answer when it was looked for last, from 1; None: not among them. Of
+    one that got worse, and was not as good again, `worse_since` tells when, and `rank_before` what
+    its place was.
     """
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
@@ -41,6 +43,8 @@ class GoldenQuestion(Row):
     created_by = models.CharField(max_length=200)
     rank = models.PositiveSmallIntegerField(null=True)
     checked_at = models.DateTimeField(null=True)
+    rank_before = models.PositiveSmallIntegerField(null=True)
+    worse_since = models.DateTimeField(null=True)
 
     objects = GoldenQuestionQuerySet.as_manager()
 

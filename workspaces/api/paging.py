@@ -5,14 +5,14 @@ import base64
 import binascii
 import struct
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Protocol, cast
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Model, Q
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -83,8 +83,18 @@ def cursor_of(text: str) -> Cursor:
     return Cursor(direction, row_id, rank)
 
 
+class PagedRows(Protocol):
+    """What a list is made of: a queryset, or several as one."""
+
+    def filter(self, condition: Q, /) -> "PagedRows": ...
+
+    def order_by(self, *names: str) -> "PagedRows": ...
+
+    def __getitem__(self, part: slice, /) -> Iterable[Any]: ...
+
+
 def paged(
-    request: Request, rows: QuerySet[Any], shape: Callable[[Any], JsonAnswer], *, rank: str = ""
+    request: Request, rows: PagedRows, shape: Callable[[Any], JsonAnswer], *, rank: str = ""
 ) -> Response:
     """One page of `rows`, each through `shape`: by id, the newest first, or by the column `rank`,
     the highest first."""

@@ -187,7 +187,7 @@ def furnish(tenant: Tenant, key: str) -> None:
     rows["golden-runs"] = ask("POST", f"{base}/golden-runs", {})["id"]
     rows["memories"] = memory
     rows["supersessions"] = ask("GET", f"{base}/supersessions")["results"][0]["id"]
-    rows["cases"] = ask("GET", f"{base}/cases")["results"][0]["id"]
+    rows["cases"] = rows["inbox"] = ask("GET", f"{base}/cases")["results"][0]["id"]
     tenant.rows = rows
 
 

@@ -1,0 +1,208 @@
+"""The inbox: all that waits for a person in one list, the most pressing first. Cases, sessions and
+documents that failed, and golden questions that got worse."""
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Self
+
+from django.db.models import Count, F, FloatField, Func, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from memories.models import (
+    Case,
+    CaseItem,
+    Citation,
+    Document,
+    FailureMark,
+    GoldenQuestion,
+    MemorySession,
+    Revision,
+)
+from memories.models.case import AGEING
+
+# How pressing: words that nothing was learned of, a text that nobody finds, a known answer lost.
+RISKS = {"session": 0.7, "document": 0.6, "question": 0.5}
+KINDS = (*Case.Kind.values, *RISKS)
+STUCK = (MemorySession.State.FAILED, MemorySession.State.DEAD)
+
+# Those of some rows that the asker may see.
+Limit = Callable[[QuerySet[Any]], QuerySet[Any]]
+
+
+class Epoch(Func):
+    """Seconds since 1970, of an aware time."""
+
+    template = "extract(epoch from %(expressions)s)::float8"
+    output_field = FloatField()
+
+
+@dataclass(frozen=True, slots=True)
+class InboxFilter:
+    """`kinds`: all where there are none. `user_id` and `document_id` say what it is about;
+    `assignee` whose it is, `is_free` that it is nobody's. `is_snoozed`: what rests, instead."""
+
+    kinds: frozenset[str] = frozenset()
+    user_id: str | None = None
+    document_id: uuid.UUID | None = None
+    assignee: uuid.UUID | None = None
+    is_free: bool = False
+    is_snoozed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InboxRows:
+    """Rows of several tables in one order, sliced as a queryset is; each has `urgency`."""
+
+    sources: tuple[QuerySet[Any], ...]
+    order: tuple[str, ...] = ("-urgency", "-pk")
+
+    def filter(self, condition: Q, /) -> Self:
+        return replace(self, sources=tuple(each.filter(condition) for each in self.sources))
+
+    def order_by(self, *names: str) -> Self:
+        return replace(self, order=names)
+
+    def __getitem__(self, part: slice) -> list[Any]:
+        rows = [row for each in self.sources for row in each.order_by(*self.order)[: part.stop]]
+        rows.sort(key=lambda row: (row.urgency, row.pk), reverse=self.order[0].startswith("-"))
+        return rows[part]
+
+
+def failed(kind: str) -> QuerySet[Any]:
+    """Sessions or documents that failed, or questions that got worse: also what rests or is left
+    as it is. Each with `since` and `urgency`."""
+    rows: QuerySet[Any]
+    since: Any
+    now: Any
+    if kind == "session":
+        rows = MemorySession.objects.filter(state__in=STUCK)
+        since, now = Coalesce("finished_at", "updated_at"), F("claims")
+    elif kind == "document":
+        rows = Document.objects.filter(state=Document.State.FAILED)
+        since, now = F("updated_at"), F("claims")
+    else:
+        rows = GoldenQuestion.objects.filter(worse_since__isnull=False)
+        since, now = F("worse_since"), Coalesce("rank", 0)
+    return rows.select_related("failure_mark").annotate(
+        since=since, failure=now, urgency=Value(RISKS[kind]) - Epoch(since) / Value(AGEING)
+    )
+
+
+def waiting(limit: Limit, wanted: InboxFilter = InboxFilter()) -> Mapping[str, QuerySet[Any]]:
+    """By source (case, session, document, question) the rows that wait, or rest; not in order."""
+    chosen = wanted.kinds or frozenset(KINDS)
+    found = {}
+    if kinds := chosen.intersection(Case.Kind.values):
+        found["case"] = _cases(limit(Case.objects.all()), kinds, wanted)
+    for kind in RISKS:
+        if kind in chosen:
+            found[kind] = _failures(kind, limit(failed(kind)), wanted)
+    return found
+
+
+def inbox(limit: Limit, wanted: InboxFilter) -> InboxRows:
+    return InboxRows(tuple(waiting(limit, wanted).values()))
+
+
+def _cases(rows: QuerySet[Any], kinds: frozenset[str], wanted: InboxFilter) -> QuerySet[Any]:
+    state = Case.State.SNOOZED if wanted.is_snoozed else Case.State.OPEN
+    rows = rows.filter(state=state).annotate(urgency=F("rank"))
+    if len(kinds) < len(Case.Kind):
+        rows = rows.filter(kind__in=kinds)
+    if wanted.user_id is not None:
+        rows = rows.filter(subject__external_id=wanted.user_id)
+    if wanted.document_id:
+        said = Citation.objects.filter(revision__document=wanted.document_id).values("fact")
+        items = CaseItem.objects.filter(Q(fact__in=said) | Q(memory__facts__in=said))
+        rows = rows.filter(pk__in=items.values("case"))
+    if wanted.assignee:
+        rows = rows.filter(assignee=wanted.assignee)
+    return rows.filter(assignee=None) if wanted.is_free else rows
+
+
+def _failures(kind: str, rows: QuerySet[Any], wanted: InboxFilter) -> QuerySet[Any]:
+    rests = Q(failure_mark__snoozed_until__gt=timezone.now())
+    rows = rows.exclude(failure_mark__left_as=F("failure"))
+    rows = rows.filter(rests) if wanted.is_snoozed else rows.exclude(rests)
+    if wanted.user_id is not None:
+        rows = rows.filter(subject__external_id=wanted.user_id)
+    if wanted.document_id:
+        revisions = Revision.objects.filter(document=wanted.document_id)
+        of_it = {"document": [wanted.document_id], "session": revisions.values("session")}
+        rows = rows.filter(pk__in=of_it.get(kind, []))
+    if wanted.assignee:
+        rows = rows.filter(failure_mark__assignee=wanted.assignee)
+    return rows.filter(failure_mark__assignee=None) if wanted.is_free else rows
+
+
+def kind_of(row: Any) -> str:
+    """The kind under which the inbox lists it."""
+    if isinstance(row, Case):
+        return row.kind
+    names = {MemorySession: "session", Document: "document", GoldenQuestion: "question"}
+    return names[type(row)]
+
+
+def mark_of(row: Any) -> FailureMark | None:
+    """What people said of a failure."""
+    return getattr(row, "failure_mark", None)
+
+
+def risk_of_row(row: Any) -> float:
+    """From 0 to 1, as `Case.risk_now`: how bad it is, and how long it has waited."""
+    if isinstance(row, Case):
+        return row.risk_now
+    waited = max((timezone.now() - row.since).total_seconds(), 0.0)
+    return round(min(RISKS[kind_of(row)] + waited / AGEING, 1.0), 3)
+
+
+@dataclass(frozen=True, slots=True)
+class InboxFigures:
+    """What waits now, by kind, and what was done since `since`: cases decided by people and keys,
+    by whom, and failures that were left as they are."""
+
+    since: datetime
+    waiting: int = 0
+    snoozed: int = 0
+    opened: int = 0
+    left: int = 0
+    kinds: dict[str, int] = field(default_factory=dict)
+    decided_by: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def decided(self) -> int:
+        return sum(self.decided_by.values())
+
+
+def figures(limit: Limit, since: datetime) -> InboxFigures:
+    """Counted in the whole of what the asker sees."""
+    cases = limit(Case.objects.all()).order_by()
+    kinds: Counter[str] = Counter()
+    snoozed = cases.filter(state=Case.State.SNOOZED).count()
+    for kind, rows in waiting(limit).items():
+        if kind != "case":
+            kinds[kind] = rows.count()
+            continue
+        counted = rows.order_by().values("kind").annotate(number=Count("pk"))
+        kinds.update(dict(counted.values_list("kind", "number")))
+    for rows in waiting(limit, InboxFilter(frozenset(RISKS), is_snoozed=True)).values():
+        snoozed += rows.count()
+    people = Q(decided_by__startswith="user:") | Q(decided_by__startswith="key:")
+    decided = cases.filter(people, decided_at__gte=since)
+    by = decided.values("decided_by").annotate(number=Count("pk"))
+    marks = FailureMark.objects.filter(left_as__isnull=False, updated_at__gte=since)
+    return InboxFigures(
+        since=since,
+        waiting=sum(kinds.values()),
+        snoozed=snoozed,
+        opened=cases.filter(created_at__gte=since).count(),
+        left=sum(
+            limit(failed(kind)).filter(pk__in=marks.values(kind)).count() for kind in RISKS
+        ),
+        kinds={kind: number for kind, number in kinds.items() if number},
+        decided_by=dict(by.values_list("decided_by", "number")),
+    )  # fmt: skip
