@@ -13,7 +13,7 @@ from tests.factories import MemoryFactory, SupersessionFactory, evidence, replac
 from tests.test_admin_queries import MOST, queries_of
 from workspaces.models import AuditEntry, Role, Workspace
 
-QUEUE, DECIDED = reverse("admin:memories_review"), reverse("admin:memories_decided")
+QUEUE, DECIDED = reverse("admin:memories_inbox"), reverse("admin:memories_decided")
 ACT = reverse("admin:memories_case_act")
 ACT_ON_DECISIONS = reverse("admin:memories_review_act")
 VERBS = ("approve", "keep-both", "reject")
@@ -92,7 +92,7 @@ def test_mallory_sees_and_decides_nothing_of_another_workspace(
     waiting.refresh_from_db()
 
     assert (result["ok"], result["state"], waiting.state) == (False, "gone", "pending")
-    for page in (QUEUE, DECIDED, f"{QUEUE}?after={'0' * 32}"):
+    for page in (QUEUE, DECIDED, f"{QUEUE}?offset=20"):
         assert waiting.new.content not in mallory.sees(page)
 
 
@@ -137,8 +137,8 @@ def test_of_equal_risk_the_oldest_come_first_and_the_rest_behind_them(
     decisions = [SupersessionFactory(workspace=workspace) for _ in range(25)]
     alice = member(workspace)
     html = alice.sees(QUEUE)
-    assert f"after={decisions[19].case_id}" in html
-    rest = alice.sees(QUEUE, after=str(decisions[19].case_id))
+    assert "?offset=20" in html
+    rest = alice.sees(QUEUE, offset="20")
 
     assert str(decisions[20].case_id) in rest
     assert str(decisions[19].case_id) not in rest
@@ -214,4 +214,4 @@ def test_a_full_page_takes_few_queries(workspace: Workspace, page: str) -> None:
 def test_nonsense_in_the_address_is_no_error(workspace: Workspace, nonsense: str) -> None:
     alice = member(workspace)
     alice.sees(DECIDED, before=nonsense, who=nonsense)
-    alice.sees(QUEUE, after=nonsense)
+    alice.sees(QUEUE, offset=nonsense, kind=nonsense, by=nonsense, who=nonsense)

@@ -152,7 +152,7 @@ def test_a_curator_decides_on_the_page(alice: Person, verb: str, left: Any) -> N
     _, _ = waits(alice)
     case = Case.objects.get(kind="intent")
     grace = member(alice.workspace, Role.EDITOR)
-    page = grace.sees("/admin/memories/case/review/")
+    page = grace.sees("/admin/memories/case/inbox/")
     assert "asks to forget" in page
     assert "asked because: pinned" in page
     assert "Leave it" in grace.sees(f"/admin/memories/case/{case.pk}/change/")

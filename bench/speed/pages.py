@@ -175,7 +175,7 @@ def _page_of_subject() -> str:
 
 OWN_PAGES = (
     "memories_search", "memories_repeats", "memories_why_not", "memories_plots",
-    "memories_review", "memories_decided", "memories_policy",
+    "memories_inbox", "memories_decided", "memories_policy",
 )  # fmt: skip
 
 

@@ -1,18 +1,30 @@
 """Cases: what waits for a person, decided as one and taken back as one."""
 
-from typing import Any
+import uuid
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, TypeVar
 
 from django import forms
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.timesince import timesince
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
-from unfold.widgets import UnfoldAdminTextareaWidget
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
-from memories import cases
+from memories import cases, ingest
 from memories.admin.case_cards import CHOICES, CaseCard, case_cards, decision_by, with_statements
+from memories.admin.inbox_page import (
+    MORNING,
+    REST,
+    FormerReviewPage,
+    InboxCountPage,
+    InboxPage,
+)
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed
-from memories.admin.review_page import DecidePage, DecisionResult, PendingCountPage, ReviewPage
+from memories.admin.review_page import DecidePage, DecisionResult
+from memories.cases.inbox import RISKS, failed
+from memories.documents import document_store
 from memories.english.plain_words import attribute_words
 from memories.models import Case
 from workspaces.adminbase.actors import names_of
@@ -20,7 +32,8 @@ from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Verb, refusal_text
 from workspaces.adminbase.scoped_admin import PickFilter
 from workspaces.auth import as_uuid
-from workspaces.models import Capability
+from workspaces.models import Capability, Membership, Role
+from workspaces.scope import Scope
 
 
 class ApproveCaseForm(forms.Form):
@@ -40,12 +53,103 @@ ORDER_VERBS = {
 }
 
 
+class SnoozeForm(forms.Form):
+    days = forms.TypedChoiceField(
+        choices=REST, coerce=int, label="Until", widget=UnfoldAdminSelectWidget
+    )
+
+    def until(self) -> datetime:
+        """In the morning of that day."""
+        day = timezone.localtime() + timedelta(days=self.cleaned_data["days"])
+        return day.replace(hour=MORNING, minute=0, second=0, microsecond=0)
+
+
+class AssignForm(forms.Form):
+    """`members`: of the workspace of the row, by the ids of their memberships."""
+
+    assignee = forms.ChoiceField(required=False, label="To", widget=UnfoldAdminSelectWidget)
+
+    def __init__(self, *args: Any, workspace_id: uuid.UUID, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        rows = Membership.objects.filter(workspace_id=workspace_id).exclude(role=Role.VIEWER)
+        self.people = {str(each.pk): str(each.user) for each in rows.select_related("user")}
+        field = self.fields["assignee"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", "Nobody"), *sorted(self.people.items(), key=lambda each: each[1])]
+
+    @property
+    def member(self) -> uuid.UUID | None:
+        return as_uuid(self.cleaned_data["assignee"]) if self.cleaned_data["assignee"] else None
+
+    @property
+    def sentence(self) -> str:
+        chosen = self.cleaned_data["assignee"]
+        return f"Given to {self.people[chosen]}." if chosen else "It is nobody's now."
+
+
+SNOOZE = Verb("snooze", "Put off", "snooze", form=SnoozeForm)
+WAKE = Verb("wake", "Wake up", "alarm")
+ASSIGN = Verb("assign", "Give to", "person_add", form=AssignForm)
+# What becomes of failures; the last two take back what "leave" and "snooze" did.
+OF_FAILURES = (
+    Verb("retry", "Try again", "refresh", "primary"),
+    Verb("leave", "Leave it", "close"),
+    Verb("take-up", "Undo", "undo"),
+    WAKE,
+)
+
+
 class CaseActPage(DecidePage):
-    """The same of cases; one that waits is called pending, as a decision is."""
+    """The same of cases and of failures, which are named `session:<id>`; one that waits is called
+    pending, as a decision is."""
 
     path, name = "act/", "memories_case_act"
+    more_verbs = OF_FAILURES
+
+    def decide_failure(self, asked: str, kind: str, row_id: uuid.UUID | None) -> DecisionResult:
+        """Try again what failed, leave it, put it off, give it to somebody."""
+        rows = self.access.limit(failed(kind), "workspace", self.verb.capability)
+        row = rows.filter(pk=row_id).first() if row_id else None
+        if row is None:
+            return DecisionResult(asked, False, "It is well by now, or gone.", "gone")
+        scope = self.access.scope(row.workspace_id)
+        try:
+            return self.act_on_failure(asked, kind, row, scope)
+        except (*self.model_admin.all_refusals,) as refusal:
+            return DecisionResult(asked, False, refusal_text(refusal), "pending")
+
+    def act_on_failure(self, asked: str, kind: str, row: Any, scope: Scope) -> DecisionResult:
+        done, data = partial(DecisionResult, asked, True), self.request.POST
+        match self.verb.name:
+            case "retry" if kind == "session":
+                ingest.retry(scope, row)
+                return done("Due again: the worker takes it up at once.", "decided", "")
+            case "retry" if kind == "document":
+                document_store.retry(scope, row.pk)
+                return done("Due again: the worker takes it up at once.", "decided", "")
+            case "leave" | "reject":
+                cases.leave_failure(scope, row.pk)
+                return done("Left as it is, until it fails anew.", "decided", "take-up")
+            case "take-up":
+                cases.leave_failure(scope, row.pk, is_left=False)
+                return done("Taken back: it waits again.", "pending")
+            case "snooze":
+                rest = checked(SnoozeForm(data)).until()
+                cases.snooze_failure(scope, row.pk, rest)
+                return done(rest_words(rest), "snoozed", "wake")
+            case "wake":
+                cases.snooze_failure(scope, row.pk, None)
+                return done("It waits again.", "pending")
+            case "assign":
+                form = checked(AssignForm(data, workspace_id=row.workspace_id))
+                cases.assign_failure(scope, row.pk, form.member)
+                return done(form.sentence, "pending", "assign")
+        return DecisionResult(asked, False, "That is not for a failure.", "pending")
 
     def decide(self, asked: str) -> DecisionResult:
+        kind, _, named = asked.partition(":")
+        if kind in RISKS:
+            return self.decide_failure(asked, kind, as_uuid(named))
         admin, request, verb = self.model_admin, self.request, self.verb
         row_id, rows = as_uuid(asked), admin.get_queryset(request)
         row = rows.filter(pk=row_id).first() if row_id else None
@@ -59,11 +163,26 @@ class CaseActPage(DecidePage):
             now = rows.get(pk=row.pk)
             sentence = decided_words(now) if now.state != row.state else refusal_text(refusal)
             return DecisionResult(str(row.pk), False, sentence, state_words(now))
-        return DecisionResult(asked, True, sentence, state_words(rows.get(pk=row.pk)))
+        undo = {"snooze": "wake", "assign": "assign"}.get(verb.name, "undo")
+        return DecisionResult(asked, True, sentence, state_words(rows.get(pk=row.pk)), undo)
+
+
+Filled = TypeVar("Filled", bound=forms.Form)
+
+
+def checked(form: Filled) -> Filled:
+    """A form that was filled well; raises ValidationError."""
+    if not form.is_valid():
+        raise forms.ValidationError([" ".join(map(str, each)) for each in form.errors.values()])
+    return form
+
+
+def rest_words(until: datetime) -> str:
+    return f"Put off until {until:%A, %-d %B}."
 
 
 def state_words(case: Case) -> str:
-    return "decided" if case.is_decided else "pending"
+    return {"decided": "decided", "snoozed": "snoozed"}.get(case.state, "pending")
 
 
 def decided_words(case: Case) -> str:
@@ -76,7 +195,7 @@ def decided_words(case: Case) -> str:
 
 
 class CaseAdmin(MemoryRowAdmin):
-    pages = (ReviewPage, PendingCountPage, CaseActPage)
+    pages = (InboxPage, FormerReviewPage, InboxCountPage, CaseActPage)
     list_display = ("text", "kind_label", "state_label", "risk_label", "assignee", "created_at")
     list_filter = (
         ("state", ChoicesDropdownFilter),
@@ -97,6 +216,7 @@ class CaseAdmin(MemoryRowAdmin):
             "What waits is forgotten and not learned again; the others stay.", bulk=True,
         ),
         Verb("decide", "Decide as chosen", "rule"),
+        SNOOZE, WAKE, ASSIGN,
         Verb("undo", "Undo", "undo", question="Everything is as it was, and waits again."),
     )  # fmt: skip
 
@@ -124,11 +244,20 @@ class CaseAdmin(MemoryRowAdmin):
     def offers(self, row: Any, verb: Verb) -> bool:
         if verb.name == "undo":
             return row.is_decided and bool(row.steps)
+        if verb.name == "wake":
+            return row.state == Case.State.SNOOZED
         return not row.is_decided
 
     def form_for(self, verb: Verb, row: Any, data: Any, *, prefix: str) -> forms.Form | None:
         if verb.form is None:
             return None
+        if verb is ASSIGN:
+            own = {"assignee": str(row.assignee_id or "")}
+            return AssignForm(
+                data, workspace_id=row.workspace_id, initial=own, auto_id=f"{prefix}-%s"
+            )
+        if verb is SNOOZE:
+            return SnoozeForm(data, auto_id=f"{prefix}-%s")
         newest = case_cards([row])[0].newest
         return verb.form(
             data, initial={"content": newest.content if newest else ""}, auto_id=f"{prefix}-%s"
@@ -174,6 +303,20 @@ class CaseAdmin(MemoryRowAdmin):
     def do_decide(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
         self._decide(request, row, "decide")
         return "Decided as chosen."
+
+    def do_snooze(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
+        rest = checked(SnoozeForm(request.POST)).until()
+        cases.snooze_case(self.scope(request, row), row.pk, rest)
+        return rest_words(rest)
+
+    def do_wake(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
+        cases.snooze_case(self.scope(request, row), row.pk, None)
+        return "It waits again."
+
+    def do_assign(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
+        form = checked(AssignForm(request.POST, workspace_id=row.workspace_id))
+        cases.assign_case(self.scope(request, row), row.pk, form.member)
+        return form.sentence
 
     def do_undo(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
         cases.undo_case(self.scope(request, row), row.pk)

@@ -9,9 +9,11 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from memories.cases.inbox import RISKS, InboxFilter
+from memories.cases.inbox import waiting as waiting_rows
 from memories.models import Case, MemorySession
 from workspaces.adminbase.access import access_of
-from workspaces.adminbase.list_admin import bounded_count, count_text
+from workspaces.adminbase.list_admin import bounded_counts, count_text
 from workspaces.models import Capability
 
 MOST_WAITING = 99
@@ -22,10 +24,11 @@ EVERYWHERE = "everywhere"  # needed where only those who see all workspaces may 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What needs a person, counted up to 99 and one more."""
+    """What needs a person, counted up to 99 and one more; `inbox` is all that the inbox lists."""
 
     decisions: int
     stuck: int
+    inbox: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ MENU = (
         _("Inbox"),
         "inbox",
         (
-            Tab(_("Waiting"), "memories_review"),
+            Tab(_("Waiting"), "memories_inbox"),
             Tab(_("Decided"), "memories_decided"),
             Tab(
                 _("Requests"), "memories_intent_changelist",
@@ -102,7 +105,7 @@ MENU = (
                 _("Each time one memory took the place of another, by a person or by a rule."),
             ),
         ),
-        waits="decisions",
+        waits="inbox",
     ),
     Section(
         _("Memories"),
@@ -271,10 +274,16 @@ def waiting(request: HttpRequest) -> Waiting:
         stuck = MemorySession.objects.filter(
             state__in=[MemorySession.State.FAILED, MemorySession.State.DEAD]
         )
-        known = Waiting(
-            bounded_count(access.limit(pending, "workspace"), MOST_WAITING),
-            bounded_count(access.limit(stuck, "workspace"), MOST_WAITING),
+        failures = waiting_rows(
+            lambda rows: access.limit(rows, "workspace"), InboxFilter(frozenset(RISKS))
         )
+        cases, sessions, *others = bounded_counts(
+            access.limit(pending, "workspace"),
+            access.limit(stuck, "workspace"),
+            *failures.values(),
+            most=MOST_WAITING,
+        )
+        known = Waiting(cases, sessions, cases + sum(others))
         setattr(request, KEPT, known)
     return known
 

@@ -1,27 +1,24 @@
-"""The review queue: what waits for a person, decided by one key each, or many at once."""
+"""What the inbox does when somebody decides, and what was decided last."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 
-from memories.admin.case_cards import case_cards, with_statements
 from memories.admin.decision_cards import decision_cards, deed, meanwhile
-from memories.admin.navigation import MOST_WAITING
-from memories.models import Case, Supersession
+from memories.admin.inbox_page import InboxBase
+from memories.models import Supersession
 from workspaces.adminbase.access import actor_of
-from workspaces.adminbase.list_admin import AdminPage, bounded_count, count_text
+from workspaces.adminbase.list_admin import AdminPage
 from workspaces.adminbase.row_admin import MOST_AT_ONCE, RowAdmin, Verb, back_to, refusal_text
 from workspaces.auth import as_uuid
 from workspaces.models import Capability
 
-PAGE = 20
-MOST_COUNTED = 999
 QUESTIONS = {
     "approve": "Approve {count}: in each, the newest memory replaces the others.",
     "keep-both": "Keep all of {count}: all of these memories are believed.",
@@ -35,76 +32,27 @@ WHO = {"all": "Everybody", "me": "Me", "people": "People", "keys": "Keys", "mach
 
 @dataclass(frozen=True, slots=True)
 class DecisionResult:
-    """What became of one decision; `message` is a sentence."""
+    """What became of one decision; `message` is a sentence, `undo` the verb that takes it back."""
 
     id: str
     ok: bool
     message: str
     state: str
+    undo: str = "undo"
 
 
-class PendingPage(AdminPage):
-    """What the pages of the queue share: the cases that wait, and their number."""
-
-    model_admin: RowAdmin
-
-    @property
-    def pending(self) -> QuerySet[Case]:
-        rows = self.access.limit(Case.objects.all(), "workspace")
-        return rows.filter(state=Case.State.OPEN)
-
-    def counts(self) -> dict[str, str]:
-        count = bounded_count(self.pending, MOST_COUNTED)
-        return {
-            "waiting": count_text(count, MOST_COUNTED),
-            "badge": count_text(count, MOST_WAITING),
-        }
-
-
-class ReviewPage(PendingPage):
-    """Those of the highest risk first; `?after=` goes on behind a case."""
-
-    path, name, title = "review/", "memories_review", "Review"
-    template_name = "admin/memories/review.html"
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        rows = with_statements(self.pending)
-        after = as_uuid(self.request.GET.get("after", ""))
-        if last := Case.objects.filter(pk=after).first() if after else None:
-            rows = rows.filter(Q(rank__lt=last.rank) | Q(rank=last.rank, pk__lt=last.pk))
-        shown = list(rows.order_by("-rank", "-pk")[: PAGE + 1])
-        return super().get_context_data(
-            **kwargs,
-            cards=case_cards(shown[:PAGE]),
-            waiting=self.counts()["waiting"],
-            last=shown[PAGE - 1].pk if len(shown) > PAGE else "",
-            may_decide=self.model_admin.may(self.request, Capability.CURATE),
-            of_many=self.access.is_of_many,
-        )
-
-
-class PendingCountPage(PendingPage):
-    """How many wait, as JSON, for pages that stay open while others decide."""
-
-    path, name = "review/waiting/", "memories_review_waiting"
-
-    def has_permission(self) -> bool:
-        return self.model_admin.may(self.request, Capability.READ)
-
-    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return JsonResponse(self.counts())
-
-
-class DecidePage(PendingPage):
+class DecidePage(InboxBase):
     """Do `verb` to each of `ids`: JSON for scripts, a page for people."""
 
     path, name = "review/act/", "memories_review_act"
     template_name = "admin/memories/review_sure.html"
+    more_verbs: tuple[Verb, ...] = ()
     verb: Verb
 
     def has_permission(self) -> bool:
         name = self.request.POST.get("verb", "")
-        verb = next((each for each in self.model_admin.verbs if each.name == name), None)
+        verbs = (*self.model_admin.verbs, *self.more_verbs)
+        verb = next((each for each in verbs if each.name == name), None)
         if verb is None or not self.is_sent:
             return False
         self.verb = verb
@@ -132,7 +80,7 @@ class DecidePage(PendingPage):
             messages.warning(request, each.message)
         if len(left) > 5:
             messages.warning(request, f"{len(left)} were left as they are.")
-        return redirect(back_to(request) or reverse("admin:memories_review"))
+        return redirect(back_to(request) or reverse("admin:memories_inbox"))
 
     def decide(self, asked: str) -> DecisionResult:
         """Where somebody was faster, or the row has become another one: who did what."""

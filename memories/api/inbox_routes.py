@@ -142,7 +142,7 @@ class InboxView(WorkspaceView):
             frozenset([query.kind] if query.kind else []),
             user_id=query.user_id,
             document_id=query.document_id,
-            assignee=query.assignee,
+            assignees=frozenset([query.assignee] if query.assignee else []),
             is_free=query.unassigned,
             is_snoozed=query.state == "snoozed",
         )

@@ -2,14 +2,14 @@
 documents that failed, and golden questions that got worse."""
 
 import uuid
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Self
 
-from django.db.models import Count, F, FloatField, Func, Q, QuerySet, Value
-from django.db.models.functions import Coalesce
+from django.db.models import Count, F, FloatField, Func, Q, QuerySet, TextField, Value
+from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
 from memories.models import (
@@ -43,14 +43,22 @@ class Epoch(Func):
 @dataclass(frozen=True, slots=True)
 class InboxFilter:
     """`kinds`: all where there are none. `user_id` and `document_id` say what it is about;
-    `assignee` whose it is, `is_free` that it is nobody's. `is_snoozed`: what rests, instead."""
+    `assignees` whose it is, and with `is_free` what is nobody's: all, where neither is said.
+    `is_snoozed`: what rests, instead."""
 
     kinds: frozenset[str] = frozenset()
     user_id: str | None = None
     document_id: uuid.UUID | None = None
-    assignee: uuid.UUID | None = None
+    assignees: frozenset[uuid.UUID] = frozenset()
     is_free: bool = False
     is_snoozed: bool = False
+
+    def whose(self, path: str) -> Q:
+        """The condition on whose it is, of rows that say so at `path`."""
+        if not self.assignees and not self.is_free:
+            return Q()
+        free = Q(**{path: None}) if self.is_free else Q(pk=None)
+        return Q(**{f"{path}__in": self.assignees}) | free
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +95,7 @@ def failed(kind: str) -> QuerySet[Any]:
     else:
         rows = GoldenQuestion.objects.filter(worse_since__isnull=False)
         since, now = F("worse_since"), Coalesce("rank", 0)
-    return rows.select_related("failure_mark").annotate(
+    return rows.select_related("workspace", "subject", "failure_mark__assignee__user").annotate(
         since=since, failure=now, urgency=Value(RISKS[kind]) - Epoch(since) / Value(AGEING)
     )
 
@@ -119,9 +127,7 @@ def _cases(rows: QuerySet[Any], kinds: frozenset[str], wanted: InboxFilter) -> Q
         said = Citation.objects.filter(revision__document=wanted.document_id).values("fact")
         items = CaseItem.objects.filter(Q(fact__in=said) | Q(memory__facts__in=said))
         rows = rows.filter(pk__in=items.values("case"))
-    if wanted.assignee:
-        rows = rows.filter(assignee=wanted.assignee)
-    return rows.filter(assignee=None) if wanted.is_free else rows
+    return rows.filter(wanted.whose("assignee"))
 
 
 def _failures(kind: str, rows: QuerySet[Any], wanted: InboxFilter) -> QuerySet[Any]:
@@ -134,9 +140,17 @@ def _failures(kind: str, rows: QuerySet[Any], wanted: InboxFilter) -> QuerySet[A
         revisions = Revision.objects.filter(document=wanted.document_id)
         of_it = {"document": [wanted.document_id], "session": revisions.values("session")}
         rows = rows.filter(pk__in=of_it.get(kind, []))
-    if wanted.assignee:
-        rows = rows.filter(failure_mark__assignee=wanted.assignee)
-    return rows.filter(failure_mark__assignee=None) if wanted.is_free else rows
+    return rows.filter(wanted.whose("failure_mark__assignee"))
+
+
+def documents_of(case_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, uuid.UUID]:
+    """By case a document that something in it stands on, where there is one."""
+    found: dict[uuid.UUID, uuid.UUID] = {}
+    for path in ("memory__facts", "fact"):
+        at = f"{path}__citations__revision__document"
+        rows = CaseItem.objects.filter(case__in=case_ids, **{f"{at}__isnull": False})
+        found |= dict(rows.order_by("pk").values_list("case", at))
+    return found
 
 
 def kind_of(row: Any) -> str:
@@ -179,30 +193,37 @@ class InboxFigures:
 
 
 def figures(limit: Limit, since: datetime) -> InboxFigures:
-    """Counted in the whole of what the asker sees."""
-    cases = limit(Case.objects.all()).order_by()
-    kinds: Counter[str] = Counter()
-    snoozed = cases.filter(state=Case.State.SNOOZED).count()
-    for kind, rows in waiting(limit).items():
-        if kind != "case":
-            kinds[kind] = rows.count()
-            continue
-        counted = rows.order_by().values("kind").annotate(number=Count("pk"))
-        kinds.update(dict(counted.values_list("kind", "number")))
-    for rows in waiting(limit, InboxFilter(frozenset(RISKS), is_snoozed=True)).values():
-        snoozed += rows.count()
+    """Counted in the whole of what the asker sees, in one statement."""
+    cases, failures = limit(Case.objects.all()), InboxFilter(frozenset(RISKS), is_snoozed=True)
     people = Q(decided_by__startswith="user:") | Q(decided_by__startswith="key:")
-    decided = cases.filter(people, decided_at__gte=since)
-    by = decided.values("decided_by").annotate(number=Count("pk"))
     marks = FailureMark.objects.filter(left_as__isnull=False, updated_at__gte=since)
+    left = [limit(failed(kind)).filter(pk__in=marks.values(kind)) for kind in RISKS]
+    counted = [
+        _counted("kind", F("kind") if kind == "case" else Value(kind), rows)
+        for kind, rows in waiting(limit).items()
+    ]
+    resting = [cases.filter(state=Case.State.SNOOZED), *waiting(limit, failures).values()]
+    counted += [_counted("snoozed", Value(""), rows) for rows in resting]
+    counted += [_counted("left", Value(""), rows) for rows in left]
+    counted.append(_counted("opened", Value(""), cases.filter(created_at__gte=since)))
+    decided = cases.filter(people, decided_at__gte=since)
+    counted.append(_counted("by", F("decided_by"), decided))
+    sums: dict[str, Counter[str]] = defaultdict(Counter)
+    for name, value, number in counted[0].union(*counted[1:], all=True):
+        sums[name][value] += number
     return InboxFigures(
         since=since,
-        waiting=sum(kinds.values()),
-        snoozed=snoozed,
-        opened=cases.filter(created_at__gte=since).count(),
-        left=sum(
-            limit(failed(kind)).filter(pk__in=marks.values(kind)).count() for kind in RISKS
-        ),
-        kinds={kind: number for kind, number in kinds.items() if number},
-        decided_by=dict(by.values_list("decided_by", "number")),
-    )  # fmt: skip
+        waiting=sums["kind"].total(),
+        snoozed=sums["snoozed"].total(),
+        opened=sums["opened"].total(),
+        left=sums["left"].total(),
+        kinds=dict(sums["kind"]),
+        decided_by=dict(sums["by"]),
+    )
+
+
+def _counted(name: str, value: Any, rows: QuerySet[Any]) -> QuerySet[Any]:
+    """How many rows there are by a value, as (name, value, number)."""
+    tags = {"tag": Value(name, TextField()), "told": Cast(value, TextField())}
+    found = rows.order_by().annotate(**tags).values("tag", "told").annotate(number=Count("pk"))
+    return found.values_list("tag", "told", "number")

@@ -3,7 +3,12 @@
 const list = document.getElementById("review");
 const many = document.getElementById("review-many");
 const KEYS = { a: "approve", b: "keep-both", r: "reject", d: "decide" };
-const DOING = { approve: "Approving", "keep-both": "Keeping all", reject: "Rejecting", decide: "Deciding", undo: "Taking back" };
+const OF_FAILURES = { approve: "retry", reject: "leave" }; // what the same keys do there
+const DOING = {
+  approve: "Approving", "keep-both": "Keeping all", reject: "Rejecting", decide: "Deciding", undo: "Taking back",
+  retry: "Trying again", leave: "Leaving", snooze: "Putting off", assign: "Giving",
+};
+const members = JSON.parse(document.getElementById("review-members")?.textContent ?? "[]");
 const AHEAD = 8; // open items left when the next page is fetched
 
 const all = () => [...list.querySelectorAll(".desk-case")];
@@ -19,7 +24,7 @@ function stand(item) {
   here?.classList.remove("is-here");
   here = item ?? null;
   here?.classList.add("is-here");
-  document.getElementById("review-end").hidden = Boolean(here) || Boolean(list.dataset.last);
+  document.getElementById("review-end").hidden = Boolean(here) || Boolean(Number(list.dataset.more));
   if (open().length <= AHEAD) fetchMore();
 }
 
@@ -43,47 +48,65 @@ function nextOpen(item) {
 }
 
 function fetchMore() {
-  if (!list.dataset.last || fetching) return;
-  fetching = append(list.dataset.last).finally(() => {
+  if (!Number(list.dataset.more) || fetching) return;
+  fetching = append().finally(() => {
     fetching = null;
     if (!here) go(open()[0]);
   });
 }
 
-async function append(last) {
-  const answer = await fetch(`?after=${last}`);
+// What is open here stands first in the server's list as well: so many are left out.
+async function append() {
+  const query = new URLSearchParams(location.search);
+  query.set("offset", open().length);
+  const answer = await fetch(`?${query}`);
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const more = page.getElementById("review");
-  list.dataset.last = more?.dataset.last ?? "";
-  if (more) list.append(...more.children);
-  if (!list.dataset.last) document.getElementById("review-more")?.remove();
+  list.dataset.more = more?.dataset.more ?? "0";
+  const known = new Set(all().map((item) => item.dataset.id));
+  for (const child of [...(more?.children ?? [])]) {
+    const group = [...list.querySelectorAll(".desk-group")].at(-1)?.dataset.group;
+    if (child.dataset.group ? child.dataset.group !== group : !known.has(child.dataset.id)) list.append(child);
+  }
+  if (!Number(list.dataset.more)) document.getElementById("review-more")?.remove();
 }
 
 // Deciding
 
-async function decide(items, verb, content) {
-  if (items.length > 1 && !(await sure(verb, items.length))) return;
-  if (verb !== "undo") decided.push(items);
-  for (const item of items) mark(item, `${DOING[verb]}…`);
-  if (verb !== "undo") go(nextOpen(items.at(-1)));
+// `fields` are what a verb has to know beside its name; `isBack` takes something back.
+async function decide(items, verb, fields = {}, isBack = false) {
+  if (items.length > 1 && !isBack && !(await sure(verb, items.length))) return;
+  if (!isBack) decided.push(items);
+  for (const item of items) mark(item, isBack ? `${DOING.undo}…` : `${DOING[verb]}…`);
+  if (!isBack) go(nextOpen(items.at(-1)));
   count();
   unsent += 1;
-  sending = sending.then(() => send(items, verb, content));
-  for (const result of await sending) settle(result, verb);
+  sending = sending.then(() => sendAll(items, verb, fields));
+  for (const result of await sending) settle(result, verb, isBack);
   unsent -= 1;
   count();
+}
+
+// The same key does one thing to cases and another to failures.
+async function sendAll(items, verb, fields) {
+  const failures = OF_FAILURES[verb] ? items.filter((item) => item.dataset.kind) : [];
+  const others = items.filter((item) => !failures.includes(item));
+  const parts = [];
+  if (others.length) parts.push(...(await send(others, verb, fields)));
+  if (failures.length) parts.push(...(await send(failures, OF_FAILURES[verb], fields)));
+  return parts;
 }
 
 addEventListener("beforeunload", (event) => {
   if (unsent) event.preventDefault();
 });
 
-async function send(items, verb, content) {
+async function send(items, verb, fields) {
   const body = new FormData();
   body.set("csrfmiddlewaretoken", many.elements.csrfmiddlewaretoken.value);
   body.set("verb", verb);
-  if (content !== undefined) body.set("content", content);
+  for (const [name, value] of Object.entries(fields)) body.set(name, value);
   for (const item of items) body.append("ids", item.dataset.id);
   for (const choice of verb === "decide" ? items[0].querySelectorAll(".desk-choice") : []) body.append(choice.name, choice.value);
   try {
@@ -98,15 +121,28 @@ async function send(items, verb, content) {
   }
 }
 
-function settle({ id, ok, message, state }, verb) {
+function settle({ id, ok, message, state, undo }, verb, isBack) {
   const item = list.querySelector(`[data-id="${CSS.escape(id)}"]`);
-  if (!ok) forget(item);
+  if (!ok || !undo) forget(item);
+  if (verb === "assign" && ok && !isBack) return given(item, message);
   if (state === "pending") {
     reopen(item, ok ? "" : message);
-    if (ok && verb === "undo") go(item, "center");
+    if (ok && isBack) go(item, "center");
   } else {
-    mark(item, message, ok);
+    item.dataset.undo = undo;
+    mark(item, message, ok && Boolean(undo));
   }
+}
+
+// What is mine or everybody's to see stays in the list; the rest has gone to somebody else.
+function given(item, message) {
+  const member = members.find((each) => each.id === item.dataset.assignee);
+  item.querySelector(".desk-case__for").textContent = member ? `for ${member.name} · ` : "";
+  item.dataset.undo = "assign";
+  const isLeft = member && !member.isMe && new URLSearchParams(location.search).get("who") !== "all";
+  if (isLeft) return mark(item, message, true);
+  forget(item);
+  reopen(item, "");
 }
 
 // What another person decided is not for `u` to take back.
@@ -120,15 +156,47 @@ function forget(item) {
 function show({ waiting, badge }) {
   const count = document.getElementById("review-count");
   if (count) count.textContent = waiting;
-  const item = document.querySelector("#nav-sidebar a[href$='/case/review/'] span:nth-of-type(3)");
+  const item = document.querySelector("#nav-sidebar a[href$='/case/inbox/'] span:nth-of-type(3)");
   if (item) item.textContent = badge;
 }
 
 // Others decide, too: an open page asks again when somebody comes back to it, and now and then.
 async function recount() {
   if (document.hidden || unsent || !list) return;
-  const answer = await fetch(list.dataset.counts, { headers: { Accept: "application/json" } });
-  if (answer.ok && !unsent) show(await answer.json());
+  const answer = await fetch(list.dataset.counts + location.search, { headers: { Accept: "application/json" } });
+  if (!answer.ok || unsent) return;
+  const counts = await answer.json();
+  show(counts);
+  // More wait than are here: they are fetched when their turn comes.
+  if (parseInt(counts.waiting.replaceAll(",", ""), 10) > open().length && !Number(list.dataset.more)) {
+    list.dataset.more = "1";
+    if (open().length <= AHEAD) fetchMore();
+  }
+}
+
+// What others do is told by the server as it happens.
+let soon = null;
+function heard(event) {
+  const { caseId, state } = JSON.parse(event.data);
+  const item = caseId && list.querySelector(`[data-id="${CSS.escape(caseId)}"]`);
+  if (item && !unsent) {
+    const isOpen = !item.classList.contains("is-sent");
+    if (isOpen && state !== "open") mark(item, state === "snoozed" ? "Put off by somebody else." : "Decided by somebody else.");
+    else if (!isOpen && state === "open" && !item.querySelector(".desk-act")) reopen(item, "");
+    if (item === here && item.classList.contains("is-sent")) go(nextOpen(item));
+  }
+  clearTimeout(soon);
+  soon = setTimeout(recount, 400);
+}
+
+function listen() {
+  for (const address of list.dataset.streams.split(" ").filter(Boolean)) {
+    const stream = new EventSource(address);
+    for (const kind of ["case.opened", "case.decided", "case.snoozed", "session.failed", "document.failed"]) {
+      stream.addEventListener(kind, heard);
+    }
+    addEventListener("pagehide", () => stream.close());
+  }
 }
 document.addEventListener("visibilitychange", recount);
 addEventListener("focus", recount);
@@ -151,8 +219,16 @@ function undoButton(item) {
   button.type = "button";
   button.className = "desk-act";
   button.innerHTML = "<kbd>u</kbd>Undo";
-  button.addEventListener("click", () => decide([item], "undo"));
+  button.addEventListener("click", () => takeBack([item]));
   return button;
+}
+
+async function takeBack(items) {
+  for (const item of items) {
+    const undo = item.dataset.undo || "undo";
+    if (undo === "assign") item.dataset.assignee = item.dataset.before ?? "";
+    await decide([item], undo, undo === "assign" ? { assignee: item.dataset.assignee } : {}, true);
+  }
 }
 
 function reopen(item, fault) {
@@ -164,7 +240,7 @@ function reopen(item, fault) {
 function undoLast() {
   while (decided.length) {
     const items = decided.pop().filter((item) => item.classList.contains("is-sent"));
-    if (items.length) return decide(items, "undo");
+    if (items.length) return takeBack(items);
   }
 }
 
@@ -183,12 +259,63 @@ function pick(items, isOn) {
 
 async function sure(verb, number) {
   const dialog = document.getElementById("review-sure");
-  const words = { approve: "Approve", "keep-both": "Keep all of", reject: "Reject", decide: "Decide", undo: "Take back" };
+  const words = { approve: "Approve", "keep-both": "Keep all of", reject: "Reject", decide: "Decide", snooze: "Put off", assign: "Give away" };
   dialog.querySelector("h2").textContent = `${words[verb]} ${number} cases?`;
+  return (await answerOf(dialog)) === "yes";
+}
+
+async function answerOf(dialog) {
   dialog.returnValue = "";
   dialog.showModal();
   await new Promise((done) => dialog.addEventListener("close", done, { once: true }));
-  return dialog.returnValue === "yes";
+  return dialog.returnValue;
+}
+
+async function putOff(items) {
+  const days = await answerOf(document.getElementById("review-rest"));
+  if (days) decide(items, "snooze", { days });
+}
+
+// The person first, then the others of that workspace; 0 is nobody.
+async function giveAway(items) {
+  const dialog = document.getElementById("review-whom");
+  const own = members.filter((each) => each.workspace === items[0].dataset.workspace);
+  const choices = [...own.map((each) => [each.id, each.name]), ["nobody", "Nobody"]];
+  dialog.querySelector(".desk-choices").replaceChildren(
+    ...choices.map(([value, name], place) => {
+      const button = document.createElement("button");
+      const key = document.createElement("kbd");
+      button.className = "desk-act";
+      button.value = value;
+      button.dataset.number = value === "nobody" ? "0" : String(place + 1);
+      key.textContent = button.dataset.number;
+      button.append(key, name);
+      return button;
+    }),
+  );
+  const chosen = await answerOf(dialog);
+  if (chosen) assign(items, chosen === "nobody" ? "" : chosen);
+}
+
+function assign(items, member) {
+  for (const item of items) {
+    item.dataset.before = item.dataset.assignee;
+    item.dataset.assignee = member;
+  }
+  decide(items, "assign", { assignee: member });
+}
+
+function takeMyself(item) {
+  const me = members.find((each) => each.isMe && each.workspace === item.dataset.workspace);
+  if (me) assign([item], me.id);
+}
+
+// It comes again behind the last.
+function skip(item) {
+  const next = nextOpen(item);
+  if (next === item) return;
+  list.append(item);
+  go(next);
 }
 
 // Keys
@@ -211,10 +338,16 @@ const ACTS_HERE = {
   x: (item) => pick([item], !item.querySelector("[name=ids]").checked),
   X: () => pick(open(), picked().length < open().length),
   o: (item) => location.assign(item.querySelector(".desk-case__of a").href),
+  s: (item) => putOff(several(item)),
+  t: (item) => giveAway(several(item)),
+  m: takeMyself,
+  n: skip,
 };
+const several = (item) => (picked().length ? picked() : [item]);
 
 document.addEventListener("keydown", (event) => {
-  if (document.querySelector("dialog[open]")) return;
+  const dialog = document.querySelector("dialog[open]");
+  if (dialog) return dialog.querySelector(`[data-number="${CSS.escape(event.key)}"]`)?.click();
   if (event.target.matches("textarea, select, input:not([type=checkbox])")) return inBox(event);
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const act = ACTS[event.key] ?? (many && ofHere(event.key));
@@ -223,10 +356,13 @@ document.addEventListener("keydown", (event) => {
   act();
 });
 
+const verbOf = (item, verb) => (item.dataset.kind && OF_FAILURES[verb]) || verb;
+
 function ofHere(key) {
   const isOpen = here && !here.classList.contains("is-sent");
   if (KEYS[key] && key !== "d" && picked().length) return () => decide(picked(), KEYS[key]);
-  if (!isOpen || (key === "d" && !here.querySelector("[value=decide]"))) return undefined;
+  if (!isOpen || (key === "e" && !here.querySelector(".desk-case__edit"))) return undefined;
+  if (KEYS[key] && !here.querySelector(`[value="${verbOf(here, KEYS[key])}"]`)) return undefined;
   if (KEYS[key]) return () => decide([here], KEYS[key]);
   return ACTS_HERE[key] && (() => ACTS_HERE[key](here));
 }
@@ -238,7 +374,7 @@ function inBox(event) {
   event.preventDefault();
   const item = box.closest(".desk-case");
   box.open = false;
-  if (event.key === "Enter") decide([item], "approve", event.target.value);
+  if (event.key === "Enter") decide([item], "approve", { content: event.target.value });
   else go(item);
 }
 
@@ -248,16 +384,25 @@ list?.addEventListener("submit", (event) => {
   event.preventDefault();
   const item = event.target.closest(".desk-case");
   const isEdited = event.submitter.closest(".desk-case__edit");
-  decide([item], event.submitter.value, isEdited ? event.target.elements.content.value : undefined);
+  const verb = Object.entries(OF_FAILURES).find(([, own]) => own === event.submitter.value)?.[0] ?? event.submitter.value;
+  decide([item], verb, isEdited ? { content: event.target.elements.content.value } : {});
 });
 list?.addEventListener("change", count);
 list?.addEventListener("focusin", (event) => {
   const item = event.target.closest(".desk-case");
   if (item && item !== here) stand(item);
 });
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-key]");
+  const item = button?.closest(".desk-case") ?? picked()[0];
+  if (button && item) ACTS_HERE[button.dataset.key](item);
+});
 many?.addEventListener("submit", (event) => {
   event.preventDefault();
   if (picked().length) decide(picked(), event.submitter.value);
 });
 
-if (list) go(open()[0]);
+if (list) {
+  go(open()[0]);
+  listen();
+}

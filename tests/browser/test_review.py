@@ -11,7 +11,7 @@ from memories.models import Case, Memory, Supersession
 from tests.factories import MemoryFactory, SupersessionFactory, evidence
 from workspaces.models import AuditEntry, User
 
-QUEUE = "memories/case/review/"
+QUEUE = "memories/case/inbox/"
 OPEN = ".desk-case:not(.is-sent)"
 PATIENCE = 300_000  # milliseconds, for fifty answers one after the other
 
@@ -257,7 +257,7 @@ def test_the_counts_are_true_for_whoever_looks(visit: Any, told: Told) -> None:
         curator.opens(QUEUE)
     ada.page.keyboard.press("a")
     settled(ada.page, 1)
-    badge = "#nav-sidebar a[href$='/case/review/']"
+    badge = "#nav-sidebar a[href$='/case/inbox/']"
     expect(ada.page.locator(badge)).to_contain_text("2")
     grace.page.evaluate("dispatchEvent(new Event('focus'))")
 

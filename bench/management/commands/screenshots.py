@@ -65,7 +65,7 @@ def places(workspace: Workspace) -> dict[str, str]:
         "search": "memories/memory/search/?query=what+does+Ada+drink%3F&ranking=all",
         "profile": f"workspaces/subject/{pinned.subject_id}/change/",
         "chain": f"memories/memory/{chained.pk}/change/",
-        "review": "memories/case/review/",
+        "review": "memories/case/inbox/",
         "decided": "memories/supersession/decided/",
         "policy": "memories/supersession/policy/",
         "features": f"memories/featureset/{folded.pk}/change/",
