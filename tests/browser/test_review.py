@@ -7,7 +7,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from bench.story import Told
-from memories.models import Case, Memory, Supersession
+from memories.models import Case, Memory, MemorySession, Supersession
 from tests.factories import MemoryFactory, SupersessionFactory, evidence
 from workspaces.models import AuditEntry, User
 
@@ -21,6 +21,7 @@ def queue(told: Told, number: int) -> list[Supersession]:
     Supersession.objects.filter(state="pending").delete()
     Case.objects.all().delete()
     Memory.objects.filter(held_at__isnull=False).delete()
+    MemorySession.objects.filter(state__in=("failed", "dead")).update(state="done")
     made = []
     for each in range(number):
         about = {"workspace": told.workspace}
