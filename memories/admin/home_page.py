@@ -117,7 +117,7 @@ def needs(request: HttpRequest, access: Access) -> list[Tile]:
     tiles = [
         replace(
             _waiting("decisions to take", now.decisions, "memories_supersession"),
-            url=reverse("admin:memories_review"),
+            url=reverse("admin:memories_inbox"),
         ),
         _waiting("sessions failed", now.stuck, "memories_memorysession", "?state=stuck"),
         _waiting("facts in quarantine", quarantined, "memories_fact", "?state=quarantined"),
@@ -144,7 +144,7 @@ def doing(access: Access, days: "Days", open_ones: int) -> list[Tile]:
         Tile(
             "contradictions open",
             count_text(open_ones, MOST_WAITING),
-            reverse("admin:memories_review"),
+            reverse("admin:memories_inbox"),
         ),
         _tile("episodes", f"{live['episodes'] or 0:,}", "memories_episode"),
         *_work_tiles(access, DueVector.objects.filter(workspace__in=indexes.values("pk"))),

@@ -225,7 +225,6 @@ class InboxPage(InboxBase):
             today=Today.of(self.access, self.request, today),
             may_decide=self.model_admin.may(self.request, Capability.CURATE),
             of_many=self.access.is_of_many,
-            tab="review",
         )
 
     def entries(self) -> tuple[list[InboxEntry], bool]:

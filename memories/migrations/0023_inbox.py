@@ -2,44 +2,110 @@
 
 import django.db.models.deletion
 import django.utils.timezone
-import workspaces.models.workspace
 from django.db import migrations, models
+
+import workspaces.models.workspace
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('memories', '0022_talk_summaries'),
-        ('workspaces', '0004_audit_chain'),
+        ("memories", "0022_talk_summaries"),
+        ("workspaces", "0004_audit_chain"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='goldenquestion',
-            name='rank_before',
+            model_name="goldenquestion",
+            name="rank_before",
             field=models.PositiveSmallIntegerField(null=True),
         ),
         migrations.AddField(
-            model_name='goldenquestion',
-            name='worse_since',
+            model_name="goldenquestion",
+            name="worse_since",
             field=models.DateTimeField(null=True),
         ),
         migrations.CreateModel(
-            name='FailureMark',
+            name="FailureMark",
             fields=[
-                ('id', models.UUIDField(default=workspaces.models.workspace.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('snoozed_until', models.DateTimeField(null=True)),
-                ('left_as', models.PositiveIntegerField(null=True)),
-                ('assignee', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='workspaces.membership')),
-                ('document', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='failure_mark', to='memories.document')),
-                ('question', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='failure_mark', to='memories.goldenquestion')),
-                ('session', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='failure_mark', to='memories.memorysession')),
-                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.workspace')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=workspaces.models.workspace.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False),
+                ),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                ("snoozed_until", models.DateTimeField(null=True)),
+                ("left_as", models.PositiveIntegerField(null=True)),
+                (
+                    "assignee",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="workspaces.membership",
+                    ),
+                ),
+                (
+                    "document",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="failure_mark",
+                        to="memories.document",
+                    ),
+                ),
+                (
+                    "question",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="failure_mark",
+                        to="memories.goldenquestion",
+                    ),
+                ),
+                (
+                    "session",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="failure_mark",
+                        to="memories.memorysession",
+                    ),
+                ),
+                (
+                    "workspace",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.workspace",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('document', None), ('question', None), ('session__isnull', False)), models.Q(('document__isnull', False), ('question', None), ('session', None)), models.Q(('document', None), ('question__isnull', False), ('session', None)), _connector='OR'), name='failuremark_of_one_thing')],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("document", None), ("question", None), ("session__isnull", False)
+                            ),
+                            models.Q(
+                                ("document__isnull", False), ("question", None), ("session", None)
+                            ),
+                            models.Q(
+                                ("document", None), ("question__isnull", False), ("session", None)
+                            ),
+                            _connector="OR",
+                        ),
+                        name="failuremark_of_one_thing",
+                    )
+                ],
             },
         ),
     ]
