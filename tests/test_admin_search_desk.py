@@ -9,6 +9,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from memories import review
+from memories.models import DueSummary
+from memories.summaries import talk_summaries
+from tests.api_fixtures import caller
 from tests.desk import Desk, member
 from tests.factories import MembershipFactory
 from tests.people import Person
@@ -40,6 +43,22 @@ def test_hits_come_with_scores_and_quotes(alice: Person) -> None:
     assert "tea" in first.row.content
     assert first.parts
     assert [quote.quote for quote in first.quotes] == ["I prefer tea to coffee."]
+
+
+def test_a_passage_of_a_document_leads_to_its_document_and_a_summary_to_its_words(
+    alice: Person,
+) -> None:
+    said = {"content": "# Tea\n\nThe tea is in the blue tin.", "mode": "sync"}
+    document = caller(alice).post("/documents", said).body["id"]
+    alice.say(*[f"My tea number {n} is of hill {n * 7}." for n in range(12)], thread_id="talk")
+    DueSummary.objects.update(due_at=timezone.now())
+    assert [talk_summaries.make(pk) for pk in talk_summaries.due_rows()]
+    desk = member(alice.workspace, Role.VIEWER)
+    for layer, noun in (("chunks", "document"), ("summaries", "episode")):
+        [first, *_] = asks(desk, "tea", layer=layer)["answer"].shown
+        assert f"/{noun}/" in first.url
+        assert desk.sees(first.url)
+        assert noun == "episode" or document in first.url
 
 
 def test_rankings_stand_side_by_side(alice: Person) -> None:

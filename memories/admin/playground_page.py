@@ -27,9 +27,10 @@ from memories.admin.playground_talk import (
     said_in,
     take_turn,
 )
+from memories.admin.search_page import page_of
 from memories.errors import Conflict, Forbidden, Invalid
 from memories.models import Citation, Episode, Fact, Memory, MemorySession, Supersession
-from memories.search import SINGULAR, Hit
+from memories.search import Hit
 from workspaces.adminbase.list_admin import AdminPage
 from workspaces.adminbase.row_admin import Button, refusal_text
 from workspaces.models import Capability, Workspace
@@ -200,7 +201,7 @@ class PlaygroundPage(AdminPage):
             taken |= set(own)
             beliefs = [(rows[each], self.buttons(rows[each])) for each in own if each in rows]
             if hit.row.id != chosen.pk and (beliefs or not hit.memory):
-                result.append(RecalledHit(hit, reverse(*page_of(hit)), beliefs))
+                result.append(RecalledHit(hit, page_of(hit), beliefs))
         return result
 
     def learned(self, scope: Scope, episode: Episode) -> list[LearnedFact]:
@@ -233,14 +234,6 @@ class PlaygroundPage(AdminPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(**kwargs, back=self.request.get_full_path())
-
-
-def page_of(hit: Hit) -> tuple[str, None, list[Any]]:
-    """The arguments by which `reverse` finds the page of what was recalled."""
-    noun, row_id = SINGULAR[hit.layer], hit.row.id
-    if hit.chunk:
-        noun, row_id = "document", hit.row.document_id
-    return f"admin:memories_{noun}_change", None, [row_id]
 
 
 def shown_messages(

@@ -28,6 +28,7 @@ from memories.search import (
     LAYERS,
     NOTES,
     RANKINGS,
+    SINGULAR,
     Hit,
     SearchRequest,
     after_ranking,
@@ -268,6 +269,16 @@ class SearchPage(AdminPage):
         )
 
 
+def page_of(hit: Hit) -> str:
+    """Where what was found is shown: a passage in its document, a summary at its first words."""
+    noun, row_id = SINGULAR[hit.layer], hit.row.id
+    if hit.chunk:
+        noun, row_id = "document", hit.row.document_id
+    elif hit.summary:
+        noun, row_id = "episode", hit.row.cited[0].episode_id
+    return reverse(f"admin:memories_{noun}_change", args=[row_id])
+
+
 def answer_of(scope: Scope, form: SearchPageForm) -> RankingAnswer:
     """The hits with their pages; of a memory also the page that tells why another was not found."""
     ranking = form.request.ranking
@@ -278,13 +289,11 @@ def answer_of(scope: Scope, form: SearchPageForm) -> RankingAnswer:
     asked = {name: form.data[name] for name in form.fields if name in form.data}
     shown = []
     for rank, hit in enumerate(result.hits, 1):
-        noun = {"memories": "memory", "episodes": "episode"}.get(hit.layer, hit.layer.rstrip("s"))
-        row = getattr(hit, noun)
-        url, why_not = reverse(f"admin:memories_{noun}_change", args=[row.id]), ""
-        if noun == "memory":
-            query = urlencode(asked | {"ranking": ranking, "memory": str(row.id)})
+        why_not = ""
+        if hit.memory:
+            query = urlencode(asked | {"ranking": ranking, "memory": str(hit.row.id)})
             why_not = f"{reverse('admin:memories_why_not')}?{query}"
-        shown.append(ShownHit(rank, hit, row, url, why_not))
+        shown.append(ShownHit(rank, hit, hit.row, page_of(hit), why_not))
     return RankingAnswer(ranking, result.took_ms, shown, notes=[NOTES[n] for n in result.notes])
 
 
