@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q
 from django.db.models.functions import Random
 
+from memories.english.plain_words import REASONS
 from memories.errors import Invalid, NotFound
 from memories.models import Fact, Memory, Supersession
 from workspaces.models import AuditEntry
@@ -81,6 +82,42 @@ def rule_rates(scope: Scope) -> list[RuleRate]:
         for rule, method, found, edited, rejected in rows
     ]
     return sorted(rates, key=lambda rate: (-rate.facts, rate.rule))
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRate:
+    """Of `decided` replacements that a rule came to: so many `wait`, were `rejected` by people, or
+    `undone`."""
+
+    decided: int
+    waiting: int
+    rejected: int
+    undone: int
+
+    @property
+    def kept(self) -> int:
+        return self.decided - self.waiting - self.rejected - self.undone
+
+
+def decision_rates(scope: Scope) -> dict[str, DecisionRate]:
+    """Of the newest 20,000 decisions, by rule; why policy held one back is no part of its name."""
+    newest = Supersession.objects.visible_to(scope).order_by("-pk").values("pk")[:NEWEST]
+    rows = Supersession.objects.filter(pk__in=newest).order_by()
+    counts: dict[str, dict[str, int]] = {}
+    for rule, state, number in rows.values_list("rule", "state").annotate(Count("pk")):
+        reason, _, rest = rule.partition(": ")
+        own = counts.setdefault(rest if rest and reason in REASONS else rule, {})
+        own[state] = own.get(state, 0) + number
+    states = Supersession.State
+    return {
+        rule: DecisionRate(
+            sum(own.values()),
+            own.get(states.PENDING, 0),
+            own.get(states.REJECTED, 0),
+            own.get(states.UNDONE, 0),
+        )
+        for rule, own in counts.items()
+    }
 
 
 def verdicts_of(scope: Scope) -> dict[uuid.UUID, str]:

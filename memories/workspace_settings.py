@@ -11,6 +11,7 @@ from memories import golden
 from memories.declared import Declared, between, faults, one_of, wrong
 from memories.english.calendar import DATE_ORDERS
 from memories.english.patterns.library import PATTERNS
+from memories.english.statements import shipped_rules
 from memories.errors import Invalid, refuse
 from memories.extraction.configured_models import WHEN, Models, faults_of_model
 from memories.extraction.extraction_types import DEFAULT_TRUST, TRUST
@@ -118,6 +119,13 @@ class WorkspaceSettings(Declared):
             " auto: month first with slashes, else day first. What can only be read one way, is."
         ),
     ] = DATE_ORDERS[0]
+    decisions_off: Annotated[
+        list[Annotated[str, one_of(shipped_rules.NAMES)]],
+        Field(
+            description="Attributes of one value at a time, and words and events that end"
+            " something, which replace nothing here, by their names."
+        ),
+    ] = []
     extractors: Annotated[
         Models,
         Field(
@@ -233,6 +241,11 @@ def patterns_off(settings: Mapping[str, Any]) -> list[str]:
     return sorted(settings.get("patternsOff") or [])
 
 
+def decisions_off(settings: Mapping[str, Any]) -> list[str]:
+    """The rules of replacement that a workspace has switched off, by name."""
+    return sorted(settings.get("decisionsOff") or [])
+
+
 def switch_pattern(scope: Scope, name: str, *, is_off: bool, anyway: bool = False) -> list[str]:
     """Switch a pattern of the library off, or on again; those that are off. Raises Invalid, and
     Conflict where golden questions would do worse without what it found."""
@@ -241,18 +254,26 @@ def switch_pattern(scope: Scope, name: str, *, is_off: bool, anyway: bool = Fals
         known = Workspace.objects.get(pk=scope.workspace_id).settings
         proposed = known | {"patternsOff": [*patterns_off(known), name]}
         golden.check(scope, known, golden.ProposedChange(proposed), anyway=anyway)
-    return _write_patterns_off(scope, name, is_off=is_off)
+    return _write_switch(scope, "patternsOff", name, is_off=is_off)
+
+
+def switch_decision(scope: Scope, name: str, *, is_off: bool) -> list[str]:
+    """Switch a rule of replacement off, or on again; those that are off. What was replaced stays
+    so. Raises Invalid."""
+    refuse(faults(WorkspaceSettings, {"decisionsOff": [name]}, "settings"))
+    return _write_switch(scope, "decisionsOff", name, is_off=is_off)
 
 
 @transaction.atomic(durable=True)
-def _write_patterns_off(scope: Scope, name: str, *, is_off: bool) -> list[str]:
+def _write_switch(scope: Scope, setting: str, name: str, *, is_off: bool) -> list[str]:
     row = Workspace.objects.select_for_update(no_key=True).get(pk=scope.workspace_id)
-    before = patterns_off(row.settings)
+    before = sorted(row.settings.get(setting) or [])
     after = sorted({*before, name}) if is_off else [each for each in before if each != name]
-    row.settings = {**row.settings, "patternsOff": after}
+    row.settings = {**row.settings, setting: after}
     row.save(update_fields=["settings", "updated_at"])
+    action = "switch_pattern" if setting == "patternsOff" else "switch_decision"
     AuditEntry.line(
-        scope.workspace_id, scope.actor, "switch_pattern", row, before=before, after=after
+        scope.workspace_id, scope.actor, action, row, reason=name, before=before, after=after
     ).save()
     return after
 

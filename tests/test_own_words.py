@@ -160,7 +160,7 @@ def test_the_test_box_tells_what_would_become_of_it(workspace: Workspace) -> Non
     wish = {"before": BEFORE, "after": AFTER, "regex": SLOT["regex"]}
     editor = member(workspace, "editor")
     told = editor.client.post(box, wish).json()["lines"]
-    assert told[0] == "The newer supersedes the older. (slot:own:trial)"
+    assert told[0] == "The newer takes the place of the older. (trial: one at a time)"
     assert "Before: trial of tall-urn is celadon" in told
     assert "RE2" in editor.client.post(box, {**wish, "regex": "("}).json()["faults"][0]
     assert editor.client.post(box, {**wish, "after": ""}).json()["faults"]
@@ -173,7 +173,7 @@ def test_the_test_box_tries_change_words(workspace: Workspace) -> None:
     wish = {"before": before, "after": after, "verbs": "mothball", "ended": ""}
     box = reverse("admin:memories_change_trial")
     told = member(workspace, "editor").client.post(box, wish).json()["lines"]
-    assert told[0] == "The newer supersedes the older. (ended:mothbal)"
+    assert told[0] == "The newer takes the place of the older. (ended: mothbal)"
 
 
 @pytest.mark.parametrize(

@@ -9,21 +9,21 @@ from django.urls import URLPattern, path
 from django.utils.html import escape
 
 from memories.admin.memory_rows import one_line
-from memories.admin.pattern_admin import lines
+from memories.admin.pattern_admin import OwnRuleAdmin, lines
 from memories.english import statements
+from memories.english.plain_words import attribute_words, rule_words
 from memories.english.statements import OwnChange, OwnSlot, OwnWords, Reading
 from memories.english.statements.workspace_word_faults import change_faults, slot_faults
 from memories.expressions import LONGEST_REGEX, Fault
 from memories.models import WorkspaceChange, WorkspaceSlot
 from workspaces.adminbase.access import access_of
 from workspaces.adminbase.list_admin import Empty, display
-from workspaces.adminbase.scoped_admin import ScopedAdmin
 from workspaces.models import Capability
 
 LONGEST = 2_000  # characters of a statement
 BECOMES = {
     "same": "The same: the newer is support for the older.",
-    "update": "The newer supersedes the older.",
+    "update": "The newer takes the place of the older.",
     "unsure": "Both live, and a person is asked.",
     "different": "Both stand side by side.",
 }
@@ -72,7 +72,7 @@ class StatementsTrialForm(forms.Form):
     ended = forms.CharField(max_length=500, required=False)
 
 
-class OwnWordsAdmin(ScopedAdmin):
+class OwnWordsAdmin(OwnRuleAdmin):
     write_capability = Capability.CURATE
     can_delete = True
     search_fields = ("name",)
@@ -156,12 +156,13 @@ def outcome_lines(before: str, after: str, own: OwnWords) -> list[str]:
     old, new = statements.read(before, own), statements.read(after, own)
     result = statements.relation(old, new, cosine=None, threshold=1.0, words=own)
     values = [*_values("Before", old), *_values("After", new)]
-    return [f"{BECOMES[result.kind]} ({result.rule})", *values]
+    why = "" if result.kind == "different" else f" ({rule_words(result.rule)})"
+    return [f"{BECOMES[result.kind]}{why}", *values]
 
 
 def _values(which: str, reading: Reading) -> list[str]:
-    return [
-        f"{which}: {' '.join(filter(None, (s.name.removeprefix('own:'), s.key)))} of "
-        f"{s.subject or 'it'} is {s.value}"
-        for s in reading.slots
+    told = [
+        (" ".join(filter(None, (attribute_words(slot.name.removeprefix("own:")), slot.key))), slot)
+        for slot in reading.slots
     ]
+    return [f"{which}: {name} of {slot.subject or 'it'} is {slot.value}" for name, slot in told]

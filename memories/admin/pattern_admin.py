@@ -13,7 +13,7 @@ from django.utils.html import escape
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from memories import unmatched
+from memories import own_rules, unmatched
 from memories.admin.memory_rows import one_line
 from memories.english import find_claims, gatekeeper, workspace_patterns
 from memories.english.propose_pattern import proposal
@@ -75,7 +75,27 @@ class PatternTrialForm(forms.Form):
     speaker = forms.CharField(max_length=255, required=False)
 
 
-class WorkspacePatternAdmin(ScopedAdmin):
+class OwnRuleAdmin(ScopedAdmin):
+    """The log keeps what such a rule said, so that a change of it can be taken back."""
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        known = type(obj).objects.get(pk=obj.pk) if change else None
+        obj.known_values = own_rules.values_of(known) if known else {}
+        super().save_model(request, obj, form, change)
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> None:
+        now = own_rules.values_of(obj)
+        known = {name: each for name, each in obj.known_values.items() if each != now[name]}
+        if known:
+            after = {name: now[name] for name in known}
+            self.audit(request, "change", obj, before=known, after=after)
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> None:
+        for row in queryset:
+            self.audit(request, "delete", row, before=own_rules.values_of(row))
+
+
+class WorkspacePatternAdmin(OwnRuleAdmin):
     form = PatternForm
     write_capability = Capability.CURATE
     can_delete = True

@@ -39,6 +39,7 @@ ATTRIBUTES = {
     "school": "goes to school at",
     "spouse": "is married to",
     "status": "status",
+    "timezon": "time zone",
     "timezone": "time zone",
     "tool": "uses",
     "version": "version",
@@ -94,7 +95,7 @@ REASONS = {
     "document": "a document says it, and a person said otherwise",
     "grey": "as similar as policy lets no machine decide",
 }
-SLOT, ENDED, IMPLIED = "slot:", "ended:", "implied:"
+SLOT, ENDED, IMPLIED, OWN = "slot:", "ended:", "implied:", "own:"
 
 
 def attribute_words(attribute: str) -> str:
@@ -108,7 +109,7 @@ def rule_words(rule: str) -> str:
     if rest and reason in REASONS:
         return f"{REASONS[reason]} · {rule_words(rest)}"
     if rule.startswith(SLOT):
-        return f"{attribute_words(rule.removeprefix(SLOT))}: one at a time"
+        return f"{attribute_words(rule.removeprefix(SLOT).removeprefix(OWN))}: one at a time"
     if rule.startswith(ENDED):
         return f"ended: {rule.removeprefix(ENDED)}"
     if rule.startswith(IMPLIED):

@@ -22,12 +22,14 @@ PASSAGES_SINCE = 0
 
 
 def words_of(index: WorkspaceIndex) -> OwnWords:
-    """The attributes and words of change that the workspace added itself."""
+    """The attributes and words of change that the workspace added itself, and what it switched
+    off of those that ship."""
     if not index.has_own_words:
-        return NO_WORDS
+        return OwnWords(off=index.decisions_off) if index.decisions_off else NO_WORDS
     return OwnWords(
         WorkspaceSlot.objects.in_use(index.workspace_id),
         WorkspaceChange.objects.in_use(index.workspace_id),
+        index.decisions_off,
     )
 
 

@@ -28,6 +28,7 @@ COLUMNS = f"""s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s
        w.settings -> 'review' as review, w.settings -> 'languages' as languages,
        w.settings -> 'guard' as guard,
        w.settings ->> 'dateOrder' as date_order, w.settings -> 'patternsOff' as patterns_off,
+       w.settings -> 'decisionsOff' as decisions_off,
        exists (select 1 from memories_workspacepattern p
                where p.workspace_id = w.id and p.enabled) as has_patterns,
        (exists (select 1 from memories_workspaceslot o
@@ -81,12 +82,13 @@ def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
     """Of a row of COLUMNS."""
     index = WorkspaceIndex(**dict(zip(OF_THE_ROW, row, strict=False)))
     (index.extractors, conflict_rule, index.ranking, llm, index.review, languages, guard, order,
-     off, index.has_patterns, index.has_own_words, index.segments,
+     off, decisions_off, index.has_patterns, index.has_own_words, index.segments,
     ) = row[len(OF_THE_ROW) : -len(OF_THE_MODEL)]  # fmt: skip
     index.conflict_rule, index.llm = conflict_rule or "", llm or ""
     index.languages, index.guard = tuple(languages or ()), guard or {}
     index.date_order = order or DATE_ORDERS[0]
     index.patterns_off = frozenset(off or ())
+    index.decisions_off = frozenset(decisions_off or ())
     if index.embedding_model_id is not None:
         own = dict(zip(OF_THE_MODEL, row[-len(OF_THE_MODEL) :], strict=True))
         index.embedding_model = EmbeddingModel(id=index.embedding_model_id, **own)

@@ -95,6 +95,7 @@ class WorkspaceIndex(models.Model):
     languages: tuple[str, ...] = ()
     date_order: DateOrder = "auto"
     patterns_off: frozenset[str] = frozenset()
+    decisions_off: frozenset[str] = frozenset()
     segments: Sequence[dict[str, Any]] = ()
 
     def live(self, layer: int) -> int:

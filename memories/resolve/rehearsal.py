@@ -1,14 +1,20 @@
-"""What a policy would have held back: decisions that machines made, asked again."""
+"""What other rules would have done: a policy asked again about decisions that machines made, and
+other words about what replaces what. Nothing is stored."""
 
+import time
 import uuid
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memories.models import Supersession
+from memories.english.statements import OwnWords, Relation, read, relation
+from memories.index import workspace_index
+from memories.models import Memory, Supersession
 from memories.resolve.decide import OLDER
 from memories.resolve.review_policy import PINNED, Policy, Replacement
 from workspaces.models.workspace import first_uuid7
+from workspaces.scope import Scope
 
 MOST = 2_000  # decisions that are asked again, the newest first
 MACHINES = ("guarded", "vector")
@@ -53,3 +59,86 @@ def rehearse(workspace_id: uuid.UUID, policy: Policy, since: datetime) -> Rehear
         if reason := next((reason for reason in reasons if reason), ""):
             held.append((reason, each))
     return Rehearsal(len(decisions), waited, held)
+
+
+MOST_NEW = 300  # memories of the time that are compared with what stands beside them
+BESIDE = 40  # with each
+
+
+@dataclass(frozen=True, slots=True)
+class OtherDecision:
+    """Two memories about which other words decide otherwise; `was` and `would` are how the newer
+    stands to the older. `decision`: what was in fact decided, if anything."""
+
+    old: Memory
+    new: Memory
+    was: Relation
+    would: Relation
+    decision: Supersession | None = None
+
+    @property
+    def is_lost(self) -> bool:
+        """A replacement or a question less."""
+        return self.was.kind in ("update", "unsure")
+
+
+@dataclass(frozen=True, slots=True)
+class WordsRehearsal:
+    """Of `asked` pairs those that other words `changed`; `is_cut`: there were more, or no time."""
+
+    asked: int
+    changed: list[OtherDecision]
+    is_cut: bool
+
+
+def rehearse_words(
+    scope: Scope, before: OwnWords, after: OwnWords, since: datetime, *, seconds: float
+) -> WordsRehearsal:
+    """Ask both about each pair that a machine decided since then and, where words are added, about
+    new memories and what is believed of the same subject. As far as `seconds` of work last."""
+    space = workspace_index.index_of(scope.workspace_id)
+    model, end = space.embedding_model, time.thread_time() + seconds
+    threshold = model.duplicate_threshold if model is not None else 1.0
+    is_more = (before.slots, before.changes) != (after.slots, after.changes)
+    asked, changed, is_cut = 0, [], False
+    for old, new, decision in _pairs(scope, since, is_more):
+        if asked >= MOST or time.thread_time() > end:
+            is_cut = True
+            break
+        asked += 1
+        cosine = decision.similarity if decision else None
+        was, would = (
+            relation(
+                read(old.content, words), read(new.content, words),
+                cosine=cosine, threshold=threshold, words=words,
+            )
+            for words in (before, after)
+        )  # fmt: skip
+        if was.kind != would.kind:
+            changed.append(OtherDecision(old, new, was, would, decision))
+    return WordsRehearsal(asked, changed, is_cut)
+
+
+def _pairs(
+    scope: Scope, since: datetime, is_more: bool
+) -> Iterator[tuple[Memory, Memory, Supersession | None]]:
+    rows = Supersession.objects.visible_to(scope).filter(
+        pk__gte=first_uuid7(since), method__in=MACHINES
+    )
+    known = set()
+    for each in rows.select_related("old", "new").order_by("-pk")[:MOST]:
+        known.add((each.old_id, each.new_id))
+        yield each.old, each.new, each
+    if not is_more:
+        return
+    live = Memory.objects.visible_to(scope).live()
+    fresh = list(live.filter(pk__gte=first_uuid7(since)).order_by("-pk")[:MOST_NEW])
+    beside: dict[uuid.UUID | None, list[Memory]] = defaultdict(list)
+    of = {memory.subject_id for memory in fresh}
+    for memory in live.filter(subject__in=of - {None}).order_by("-pk")[: MOST_NEW * BESIDE]:
+        if len(beside[memory.subject_id]) < BESIDE:
+            beside[memory.subject_id].append(memory)
+    for new in fresh:
+        for old in beside[new.subject_id]:
+            if old.pk < new.pk and (old.pk, new.pk) not in known:
+                yield old, new, None

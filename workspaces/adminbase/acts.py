@@ -96,6 +96,7 @@ ACTS = {
     "rotate_webhook": _("gave a webhook a new secret"),
     "settle_miss": _("settled what was missed"),
     "snooze": _("put off"),
+    "switch_decision": _("switched a rule"),
     "switch_pattern": _("switched a rule"),
     "sync_connection": _("asked a source"),
     "synced_connection": _("took in from a source"),
@@ -158,7 +159,9 @@ def act_words(line: Any) -> str:
             return gettext(WRONG)
         case "ingest" if after.get("state") in ("failed", "dead"):
             return gettext(FAILED)
-        case "switch_pattern" if isinstance(line.after, list) and isinstance(line.before, list):
+        case "switch_pattern" | "switch_decision" if isinstance(line.after, list) and isinstance(
+            line.before, list
+        ):
             return gettext(OFF if len(line.after) > len(line.before) else ON)
         case "change" if set(after) | set(before) == {"enabled"}:
             return gettext(ON if after["enabled"] else OFF)

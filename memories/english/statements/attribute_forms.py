@@ -97,10 +97,12 @@ class OwnChange:
 
 @dataclass(frozen=True, slots=True)
 class OwnWords:
-    """What a workspace adds to the attributes and words of change that ship."""
+    """What a workspace adds to the attributes and words of change that ship; `off` are names of
+    those (`shipped_rules`) that decide nothing in it."""
 
     slots: tuple[OwnSlot, ...] = ()
     changes: tuple[OwnChange, ...] = ()
+    off: frozenset[str] = frozenset()
 
 
 NO_WORDS = OwnWords()

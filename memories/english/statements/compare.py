@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memories.bounds import WHOLE
+from memories.english.plain_words import SLOT
 from memories.english.statements.attribute_forms import NO_WORDS, OwnWords, Slot
 from memories.english.statements.auxiliaries import GETS, NO, QUIT, RENAMED, negatives
 from memories.english.statements.duplicates import duplicate, identical, is_richer, near
@@ -82,12 +83,12 @@ def _relation(
     overlap = compare(old, new)
     found = (
         identical(old, new)
-        or by_slot(old, new, overlap)
+        or by_slot(old, new, overlap, words.off)
         or denied(old, new, overlap)
         or over(old, new, overlap)
         or ended(old, new, words)
         or replaced(old, new, overlap)
-        or implied(old, new)
+        or implied(old, new, words.off)
         or new_value(old, new, overlap)
         or turned_round(old, new, overlap)
         or duplicate(old, new, overlap)
@@ -105,12 +106,16 @@ def _relation(
 PLACES = frozenset("residence place school employer".split())
 
 
-def by_slot(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
+def by_slot(
+    old: Reading, new: Reading, overlap: Overlap, off: frozenset[str] = frozenset()
+) -> Relation | None:
     pairs = [
         (was, slot)
         for slot in new.slots
         for was in old.slots
-        if (was.name, was.key) == (slot.name, slot.key) and _is_of_one(was, slot, old, new)
+        if (was.name, was.key) == (slot.name, slot.key)
+        and f"{SLOT}{slot.name}" not in off
+        and _is_of_one(was, slot, old, new)
     ]
     others = (
         slot
@@ -120,9 +125,9 @@ def by_slot(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     )
     changed = next(others, None)
     if changed:
-        return Relation("update", f"slot:{changed.name}")
+        return Relation("update", f"{SLOT}{changed.name}")
     if pairs and old.is_negated == new.is_negated and _same_but_for_slot(old, new, overlap, pairs):
-        return Relation("same", f"slot:{pairs[0][1].name}", is_richer(old, new, overlap))
+        return Relation("same", f"{SLOT}{pairs[0][1].name}", is_richer(old, new, overlap))
     return None
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product, takewhile
 
+from memories.english.plain_words import IMPLIED
 from memories.english.statements.contradictions import KIN, PROFESSIONS
 from memories.english.statements.life_events import IMPLIED_ENDS, LIFE
 from memories.english.statements.overlap import Relation, light, meet, subject_words
@@ -123,9 +124,9 @@ def _follows(said: Sequence[Word], place: int, rest: tuple[str, ...]) -> int | N
     return place + 1
 
 
-def implied(old: Reading, new: Reading) -> Relation | None:
+def implied(old: Reading, new: Reading, off: frozenset[str] = frozenset()) -> Relation | None:
     """ "Ada gave birth" ends "Ada is pregnant"."""
-    rows = events(new)
+    rows = [row for row in events(new) if f"{IMPLIED}{row.name}" not in off]
     if not rows or "past" in old.change or old.is_past or old.is_negated:
         return None
     if _journey.search(new.statement):
@@ -152,7 +153,7 @@ def implied(old: Reading, new: Reading) -> Relation | None:
         if apart and not row.slots & _partnership:
             continue
         is_sure = row.is_sure and (bool(shared) or old.subject == new.subject)
-        return Relation("update" if is_sure else "unsure", f"implied:{row.name}")
+        return Relation("update" if is_sure else "unsure", f"{IMPLIED}{row.name}")
     return None
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from memories.english.calendar import DateOrder
 from memories.english.dates import last_day
+from memories.english.plain_words import ENDED
 from memories.english.statements.attribute_forms import NO_WORDS, OwnChange, OwnWords, condition_of
 from memories.english.statements.auxiliaries import RENAMED, is_time
 from memories.english.statements.contradictions import (
@@ -71,6 +72,7 @@ _habits = frozenset(map(root, HABITS))
 
 @dataclass(frozen=True, slots=True)
 class _Verbs:
+    name: str
     verbs: frozenset[str]
     ended: frozenset[str]
     is_any: bool
@@ -81,17 +83,18 @@ class _Verbs:
 @lru_cache(maxsize=64)
 def _endings(changes: tuple[OwnChange, ...] = ()) -> tuple[_Verbs, ...]:
     """Those that ship, then a workspace's own."""
-    rows = [(row.verbs, row.ended, row.needs_object) for row in ENDINGS]
-    rows += [(change.verbs, change.ended, True) for change in changes]
+    rows = [(True, row.verbs, row.ended, row.needs_object) for row in ENDINGS]
+    rows += [(False, change.verbs, change.ended, True) for change in changes]
     return tuple(
         _Verbs(
+            f"{ENDED}{verbs.split()[0]}" if is_shipped else "",
             frozenset(map(root, verbs.split())),
             frozenset(map(root, ended.split())) - {"*"},
             ended == "*",
             needs_object,
             "ongoing" in ended,
         )
-        for verbs, ended, needs_object in rows
+        for is_shipped, verbs, ended, needs_object in rows
     )
 
 
@@ -120,9 +123,11 @@ def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
     if "leave" in verbs and (at_a_time or any(map(is_time, new.words))):
         return None  # "left Oslo at nine" is a journey
     for row in _endings(own.changes):
+        if row.name in own.off:
+            continue
         for verb, place in verbs.items():
             if verb in row.verbs and verb not in old.stems and _ends(row, old, new, place):
-                return Relation("update", f"ended:{verb}")
+                return Relation("update", f"{ENDED}{verb}")
     return None
 
 

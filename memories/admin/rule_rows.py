@@ -1,0 +1,292 @@
+"""Rules as rows to read: what each is called, its examples, and what came of it. Those that ship
+and those of the workspace alike."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
+
+from memories import bounds, own_rules, rule_rates, workspace_settings
+from memories.english.patterns.library import PATTERNS
+from memories.english.plain_words import ENDED, IMPLIED, RULES, attribute_words, rule_words
+from memories.english.statements.shipped_rules import ENDS, ONE_AT_A_TIME, VERBS_OF, ShippedRule
+from memories.english.statements.wording import root
+from memories.english.workspace_patterns import RULE
+from memories.extraction.extraction_types import DEFAULT_TRUST
+from memories.index import workspace_index
+from memories.models import WorkspaceChange, WorkspacePattern, WorkspaceSlot
+from memories.rule_rates import DecisionRate, RuleRate
+from workspaces.models import Workspace
+from workspaces.scope import Scope
+
+TABS = {
+    "patterns": "What is read",
+    "attributes": "One at a time",
+    "ends": "What ends",
+    "limits": "Limits",
+    "waits": "What waits",
+}
+OWN_OF = {"patterns": WorkspacePattern, "attributes": WorkspaceSlot, "ends": WorkspaceChange}
+EXAMPLES = 3
+NO_RATE, NO_DECISIONS = RuleRate("", "", 0, 0, 0, {}), DecisionRate(0, 0, 0, 0)
+TELLERS = {
+    "user": gettext_noop("people"),
+    "assistant": gettext_noop("assistants"),
+    "tool": gettext_noop("tools"),
+    "document": gettext_noop("documents"),
+    "agents": gettext_noop("agents themselves"),
+}
+TRUSTED = {
+    "believe": gettext_noop("is believed"),
+    "hold": gettext_noop("waits for a person"),
+    "ignore": gettext_noop("is left unread"),
+}
+READ_BY = {"manual": "by hand", "llm": "by a model", "whole": "kept as a whole"}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """`name`: by which it is switched. Examples are (said, what becomes of it). `counts` is what
+    came of it, in words, and `used` how often. `kind` and `pk` are of a workspace's own."""
+
+    name: str
+    title: str
+    says: str = ""
+    examples: Sequence[tuple[str, str]] = ()
+    counters: Sequence[str] = ()
+    counts: Sequence[str] = ()
+    used: int = 0
+    is_off: bool = False
+    can_switch: bool = False
+    hits_url: str = ""
+    edit_url: str = ""
+    kind: str = ""
+    pk: Any = None
+    words: str = field(default="", compare=False)
+
+    def has(self, asked: str) -> bool:
+        """Whether it is found by these words."""
+        texts = [self.name, self.title, self.says, self.words]
+        texts += [part for pair in self.examples for part in pair]
+        return asked.lower() in " ".join(texts).lower()
+
+
+def rows_of(scope: Scope, workspace: Workspace, tab: str) -> list[RuleRow]:
+    """Those of one of the first three tabs, the workspace's own first."""
+    if tab == "patterns":
+        rates = {rate.rule: rate for rate in rule_rates.rule_rates(scope)}
+        own = list(_own_patterns(workspace, rates))
+        off = workspace_settings.patterns_off(workspace.settings)
+        library = list(_library(rates, off))
+        known = {row.name for row in (*own, *library)}
+        others = [_other(rate) for rule, rate in rates.items() if rule not in known]
+        return [*own, *sorted(library, key=lambda row: -row.used), *others]
+    decided = rule_rates.decision_rates(scope)
+    off = workspace_settings.decisions_off(workspace.settings)
+    if tab == "attributes":
+        slots = WorkspaceSlot.objects.filter(workspace=workspace)
+        own = [_own(row, decided.get(f"slot:own:{row.name}", NO_DECISIONS)) for row in slots]
+        shipped = [_shipped(rule, off, decided) for rule in ONE_AT_A_TIME]
+    else:
+        changes = WorkspaceChange.objects.filter(workspace=workspace)
+        own = [_own(row, _of_verbs(row.verbs.split(), decided)) for row in changes]
+        shipped = [_shipped(rule, off, decided) for rule in ENDS]
+    return [*own, *sorted(shipped, key=lambda row: -row.used)]
+
+
+def _library(rates: Mapping[str, RuleRate], off: Sequence[str]) -> Iterator[RuleRow]:
+    for pattern in PATTERNS:
+        rate = rates.get(pattern.name, NO_RATE)
+        yield RuleRow(
+            pattern.name,
+            pattern.name.replace("-", " "),
+            _("a %(category)s") % {"category": pattern.category},
+            pattern.examples[:EXAMPLES],
+            pattern.counter_examples[:EXAMPLES],
+            read_counts(rate),
+            rate.facts,
+            pattern.name in off,
+            True,
+            facts_url(pattern.name),
+        )
+
+
+def _own_patterns(workspace: Workspace, rates: Mapping[str, RuleRate]) -> Iterator[RuleRow]:
+    for row in WorkspacePattern.objects.filter(workspace=workspace):
+        name = f"{RULE}{row.name}"
+        rate = rates.get(name, NO_RATE)
+        yield RuleRow(
+            name,
+            row.name.replace("-", " ").replace("_", " "),
+            _("a %(category)s, written here") % {"category": row.category},
+            [(example, "") for example in row.examples[:EXAMPLES]],
+            row.counter_examples[:EXAMPLES],
+            read_counts(rate),
+            rate.facts,
+            not row.enabled,
+            True,
+            facts_url(name),
+            reverse("admin:memories_workspacepattern_change", args=[row.pk]),
+            "workspacepattern",
+            row.pk,
+        )
+
+
+def _other(rate: RuleRate) -> RuleRow:
+    """What no pattern read."""
+    title = READ_BY.get(rate.method) or rule_words(rate.rule)
+    return RuleRow(
+        rate.rule, title, "", counts=read_counts(rate), used=rate.facts,
+        hits_url=facts_url(rate.rule),
+    )  # fmt: skip
+
+
+def _own(row: own_rules.OwnRule, rate: DecisionRate) -> RuleRow:
+    kind = row._meta.model_name or ""
+    title = row.name.replace("-", " ").replace("_", " ")
+    is_slot = isinstance(row, WorkspaceSlot)
+    return RuleRow(
+        f"own:{row.name}",
+        _("%(name)s: one at a time") % {"name": title} if is_slot else title,
+        _("written here") if is_slot else _("written here: %(verbs)s") % {"verbs": row.verbs},  # type: ignore[union-attr]
+        [_pair(example) for example in row.examples[:EXAMPLES]],
+        row.counter_examples[:EXAMPLES],
+        decided_counts(rate),
+        rate.decided,
+        not row.enabled,
+        True,
+        decisions_url(f"slot:own:{row.name}") if is_slot else "",
+        reverse(f"admin:memories_{kind}_change", args=[row.pk]),
+        kind,
+        row.pk,
+    )
+
+
+def _shipped(rule: ShippedRule, off: Sequence[str], decided: Mapping[str, DecisionRate]) -> RuleRow:
+    rate = decided.get(rule.name, NO_DECISIONS)
+    title = rule_words(rule.name)
+    if rule.name in VERBS_OF:
+        rate = _of_verbs(VERBS_OF[rule.name], decided)
+        title = _("somebody says: %(verbs)s") % {"verbs": rule.says}
+    elif rule.name.startswith(IMPLIED):
+        title = rule.name.removeprefix(IMPLIED)
+    return RuleRow(
+        rule.name,
+        title,
+        rule.says if rule.name.startswith(IMPLIED) else "",
+        rule.examples[:EXAMPLES],
+        rule.counter_examples[:EXAMPLES],
+        decided_counts(rate),
+        rate.decided,
+        rule.name in off,
+        True,
+        "" if rule.name in VERBS_OF else decisions_url(rule.name),
+        words=attribute_words(rule.name.partition(":")[2]),
+    )
+
+
+def _of_verbs(verbs: Iterable[str], decided: Mapping[str, DecisionRate]) -> DecisionRate:
+    found = [decided[name] for name in {f"{ENDED}{root(verb)}" for verb in verbs} & set(decided)]
+    return DecisionRate(
+        sum(one.decided for one in found), sum(one.waiting for one in found),
+        sum(one.rejected for one in found), sum(one.undone for one in found),
+    )  # fmt: skip
+
+
+def _pair(example: str) -> tuple[str, str]:
+    before, _, after = example.partition("=>")
+    return before.strip(), after.strip()
+
+
+def read_counts(rate: RuleRate) -> list[str]:
+    """What people made of what it found, in words."""
+    if not rate.facts:
+        return [_("nothing found yet")]
+    counts = [
+        ngettext("%(n)d found", "%(n)d found", rate.facts) % {"n": rate.facts},
+        _("%(n)d kept") % {"n": rate.kept},
+        _("%(n)d edited") % {"n": rate.edited},
+        _("%(n)d rejected") % {"n": rate.rejected},
+    ]
+    if rate.precision is not None:
+        counts.append(_("judged worth keeping %(share).2f") % {"share": rate.precision})
+    return counts
+
+
+def decided_counts(rate: DecisionRate) -> list[str]:
+    """What people made of what it decided, in words."""
+    if not rate.decided:
+        return [_("decided nothing yet")]
+    return [
+        _("%(n)d decided") % {"n": rate.decided},
+        _("%(n)d kept") % {"n": rate.kept},
+        _("%(n)d taken back") % {"n": rate.undone},
+        _("%(n)d rejected") % {"n": rate.rejected},
+        _("%(n)d wait") % {"n": rate.waiting},
+    ]
+
+
+def facts_url(rule: str) -> str:
+    return f"{reverse('admin:memories_fact_changelist')}?{urlencode({'rule': rule})}"
+
+
+def decisions_url(rule: str) -> str:
+    return f"{reverse('admin:memories_supersession_changelist')}?{urlencode({'q': rule})}"
+
+
+def limits(workspace: Workspace) -> list[tuple[str, str, str]]:
+    """Numbers by which is decided: what each is called, how much it is, and what it does."""
+    index = workspace_index.index_of(workspace.pk)
+    policy = workspace.settings.get("review") or {}
+    model, low_high = index.embedding_model, policy.get("similarity")
+    rows = []
+    if model is not None:
+        rows += [
+            (_("Taken for the same from"), f"{model.duplicate_threshold:.2f}",
+             _("As similar as this, two statements are one. Measured for the embedding model.")),
+            (_("Found by meaning from"), f"{model.search_floor:.2f}",
+             _("Less similar texts are no hit. Measured for the embedding model.")),
+        ]  # fmt: skip
+    return [
+        *rows,
+        (_("Waits for a person under"), f"{policy.get('confidence') or 0:.2f}",
+         _("A replacement that was read with less confidence than this waits.")),
+        (_("Waits for a person between"),
+         " – ".join(f"{each:.2f}" for each in low_high) if low_high else _("nothing"),
+         _("A replacement that is as similar as this waits.")),
+        (_("Longest statement"), _("%(n)d characters") % {"n": bounds.STATEMENT},
+         _("What is longer is kept as a message and searched, and believed by nobody.")),
+        (_("Words read of a message"), f"{bounds.READ_WORDS:,}",
+         _("Of a longer one the beginning is read by rules.")),
+    ]  # fmt: skip
+
+
+def waits(workspace: Workspace) -> list[tuple[str, str]]:
+    """What waits for a person here, and whose words are believed."""
+    policy, guard = workspace.settings.get("review") or {}, workspace.settings.get("guard") or {}
+    categories, agents = policy.get("categories") or [], policy.get("agents") or []
+    return [
+        (_("What would replace a pinned memory"), _("always waits")),
+        (_("Protected categories"), ", ".join(categories) or _("none")),
+        (_("Agents that are not trusted"), str(len(agents)) if agents else _("none")),
+        *(
+            (
+                _("What %(who)s say") % {"who": _(TELLERS[name])},
+                _(TRUSTED[guard.get(name) or DEFAULT_TRUST[name]]),
+            )
+            for name in TELLERS
+        ),
+    ]
+
+
+def rule_title(rule: str) -> str:
+    """What a rule is called on pages: a pattern by its name, others by what they decide."""
+    if ":" not in rule and rule not in RULES:
+        return rule.replace("-", " ")
+    if rule.startswith(RULE):
+        return rule.removeprefix(RULE).replace("-", " ").replace("_", " ")
+    return rule_words(rule)

@@ -1,0 +1,77 @@
+"""The rules by which statements replace one another, as far as each has a name by which it can be
+read, tried and switched off. Data only."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from memories.english.plain_words import ATTRIBUTES, ENDED, IMPLIED, SLOT
+from memories.english.statements.attributes_of_people import OF_PEOPLE
+from memories.english.statements.attributes_of_things import OF_THINGS
+from memories.english.statements.contradictions import ENDINGS
+from memories.english.statements.life_events import IMPLIED_ENDS
+
+# Of attributes that no row of words tells.
+_told_by_code = {
+    "color": "The gate is red",
+    "count": "Ada has three cats",
+    "diet": "Ada is vegan",
+    "email": "Ada's email is ada@example.org",
+    "preferred": "Ada prefers tea to coffee",
+    "relationship": "Ada is married",
+    "status": "The shop is closed",
+    "timezon": "Ada's timezone is CET",
+    "tool": "Ada uses Vim",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ShippedRule:
+    """`name` is that of its decisions, or how it begins: `slot:residence`. `says`: what it stands
+    on, in words. Examples are (statement, "") of an attribute, (before, after) of an end."""
+
+    name: str
+    says: str
+    examples: tuple[tuple[str, str], ...]
+    counter_examples: tuple[str, ...] = ()
+
+
+def _attributes() -> tuple[ShippedRule, ...]:
+    examples: dict[str, list[str]] = defaultdict(list)
+    others: dict[str, list[str]] = defaultdict(list)
+    for form in (*OF_PEOPLE, *OF_THINGS):
+        examples[form.slot] += [statement for statement, _ in form.examples]
+        others[form.slot] += form.counter_examples
+    for name, statement in _told_by_code.items():
+        examples[name].append(statement)
+    return tuple(
+        ShippedRule(
+            f"{SLOT}{name}", "", tuple((each, "") for each in examples[name]), tuple(others[name])
+        )
+        for name in sorted(examples, key=lambda each: ATTRIBUTES.get(each, each))
+    )
+
+
+ONE_AT_A_TIME = _attributes()
+ENDS = (
+    *(
+        ShippedRule(
+            f"{ENDED}{row.verbs.split()[0]}",
+            ", ".join(row.verbs.split()),
+            row.examples,
+            tuple(f"{before} → {after}" for before, after in row.counter_examples),
+        )
+        for row in ENDINGS
+    ),
+    *(
+        ShippedRule(
+            f"{IMPLIED}{row.name}",
+            row.phrases.replace("|", " / ").replace("+", ""),
+            row.examples,
+            tuple(f"{before} → {after}" for before, after in row.counter_examples),
+        )
+        for row in IMPLIED_ENDS
+    ),
+)
+NAMES = tuple(sorted(rule.name for rule in (*ONE_AT_A_TIME, *ENDS)))
+# Whose decisions have another name than their rule: by the root of the verb that was said.
+VERBS_OF = {f"{ENDED}{row.verbs.split()[0]}": tuple(row.verbs.split()) for row in ENDINGS}
