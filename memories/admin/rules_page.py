@@ -41,7 +41,7 @@ SHOWN_QUOTE = 400  # characters
 LONGEST = 2_000  # characters of what rules are tried on
 WEEK = timedelta(days=7)
 SECONDS = 4.0  # of work for what would have been otherwise
-PER_PAGE = 40
+PER_PAGE = 20
 SHOWN_CHANGES = 50
 BECOMES = {
     "same": gettext_noop("said again"),
