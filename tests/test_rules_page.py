@@ -94,7 +94,7 @@ def test_admins_switch_attributes_and_others_look(
     alice: Person, workspace: Workspace, mallory: Person
 ) -> None:
     viewer, admin = member(workspace, Role.VIEWER), member(workspace, Role.ADMIN)
-    page = rules("attributes")
+    page = rules("attributes", q="lives in")
     assert "lives in: one at a time" in viewer.sees(page)
     assert "Switch off" not in viewer.sees(page)
     sent = {"rule": "slot:residence", "off": "1"}

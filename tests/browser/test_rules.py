@@ -13,7 +13,7 @@ RULES = "memories/fact/rules/"
 def test_a_rule_is_looked_at_switched_and_taken_back(visit: Any) -> None:
     ada = visit()
     ada.opens(RULES)
-    ada.page.get_by_label("Find a rule").fill("tea to coffee")
+    ada.page.get_by_label("Find a rule").fill("prefers tea")
     with ada.page.expect_navigation():
         ada.presses("Find")
     before = Memory.objects.count()
