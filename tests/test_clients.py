@@ -76,6 +76,12 @@ def test_memmachines_python_client_does_all_of_its_steps(server: Server) -> None
     check(steps_of(python_with(*TOGETHER), "memmachine_steps.py", server), 26)
 
 
+@pytest.mark.parametrize("which", ["official", "aiSdk"])
+def test_two_npm_clients_of_mcp_do_all_of_their_steps(server: Server, which: str) -> None:
+    modules = str(node_modules_of(CLIENTS))
+    check(steps_of("node", "mcp_steps.mjs", server, which, MODULES=modules), 10)
+
+
 def test_supermemorys_npm_client_and_its_tools_do_all_of_their_steps(server: Server) -> None:
     modules = str(node_modules_of(CLIENTS))
     check(steps_of("node", "supermemory_steps.mjs", server, MODULES=modules), 11)
