@@ -16,6 +16,7 @@ from unfold.widgets import (
 
 from memories import cases, review
 from memories.admin.golden_page import GoldenPage
+from memories.admin.jump_page import JumpPage
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, ingest_hint, one_line
 from memories.admin.memory_timeline import chain_as_of, timeline
 from memories.admin.policy_page import VisibilityPage
@@ -115,7 +116,7 @@ class LifeFilter(StateFilter):
 
 
 class MemoryAdmin(MemoryRowAdmin):
-    pages = (SearchPage, VisibilityPage, WhyNotPage, GoldenPage)
+    pages = (SearchPage, VisibilityPage, WhyNotPage, GoldenPage, JumpPage)
     searched = "content"
     layer = Layer.MEMORIES
     list_display = (

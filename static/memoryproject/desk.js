@@ -29,18 +29,26 @@ function copyBySelection(text) {
 }
 
 // Icons are written as words ("edit"): they are for the eye, unless they are the whole button.
-const NAMES = { dock_to_right: "Menu", close: "Close", "": "Account" };
+const NAMES = { dock_to_right: "Menu", close: "Close", more_horiz: "More", more_vert: "More" };
 const CLICKED = "[x-on\\:click]:not(button, a[href], input, label, #changelist-filter-close)";
 
+function isIcon(element) {
+  return element.matches(".material-symbols-outlined") || element.textContent.trim() === element.querySelector(".material-symbols-outlined")?.textContent.trim();
+}
+
 function forAllHands() {
+  document.getElementById("searchbar-submit")?.setAttribute("aria-label", "Search");
+  document.querySelector("#nav-sidebar-apps a.active")?.setAttribute("aria-current", "page");
   for (const icon of document.querySelectorAll(".material-symbols-outlined:not([role])")) {
     if (!icon.matches(CLICKED)) icon.setAttribute("aria-hidden", "true");
   }
   for (const element of document.querySelectorAll(CLICKED)) {
     element.tabIndex = 0;
     element.setAttribute("role", "button");
-    const icon = element.matches(".material-symbols-outlined") ? element.textContent.trim() : "";
-    if (icon || element.matches("#nav-sidebar-inner > :last-child > div")) {
+    if (element.matches("#nav-sidebar-inner > :last-child > div")) element.setAttribute("aria-label", "Account");
+    else if (element.querySelector("[x-text*=adminTheme]")) element.setAttribute("aria-label", "Theme");
+    else if (isIcon(element)) {
+      const icon = element.textContent.trim();
       element.setAttribute("aria-label", NAMES[icon] ?? icon);
     }
   }
@@ -60,6 +68,16 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   event.target.click();
 });
+
+// Boxes that are picked from by typing have the name of the field that they stand for.
+function nameBoxes() {
+  for (const field of document.querySelectorAll("select.select2-hidden-accessible")) {
+    const name = field.labels[0]?.textContent.trim() || field.getAttribute("aria-label") || field.name;
+    const box = field.nextElementSibling;
+    for (const part of box?.querySelectorAll("[role=combobox], [role=textbox], [role=searchbox]") ?? []) part.setAttribute("aria-label", name);
+  }
+}
+addEventListener("load", () => setTimeout(nameBoxes));
 
 document.addEventListener("DOMContentLoaded", () => {
   forAllHands();
