@@ -129,7 +129,9 @@ def test_session_with_many_facts_takes_few_queries(workspace: Workspace) -> None
 @pytest.mark.parametrize("noun", MAKERS)
 def test_no_count_reads_a_whole_table(workspace: Workspace, noun: str) -> None:
     row = MAKERS[noun](workspace, 1)
-    counts = [q for q in queries_of(member(workspace), list_of(type(row))) if "COUNT(*)" in q]
+    asked = queries_of(member(workspace), list_of(type(row)))
+    # The audit log counts the runs of its newest lines by itself.
+    counts = [q for q in asked if "COUNT(*)" in q or f"LIMIT {list_admin.MOST + 1}" in q]
 
     assert counts
     assert all("LIMIT" in query for query in counts)
