@@ -53,7 +53,11 @@ KIND_WORDS = {
 }
 WAYS = {"risk": "By risk", "person": "By person", "document": "By document"}
 WHOSE = {"open": "Mine and nobody's", "me": "Mine", "free": "Nobody's", "all": "Everybody's"}
-ICONS = {"session": "sms_failed", "document": "scan_delete", "question": "search_off"}
+FAILURES = {
+    "session": ("sms_failed", "Failed conversation"),
+    "document": ("scan_delete", "Failed document"),
+    "question": ("search_off", "Known answer lost"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +80,11 @@ class FailureCard:
 
     @property
     def icon(self) -> str:
-        return ICONS[self.kind]
+        return FAILURES[self.kind][0]
 
     @property
     def label(self) -> str:
-        return KIND_WORDS[self.kind].removesuffix("s")
+        return FAILURES[self.kind][1]
 
     @property
     def assignee(self) -> Membership | None:
@@ -118,6 +122,11 @@ class InboxAsked:
     document: uuid.UUID | None
     is_snoozed: bool
     offset: int
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether an empty list says little about what waits."""
+        return bool(self.kind or self.user or self.document or self.is_snoozed)
 
     @classmethod
     def of(cls, request: HttpRequest) -> "InboxAsked":

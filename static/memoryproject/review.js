@@ -182,7 +182,7 @@ function heard(event) {
   if (item && !unsent) {
     const isOpen = !item.classList.contains("is-sent");
     if (isOpen && state !== "open") mark(item, state === "snoozed" ? "Put off by somebody else." : "Decided by somebody else.");
-    else if (!isOpen && state === "open" && !item.querySelector(".desk-act")) reopen(item, "");
+    else if (!isOpen && state === "open" && !item.querySelector(".desk-case__outcome .desk-act")) reopen(item, "");
     if (item === here && item.classList.contains("is-sent")) go(nextOpen(item));
   }
   clearTimeout(soon);
@@ -406,3 +406,56 @@ if (list) {
   go(open()[0]);
   listen();
 }
+
+// Filters that somebody gave a name, kept in this browser.
+const views = document.getElementById("inbox-views");
+const VIEWS = "inbox-views";
+const savedViews = () => JSON.parse(localStorage.getItem(VIEWS) ?? "[]");
+
+function keepViews(saved) {
+  localStorage.setItem(VIEWS, JSON.stringify(saved));
+  showViews();
+}
+
+function showViews() {
+  for (const old of views.querySelectorAll("[data-view]")) old.remove();
+  for (const { name, query } of savedViews()) {
+    const line = document.createElement("li");
+    const link = document.createElement("a");
+    const remove = document.createElement("button");
+    line.dataset.view = name;
+    link.href = query || "?";
+    link.textContent = name;
+    remove.type = "button";
+    remove.textContent = "\u00d7";
+    remove.setAttribute("aria-label", `Remove the view ${name}`);
+    remove.addEventListener("click", () => keepViews(savedViews().filter((each) => each.name !== name)));
+    line.append(link, remove);
+    views.querySelector("ul").lastElementChild.before(line);
+  }
+}
+
+views?.querySelector("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const name = event.target.querySelector("input").value.trim();
+  const others = savedViews().filter((each) => each.name !== name);
+  if (name) keepViews([...others, { name, query: location.search }]);
+  event.target.reset();
+});
+if (views) {
+  views.hidden = false;
+  showViews();
+}
+
+// An open menu closes where somebody clicks beside it, or by Escape.
+const menus = () => document.querySelectorAll(".desk-filter[open]");
+document.addEventListener("click", (event) => {
+  for (const menu of menus()) if (!menu.contains(event.target)) menu.open = false;
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  for (const menu of menus()) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
+});
