@@ -47,18 +47,19 @@ function nextOpen(item) {
   return behind.find((each) => !each.classList.contains("is-sent")) ?? open()[0];
 }
 
-function fetchMore() {
-  if (!Number(list.dataset.more) || fetching) return;
-  fetching = append().finally(() => {
+function fetchMore(offset) {
+  if (fetching || (offset === undefined && !Number(list.dataset.more))) return;
+  fetching = append(offset).finally(() => {
     fetching = null;
     if (!here) go(open()[0]);
   });
 }
 
-// What is open here stands first in the server's list as well: so many are left out.
-async function append() {
+// What is open here stands first in the server's list as well: so many are left out. What came
+// meanwhile may stand before them.
+async function append(offset = open().length) {
   const query = new URLSearchParams(location.search);
-  query.set("offset", open().length);
+  query.set("offset", offset);
   const answer = await fetch(`?${query}`);
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -167,11 +168,9 @@ async function recount() {
   if (!answer.ok || unsent) return;
   const counts = await answer.json();
   show(counts);
-  // More wait than are here: they are fetched when their turn comes.
-  if (parseInt(counts.waiting.replaceAll(",", ""), 10) > open().length && !Number(list.dataset.more)) {
-    list.dataset.more = "1";
-    if (open().length <= AHEAD) fetchMore();
-  }
+  // More wait than are here, and than come behind them.
+  const isMore = parseInt(counts.waiting.replaceAll(",", ""), 10) > open().length;
+  if (isMore && !Number(list.dataset.more) && !fetching) fetchMore(0);
 }
 
 // What others do is told by the server as it happens.
@@ -189,11 +188,11 @@ function heard(event) {
   soon = setTimeout(recount, 400);
 }
 
-function listen() {
-  for (const address of list.dataset.streams.split(" ").filter(Boolean)) {
+function listen(streams, hear) {
+  for (const address of streams.split(" ").filter(Boolean)) {
     const stream = new EventSource(address);
     for (const kind of ["case.opened", "case.decided", "case.snoozed", "session.failed", "document.failed"]) {
-      stream.addEventListener(kind, heard);
+      stream.addEventListener(kind, hear);
     }
     addEventListener("pagehide", () => stream.close());
   }
@@ -404,7 +403,14 @@ many?.addEventListener("submit", (event) => {
 
 if (list) {
   go(open()[0]);
-  listen();
+  listen(list.dataset.streams, heard);
+}
+const nothing = document.getElementById("inbox-empty");
+if (nothing) {
+  listen(nothing.dataset.streams, async () => {
+    const answer = await fetch(nothing.dataset.counts + location.search, { headers: { Accept: "application/json" } });
+    if (answer.ok && (await answer.json()).waiting !== "0") location.reload();
+  });
 }
 
 // Filters that somebody gave a name, kept in this browser.

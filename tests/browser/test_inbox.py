@@ -116,6 +116,15 @@ def test_what_comes_meanwhile_is_fetched(visit: Any, told: Told) -> None:
     expect(grace.page.locator(OPEN)).to_have_count(2)
 
 
+def test_an_empty_inbox_fills_by_itself(visit: Any, told: Told) -> None:
+    queue(told, 0)
+    grace = visit("grace.hopper")
+    grace.opens(INBOX)
+    expect(grace.page.get_by_text("Nothing waits for you")).to_be_visible()
+    SessionFactory(workspace=told.workspace, state="dead", error="it broke")
+    expect(grace.page.locator(OPEN)).to_have_count(1)
+
+
 def test_a_case_is_put_off_with_two_keys_and_back_with_one(visit: Any, told: Told) -> None:
     queue(told, 2)
     grace = visit("grace.hopper")
