@@ -11,7 +11,7 @@ const DOING = {
 const members = JSON.parse(document.getElementById("review-members")?.textContent ?? "[]");
 const AHEAD = 8; // open items left when the next page is fetched
 
-const all = () => [...list.querySelectorAll(".desk-case")];
+const all = () => [...(list?.querySelectorAll(".desk-case") ?? [])]; // none where nothing waits
 const open = () => all().filter((item) => !item.classList.contains("is-sent"));
 const picked = () => open().filter((item) => item.querySelector("[name=ids]")?.checked);
 const decided = []; // groups of items that were decided here, the last one last
