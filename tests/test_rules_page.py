@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from memories import own_rules, workspace_settings
-from memories.admin.rules_page import WEEK
+from memories.admin.pattern_admin import WEEK
 from memories.english.statements import OwnWords
 from memories.english.statements.shipped_rules import ENDS, NAMES, ONE_AT_A_TIME
 from memories.errors import Conflict, Invalid, NotFound
@@ -278,3 +278,53 @@ def test_pages_of_rules_take_few_queries(
     for tab in ("patterns", "attributes", "ends", "limits", "waits"):
         with django_assert_max_num_queries(19):
             viewer.sees(rules(tab))
+
+
+# ---- what would change, before an own rule is saved
+
+
+def rehearsed(desk: Desk, model: type[Any], **fields: str) -> Any:
+    page = reverse(f"admin:memories_{model._meta.model_name}_rehearsal")
+    return desk.client.post(page, fields)
+
+
+def test_an_own_pattern_is_tried_on_last_week_before_it_is_saved(
+    alice: Person, workspace: Workspace, mallory: Person
+) -> None:
+    alice.say("My badge number is 88.", user_id="ana")
+    editor, viewer = member(workspace, Role.EDITOR), member(workspace, Role.VIEWER)
+    form = {name: PATTERN[name] for name in ("name", "category", "regex", "template")}
+    form |= {"workspace": str(workspace.pk), "template": "{speaker} wears badge {number}"}
+    found = rehearsed(editor, WorkspacePattern, **form).json()
+    assert found["faults"] == []
+    assert "made: User wears badge 88" in found["lines"]
+    assert WorkspacePattern.objects.count() == 0
+    wrong = rehearsed(editor, WorkspacePattern, **{**form, "regex": "("}).json()
+    assert wrong["faults"]
+    outsider = desk_of(member(mallory.workspace).user)
+    for other in (viewer, outsider):
+        assert rehearsed(other, WorkspacePattern, **form).status_code == 403
+    own = {**PATTERN, "template": form["template"]}
+    row = WorkspacePattern.objects.create(workspace=workspace, **own)
+    off = {**form, "pk": str(row.pk), "enabled": "false"}
+    assert (
+        "lost: User wears badge 88"
+        in rehearsed(editor, WorkspacePattern, **off).json()["lines"]
+    )
+    assert rehearsed(outsider, WorkspacePattern, **off).status_code == 403
+
+
+def test_own_words_are_tried_on_last_week_before_they_are_saved(
+    alice: Person, workspace: Workspace
+) -> None:
+    alice.tell("The tall urn is glazed celadon", user_id="u")
+    alice.tell("The tall urn is glazed tenmoku", user_id="u")
+    editor = member(workspace, Role.EDITOR)
+    form = {"regex": r"(?P<subject>.+) is glazed (?P<value>\w+)", "workspace": str(workspace.pk)}
+    found = rehearsed(editor, WorkspaceSlot, **form).json()
+    assert found["lines"] == [
+        "The tall urn is glazed celadon → The tall urn is glazed tenmoku: "
+        "both stand → takes its place"
+    ]
+    words = {"verbs": "reglaze", "ended": "*", "workspace": str(workspace.pk)}
+    assert rehearsed(editor, WorkspaceChange, **words).json()["lines"] == []

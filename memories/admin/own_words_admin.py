@@ -1,26 +1,39 @@
 """Slots and change words that a workspace adds, with a box to try two statements against."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.urls import URLPattern, path
+from django.utils import timezone
 from django.utils.html import escape
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from memories.admin.memory_rows import one_line
-from memories.admin.pattern_admin import OwnRuleAdmin, lines
+from memories.admin.pattern_admin import SECONDS, WEEK, OwnRuleAdmin, lines
 from memories.english import statements
 from memories.english.plain_words import attribute_words, rule_words
-from memories.english.statements import OwnChange, OwnSlot, OwnWords, Reading
+from memories.english.statements import NO_WORDS, OwnChange, OwnSlot, OwnWords, Reading
 from memories.english.statements.workspace_word_faults import change_faults, slot_faults
 from memories.expressions import LONGEST_REGEX, Fault
+from memories.index import row_marks, workspace_index
 from memories.models import WorkspaceChange, WorkspaceSlot
+from memories.resolve.rehearsal import rehearse_words
 from workspaces.adminbase.access import access_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.models import Capability
+from workspaces.scope import Scope
 
 LONGEST = 2_000  # characters of a statement
+RELATIONS = {
+    "same": gettext_noop("said again"),
+    "update": gettext_noop("takes its place"),
+    "unsure": gettext_noop("a person is asked"),
+    "different": gettext_noop("both stand"),
+}
 BECOMES = {
     "same": "The same: the newer is support for the older.",
     "update": "The newer takes the place of the older.",
@@ -81,7 +94,7 @@ class OwnWordsAdmin(OwnRuleAdmin):
     trial_name = ""
 
     class Media:
-        js = ("memoryproject/conflict_trial.js",)
+        js = ("memoryproject/conflict_trial.js", "memoryproject/rehearsal.js")
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.trial_view)
@@ -107,8 +120,30 @@ class OwnWordsAdmin(OwnRuleAdmin):
         texts = form.cleaned_data["before"], form.cleaned_data["after"]
         return JsonResponse({"faults": [], "lines": outcome_lines(*texts, own)})
 
-    def tried(self, values: dict[str, str]) -> tuple[list[Fault], OwnWords]:
+    def tried(self, values: Mapping[str, str]) -> tuple[list[Fault], OwnWords]:
         raise NotImplementedError
+
+    def proposed(self, values: QueryDict) -> tuple[list[str], OwnWords]:
+        given = {name: values.get(name, "") for name in ("regex", "verbs", "ended")}
+        wrong, words = self.tried(given)
+        return [f"{fault.field}: {fault.message}" for fault in wrong], words
+
+    def rehearse(self, scope: Scope, known: Any, proposed: Any) -> tuple[str, list[str]]:
+        now = row_marks.words_of(workspace_index.index_of(scope.workspace_id))
+        mine = known.value if known is not None else None
+        new = proposed or NO_WORDS
+        other = OwnWords(
+            tuple(each for each in now.slots if each != mine) + new.slots,
+            tuple(each for each in now.changes if each != mine) + new.changes,
+            now.off,
+        )
+        found = rehearse_words(scope, now, other, timezone.now() - WEEK, seconds=SECONDS)
+        told = _("%(changed)d would be decided otherwise, of %(asked)d pairs of the last 7 days")
+        return told % {"changed": len(found.changed), "asked": found.asked}, [
+            f"{each.old.content} → {each.new.content}: "
+            f"{_(RELATIONS[each.was.kind])} → {_(RELATIONS[each.would.kind])}"
+            for each in found.changed
+        ]
 
 
 class WorkspaceSlotAdmin(OwnWordsAdmin):
@@ -121,7 +156,7 @@ class WorkspaceSlotAdmin(OwnWordsAdmin):
     def regex_label(self, slot: WorkspaceSlot) -> str:
         return one_line(slot.regex, 60)
 
-    def tried(self, values: dict[str, str]) -> tuple[list[Fault], OwnWords]:
+    def tried(self, values: Mapping[str, str]) -> tuple[list[Fault], OwnWords]:
         slot = OwnSlot("trial", values["regex"])
         wrong = [fault for fault in slot_faults(slot, [], []) if fault.field == "regex"]
         return wrong, OwnWords(slots=(slot,))
@@ -139,7 +174,7 @@ class WorkspaceChangeAdmin(OwnWordsAdmin):
     list_display = ("name", "verbs", "ended", "enabled", "updated_at")
     trial_name = "memories_change_trial"
 
-    def tried(self, values: dict[str, str]) -> tuple[list[Fault], OwnWords]:
+    def tried(self, values: Mapping[str, str]) -> tuple[list[Fault], OwnWords]:
         change = OwnChange("trial", values["verbs"], values["ended"] or "*")
         wrong = [fault for fault in change_faults(change, [], []) if fault.field != "examples"]
         return wrong, OwnWords(changes=(change,))

@@ -1,15 +1,17 @@
 """Patterns that a workspace adds to the library, with a box to try them in."""
 
+from datetime import timedelta
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.contrib.postgres.forms import SimpleArrayField
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.html import escape
+from django.utils.translation import gettext as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminTextareaWidget
 
@@ -19,18 +21,24 @@ from memories.english import find_claims, gatekeeper, workspace_patterns
 from memories.english.propose_pattern import proposal
 from memories.english.workspace_patterns import OwnPattern
 from memories.expressions import LONGEST_REGEX
+from memories.index import workspace_index
+from memories.ingest.rehearse_patterns import PatternChoice, rehearse_patterns
 from memories.models import Category, Miss, WorkspacePattern
 from workspaces.adminbase.access import access_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.scoped_admin import ScopedAdmin
 from workspaces.auth import as_uuid
 from workspaces.models import Capability
+from workspaces.scope import Scope
 
 FIELDS = (
     "workspace", "name", "category", "regex", "template", "confidence", "visibility", "enabled",
     "examples", "counter_examples",
 )  # fmt: skip
 LONGEST_TRIAL = 20_000  # characters
+WEEK = timedelta(days=7)
+SECONDS = 4.0  # of work for what would have been otherwise
+SHOWN_CHANGES = 50
 NOTHING_FOUND: dict[str, Any] = {"matches": [], "instead": []}
 
 
@@ -76,7 +84,42 @@ class PatternTrialForm(forms.Form):
 
 
 class OwnRuleAdmin(ScopedAdmin):
-    """The log keeps what such a rule said, so that a change of it can be taken back."""
+    """The log keeps what such a rule said, so that a change of it can be taken back. What it would
+    change is seen before it is saved: `rehearse` says it of what the form holds."""
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.rehearsal_view)
+        name = f"memories_{self.opts.model_name}_rehearsal"
+        return [path("rehearsal/", view, name=name), *super().get_urls()]
+
+    def rehearsal_view(self, request: HttpRequest) -> HttpResponse:
+        """What would have been otherwise in the last week under the form as it is filled, as JSON;
+        nothing is stored."""
+        if request.method != "POST":
+            raise PermissionDenied
+        access, pk = access_of(request), as_uuid(request.POST.get("pk", ""))
+        known = self.get_queryset(request).filter(pk=pk).first() if pk else None
+        asked = known.workspace_id if known else as_uuid(request.POST.get("workspace", ""))
+        home = access.workspaces(self.write_capability).filter(pk=asked).first() if asked else None
+        if home is None:
+            raise PermissionDenied
+        faults, proposed = self.proposed(request.POST)
+        if faults:
+            return JsonResponse({"faults": faults, "told": "", "lines": []})
+        is_on = request.POST.get("enabled", "true") == "true"
+        told, changes = self.rehearse(access.scope(home.pk), known, proposed if is_on else None)
+        more = len(changes) - SHOWN_CHANGES
+        rows = [*changes[:SHOWN_CHANGES], *([f"… {more}"] if more > 0 else [])]
+        return JsonResponse({"faults": [], "told": told, "lines": rows})
+
+    def proposed(self, values: QueryDict) -> tuple[list[str], Any]:
+        """What is wrong with the rule that a form holds, and the rule."""
+        raise NotImplementedError
+
+    def rehearse(self, scope: Scope, known: Any, proposed: Any) -> tuple[str, list[str]]:
+        """What would have been otherwise with `proposed` in the place of `known`, in words: the
+        sum, and each."""
+        raise NotImplementedError
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         known = type(obj).objects.get(pk=obj.pk) if change else None
@@ -107,11 +150,41 @@ class WorkspacePatternAdmin(OwnRuleAdmin):
     change_form_after_template = "admin/memories/pattern_trial.html"
 
     class Media:
-        js = ("memoryproject/pattern_trial.js",)
+        js = ("memoryproject/pattern_trial.js", "memoryproject/rehearsal.js")
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.trial_view)
         return [path("trial/", view, name="memories_pattern_trial"), *super().get_urls()]
+
+    def proposed(self, values: QueryDict) -> tuple[list[str], OwnPattern]:
+        name = values.get("name", "") or "trial"
+        category = values.get("category", "")
+        pattern = OwnPattern(name, category, values.get("regex", ""), values.get("template", ""))
+        faults = [
+            f"{fault.field}: {fault.message}"
+            for fault in workspace_patterns.faults(pattern, ["-"], [])
+            if fault.field != "examples"
+        ]
+        return faults + ([] if category in Category else [_("category: choose one.")]), pattern
+
+    def rehearse(self, scope: Scope, known: Any, proposed: Any) -> tuple[str, list[str]]:
+        index = workspace_index.index_of(scope.workspace_id)
+        in_use = WorkspacePattern.objects.in_use(scope.workspace_id)
+        own = [each for each in in_use if known is None or each.name != known.name]
+        other = sorted([*own, *([proposed] if proposed else [])], key=lambda each: each.name)
+        found = rehearse_patterns(
+            scope,
+            PatternChoice(in_use, index.patterns_off),
+            PatternChoice(tuple(other), index.patterns_off),
+            timezone.now() - WEEK,
+            seconds=SECONDS,
+        )
+        numbers = {"made": len(found.made), "lost": len(found.lost), "read": found.read}
+        told = _("%(made)d made, %(lost)d lost, of the %(read)d newest messages of the last 7 days")
+        lost = [_("lost: %(text)s") % {"text": each.statement} for each in found.lost]
+        return told % numbers, [
+            *lost, *(_("made: %(text)s") % {"text": each.statement} for each in found.made)
+        ]  # fmt: skip
 
     @display(description="form of words")
     def regex_label(self, pattern: WorkspacePattern) -> str:

@@ -104,7 +104,7 @@ def _library(rates: Mapping[str, RuleRate], off: Sequence[str]) -> Iterator[Rule
         yield RuleRow(
             pattern.name,
             pattern.name.replace("-", " "),
-            _("a %(category)s") % {"category": pattern.category},
+            pattern.category,
             pattern.examples[:EXAMPLES],
             pattern.counter_examples[:EXAMPLES],
             read_counts(rate),
@@ -122,7 +122,7 @@ def _own_patterns(workspace: Workspace, rates: Mapping[str, RuleRate]) -> Iterat
         yield RuleRow(
             name,
             row.name.replace("-", " ").replace("_", " "),
-            _("a %(category)s, written here") % {"category": row.category},
+            _("%(category)s, written here") % {"category": row.category},
             [(example, "") for example in row.examples[:EXAMPLES]],
             row.counter_examples[:EXAMPLES],
             read_counts(rate),

@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,7 +19,8 @@ from django.utils.translation import gettext_noop
 
 from memories import own_rules, rule_rates, skip_counts, workspace_settings
 from memories.admin import rule_rows
-from memories.admin.own_words_admin import outcome_lines
+from memories.admin.own_words_admin import RELATIONS, outcome_lines
+from memories.admin.pattern_admin import SECONDS, SHOWN_CHANGES, WEEK
 from memories.admin.rule_rows import OWN_OF, TABS, RuleRow, rule_title
 from memories.english.statements import OwnChange, OwnSlot, OwnWords
 from memories.english.workspace_patterns import RULE
@@ -39,16 +39,7 @@ from workspaces.scope import Scope
 
 SHOWN_QUOTE = 400  # characters
 LONGEST = 2_000  # characters of what rules are tried on
-WEEK = timedelta(days=7)
-SECONDS = 4.0  # of work for what would have been otherwise
 PER_PAGE = 20
-SHOWN_CHANGES = 50
-BECOMES = {
-    "same": gettext_noop("said again"),
-    "update": gettext_noop("takes its place"),
-    "unsure": gettext_noop("a person is asked"),
-    "different": gettext_noop("both stand"),
-}
 ONLY: Mapping[str, tuple[str, Callable[[RuleRow], bool]]] = {
     "used": (gettext_noop("In use lately"), lambda row: row.used > 0),
     "own": (gettext_noop("Written here"), lambda row: bool(row.kind)),
@@ -107,7 +98,10 @@ class RulesPage(OneWorkspacePage):
             row = self.asked_row(workspace, scope)
             if row is not None and {"on", "off"} & set(request.POST):
                 return self.switch(workspace, scope, row)
-            shown = self.rehearsed(scope, row) if row is not None else self.tried(scope)
+            shown = self.tried(scope)
+            if row is not None:
+                may = self.may(workspace, row)
+                shown = {**self.rehearsed(scope, row), "may_switch": may}
         return self.render_to_response(
             self.get_context_data(**self.about(workspace), **self.listed(workspace, scope), **shown)
         )
@@ -205,7 +199,7 @@ class RulesPage(OneWorkspacePage):
             scope, words, self.switched(words, scope, row), since, seconds=SECONDS
         )
         told = [
-            (each, f"{_(BECOMES[each.was.kind])} → {_(BECOMES[each.would.kind])}")
+            (each, f"{_(RELATIONS[each.was.kind])} → {_(RELATIONS[each.would.kind])}")
             for each in asked.changed[:SHOWN_CHANGES]
         ]
         return {"rehearsed": row, "asked": asked, "told": told}
@@ -258,6 +252,7 @@ class RulesPage(OneWorkspacePage):
             "tab": self.tab,
             "shown_changes": SHOWN_CHANGES,
             "here": self.page_url(workspace),
+            "form_url": self.request.get_full_path(),
             "rows": [(row, self.may(workspace, row)) for row in page],
             "page": page,
             "number": number,

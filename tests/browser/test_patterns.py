@@ -39,3 +39,15 @@ def test_alike_misses_stand_together_and_their_pattern_opens_general(
     ada.follows(ada.page.get_by_role("link", name="Make a pattern from this").first)
     expect(ada.page.locator("#id_template")).to_have_value("{speaker}'s {what} leaks")
     expect(ada.page.locator("#trial-answer")).to_contain_text("Alex's old punt leaks")
+
+
+def test_what_a_pattern_would_change_is_seen_before_it_is_saved(visit: Any) -> None:
+    grace = visit("grace.hopper")
+    grace.opens("memories/workspacepattern/add/")
+    page = grace.page
+    page.locator("#id_regex").fill(r"hate (?P<food>\w+)")
+    page.locator("#id_template").fill("{speaker} avoids {food}")
+    grace.presses("Read the last week again")
+    answer = page.locator("#rehearsal-answer")
+    expect(answer).to_contain_text("newest messages of the last 7 days")
+    expect(answer).to_contain_text("made: Ada Lovelace avoids cilantro")

@@ -20,6 +20,7 @@ w.settings ->> 'llm' as llm,
 w.settings -> 'review' as review, w.settings -> 'languages' as languages,
 w.settings -> 'guard' as guard,
 w.settings ->> 'dateOrder' as date_order, w.settings -> 'patternsOff' as patterns_off,
+w.settings -> 'decisionsOff' as decisions_off,
 exists (select 1 from memories_workspacepattern p
   where p.workspace_id = w.id and p.enabled) as has_patterns,
 (exists (select 1 from memories_workspaceslot o

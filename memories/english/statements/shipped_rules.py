@@ -56,7 +56,7 @@ ENDS = (
     *(
         ShippedRule(
             f"{ENDED}{row.verbs.split()[0]}",
-            ", ".join(row.verbs.split()),
+            ", ".join(row.verbs.split()).replace("movedout", "move out"),
             row.examples,
             tuple(f"{before} → {after}" for before, after in row.counter_examples),
         )
