@@ -307,10 +307,7 @@ def test_an_own_pattern_is_tried_on_last_week_before_it_is_saved(
     own = {**PATTERN, "template": form["template"]}
     row = WorkspacePattern.objects.create(workspace=workspace, **own)
     off = {**form, "pk": str(row.pk), "enabled": "false"}
-    assert (
-        "lost: User wears badge 88"
-        in rehearsed(editor, WorkspacePattern, **off).json()["lines"]
-    )
+    assert "lost: User wears badge 88" in rehearsed(editor, WorkspacePattern, **off).json()["lines"]
     assert rehearsed(outsider, WorkspacePattern, **off).status_code == 403
 
 
