@@ -19,11 +19,13 @@ from memories.models import (
     Entry,
     Episode,
     EvaluationRun,
+    FailureMark,
     Figure,
     ImportedRow,
     LargeLayer,
     Layer,
     MaskedSpan,
+    MemorySession,
     ModelUse,
     SearchUse,
     WorkspaceImport,
@@ -66,6 +68,8 @@ def full(alice: Person) -> Person:
     audit_chain.extend(alice.workspace.pk)
     alice.say("Keep in mind that my locker is red.", user_id="u1")
     alice.say("I live in Lille. My favourite bakery is near my flat.", user_id="u1")
+    failed = MemorySession.objects.filter(workspace=alice.workspace).first()
+    FailureMark.objects.create(workspace=alice.workspace, session=failed)
     return alice
 
 
