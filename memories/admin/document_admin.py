@@ -106,7 +106,7 @@ class DocumentAdmin(MemoryRowAdmin):
 
     @display(description="why")
     def why(self, document: Document) -> str:
-        told = f"{document.error_code}: {document.reason}" if document.error_code else ""
+        told = document.reason if document.error_code else ""
         return format_html('<span title="{}">{}</span>', told[:500], one_line(told, 60))
 
     @display(description="handed in")

@@ -99,7 +99,7 @@ class WebhookDeliveryAdmin(MemoryRowAdmin):
         return "It is sent at once, with the same id."
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        return {"state": STATES[row.state]}
+        return {"title": f"{row.kind}: {STATES[row.state]}", "state": STATES[row.state]}
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty("Nothing was sent", "What webhooks are told stands here for 30 days.")

@@ -42,8 +42,8 @@ CONFLICT_RULES = {
 LANGUAGE_NAMES = {"en": "English", "de": "German"}
 DATE_ORDER_NAMES: dict[DateOrder, str] = {
     "auto": "auto: month first with slashes, else day first",
-    "day_first": "day_first: 14.11.2026, 14/11/2026",
-    "month_first": "month_first: 11/14/2026, 11.14.2026",
+    "day_first": "day first: 14.11.2026, 14/11/2026",
+    "month_first": "month first: 11/14/2026, 11.14.2026",
 }
 NUMBERS = {
     "messages": "So many messages that wait are taken in at once.",
