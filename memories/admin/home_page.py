@@ -13,7 +13,7 @@ from django.utils import timezone
 from psycopg import sql
 
 from memories import stored_metrics
-from memories.admin.memory_admin import said_twice
+from memories.admin.memory_list import said_twice
 from memories.admin.memory_rows import ingest_hint
 from memories.admin.navigation import MOST_WAITING, waiting
 from memories.admin.session_admin import outcome

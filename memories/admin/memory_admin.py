@@ -1,13 +1,11 @@
 """Memories: what is believed, with the whole chain in view."""
 
+from datetime import date, datetime, time
 from typing import Any
 
 from django import forms
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
-from django.utils.html import format_html
-from django.utils.safestring import mark_safe
-from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
+from django.utils import timezone
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
@@ -17,22 +15,14 @@ from unfold.widgets import (
 from memories import cases, review
 from memories.admin.golden_page import GoldenPage
 from memories.admin.jump_page import JumpPage
-from memories.admin.memory_rows import MemoryRowAdmin, as_typed, ingest_hint, one_line
+from memories.admin.memory_list import MemoryList, day_value
+from memories.admin.memory_rows import as_typed, ingest_hint
 from memories.admin.memory_timeline import chain_as_of, timeline
 from memories.admin.policy_page import VisibilityPage
 from memories.admin.search_page import SearchPage, WhyNotPage
-from memories.models import (
-    DueVector,
-    Layer,
-    Memory,
-    MemoryState,
-    Supersession,
-    expired_memories,
-    versions_of,
-)
-from workspaces.adminbase.list_admin import Empty, display
-from workspaces.adminbase.row_admin import Verb
-from workspaces.adminbase.scoped_admin import DayFilter, PickFilter, StateFilter
+from memories.models import Category, Memory, Supersession, Visibility, versions_of
+from workspaces.adminbase.list_admin import Empty
+from workspaces.adminbase.row_admin import Button, Verb
 from workspaces.models import Capability
 
 REASONS = {
@@ -41,10 +31,19 @@ REASONS = {
     "private": "It is private",
     "": "Another reason",
 }
-PIN = mark_safe(
-    '<span class="desk-pin material-symbols-outlined" title="pinned" role="img"'
-    ' aria-label="pinned">keep</span>'
-)
+OF_LISTS = ("category", "visibility", "end-date")
+
+
+def as_day(at: datetime | None) -> date | None:
+    return timezone.localtime(at).date() if at else None
+
+
+def day_begins(day: date | None) -> datetime | None:
+    return timezone.make_aware(datetime.combine(day, time())) if day else None
+
+
+def day_input() -> Any:
+    return UnfoldAdminTextInputWidget(attrs={"type": "date"})
 
 
 class ForgetForm(forms.Form):
@@ -64,121 +63,89 @@ class ForgetForm(forms.Form):
 
 
 class CorrectForm(forms.Form):
+    """What is not sent at all stays as it is."""
+
     content = forms.CharField(max_length=100_000, widget=UnfoldAdminTextareaWidget)
-
-
-def said_twice(rows: Any) -> Any:
-    """Of live memories those whose text another one about the same subject has, too."""
-    # The first look reads an index alone and leaves few rows for the second, which knows the clock.
-    texts = (
-        rows.order_by()
-        .filter(is_head=True)
-        .values("workspace", "fingerprint")
-        .annotate(same=Count("pk"))
+    category = forms.ChoiceField(
+        choices=Category.choices, required=False, widget=UnfoldAdminSelectWidget
     )
-    others = rows.model.objects.live().filter(
-        workspace=OuterRef("workspace"), fingerprint=OuterRef("fingerprint")
+    visibility = forms.ChoiceField(
+        choices=Visibility.choices, required=False, label="Seen by", widget=UnfoldAdminSelectWidget
     )
-    others = others.exclude(pk=OuterRef("pk"))
-    alike = Q(Exists(others.filter(subject=OuterRef("subject"))))
-    of_nobody = Q(Exists(others.filter(subject=None)), subject=None)
-    return rows.live().filter(
-        alike | of_nobody, fingerprint__in=texts.filter(same__gt=1).values("fingerprint")
+    valid_from = forms.DateField(required=False, label="True from", widget=day_input())
+    valid_until = forms.DateField(required=False, label="True until", widget=day_input())
+    version = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        begin, end = values.get("valid_from"), values.get("valid_until")
+        if begin and end and end < begin:
+            raise forms.ValidationError({"valid_until": "It must not end before it begins."})
+        return values
+
+
+class CategoryForm(forms.Form):
+    category = forms.ChoiceField(choices=Category.choices, widget=UnfoldAdminSelectWidget)
+
+
+class VisibilityForm(forms.Form):
+    visibility = forms.ChoiceField(
+        choices=Visibility.choices,
+        label="Seen by",
+        help_text="private: its own agent and person; team: agents of the team; global: everybody"
+        " in the workspace.",
+        widget=UnfoldAdminSelectWidget,
     )
 
 
-class LifeFilter(StateFilter):
-    """What we believe now, and what we do not (any more, or yet)."""
-
-    first = MemoryState.LIVE.value
-    states = {
-        **dict(MemoryState.choices),
-        "twice": "Live, and the same text twice",
-        "unembedded": "Without a vector yet",
-    }
-
-    def narrow(self, rows: Any, state: str) -> QuerySet[Any]:
-        if state == "twice":
-            return said_twice(rows)
-        if state == "unembedded":
-            due = DueVector.objects.filter(entry__layer=Layer.MEMORIES)
-            return rows.filter(pk__in=due.values("entry__item"))
-        if state == MemoryState.LIVE:
-            return rows.live()
-        # What was superseded and then forgotten is both.
-        wanted = {
-            MemoryState.SUPERSEDED: Q(superseded_by__isnull=False),
-            MemoryState.FORGOTTEN: Q(forgotten_at__isnull=False),
-            MemoryState.HELD: Q(held_at__isnull=False, forgotten_at=None),
-            MemoryState.EXPIRED: expired_memories() & Q(is_head=True),
-        }
-        return rows.filter(wanted[MemoryState(state)])
+class EndDateForm(forms.Form):
+    valid_until = forms.DateField(
+        required=False,
+        label="True until",
+        help_text="The first day on which it is true no more. Empty: it is true without an end.",
+        widget=day_input(),
+    )
 
 
-class MemoryAdmin(MemoryRowAdmin):
+class MoveForm(forms.Form):
+    user = forms.CharField(
+        max_length=255,
+        label="To the person",
+        help_text="The userId of whom it is about. Its versions and facts go with it.",
+        widget=UnfoldAdminTextInputWidget,
+    )
+
+
+class MemoryAdmin(MemoryList):
     pages = (SearchPage, VisibilityPage, WhyNotPage, GoldenPage, JumpPage)
-    searched = "content"
-    layer = Layer.MEMORIES
-    list_display = (
-        "text", "subject", "category", "fact_type", "version", "sources", "state", "learned",
-    )  # fmt: skip
-    list_select_related = ("workspace", "subject")
-    list_filter = (
-        LifeFilter,
-        ("subject", PickFilter),
-        DayFilter,
-        ("category", ChoicesDropdownFilter),
-        ("fact_type", ChoicesDropdownFilter),
-        ("visibility", ChoicesDropdownFilter),
-        ("scope", ChoicesDropdownFilter),
-        ("source", ChoicesDropdownFilter),
-        ("pinned", BooleanRadioFilter),
-    )
-    search_fields = ("content",)
-    search_help_text = "Words that the memory contains, or its id"
     page_template = "admin/memories/memory.html"
     verbs = (
         Verb(
             "correct", "Correct", "edit", "primary",
-            "A new version replaces this one; both stay in the chain.", CorrectForm,
+            "New words make a new version; both stay in the chain.", CorrectForm,
         ),
-        Verb("pin", "Pin", "keep", question=""),
-        Verb("unpin", "Unpin", "keep_off"),
+        Verb("pin", "Pin", "keep", question="", bulk=True),
+        Verb("unpin", "Unpin", "keep_off", bulk=True),
+        Verb(
+            "category", "Change category", form=CategoryForm, bulk=True, bulk_form=CategoryForm,
+        ),
+        Verb(
+            "visibility", "Change who sees it", form=VisibilityForm, bulk=True,
+            bulk_form=VisibilityForm,
+        ),
+        Verb("end-date", "Set the end date", form=EndDateForm, bulk=True, bulk_form=EndDateForm),
+        Verb(
+            "move", "Move to person", "person_edit", form=MoveForm, bulk=True, bulk_form=MoveForm,
+            question="Its versions and facts are about somebody else from now on.",
+        ),
         Verb("case", "Make a case", "rule"),
-        Verb("restore", "Restore", "restore_from_trash", "primary"),
+        Verb("restore", "Restore", "restore_from_trash", "primary", bulk=True),
         Verb(
             "forget", "Forget", "delete", "danger",
-            "No search finds it any more. It can be restored.", ForgetForm,
+            "No search finds it any more. It can be restored.", ForgetForm, bulk=True,
+            bulk_form=ForgetForm,
         ),
     )  # fmt: skip
-
-    def get_queryset(self, request: HttpRequest) -> Any:
-        rows = super().get_queryset(request)
-        return rows.select_related("workspace", "subject", "agent", "conversation")
-
-    def is_indexed(self, request: HttpRequest) -> bool:
-        # The trigrams hold live memories only.
-        return request.GET.get("state", "live") == "live"
-
-    @display(description="memory")
-    def text(self, memory: Memory) -> str:
-        pin = PIN if memory.pinned else ""
-        return format_html('<span class="desk-told">{}{}</span>', pin, one_line(memory.content))
-
-    @display(description="sources")
-    def sources(self, memory: Memory) -> int:
-        return memory.source_count
-
-    @display(
-        description="state",
-        label={"live": "success", "forgotten": "danger", "held": "warning", "expired": "warning"},
-    )
-    def state(self, memory: Memory) -> str:
-        return memory.state
-
-    @display(description="learned")
-    def learned(self, memory: Memory) -> Any:
-        return memory.created_at
 
     def offers(self, row: Any, verb: Verb) -> bool:
         is_head = row.is_live
@@ -187,9 +154,18 @@ class MemoryAdmin(MemoryRowAdmin):
             "pin": is_head and not row.pinned,
             "unpin": is_head and row.pinned,
             "case": is_head,
+            "category": is_head,
+            "visibility": is_head,
+            "end-date": is_head,
+            "move": is_head,
             "forget": row.forgotten_at is None and row.superseded_by_id is None,
             "restore": row.superseded_by_id is None and row.state in ("forgotten", "expired"),
         }[verb.name]
+
+    def buttons(self, request: HttpRequest, row: Any) -> list[Button]:
+        """The page's own form to correct it has what the list changes of several at once."""
+        buttons = super().buttons(request, row)
+        return [each for each in buttons if each.verb.name not in OF_LISTS]
 
     def landing(self, row: Any, verb: Verb) -> Any:
         """A correction leads to what is believed now, by whomever it was written."""
@@ -201,7 +177,15 @@ class MemoryAdmin(MemoryRowAdmin):
     def form_for(self, verb: Verb, row: Any, data: Any, *, prefix: str) -> forms.Form | None:
         if verb.form is None:
             return None
-        return verb.form(data, initial={"content": row.content}, auto_id=f"{prefix}-%s")
+        initial = {
+            "content": row.content,
+            "category": row.category,
+            "visibility": row.visibility,
+            "valid_from": day_value(row.valid_from),
+            "valid_until": day_value(row.valid_until),
+            "version": row.version,
+        }
+        return verb.form(data, initial=initial, auto_id=f"{prefix}-%s")
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         story = timeline(self.scope(request, row), row)
@@ -225,9 +209,36 @@ class MemoryAdmin(MemoryRowAdmin):
         }
 
     def do_correct(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
-        changes = {"content": as_typed(values["content"])}
-        review.edit(self.scope(request, row), row.pk, changes, expected_version=row.version)
+        content = as_typed(values["content"])
+        changes = {name: values[name] for name in ("category", "visibility") if values[name]}
+        for name in ("valid_from", "valid_until"):
+            if name in request.POST and values[name] != as_day(getattr(row, name)):
+                changes[name] = day_begins(values[name])
+        version = row.version if values["version"] is None else values["version"]
+        changes |= {"content": content}
+        review.edit(self.scope(request, row), row.pk, changes, expected_version=version)
+        if content == row.content:
+            return "Changed."
         return "Corrected: the new version is live."
+
+    def do_category(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
+        review.edit(self.scope(request, row), row.pk, {"category": values["category"]})
+        return "Changed."
+
+    def do_visibility(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
+        review.edit(self.scope(request, row), row.pk, {"visibility": values["visibility"]})
+        return "Changed."
+
+    def do_end_date(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
+        end = day_begins(values["valid_until"])
+        if end and row.valid_from and end < row.valid_from:
+            raise forms.ValidationError(f"“{row}” would end before it begins.")
+        review.edit(self.scope(request, row), row.pk, {"valid_until": end})
+        return "Changed."
+
+    def do_move(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
+        review.move(self.scope(request, row), [row.pk], values["user"])
+        return f"It is about {values['user']} now."
 
     def do_pin(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         review.edit(self.scope(request, row), row.pk, {"pinned": True})

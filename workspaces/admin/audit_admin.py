@@ -1,6 +1,5 @@
 """The audit log, to be read."""
 
-import csv
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -19,7 +18,7 @@ from workspaces.admin.audit_runs import ActivityList, run_words
 from workspaces.adminbase.access import access_of
 from workspaces.adminbase.actors import APPS, describe_targets, kind_text, name_of, names_of
 from workspaces.adminbase.acts import ACTS, EXACT, QUIET, WRONG_REASON, act_text, act_words
-from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.list_admin import Empty, csv_lines, display
 from workspaces.adminbase.row_admin import RowAdmin
 from workspaces.adminbase.scoped_admin import DayFilter
 from workspaces.adminbase.word_diff import changes
@@ -35,8 +34,6 @@ COLUMNS = (
     "id", "at", "workspace", "actor", "actor_name", "action", "did", "target_kind", "target_id",
     "subject_id", "reason", "before", "after",
 )  # fmt: skip
-# A spreadsheet would take a cell that begins so for a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class WhoFilter(DropdownFilter):
@@ -126,20 +123,8 @@ class RowFilter(NewestValuesFilter):
         return kind_text(value)
 
 
-class Echo:
-    """A file that hands back what is written to it."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
 def as_csv(lines: QuerySet[AuditEntry]) -> Iterator[str]:
-    writer = csv.writer(Echo())
-    yield writer.writerow(COLUMNS)
-    for record in _records(lines):
-        values = ("" if record[name] is None else record[name] for name in COLUMNS)
-        texts = (v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for v in values)
-        yield writer.writerow(f"'{text}" if text.startswith(FORMULA) else text for text in texts)
+    return csv_lines(COLUMNS, _records(lines))
 
 
 def as_jsonl(lines: QuerySet[AuditEntry]) -> Iterator[str]:

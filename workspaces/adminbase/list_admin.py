@@ -1,15 +1,20 @@
-"""The base of every list: what it shows when it is empty, its columns, and what is looked up once
-for all its rows."""
+"""The base of every list: what it shows when it is empty, its columns, what is looked up once for
+all its rows, how it is filtered, and the views of it that people keep."""
 
-from collections.abc import Callable
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar, cast
 
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.db import connection
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, path
+from django.shortcuts import redirect
+from django.urls import URLPattern, path, reverse
 from django.utils.functional import cached_property
 from django.views.generic import TemplateView
 from unfold import decorators
@@ -17,8 +22,18 @@ from unfold.admin import ModelAdmin
 from unfold.views import ChangeList, UnfoldModelAdminViewMixin
 
 from workspaces.adminbase.access import Access, access_of
+from workspaces.adminbase.list_views import (
+    ListView,
+    drop_view,
+    filters_of,
+    keep_view,
+    kept_views,
+    shown_filters,
+)
 
 MOST = 10_000
+# A spreadsheet would take a cell that begins so for a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 Column = TypeVar("Column", bound=Callable[..., Any])
 
@@ -63,6 +78,23 @@ class BoundedPaginator(Paginator):
     @property
     def count_text(self) -> str:
         return count_text(self.count)
+
+
+class Echo:
+    """A file that hands back what is written to it."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def csv_lines(columns: Sequence[str], records: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Records as lines of CSV, the first with the names; what is no text is written as JSON."""
+    writer = csv.writer(Echo())
+    yield writer.writerow(columns)
+    for record in records:
+        values = ("" if record[name] is None else record[name] for name in columns)
+        texts = (v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for v in values)
+        yield writer.writerow(f"'{text}" if text.startswith(FORMULA) else text for text in texts)
 
 
 class AdminPage(UnfoldModelAdminViewMixin, TemplateView):
@@ -110,9 +142,11 @@ class Empty:
 
 
 class PreparedList(ChangeList):
-    """`model_admin.prepare(request, rows)` may hang things on the rows of the page."""
+    """`model_admin.prepare(request, rows)` may hang things on the rows of the page. `filters` are
+    shown above it, with those of them that its admin names as `menus` to choose from."""
 
     result_list: Any
+    views: tuple[ListView, ...] = ()
     whose: str  # the name of the person that the list is about, if it is about one
 
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
@@ -129,12 +163,25 @@ class PreparedList(ChangeList):
         self.result_list = rows
         self.full_result_count = self.result_count  # else the heading counts once more
         self.empty = None if rows else self.model_admin.empty(request)
+        admin = self.model_admin
+        self.filters = shown_filters(request, self)
+        self.menus = [each for each in self.filters if each.name in admin.quick_filters]
+        if admin.views:
+            self.views = (*admin.views, *kept_views(request, str(self.opts.label_lower)))
+        self.filtered_by = filters_of(request.META.get("QUERY_STRING", ""))
 
 
 class ListAdmin(ModelAdmin):
-    """Lists that are counted to a limit, with `pages` of our own beside them."""
+    """Lists that are counted to a limit, with `pages` of our own beside them.
+
+    `quick_filters` are parameters of filters that stand above the list as menus. Where `views` of
+    the list are given, people keep their own beside them.
+    """
 
     pages: tuple[type[AdminPage], ...] = ()
+    views: tuple[ListView, ...] = ()
+    quick_filters: tuple[str, ...] = ()
+    list_before_template = "admin/list_views.html"
     paginator: type = BoundedPaginator
     show_full_result_count = False
     actions: Any = None
@@ -142,7 +189,27 @@ class ListAdmin(ModelAdmin):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         own = [path(p.path, view(p.as_view(model_admin=self)), name=p.name) for p in self.pages]
+        if self.views:
+            name = f"{self.opts.app_label}_{self.opts.model_name}_views"
+            own.append(path("views/", view(self.views_view), name=name))
         return [*own, *super().get_urls()]
+
+    def views_view(self, request: HttpRequest) -> HttpResponse:
+        """Keep the filters that the list has as a view, or one of them no more."""
+        name, query = request.POST.get("name", ""), request.POST.get("query", "")
+        here = reverse(
+            f"{self.admin_site.name}:{self.opts.app_label}_{self.opts.model_name}_changelist"
+        )
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if request.method == "POST" and "drop" in request.POST:
+            drop_view(request, str(self.opts.label_lower), request.POST["drop"])
+        elif request.method == "POST":
+            try:
+                keep_view(request, str(self.opts.label_lower), ListView(name, query))
+            except ValidationError as refusal:
+                messages.error(request, " ".join(refusal.messages))
+        return redirect(f"{here}?{query}")
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PreparedList]:
         return PreparedList

@@ -28,7 +28,8 @@ MOST_AT_ONCE = 200
 class Verb:
     """A button: `question` is asked before it is done, with the fields of `form`.
 
-    With `bulk` it can be done to several rows of the list at once, its fields left empty.
+    With `bulk` it can be done to several rows of the list at once, its fields left empty; with
+    `bulk_form` these are filled in once for all of them, on a page that tells which they are.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Verb:
     form: type[forms.Form] | None = None
     capability: str = Capability.CURATE
     bulk: bool = False
+    bulk_form: type[forms.Form] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,16 +231,21 @@ class RowAdmin(ScopedAdmin):
         several = [v for v in self.verbs if v.bulk and self.may(request, v.capability)]
         return {v.name: (self._on_several(v), v.name, v.label) for v in several}
 
-    def _on_several(self, verb: Verb) -> Callable[[Any, HttpRequest, Any], None]:
-        def on_several(admin: Any, request: HttpRequest, rows: Any) -> None:
+    def _on_several(self, verb: Verb) -> Callable[[Any, HttpRequest, Any], HttpResponse | None]:
+        def on_several(admin: Any, request: HttpRequest, rows: Any) -> HttpResponse | None:
             chosen = list(rows[:MOST_AT_ONCE])
+            form: forms.Form | None = None
+            if verb.bulk_form is not None:
+                form = verb.bulk_form(request.POST if "confirmed" in request.POST else None)
+                if not form.is_valid():
+                    return self._ask_for_several(request, verb, chosen, form)
             allowed = [r for r in chosen if self.may(request, verb.capability, r)]
             refused = []
             for row in allowed:
                 try:
                     if not self.offers(row, verb):
                         raise forms.ValidationError(f"{row}: its state does not allow it")
-                    self.act(request, row, verb, {})
+                    self.act(request, row, verb, {} if form is None else form.data)
                 except self.all_refusals as refusal:
                     refused.append(refusal_text(refusal))
             done = len(allowed) - len(refused)
@@ -248,8 +255,28 @@ class RowAdmin(ScopedAdmin):
                 why = f" {refused[0]}" if refused else ""
                 left = len(chosen) - done
                 messages.warning(request, f"{verb.label}: {left} left as they were.{why}")
+            return None
 
         return on_several
+
+    def _ask_for_several(
+        self, request: HttpRequest, verb: Verb, chosen: list[Any], form: forms.Form
+    ) -> TemplateResponse:
+        """Sent to the list as it is filtered: the rows are looked up in it again."""
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"{verb.label}: {len(chosen)} chosen",
+            "opts": self.opts,
+            "form": form,
+            "submit_label": verb.label,
+            "is_danger": verb.look == "danger",
+            "question": verb.question,
+            "list_url": request.get_full_path(),
+            "action": request.get_full_path(),
+            "verb": verb.name,
+            "chosen": chosen,
+        }
+        return TemplateResponse(request, "admin/form_page.html", context)
 
 
 def refusal_text(refusal: Exception) -> str:

@@ -150,6 +150,8 @@ class Membership(Row):
     name = models.CharField(
         max_length=300, blank=True, help_text="What this workspace calls the person."
     )
+    # Of lists: [{"page", "name", "query"}], without any words that were searched for.
+    views = models.JSONField(default=list, db_default=[], editable=False)
 
     class Meta:
         verbose_name = "member"

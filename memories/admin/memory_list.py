@@ -1,0 +1,370 @@
+"""The list of memories: what is believed about whom, when it was said and is true, and why."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.dateformat import format as format_date
+from django.utils.html import format_html
+from django.utils.safestring import mark_safe
+from django.utils.translation import gettext_lazy as _
+from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
+
+from memories.admin.memory_rows import MemoryRowAdmin, one_line
+from memories.admin.memory_timeline import timeline
+from memories.models import (
+    Category,
+    Citation,
+    DueVector,
+    Layer,
+    Memory,
+    MemoryState,
+    Visibility,
+    expired_memories,
+)
+from workspaces.adminbase.list_admin import csv_lines, display
+from workspaces.adminbase.list_views import ListView
+from workspaces.adminbase.scoped_admin import DayFilter, PickFilter, StateFilter
+from workspaces.models import Capability
+
+PIN = mark_safe(
+    '<span class="desk-pin material-symbols-outlined" title="pinned" role="img"'
+    ' aria-label="pinned">keep</span>'
+)
+LONGEST_IN_PLACE = 2_000  # characters that are edited within the list
+CHUNK = 500
+MOST_EXPORTED = 100_000
+COLUMNS = (
+    "id", "workspace", "userId", "content", "category", "factType", "visibility", "state",
+    "pinned", "version", "sourceCount", "confidence", "saidAt", "eventDate", "validFrom",
+    "validUntil", "createdAt", "updatedAt",
+)  # fmt: skip
+
+
+def said_twice(rows: Any) -> Any:
+    """Of live memories those whose text another one about the same subject has, too."""
+    # The first look reads an index alone and leaves few rows for the second, which knows the clock.
+    texts = (
+        rows.order_by()
+        .filter(is_head=True)
+        .values("workspace", "fingerprint")
+        .annotate(same=Count("pk"))
+    )
+    others = rows.model.objects.live().filter(
+        workspace=OuterRef("workspace"), fingerprint=OuterRef("fingerprint")
+    )
+    others = others.exclude(pk=OuterRef("pk"))
+    alike = Q(Exists(others.filter(subject=OuterRef("subject"))))
+    of_nobody = Q(Exists(others.filter(subject=None)), subject=None)
+    return rows.live().filter(
+        alike | of_nobody, fingerprint__in=texts.filter(same__gt=1).values("fingerprint")
+    )
+
+
+class LifeFilter(StateFilter):
+    """What we believe now, and what we do not (any more, or yet)."""
+
+    first = MemoryState.LIVE.value
+    states = {
+        **dict(MemoryState.choices),
+        "twice": "Live, and the same text twice",
+        "unembedded": "Without a vector yet",
+    }
+
+    def narrow(self, rows: Any, state: str) -> QuerySet[Any]:
+        if state == "twice":
+            return said_twice(rows)
+        if state == "unembedded":
+            due = DueVector.objects.filter(entry__layer=Layer.MEMORIES)
+            return rows.filter(pk__in=due.values("entry__item"))
+        if state == MemoryState.LIVE:
+            return rows.live()
+        # What was superseded and then forgotten is both.
+        wanted = {
+            MemoryState.SUPERSEDED: Q(superseded_by__isnull=False),
+            MemoryState.FORGOTTEN: Q(forgotten_at__isnull=False),
+            MemoryState.HELD: Q(held_at__isnull=False, forgotten_at=None),
+            MemoryState.EXPIRED: expired_memories() & Q(is_head=True),
+        }
+        return rows.filter(wanted[MemoryState(state)])
+
+
+class TrueFilter(StateFilter):
+    """When it is true: a time without a beginning or an end is open there."""
+
+    title = "true"
+    parameter_name = "true"
+    states = {"now": "Now", "over": "Not any more", "ahead": "Not yet"}
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return list(self.states.items())
+
+    def value(self) -> str:
+        asked = super().value()
+        return "" if asked == "all" else asked
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        now = timezone.now()
+        over, ahead = Q(valid_until__lte=now), Q(valid_from__gt=now)
+        wanted = {"": Q(), "now": ~over & ~ahead, "over": over, "ahead": ahead}
+        return queryset.filter(wanted[self.value()])
+
+
+class MemoryList(MemoryRowAdmin):
+    searched = "content"
+    layer = Layer.MEMORIES
+    list_display = ("text", "subject", "category_label", "seen_by", "said", "true", "why")
+    list_select_related = ("workspace", "subject")
+    list_filter = (
+        LifeFilter,
+        ("subject", PickFilter),
+        ("category", ChoicesDropdownFilter),
+        ("visibility", ChoicesDropdownFilter),
+        TrueFilter,
+        DayFilter,
+        ("fact_type", ChoicesDropdownFilter),
+        ("scope", ChoicesDropdownFilter),
+        ("source", ChoicesDropdownFilter),
+        ("pinned", BooleanRadioFilter),
+    )
+    quick_filters = ("state", "category__exact", "visibility__exact", "true")
+    views = (
+        ListView(_("Believed now")),
+        ListView(_("Pinned"), "pinned__exact=1"),
+        ListView(_("Preferences"), "category__exact=preference"),
+        ListView(_("Plans"), "category__exact=plan"),
+        ListView(_("Instructions"), "category__exact=instruction"),
+        ListView(_("For everybody"), "visibility__exact=global"),
+        ListView(_("Held back"), "state=held"),
+        ListView(_("Forgotten"), "state=forgotten"),
+    )
+    list_after_template = "admin/memories/memory_list_after.html"
+    change_list_template = "admin/memories/memory_list.html"
+    search_fields = ("content",)
+    search_help_text = "Words that the memory contains, or its id"
+
+    class Media:
+        js = ("memoryproject/memory_list.js",)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        own = [
+            path("export.<slug:form>", view(self.export_view), name="memories_memory_export"),
+            path("<path:object_id>/why/", view(self.why_view), name="memories_memory_why"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        rows = super().get_queryset(request)
+        return rows.select_related("workspace", "subject", "agent", "conversation")
+
+    def is_indexed(self, request: HttpRequest) -> bool:
+        # The trigrams hold live memories only.
+        return request.GET.get("state", "live") == "live"
+
+    def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
+        tell_when_said(rows)
+        for row in rows:
+            row.may_edit = (
+                row.is_live
+                and len(row.content) <= LONGEST_IN_PLACE
+                and self.may(request, Capability.CURATE, row)
+            )
+
+    @display(description="memory")
+    def text(self, memory: Memory) -> str:
+        pin = PIN if memory.pinned else ""
+        state = memory.state
+        chip = "" if state == MemoryState.LIVE else STATE_CHIP.format(state)
+        return format_html(
+            '<span class="desk-told">{}{}</span>{}', pin, one_line(memory.content), mark_safe(chip)
+        )
+
+    @display(description="category", label=True)
+    def category_label(self, memory: Memory) -> str:
+        return memory.category
+
+    @display(description="seen by")
+    def seen_by(self, memory: Memory) -> str:
+        return memory.visibility
+
+    @display(description="said")
+    def said(self, memory: Any) -> str:
+        read = _("written by hand") if memory.said_at is None else _("read")
+        said = memory.said_at or memory.created_at
+        if said.date() == memory.created_at.date() and memory.said_at is not None:
+            return format_html('<span class="desk-nowrap">{}</span>', day_text(said))
+        return format_html(
+            '<span class="desk-nowrap">{}</span><br><span class="desk-small desk-quiet'
+            ' desk-nowrap">{} {}</span>',
+            day_text(said), read, "" if memory.said_at is None else day_text(memory.created_at),
+        )  # fmt: skip
+
+    @display(description="true")
+    def true(self, memory: Memory) -> str:
+        return true_text(memory)
+
+    @display(description="why")
+    def why(self, memory: Any) -> str:
+        page = self.page_of(memory)
+        links = format_html(
+            '<a class="desk-link" href="{}#chain" data-why="{}" aria-label="{}">{}</a>',
+            page,
+            reverse("admin:memories_memory_why", args=[memory.pk]),
+            f"{_('Why do we believe it')}: {one_line(memory.content, 60)}",
+            _("Why?"),
+        )
+        if memory.may_edit:
+            links += format_html(
+                ' <button type="button" class="desk-link" data-edits="{}" data-row="{}"'
+                ' aria-label="{}">{}</button>',
+                reverse("admin:memories_memory_do", args=[memory.pk, "correct"]),
+                json.dumps(
+                    {
+                        "content": memory.content,
+                        "category": memory.category,
+                        "visibility": memory.visibility,
+                        "valid_from": day_value(memory.valid_from),
+                        "valid_until": day_value(memory.valid_until),
+                        "version": memory.version,
+                    }
+                ),
+                f"{_('Edit')}: {one_line(memory.content, 60)}",
+                _("Edit"),
+            )
+        return format_html('<span class="desk-acts">{}</span>', links)
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        asked = request.GET.copy()
+        asked.pop("p", None)
+        context = {
+            "exports": [
+                (
+                    each,
+                    f"{reverse('admin:memories_memory_export', args=[each])}?{asked.urlencode()}",
+                )
+                for each in FORMATS
+            ],
+            "categories": Category.choices,
+            "visibilities": Visibility.choices,
+            "here": request.get_full_path(),
+        }
+        return super().changelist_view(request, context | (extra_context or {}))
+
+    def export_view(self, request: HttpRequest, form: str) -> HttpResponseBase:
+        """All rows of the list as it is filtered, in its order."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if form not in FORMATS:
+            raise Http404(f"there is no {form}")
+        kind, write = FORMATS[form]
+        rows = self.get_changelist_instance(request).queryset[:MOST_EXPORTED]
+        answer = StreamingHttpResponse(write(rows), content_type=kind)
+        answer.headers["Content-Disposition"] = f'attachment; filename="memories.{form}"'
+        return answer
+
+    def why_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """What a memory stands on and came out of, to be shown beside the list."""
+        row = self.row_or_404(request, object_id)
+        story = timeline(self.scope(request, row), row)
+        context = {
+            "row": row,
+            "story": story,
+            "versions": list(reversed(story.versions)),
+            "true": true_text(row),
+            "names": story.names,
+        }
+        return TemplateResponse(request, "admin/memories/memory_why.html", context)
+
+
+STATE_CHIP = ' <span class="desk-chip desk-chip--{0}">{0}</span>'
+
+
+def tell_when_said(rows: Sequence[Any]) -> None:
+    """Hang on memories when their newest evidence was said, by `said_at`; None where nothing was:
+    they were written by hand."""
+    cited = Citation.objects.filter(
+        fact__memory__in=[row.pk for row in rows], fact__withdrawn_at=None
+    )
+    at = Max(Coalesce("episode__occurred_at", "revision__created_at"))
+    said = dict(cited.order_by().values_list("fact__memory").annotate(at=at))
+    for row in rows:
+        row.said_at = said.get(row.pk)
+
+
+def day_text(at: datetime) -> str:
+    return format_date(timezone.localtime(at), "j M Y")
+
+
+def day_value(at: datetime | None) -> str:
+    """As a field for days is filled."""
+    return timezone.localtime(at).date().isoformat() if at else ""
+
+
+def true_text(memory: Memory) -> str:
+    """When a memory is true, in words; "" where nothing tells."""
+    begin, end = memory.valid_from, memory.valid_until
+    if begin and end:
+        return f"{day_text(begin)} – {day_text(end)}"
+    if end:
+        return str(_("until %(day)s")) % {"day": day_text(end)}
+    if begin:
+        return str(_("since %(day)s")) % {"day": day_text(begin)}
+    return str(_("on %(day)s")) % {"day": day_text(memory.event_date)} if memory.event_date else ""
+
+
+def records(rows: QuerySet[Memory]) -> Iterator[dict[str, Any]]:
+    left = rows.iterator(chunk_size=CHUNK)
+    while chunk := list(islice(left, CHUNK)):
+        tell_when_said(chunk)
+        yield from map(record, chunk)
+
+
+def record(row: Any) -> dict[str, Any]:
+    times = {
+        "saidAt": row.said_at, "eventDate": row.event_date, "validFrom": row.valid_from,
+        "validUntil": row.valid_until, "createdAt": row.created_at, "updatedAt": row.updated_at,
+    }  # fmt: skip
+    return {
+        "id": str(row.pk),
+        "workspace": row.workspace.slug,
+        "userId": row.subject.external_id if row.subject else None,
+        "content": row.content,
+        "category": row.category,
+        "factType": row.fact_type,
+        "visibility": row.visibility,
+        "state": str(row.state),
+        "pinned": row.pinned,
+        "version": row.version,
+        "sourceCount": row.source_count,
+        "confidence": row.confidence,
+        **{name: at and at.isoformat() for name, at in times.items()},
+    }
+
+
+def as_csv(rows: QuerySet[Memory]) -> Iterable[str]:
+    return csv_lines(COLUMNS, records(rows))
+
+
+def as_json(rows: QuerySet[Memory]) -> Iterator[str]:
+    """One array, written row by row."""
+    before = "[\n"
+    for each in records(rows):
+        yield before + json.dumps(each, ensure_ascii=False)
+        before = ",\n"
+    yield "[]\n" if before == "[\n" else "\n]\n"
+
+
+FORMATS: dict[str, tuple[str, Callable[[QuerySet[Memory]], Iterable[str]]]] = {
+    "csv": ("text/csv; charset=utf-8", as_csv),
+    "json": ("application/json", as_json),
+}
