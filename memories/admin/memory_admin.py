@@ -84,11 +84,11 @@ class CorrectForm(forms.Form):
         return values
 
 
-class CategoryForm(forms.Form):
+class NewCategoryForm(forms.Form):
     category = forms.ChoiceField(choices=Category.choices, widget=UnfoldAdminSelectWidget)
 
 
-class VisibilityForm(forms.Form):
+class NewVisibilityForm(forms.Form):
     visibility = forms.ChoiceField(
         choices=Visibility.choices,
         label="Seen by",
@@ -127,11 +127,12 @@ class MemoryAdmin(MemoryList):
         Verb("pin", "Pin", "keep", question="", bulk=True),
         Verb("unpin", "Unpin", "keep_off", bulk=True),
         Verb(
-            "category", "Change category", form=CategoryForm, bulk=True, bulk_form=CategoryForm,
+            "category", "Change category", form=NewCategoryForm, bulk=True,
+            bulk_form=NewCategoryForm,
         ),
         Verb(
-            "visibility", "Change who sees it", form=VisibilityForm, bulk=True,
-            bulk_form=VisibilityForm,
+            "visibility", "Change who sees it", form=NewVisibilityForm, bulk=True,
+            bulk_form=NewVisibilityForm,
         ),
         Verb("end-date", "Set the end date", form=EndDateForm, bulk=True, bulk_form=EndDateForm),
         Verb(

@@ -122,7 +122,7 @@ class TrueFilter(StateFilter):
 class MemoryList(MemoryRowAdmin):
     searched = "content"
     layer = Layer.MEMORIES
-    list_display = ("text", "subject", "category_label", "seen_by", "said", "true", "why")
+    list_display = ("text", "subject", "category_label", "seen_by", "when_said", "true", "why")
     list_select_related = ("workspace", "subject")
     list_filter = (
         LifeFilter,
@@ -198,7 +198,7 @@ class MemoryList(MemoryRowAdmin):
         return memory.visibility
 
     @display(description="said")
-    def said(self, memory: Any) -> str:
+    def when_said(self, memory: Any) -> str:
         read = _("written by hand") if memory.said_at is None else _("read")
         said = memory.said_at or memory.created_at
         if said.date() == memory.created_at.date() and memory.said_at is not None:

@@ -11,7 +11,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from memories import review
 from memories.admin import profile_parts as parts
-from memories.admin.memory_admin import REASONS
+from memories.admin.memory_admin import REASONS, MoveForm
 from memories.admin.memory_rows import MemoryRowAdmin
 from memories.admin.profile_parts import FORMATS
 from memories.erase import legal_holds
@@ -55,10 +55,6 @@ class MergeForm(forms.Form):
         help_text="The userId of the subject that stays.",
         widget=UnfoldAdminTextInputWidget,
     )
-
-
-class MoveForm(forms.Form):
-    user = forms.CharField(max_length=255)
 
 
 class PairForm(forms.Form):
