@@ -45,7 +45,7 @@ IN_PLACE = (
     "valid_from",
     "valid_until",
 )
-OF_THE_WORDS = ("entities",)
+OF_THE_WORDS = ("entities", "valid_until")
 INHERITED = (
     "workspace_id",
     "subject_id",
