@@ -39,7 +39,7 @@ ACTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class JumpTarget:
     """Somewhere to go."""
 
     kind: str
@@ -61,7 +61,7 @@ class JumpPage(AdminPage):
             targets = [*targets[:MOST], *self.rows(asked), *targets[MOST : 2 * MOST]]
         return JsonResponse({"results": [asdict(each) for each in targets]})
 
-    def pages(self, words: list[str]) -> Iterator[Target]:
+    def pages(self, words: list[str]) -> Iterator[JumpTarget]:
         """Pages and acts, those first whose title begins with what is typed."""
         sections = open_sections(self.request)
         places = [
@@ -84,9 +84,9 @@ class JumpPage(AdminPage):
             fits, key=lambda each: not str(each[1].title).casefold().startswith(begin)
         ):
             note = "" if str(section) == str(tab.title) else str(section)
-            yield Target(kind, str(tab.title), note, link)
+            yield JumpTarget(kind, str(tab.title), note, link)
 
-    def rows(self, asked: str) -> Iterator[Target]:
+    def rows(self, asked: str) -> Iterator[JumpTarget]:
         """As the lists of each find them, the newest first."""
         for kind, model in KINDS:
             admin = self.model_admin.admin_site.get_model_admin(model)
@@ -95,4 +95,4 @@ class JumpPage(AdminPage):
             for row in found[:MOST]:
                 note = row.workspace.name if self.access.is_of_many else ""
                 title = Truncator(str(row)).chars(LONGEST)
-                yield Target(str(kind), title, note, admin.page_of(row))
+                yield JumpTarget(str(kind), title, note, admin.page_of(row))
