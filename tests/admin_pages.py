@@ -70,6 +70,8 @@ NO_PAGES = {
     "memories_case_act", "memories_review", "memories_jump",
     "memories_unmask",
     "memories_pattern_trial", "memories_slot_trial", "memories_change_trial",
+    "memories_workspacepattern_rehearsal", "memories_workspaceslot_rehearsal",
+    "memories_workspacechange_rehearsal",
     # only a program adds these
     "memories_evaluationrun_add", "memories_indexrepair_add", "memories_workerbeat_add",
     "memories_breaker_add", "workspaces_loginattempt_add", "django_q_failure_add",

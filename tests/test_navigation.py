@@ -34,10 +34,11 @@ def title(html: str) -> str:
 
 
 def read(desk: Desk, rows: list[Model]) -> Iterator[tuple[str, Any]]:
-    """Every page of the admin but those of the person's own account, with its answer."""
+    """Every page of the admin but those of the person's own account, with its answer; a part of a
+    page that a script fetches is none."""
     for page in pages(rows):
         answer = desk.client.get(page)
-        if not page.startswith(OWN) and answer["Content-Type"].startswith("text/html"):
+        if not page.startswith(OWN) and b"<html" in answer.content:
             yield page, answer
 
 
