@@ -19,7 +19,7 @@ from memoryproject.embedded_postgres import DATABASE, OWNER_ROLE, Home, is_alive
 from memoryproject.postgres_guard import command_line
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 120.0  # seconds; the machine may be busy
+PATIENCE = 300.0  # seconds; the machine may be busy
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = PATIENCE) -> bool:
