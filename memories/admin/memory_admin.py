@@ -4,7 +4,7 @@ from datetime import date, datetime, time
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
@@ -174,6 +174,13 @@ class MemoryAdmin(MemoryList):
             return row
         newer = Memory.objects.filter(pk__in=versions_of(row.pk), superseded_by=None)
         return newer.select_related("workspace", "subject").first() or row
+
+    def sent_again(self, row: Any, data: QueryDict) -> QueryDict:
+        """By then the person has seen which version is believed now."""
+        again = data.copy()
+        if "version" in again:
+            again["version"] = str(row.version)
+        return again
 
     def form_for(self, verb: Verb, row: Any, data: Any, *, prefix: str) -> forms.Form | None:
         if verb.form is None:

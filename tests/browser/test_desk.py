@@ -44,9 +44,7 @@ def test_memory_is_corrected_with_the_keyboard_alone(visit: Any) -> None:
     expect(ada.page.locator("dialog[open] textarea")).to_be_focused()
     ada.page.keyboard.press("Control+a")
     ada.page.keyboard.type("We always encrypt backups and test them")
-    ada.page.keyboard.press("Tab")
-    ada.page.keyboard.press("Tab")
-    ada.page.keyboard.press("Enter")
+    ada.page.keyboard.press("Control+Enter")
 
     expect(ada.page.get_by_text("Corrected: the new version is live.")).to_be_visible()
     assert Memory.objects.live().get(content__contains="encrypt").version == 2

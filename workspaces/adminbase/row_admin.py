@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -191,7 +191,8 @@ class RowAdmin(ScopedAdmin):
         if not is_done and verb.form is not None and self.offers(now, verb):
             # What was typed, after a refusal, to be put right and sent again.
             button = self.button(now, verb)
-            form = self.form_for(verb, now, request.POST, prefix=button.key)
+            again = self.sent_again(now, request.POST)
+            form = self.form_for(verb, now, again, prefix=button.key)
             return self.form_page(
                 request,
                 form,
@@ -207,6 +208,10 @@ class RowAdmin(ScopedAdmin):
         """The row on whose page somebody is after `verb`, and on which a refused one is tried
         again."""
         return row
+
+    def sent_again(self, row: Any, data: QueryDict) -> QueryDict:
+        """What was typed and refused, for another try on the row as it is now."""
+        return data
 
     def do(self, request: HttpRequest, row: Any, verb: Verb) -> bool:
         """Do it, and tell the person what came of it; whether it was done."""
