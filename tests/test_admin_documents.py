@@ -36,7 +36,7 @@ def test_the_page_shows_text_chunks_places_and_what_was_left_out(
 def test_what_failed_is_told_and_tried_again_by_a_button(alice: Person) -> None:
     document = hand_in(alice, " \n ", filename="blank.txt")
     desk = member(alice.workspace)
-    assert "no_text" in desk.sees(list_of(Document), state="failed")
+    assert "There is no text in it." in desk.sees(list_of(Document), state="failed")
     assert "Nothing was read of it yet." in desk.sees(page_of(document))
     desk.does(document, "retry")
     assert pipeline.due() == [document.pk]

@@ -381,7 +381,7 @@ def failure_cards(rows: Sequence[Any]) -> list[FailureCard]:
             why = row.error or row.reason
             url = reverse("admin:memories_memorysession_change", args=[row.pk])
         elif kind == "document":
-            text, why = str(row), row.reason or row.error_code
+            text, why = str(row), row.reason
             url = reverse("admin:memories_document_change", args=[row.pk])
         elif kind == "question":
             text, url = row.query, reverse("admin:memories_golden")

@@ -24,7 +24,7 @@ def test_arrows_choose_and_escape_leaves(visit: Any) -> None:
     ada = visit()
     ada.opens("memories/memory/")
     ada.presses("Jump to…")
-    options = ada.page.get_by_role("option")
+    options = ada.page.get_by_role("dialog").get_by_role("option")
     expect(options.first).to_have_attribute("aria-selected", "true")
     ada.page.keyboard.press("ArrowDown")
     expect(options.nth(1)).to_have_attribute("aria-selected", "true")

@@ -305,6 +305,7 @@ def what_is_not_built_says_so() -> None:
 async def _async() -> None:
     async with AsyncSupermemory(api_key=KEY, base_url=URL) as own:
         added = await own.add(content="I play the oboe.", container_tag="async")
+        await asyncio.to_thread(done, added.id)
         found = await own.search.memories(q="oboe", container_tag="async")
         assert found.results
         assert (await own.profile(container_tag="async")).profile.static
