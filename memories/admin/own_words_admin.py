@@ -1,7 +1,7 @@
 """Slots and change words that a workspace adds, with a box to try two statements against."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import PermissionDenied
@@ -10,10 +10,20 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.html import escape
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from memories.admin.memory_rows import one_line
-from memories.admin.pattern_admin import SECONDS, WEEK, OwnRuleAdmin, lines
+from memories.admin.pattern_admin import (
+    ENABLED_HELP,
+    LABELS,
+    NAME_HELP,
+    SECONDS,
+    WEEK,
+    OwnRuleAdmin,
+    fault_lines,
+    form_faults,
+    lines,
+)
 from memories.english import statements
 from memories.english.plain_words import attribute_words, rule_words
 from memories.english.statements import NO_WORDS, OwnChange, OwnSlot, OwnWords, Reading
@@ -58,8 +68,20 @@ class WorkspaceSlotForm(OwnWordsForm):
     class Meta:
         model = WorkspaceSlot
         fields = ("workspace", "name", "regex", "enabled", "examples", "counter_examples")
-        # Help texts are shown as HTML, which would swallow the names of the groups.
-        help_texts = {"regex": escape(WorkspaceSlot._meta.get_field("regex").help_text)}
+        labels = LABELS
+        # Help texts are shown as HTML, which would swallow the names of the parts.
+        help_texts: ClassVar[dict[str, Any]] = {
+            "name": NAME_HELP,
+            "regex": escape(
+                gettext_lazy(
+                    "How a statement tells it, with (?P<value>...) around what there is one of:"
+                    r" drives a (?P<value>\w+). (?P<subject>...) may stand around whom it is"
+                    " about, (?P<key>...) around what tells two of them apart (the syntax is"
+                    " RE2's, whatever the case)."
+                )
+            ),
+            "enabled": ENABLED_HELP,
+        }
 
 
 class WorkspaceChangeForm(OwnWordsForm):
@@ -73,6 +95,16 @@ class WorkspaceChangeForm(OwnWordsForm):
     class Meta:
         model = WorkspaceChange
         fields = ("workspace", "name", "verbs", "ended", "enabled", "examples", "counter_examples")
+        labels = LABELS
+        help_texts: ClassVar[dict[str, Any]] = {
+            "name": NAME_HELP,
+            "verbs": gettext_lazy("With blanks between them: mothballed sunset shelved."),
+            "ended": gettext_lazy(
+                "Words of the older statement that is over then, with blanks: use run own."
+                " *: whatever was said of the same thing."
+            ),
+            "enabled": ENABLED_HELP,
+        }
 
 
 class StatementsTrialForm(forms.Form):
@@ -111,12 +143,10 @@ class OwnWordsAdmin(OwnRuleAdmin):
             raise PermissionDenied
         form = StatementsTrialForm(request.POST)
         if not form.is_valid():
-            faults = [f"{name}: {' '.join(map(str, e))}" for name, e in form.errors.items()]
-            return JsonResponse({"faults": faults, "lines": []})
+            return JsonResponse({"faults": form_faults(form), "lines": []})
         wrong, own = self.tried(form.cleaned_data)
         if wrong:
-            faults = [f"{fault.field}: {fault.message}" for fault in wrong]
-            return JsonResponse({"faults": faults, "lines": []})
+            return JsonResponse({"faults": fault_lines(wrong), "lines": []})
         texts = form.cleaned_data["before"], form.cleaned_data["after"]
         return JsonResponse({"faults": [], "lines": outcome_lines(*texts, own)})
 
@@ -126,7 +156,7 @@ class OwnWordsAdmin(OwnRuleAdmin):
     def proposed(self, values: QueryDict) -> tuple[list[str], OwnWords]:
         given = {name: values.get(name, "") for name in ("regex", "verbs", "ended")}
         wrong, words = self.tried(given)
-        return [f"{fault.field}: {fault.message}" for fault in wrong], words
+        return fault_lines(wrong), words
 
     def rehearse(self, scope: Scope, known: Any, proposed: Any) -> tuple[str, list[str]]:
         now = row_marks.words_of(workspace_index.index_of(scope.workspace_id))
@@ -149,10 +179,10 @@ class OwnWordsAdmin(OwnRuleAdmin):
 class WorkspaceSlotAdmin(OwnWordsAdmin):
     form = WorkspaceSlotForm
     fields = WorkspaceSlotForm.Meta.fields
-    list_display = ("name", "regex_label", "enabled", "updated_at")
+    list_display = ("name", "regex_label", "is_in_use", "updated_at")
     trial_name = "memories_slot_trial"
 
-    @display(description="form of words")
+    @display(description=gettext_lazy("words to look for"))
     def regex_label(self, slot: WorkspaceSlot) -> str:
         return one_line(slot.regex, 60)
 
@@ -171,8 +201,16 @@ class WorkspaceSlotAdmin(OwnWordsAdmin):
 class WorkspaceChangeAdmin(OwnWordsAdmin):
     form = WorkspaceChangeForm
     fields = WorkspaceChangeForm.Meta.fields
-    list_display = ("name", "verbs", "ended", "enabled", "updated_at")
+    list_display = ("name", "verbs_label", "ended_label", "is_in_use", "updated_at")
     trial_name = "memories_change_trial"
+
+    @display(description=gettext_lazy("words that end something"))
+    def verbs_label(self, change: WorkspaceChange) -> str:
+        return change.verbs
+
+    @display(description=gettext_lazy("what they end"))
+    def ended_label(self, change: WorkspaceChange) -> str:
+        return _("whatever was said") if change.ended == "*" else change.ended
 
     def tried(self, values: Mapping[str, str]) -> tuple[list[Fault], OwnWords]:
         change = OwnChange("trial", values["verbs"], values["ended"] or "*")

@@ -1,7 +1,8 @@
 """Patterns that a workspace adds to the library, with a box to try them in."""
 
+from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import messages
@@ -12,6 +13,7 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.html import escape
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminTextareaWidget
 
@@ -20,7 +22,7 @@ from memories.admin.memory_rows import one_line
 from memories.english import find_claims, gatekeeper, workspace_patterns
 from memories.english.propose_pattern import proposal
 from memories.english.workspace_patterns import OwnPattern
-from memories.expressions import LONGEST_REGEX
+from memories.expressions import LONGEST_REGEX, Fault
 from memories.index import workspace_index
 from memories.ingest.rehearse_patterns import PatternChoice, rehearse_patterns
 from memories.models import Category, Miss, WorkspacePattern
@@ -40,6 +42,38 @@ WEEK = timedelta(days=7)
 SECONDS = 4.0  # of work for what would have been otherwise
 SHOWN_CHANGES = 50
 NOTHING_FOUND: dict[str, Any] = {"matches": [], "instead": []}
+
+
+# What the fields of own rules are called where people fill them in and are told of them.
+LABELS: dict[str, Any] = {
+    "name": gettext_lazy("Name"),
+    "category": gettext_lazy("Kind of memory"),
+    "regex": gettext_lazy("Words to look for"),
+    "template": gettext_lazy("What is remembered then"),
+    "confidence": gettext_lazy("How sure that is"),
+    "visibility": gettext_lazy("Seen by"),
+    "enabled": gettext_lazy("In use"),
+    "verbs": gettext_lazy("Words that end something"),
+    "ended": gettext_lazy("What they end"),
+    "examples": gettext_lazy("Examples"),
+    "counter_examples": gettext_lazy("Counter-examples"),
+    "before": gettext_lazy("Known before"),
+    "after": gettext_lazy("Said now"),
+    "text": gettext_lazy("What is said"),
+    "speaker": gettext_lazy("Who says it"),
+}
+NAME_HELP = gettext_lazy("What the rule is called here: lower-case letters, digits, - and _.")
+ENABLED_HELP = gettext_lazy("Off: it is kept, and nothing is read by it.")
+
+
+def fault_lines(faults: Iterable[Fault]) -> list[str]:
+    return [f"{LABELS.get(fault.field, fault.field)}: {fault.message}" for fault in faults]
+
+
+def form_faults(form: forms.Form) -> list[str]:
+    """What is wrong with a form, each field by its label."""
+    errors = form.errors.items()
+    return [f"{LABELS.get(name, name)}: {' '.join(map(str, each))}" for name, each in errors]
 
 
 def lines(label: str, help_text: str, *, required: bool) -> SimpleArrayField:
@@ -63,8 +97,29 @@ class PatternForm(forms.ModelForm):
     class Meta:
         model = WorkspacePattern
         fields = FIELDS
-        # Help texts are shown as HTML, which would swallow the name of the group.
-        help_texts = {"regex": escape(WorkspacePattern._meta.get_field("regex").help_text)}
+        labels = LABELS
+        # Help texts are shown as HTML, which would swallow the name of a part.
+        help_texts: ClassVar[dict[str, Any]] = {
+            "name": NAME_HELP,
+            "category": gettext_lazy("What sort of thing is remembered by it."),
+            "regex": escape(
+                gettext_lazy(
+                    "Plain words are found as they stand, whatever their case: deploys with."
+                    r" A part that differs is written (?P<tool>\w+): any word, called tool."
+                    " a|b is one or the other, s? an s that may be missing (the syntax is RE2's)."
+                )
+            ),
+            "template": gettext_lazy(
+                "The statement, with {speaker} for who said it, and the parts by their names:"
+                " {speaker} deploys with {tool}. Empty: the whole sentence, told of the speaker."
+            ),
+            "confidence": gettext_lazy("From 0, a guess, to 1, certain."),
+            "visibility": gettext_lazy(
+                "private: its own agent and person; team: agents of the team; global: everybody."
+                " Empty: as it is usual for its kind."
+            ),
+            "enabled": ENABLED_HELP,
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -86,6 +141,10 @@ class PatternTrialForm(forms.Form):
 class OwnRuleAdmin(ScopedAdmin):
     """The log keeps what such a rule said, so that a change of it can be taken back. What it would
     change is seen before it is saved: `rehearse` says it of what the form holds."""
+
+    @display(description=gettext_lazy("in use"))
+    def is_in_use(self, row: Any) -> str:
+        return _("yes") if row.enabled else _("no")
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.rehearsal_view)
@@ -142,7 +201,7 @@ class WorkspacePatternAdmin(OwnRuleAdmin):
     form = PatternForm
     write_capability = Capability.CURATE
     can_delete = True
-    list_display = ("name", "category", "regex_label", "enabled", "confidence", "updated_at")
+    list_display = ("name", "category", "regex_label", "is_in_use", "updated_at")
     list_filter = (("category", ChoicesDropdownFilter),)
     search_fields = ("name",)
     search_help_text = "Name"
@@ -160,12 +219,9 @@ class WorkspacePatternAdmin(OwnRuleAdmin):
         name = values.get("name", "") or "trial"
         category = values.get("category", "")
         pattern = OwnPattern(name, category, values.get("regex", ""), values.get("template", ""))
-        faults = [
-            f"{fault.field}: {fault.message}"
-            for fault in workspace_patterns.faults(pattern, ["-"], [])
-            if fault.field != "examples"
-        ]
-        return faults + ([] if category in Category else [_("category: choose one.")]), pattern
+        wrong = workspace_patterns.faults(pattern, ["-"], [])
+        faults = fault_lines(fault for fault in wrong if fault.field != "examples")
+        return faults + ([] if category in Category else [_("Choose a kind of memory.")]), pattern
 
     def rehearse(self, scope: Scope, known: Any, proposed: Any) -> tuple[str, list[str]]:
         index = workspace_index.index_of(scope.workspace_id)
@@ -186,7 +242,7 @@ class WorkspacePatternAdmin(OwnRuleAdmin):
             *lost, *(_("made: %(text)s") % {"text": each.statement} for each in found.made)
         ]  # fmt: skip
 
-    @display(description="form of words")
+    @display(description=gettext_lazy("words to look for"))
     def regex_label(self, pattern: WorkspacePattern) -> str:
         return one_line(pattern.regex, 60)
 
@@ -222,13 +278,12 @@ class WorkspacePatternAdmin(OwnRuleAdmin):
             raise PermissionDenied
         form = PatternTrialForm(request.POST)
         if not form.is_valid():
-            faults = [f"{name}: {' '.join(map(str, e))}" for name, e in form.errors.items()]
-            return JsonResponse({"faults": faults, **NOTHING_FOUND})
+            return JsonResponse({"faults": form_faults(form), **NOTHING_FOUND})
         values = form.cleaned_data
         pattern = OwnPattern("trial", values["category"], values["regex"], values["template"])
         text = values["text"]
         wrong = workspace_patterns.faults(pattern, [text], [])
-        if faults := [f"{f.field}: {f.message}" for f in wrong if f.field != "examples"]:
+        if faults := fault_lines(fault for fault in wrong if fault.field != "examples"):
             return JsonResponse({"faults": faults, **NOTHING_FOUND})
         read = (text, values["speaker"], timezone.now())
         hits = workspace_patterns.find(pattern, *read)

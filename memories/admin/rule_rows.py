@@ -238,30 +238,53 @@ def decisions_url(rule: str) -> str:
     return f"{reverse('admin:memories_supersession_changelist')}?{urlencode({'q': rule})}"
 
 
-def limits(workspace: Workspace) -> list[tuple[str, str, str]]:
-    """Numbers by which is decided: what each is called, how much it is, and what it does."""
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A number by which is decided, and where it is changed: an address, or in words."""
+
+    name: str
+    value: str
+    says: str
+    change: str = ""
+    url: str = ""
+
+
+def limits(workspace: Workspace) -> list[Limit]:
     index = workspace_index.index_of(workspace.pk)
     policy = workspace.settings.get("review") or {}
     model, low_high = index.embedding_model, policy.get("similarity")
+    to_policy = f"{reverse('admin:memories_policy')}?{urlencode({'workspace': workspace.slug})}"
+    to_settings = reverse("admin:workspaces_workspace_change", args=[workspace.pk])
+    measured = _("Measured for the embedding model; the server's operator measures it anew.")
+    fixed = _("Fixed for this server.")
+    nearest = workspace.settings.get("conflictRule") == "nearest"
     rows = []
     if model is not None:
         rows += [
-            (_("Taken for the same from"), f"{model.duplicate_threshold:.2f}",
-             _("As similar as this, two statements are one. Measured for the embedding model.")),
-            (_("Found by meaning from"), f"{model.search_floor:.2f}",
-             _("Less similar texts are no hit. Measured for the embedding model.")),
+            Limit(_("Taken for the same from"), f"{model.duplicate_threshold:.2f}",
+                  _("As similar as this (1 is the very same words), two statements are one."),
+                  measured),
+            Limit(_("Found by meaning from"), f"{model.search_floor:.2f}",
+                  _("A search passes over texts that are less similar than this."), measured),
         ]  # fmt: skip
     return [
         *rows,
-        (_("Waits for a person under"), f"{policy.get('confidence') or 0:.2f}",
-         _("A replacement that was read with less confidence than this waits.")),
-        (_("Waits for a person between"),
-         " – ".join(f"{each:.2f}" for each in low_high) if low_high else _("nothing"),
-         _("A replacement that is as similar as this waits.")),
-        (_("Longest statement"), _("%(n)d characters") % {"n": bounds.STATEMENT},
-         _("What is longer is kept as a message and searched, and believed by nobody.")),
-        (_("Words read of a message"), f"{bounds.READ_WORDS:,}",
-         _("Of a longer one the beginning is read by rules.")),
+        Limit(_("Waits for a person under"), f"{policy.get('confidence') or 0:.2f}",
+              _("A replacement that was read with less confidence than this (1 is certain) waits"
+                " for a person."), url=to_policy),
+        Limit(_("Waits for a person between"),
+              " – ".join(f"{each:.2f}" for each in low_high) if low_high else _("nothing"),
+              _("A replacement that is as similar to the older memory as this waits for a"
+                " person."), url=to_policy),
+        Limit(_("A newer statement takes the place of an older"),
+              _("whenever it is near") if nearest else _("when the words say so"),
+              _("By what they say: the same attribute, a word of change. Or of whatever is"
+                " nearest."), url=to_settings),
+        Limit(_("Longest statement"), _("%(n)d characters") % {"n": bounds.STATEMENT},
+              _("What is longer is kept as a message and searched, and believed by nobody."),
+              fixed),
+        Limit(_("Words read of a message"), f"{bounds.READ_WORDS:,}",
+              _("Of a longer one the beginning is read by rules."), fixed),
     ]  # fmt: skip
 
 

@@ -261,6 +261,7 @@ class RulesPage(OneWorkspacePage):
             "onlys": [(name, _(words)) for name, (words, _which) in ONLY.items()],
             "add_url": self.add_url(workspace),
             "limits": rule_rows.limits(workspace) if self.tab == "limits" else [],
+            "may_set": self.access.may(Capability.ADMIN, workspace.pk),
             "waits": rule_rows.waits(workspace) if self.tab == "waits" else [],
             "changes": [
                 (line, rule_title(line.reason) if line.reason else line.words,
