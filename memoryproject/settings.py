@@ -107,6 +107,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "workspaces.middleware.AuthenticationMiddleware",
+    "workspaces.time_zones.TimeZoneMiddleware",
     "workspaces.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -202,6 +203,7 @@ UNFOLD = {
         "navigation": [
             {"title": "Change password", "link": reverse_lazy("admin:password_change")},
             {"title": "Second factor", "link": reverse_lazy("admin:second_factor")},
+            {"title": "Time zone", "link": reverse_lazy("admin:time_zone")},
         ]
     },
     "DASHBOARD_CALLBACK": "memories.admin.home_page.fill",

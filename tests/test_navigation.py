@@ -20,7 +20,11 @@ ENTRIES = [
     "Home", "Inbox", "Memories", "People", "Documents", "Conversations", "Search", "Rules",
     "Activity", "Settings",
 ]  # fmt: skip
-OWN = ("/admin/second-factor/", "/admin/password_change/")  # of the person's account
+OWN = (
+    "/admin/second-factor/",
+    "/admin/password_change/",
+    "/admin/time-zone/",
+)  # of the person's account
 
 
 def entries(desk: Desk, page: str) -> list[dict[str, Any]]:

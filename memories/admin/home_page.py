@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from django.db import connection
@@ -34,6 +34,7 @@ from workspaces.adminbase.charts import Chart, ChartLine, Frame, bar_chart
 from workspaces.adminbase.list_admin import bounded_counts, count_text
 from workspaces.models import Capability, Subject
 from workspaces.models.workspace import first_uuid7
+from workspaces.time_zones import begin_of
 
 # A count for each day, instead of one over all: each is a walk along a part of an index.
 BY_DAY = """
@@ -48,12 +49,8 @@ MOST_COUNTED = 1_000_000
 
 
 def last_days(number: int) -> list[date]:
-    today = timezone.now().date()
+    today = timezone.localdate()
     return [today - timedelta(days=back) for back in reversed(range(number))]
-
-
-def begins(day: date) -> datetime:
-    return datetime.combine(day, time(), tzinfo=UTC)
 
 
 def by_day(
@@ -67,8 +64,8 @@ def by_day(
         table=sql.Identifier(model._meta.db_table), where=sql.SQL(" and ").join(conditions)
     )
     values: dict[str, Any] = {
-        "low": [first_uuid7(begins(day)) for day in days],
-        "high": [first_uuid7(begins(day + timedelta(days=1))) for day in days],
+        "low": [first_uuid7(begin_of(day)) for day in days],
+        "high": [first_uuid7(begin_of(day + timedelta(days=1))) for day in days],
         "workspaces": list(access.roles),
     }
     with connection.cursor() as cursor:
@@ -223,9 +220,11 @@ class Days:
 
     def searches(self) -> list[float]:
         mine = None if self.access.everywhere else list(self.access.roles)
-        step, since = timedelta(days=1), begins(self.days[0])
+        step, since = timedelta(days=1), begin_of(self.days[0])
         points = stored_metrics.series("searches", since, step, workspaces=mine).get("", [])
-        counts = {point.at.date(): point.count for point in points}
+        # Steps of a day drift by an hour where clocks are changed.
+        noon = timedelta(hours=12)
+        counts = {timezone.localdate(point.at + noon): point.count for point in points}
         return [float(counts.get(day, 0)) for day in self.days]
 
 

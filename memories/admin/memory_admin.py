@@ -1,11 +1,10 @@
 """Memories: what is believed, with the whole chain in view."""
 
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from django import forms
 from django.http import HttpRequest, QueryDict
-from django.utils import timezone
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
@@ -24,6 +23,7 @@ from memories.models import Category, Memory, Supersession, Visibility, versions
 from workspaces.adminbase.list_admin import Empty
 from workspaces.adminbase.row_admin import Button, Verb
 from workspaces.models import Capability
+from workspaces.time_zones import day_of
 
 REASONS = {
     "wrong": "It is wrong: never learn it again",
@@ -35,11 +35,12 @@ OF_LISTS = ("category", "visibility", "end-date")
 
 
 def as_day(at: datetime | None) -> date | None:
-    return timezone.localtime(at).date() if at else None
+    return day_of(at) if at else None
 
 
 def day_begins(day: date | None) -> datetime | None:
-    return timezone.make_aware(datetime.combine(day, time())) if day else None
+    """A day without a time."""
+    return datetime.combine(day, time(), UTC) if day else None
 
 
 def day_input() -> Any:

@@ -35,6 +35,7 @@ from workspaces.adminbase.list_admin import csv_lines, display
 from workspaces.adminbase.list_views import ListView
 from workspaces.adminbase.scoped_admin import DayFilter, PickFilter, StateFilter
 from workspaces.models import Capability
+from workspaces.time_zones import day_of
 
 PIN = mark_safe(
     '<span class="desk-pin material-symbols-outlined" title="pinned" role="img"'
@@ -302,12 +303,12 @@ def tell_when_said(rows: Sequence[Any]) -> None:
 
 
 def day_text(at: datetime) -> str:
-    return format_date(timezone.localtime(at), "j M Y")
+    return format_date(day_of(at), "j M Y")
 
 
 def day_value(at: datetime | None) -> str:
     """As a field for days is filled."""
-    return timezone.localtime(at).date().isoformat() if at else ""
+    return day_of(at).isoformat() if at else ""
 
 
 def true_text(memory: Memory) -> str:

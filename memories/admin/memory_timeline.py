@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime, time, tzinfo
 from typing import Any
 
 from django.db.models import Prefetch, Q
@@ -181,12 +181,17 @@ def _instant(asked: QueryDict, name: str) -> datetime | None:
         if typed:
             # Raises ValueError for a day that no calendar has.
             if day := parse_date(typed):
-                return datetime.combine(day, time.max, UTC)
+                return datetime.combine(day, time.max, _zone_of(name))
             at = parse_datetime(typed)
-            return at.replace(tzinfo=UTC) if at and not at.tzinfo else at
+            return at.replace(tzinfo=_zone_of(name)) if at and not at.tzinfo else at
         return datetime.fromtimestamp(int(slid), UTC) if slid else None
     except (ValueError, OverflowError, OSError):
         return None  # what no calendar has is no date
+
+
+def _zone_of(name: str) -> tzinfo:
+    """A day on which something was true is the same day everywhere."""
+    return UTC if name == "valid" else timezone.get_current_timezone()
 
 
 def _axis(
@@ -219,7 +224,7 @@ def _axis(
 
 
 def _minute_text(at: datetime | None) -> str:
-    return at.strftime("%Y-%m-%d %H:%M") if at else ""
+    return timezone.localtime(at).strftime("%Y-%m-%d %H:%M") if at else ""
 
 
 def _percent(value: float, first: int, last: int) -> float:

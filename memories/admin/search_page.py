@@ -127,8 +127,8 @@ class SearchPageForm(SearchForm):
     category = _choice("Category", Category.choices)
     fact_type = _choice("Fact type", FactType.choices)
     scope = _choice("Scope", MemoryScope.choices)
-    valid_at = _moment("True at", "What was true then (UTC).")
-    known_at = _moment("Believed at", "What was believed then (UTC).")
+    valid_at = _moment("True at", "What was true then.")
+    known_at = _moment("Believed at", "What was believed then.")
     threshold = forms.FloatField(
         min_value=0, max_value=1, required=False, label="Score, at least",
         widget=UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"}),

@@ -15,7 +15,8 @@ form.addEventListener("input", (event) => {
 // What the slider stands at, before the server has answered.
 function tell(slider) {
   const isOpen = slider.value === slider.max;
-  const day = new Date(slider.value * 1000).toISOString().slice(0, 16).replace("T", " ");
+  const timeZone = document.querySelector("meta[name=time-zone]").content;
+  const day = new Date(slider.value * 1000).toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short", timeZone });
   const words = isOpen ? slider.dataset.openEnd : day;
   slider.setAttribute("aria-valuetext", words);
   slider.closest("fieldset").querySelector("output").textContent = words;

@@ -79,7 +79,39 @@ function nameBoxes() {
 }
 addEventListener("load", () => setTimeout(nameBoxes));
 
+// The server tells times in the zone that it knows of: this is how it comes to know the browser's.
+const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+if (ZONE && !document.cookie.split("; ").includes(`time_zone=${ZONE}`)) {
+  document.cookie = `time_zone=${ZONE}; path=/admin/; max-age=31536000; samesite=lax`;
+}
+
+// Times and numbers come as they sort (2026-03-31 14:05, 1,234.5), and are read as the browser's locale
+// writes them. A time stands for the zone that the page names, whatever the browser's is.
+const SORTED = /^(\d{4})-(\d\d)-(\d\d)(?: (\d\d):(\d\d)(?::\d\d)?)?$/;
+const NUMBER = /^\d{1,3}(,\d{3})*(\.\d+)?(\+?)$/;
+
+function inLocale(root) {
+  const zone = document.querySelector("meta[name=time-zone]")?.content;
+  for (const cell of root.querySelectorAll("time, td, td a, th a, dd, data, .desk-tile strong")) {
+    const place = cell.childElementCount ? null : cell.firstChild;
+    const text = place?.data?.trim() ?? "";
+    const time = SORTED.exec(text);
+    const number = NUMBER.exec(text);
+    if (time) {
+      const at = Date.UTC(time[1], time[2] - 1, time[3], time[4] ?? 0, time[5] ?? 0);
+      place.data = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: time[4] && "short", timeZone: "UTC" }).format(at);
+      if (time[4] && !cell.title) cell.title = `${text} ${zone}`;
+    } else if (number && cell.localName !== "time") {
+      const decimals = (number[2] ?? ".").length - 1;
+      const value = Number(text.replace(/[,+]/g, ""));
+      place.data = value.toLocaleString(undefined, { minimumFractionDigits: decimals, maximumFractionDigits: decimals }) + number[3];
+    }
+  }
+}
+document.addEventListener("htmx:afterSwap", (event) => inLocale(event.target));
+
 document.addEventListener("DOMContentLoaded", () => {
+  inLocale(document);
   forAllHands();
   document.querySelector("mark.is-asked")?.scrollIntoView({ block: "center" });
 });

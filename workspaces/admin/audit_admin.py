@@ -10,6 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
 from django.urls import NoReverseMatch, URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_lazy
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
@@ -236,9 +237,10 @@ class AuditAdmin(RowAdmin):
     @display(description="to")
     def about(self, line: Any) -> str:
         if len(run := getattr(line, "run", [])) > 1:
+            since = timezone.localtime(run[-1].created_at)
             return format_html(
                 '<span class="desk-told">{}</span> <span class="desk-small desk-quiet">{}</span>',
-                run_words(line), gettext("since {:%H:%M}").format(run[-1].created_at),
+                run_words(line), gettext("since {:%H:%M}").format(since),
             )  # fmt: skip
         kind, subject = kind_text(line.target_kind), getattr(line, "subject_name", "")
         return format_html(

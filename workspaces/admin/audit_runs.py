@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.db.models.fields.json import KT
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.http import urlencode
 from django.utils.translation import ngettext
@@ -135,6 +136,6 @@ class ActivityList(PreparedList):
         asked = {
             "did": result.action,
             "who": result.actor,
-            "day": run[0].created_at.date().isoformat(),
+            "day": timezone.localdate(run[0].created_at).isoformat(),
         }
         return f"{reverse('admin:workspaces_auditentry_changelist')}?{urlencode(asked)}"

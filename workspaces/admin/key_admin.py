@@ -1,6 +1,5 @@
 """API keys: issued with the secret shown once, revoked, never changed."""
 
-from datetime import UTC, datetime, time
 from typing import Any
 
 from django import forms
@@ -22,6 +21,7 @@ from workspaces.adminbase.scoped_admin import StateFilter, WorkspaceChoiceForm, 
 from workspaces.agent_setups import agent_setups
 from workspaces.keys import KeyOptions, issue_key, revoke_key
 from workspaces.models import Agent, ApiKey, Capability, Subject
+from workspaces.time_zones import begin_of
 
 CAPABILITIES = {
     Capability.READ: "Read: search and look at memories",
@@ -75,7 +75,7 @@ class KeyForm(WorkspaceChoiceForm):
 
     def clean_expires_on(self) -> Any:
         day = self.cleaned_data["expires_on"]
-        if day is not None and day <= timezone.now().date():
+        if day is not None and day <= timezone.localdate():
             raise ValidationError("This day is over, or ends now: give a later one.")
         return day
 
@@ -99,7 +99,7 @@ class KeyForm(WorkspaceChoiceForm):
             capabilities=tuple(values["capabilities"]),
             agent=values["agent"],
             subjects=tuple(values["subjects"]) or None,
-            expires_at=day and datetime.combine(day, time.min, tzinfo=UTC),
+            expires_at=day and begin_of(day),
         )
 
 

@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
-from django.utils.functional import cached_property
+from django.utils.functional import Promise, cached_property
 from django.views.generic import TemplateView
 from unfold import decorators
 from unfold.admin import ModelAdmin
@@ -125,7 +125,10 @@ class AdminPage(UnfoldModelAdminViewMixin, TemplateView):
 
 
 def display(
-    *, description: str, ordering: str | None = None, label: bool | dict[str, str] | None = None
+    *,
+    description: str | Promise,
+    ordering: str | None = None,
+    label: bool | dict[str, str] | None = None,
 ) -> Callable[[Column], Column]:
     """Unfold's decorator, typed; `label` makes a badge, in the colour that it gives a value."""
     decorated = decorators.display(description=description, ordering=ordering, label=label)

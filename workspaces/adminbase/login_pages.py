@@ -15,11 +15,16 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from django.template.response import TemplateResponse
 from django.urls import reverse, reverse_lazy
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.generic import FormView
 from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
-from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import (
+    UnfoldAdminPasswordWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+)
 
 from memoryproject import crossings, first_run
 from memoryproject.postgres import visible
@@ -28,6 +33,7 @@ from workspaces.login import second_factor, throttle
 from workspaces.login.throttle import TooEarly
 from workspaces.middleware import SEEN_AT
 from workspaces.models import Invitation, LoginAttempt, User
+from workspaces.time_zones import known_zones
 
 HALF_WAY = "half_way"  # in the session: who has shown a password, and not yet a code
 HALF_WAY_SECONDS = 300
@@ -260,6 +266,37 @@ class OwnSecondFactor(LoginPage):
                 "secret": second_factor.secret_of(factor),
             }
         return context | {"is_on": self.is_on}
+
+
+class TimeZoneForm(forms.Form):
+    zone = forms.ChoiceField(
+        required=False,
+        label=gettext_lazy("Times are shown in"),
+        help_text=gettext_lazy("Days without a time, as a birthday, are the same in every zone."),
+        widget=UnfoldAdminSelectWidget,
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choice = self.fields["zone"]
+        assert isinstance(choice, forms.ChoiceField)
+        zones = [(name, name.replace("_", " ")) for name in sorted(known_zones())]
+        choice.choices = [("", gettext("the zone of the browser")), *zones]
+
+
+class OwnTimeZone(FormView):
+    form_class = TimeZoneForm
+    template_name = "admin/time_zone.html"
+    success_url = reverse_lazy("admin:time_zone")
+
+    def get_initial(self) -> dict[str, Any]:
+        return {"zone": cast(User, self.request.user).time_zone}
+
+    def form_valid(self, form: TimeZoneForm) -> HttpResponse:
+        own = User.objects.filter(pk=cast(User, self.request.user).pk)
+        own.update(time_zone=form.cleaned_data["zone"])
+        messages.success(self.request, gettext("Saved: it holds from this page on."))
+        return super().form_valid(form)
 
 
 class InvitationLink(auth.PasswordResetConfirmView):

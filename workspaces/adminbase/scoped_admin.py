@@ -3,7 +3,7 @@ workspaces."""
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from django import forms
@@ -27,6 +27,7 @@ from workspaces.adminbase.list_admin import ListAdmin
 from workspaces.auth import as_uuid
 from workspaces.models import AuditEntry, Capability, Subject, Workspace
 from workspaces.models.workspace import first_uuid7
+from workspaces.time_zones import begin_of
 
 DAY = re.compile(r"20\d\d-(0[1-9]|1[0-2])-([0-2]\d|3[01])")
 
@@ -85,7 +86,7 @@ class DayFilter(DropdownFilter):
     parameter_name = "day"
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
-        today = timezone.now().date()
+        today = timezone.localdate()
         days = {today - timedelta(days=back) for back in range(7)}
         if (asked := self._asked(request.GET.get(self.parameter_name))) is not None:
             days.add(asked)
@@ -95,8 +96,7 @@ class DayFilter(DropdownFilter):
         day = self._asked(self.value())
         if day is None:
             return queryset
-        begin = datetime.combine(day, time(), tzinfo=UTC)
-        first, next_first = first_uuid7(begin), first_uuid7(begin + timedelta(days=1))
+        first, next_first = (first_uuid7(begin_of(each)) for each in (day, day + timedelta(days=1)))
         return queryset.filter(pk__gte=first, pk__lt=next_first)
 
     @staticmethod

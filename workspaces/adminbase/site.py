@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext as _
 from unfold.sites import UnfoldAdminSite
 
 from workspaces.adminbase import login_pages
@@ -36,6 +37,7 @@ class MemberSite(UnfoldAdminSite):
         return [
             path("login/code/", self.login_code, name="login_code"),
             path("second-factor/", self.admin_view(self.second_factor), name="second_factor"),
+            path("time-zone/", self.admin_view(self.time_zone), name="time_zone"),
         ]
 
     def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponseBase:
@@ -70,3 +72,7 @@ class MemberSite(UnfoldAdminSite):
     def second_factor(self, request: HttpRequest) -> HttpResponseBase:
         context = {**self.each_context(request), "title": "Second factor"}
         return login_pages.OwnSecondFactor.as_view(extra_context=context)(request)
+
+    def time_zone(self, request: HttpRequest) -> HttpResponseBase:
+        context = {**self.each_context(request), "title": _("Time zone")}
+        return login_pages.OwnTimeZone.as_view(extra_context=context)(request)

@@ -88,6 +88,10 @@ class User(AbstractUser):
     must_change_password = models.BooleanField(default=False, editable=False)
     # Sessions of an older number have ended.
     session_number = models.PositiveIntegerField(default=0, editable=False)
+    # In which pages tell times; "" is that of the browser.
+    time_zone = models.CharField(
+        max_length=64, blank=True, default="", db_default="", editable=False
+    )
 
     class Meta(AbstractUser.Meta):
         constraints = [models.UniqueConstraint(Lower("email"), name="user_email_unique")]

@@ -1,0 +1,47 @@
+"""Pages tell times in the zone of who reads them, and days as days, which are the same in all."""
+
+import zoneinfo
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time
+from functools import cache
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone
+
+COOKIE = "time_zone"  # desk.js keeps in it what the browser calls its zone
+
+
+@cache
+def known_zones() -> frozenset[str]:
+    return frozenset(zoneinfo.available_timezones() - {"localtime", "Factory"})
+
+
+def zone_of(request: HttpRequest, user: Any) -> str:
+    """The zone that the person has chosen, else the browser's; UTC where neither is known."""
+    asked = getattr(user, "time_zone", "") or request.COOKIES.get(COOKIE, "")
+    return asked if asked in known_zones() else "UTC"
+
+
+class TimeZoneMiddleware:
+    """For the pages of people alone: programs are answered in UTC."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if not request.path_info.startswith("/admin/"):
+            return self.get_response(request)
+        with timezone.override(zoneinfo.ZoneInfo(zone_of(request, request.user))):
+            return self.get_response(request)
+
+
+def begin_of(day: date) -> datetime:
+    """When a day begins where the person is."""
+    return timezone.make_aware(datetime.combine(day, time()))
+
+
+def day_of(at: datetime) -> date:
+    """The day of an instant. Midnight in UTC is how a day without a time is kept."""
+    at = at.astimezone(UTC)
+    return at.date() if at.time() == time() else timezone.localtime(at).date()
