@@ -47,6 +47,16 @@ def test_what_a_server_refuses_is_one_line(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("words", [("stats",), ("createkey", "--workspace", "demo"), ("work",)])
+def test_a_database_that_was_never_migrated_is_one_line_that_says_what_to_do(
+    words: tuple[str, ...],
+) -> None:
+    with another(NAME="postgres"), pytest.raises(CommandError, match="manage.py migrate") as caught:
+        run(*words)
+    assert "\n" not in str(caught.value)
+
+
 def told(error: Exception, cause: Exception | None = None) -> str | None:
     error.__cause__ = cause
     return reason_of(error)

@@ -8,6 +8,7 @@ import psycopg
 from django.conf import settings
 from django.core.management import CommandError
 from django.db import NotSupportedError, connection
+from django.db.migrations.executor import MigrationExecutor
 from django.db.utils import Error as DjangoDatabaseError
 from psycopg import errors
 
@@ -49,6 +50,10 @@ def cause_of(error: BaseException | None) -> tuple[str, str] | None:
             return None
 
 
+NOT_MIGRATED = (
+    "The database has not the tables of this version: start the server once with `up`, or run"
+    " `manage.py migrate`."
+)
 # PostgreSQL gives no code to a connection that it refuses; its words are all there is.
 BY_WORDS = (
     (("Connection refused", "No such file"), "Nothing answers at {where}: is PostgreSQL running"
@@ -95,13 +100,25 @@ def reason_of(error: BaseException) -> str | None:
     return None
 
 
+def lacks_tables(error: BaseException) -> bool:
+    """Whether it fails because a database was never migrated, or not to this version."""
+    missing = (errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedFunction)
+    if not isinstance(error.__cause__, missing):
+        return False
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
 @contextmanager
 def one_line_refusals() -> Iterator[None]:
-    """Inside, a database of the operator's own that cannot be used is a CommandError."""
+    """Inside, a database of the operator's own that cannot be used is a CommandError, and so is any
+    that lacks this version's tables."""
     try:
         yield
     except DjangoDatabaseError as error:
         reason = reason_of(error) if settings.EMBEDDED_POSTGRES is None else None
+        if reason is None and lacks_tables(error):
+            reason = NOT_MIGRATED
         if reason is None:
             raise
         raise CommandError(reason) from None

@@ -23,6 +23,7 @@ from django_q.worker import worker
 from memories import health_parts, outbox, quick_sessions, stored_metrics
 from memories.leases import FAR
 from memories.sweep import ensure_schedule
+from memoryproject.postgres.refusals import one_line_refusals
 
 RAN_TOO_LONG, WAS_RECYCLED = (
     0,
@@ -71,7 +72,8 @@ class Command(BaseCommand):
     help = "Run background tasks until SIGTERM. One is enough; `up` starts it by itself."
 
     def handle(self, *_: Any, **__: Any) -> None:
-        ensure_schedule()
+        with one_line_refusals():
+            ensure_schedule()
         stored_metrics.start()
         health_parts.forget_the_dead()
         connections.close_all()  # the processes are forked, and a connection is no thing to share
