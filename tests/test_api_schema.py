@@ -148,6 +148,20 @@ def test_what_is_done_is_answered_as_declared(operation: Operation, alice: Perso
         check(operation, answer)
 
 
+@pytest.mark.parametrize(
+    "operation",
+    [one for one in WRITES if one.method == "DELETE" and one.name.startswith("erase")],
+    ids=lambda operation: operation.name,
+)
+def test_an_erasure_that_is_only_planned_is_answered_as_declared(
+    operation: Operation, alice: Person
+) -> None:
+    rows = furnish(alice)
+    answer = caller(alice).call("DELETE", operation.address(rows), query={"dryRun": "true"})
+    assert (answer.status, set(answer.body)) == (200, {"kind", "id", "plan"})
+    check(operation, answer)
+
+
 @pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
 def test_an_operation_is_described_and_has_an_example(operation: Operation) -> None:
     told = declared(operation)

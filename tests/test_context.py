@@ -8,7 +8,7 @@ import pytest
 from memories.english import gatekeeper
 from memories.ingest import NewMessage
 from memories.models import Memory
-from memories.search import SearchRequest, context
+from memories.search import SearchRequest, context, filters
 from memories.search.context import Context
 from memories.tokens import tokens_of
 from tests.api_fixtures import caller
@@ -191,6 +191,21 @@ def test_standing_wishes_come_first_whatever_is_asked(alice: Person) -> None:
     assert "standing]" not in " ".join(found[3:])
     off = pack(alice, "How tall is Mount Everest?", user_id="ada")
     assert [line for line in off.text.splitlines() if line.startswith("[e")] == [found[2]]
+
+
+def test_a_filter_holds_for_standing_wishes_and_kinds_of_memories_do_not(alice: Person) -> None:
+    for language, project in (("French", "a"), ("Italian", "b")):
+        alice.say(
+            NewMessage(f"Always answer in {language}.", metadata={"project": project}),
+            user_id="ada",
+        )
+    condition = filters.parse({"field": "metadata.project", "value": "a"}, BOTH)
+    narrowed = pack(alice, "How tall is it?", user_id="ada", filter=condition).text
+    assert "French" in narrowed
+    assert "Italian" not in narrowed
+    of_a_kind = pack(alice, "How tall is it?", user_id="ada", fact_types=("event",)).text
+    assert "French" in of_a_kind
+    assert "Italian" in of_a_kind
 
 
 @pytest.mark.parametrize("role", ["assistant", "tool_result", "system"])

@@ -58,6 +58,12 @@ class ErasureJson(JsonAnswer):
     finished_at: datetime | None
 
 
+# A certificate, or what `dryRun` tells in its place. It says all that a plan says, and more.
+CERTIFICATE_OR_PLAN = {
+    "anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("Erasure", "Plan")]
+}
+
+
 def planned(scope: Scope, kind: str, row: uuid.UUID) -> Response:
     plan = erase.plan(erase.target_of(scope, kind, row))
     return Response(PlanJson(kind, row, plan))
@@ -77,9 +83,12 @@ def erases(view: type[WorkspaceView], kind: str, name: str) -> type[WorkspaceVie
     class Erasing(view):  # type: ignore[misc, valid-type]
         needs = {**view.needs, "DELETE": Capability.ADMIN}
 
-        @operation(f"erase{name}", query=EraseQuery, answer={200: ErasureJson, 202: ErasureJson})
+        @operation(
+            f"erase{name}", query=EraseQuery, answer={200: CERTIFICATE_OR_PLAN, 202: ErasureJson}
+        )
         def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-            """Erase it with all that was made of it; with `dryRun`, only say what would go."""
+            """Erase it with all that was made of it: 200 with the certificate, or 202 while the
+            worker is still at it. With `dryRun`, only say what would go: 200 with the plan."""
             if read_query(EraseQuery, request).dry_run:
                 return planned(self.scope, kind, row)
             return erased(self.scope, kind, row)

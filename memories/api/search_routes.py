@@ -351,7 +351,7 @@ class ContextAnswerJson(JsonAnswer):
             " it was replaced. A line's date is when its words were said, or when it was written or"
             " corrected by hand; `from` is since when it holds, if that is another day; a line"
             " without a date is of the day above. [e1 standing] are the person's standing wishes,"
-            " which come first."
+            " which come first; `filter` narrows them, too."
         ),
     ]
     tokens: int

@@ -16,7 +16,7 @@ from typing import Any
 from memories.english import gatekeeper, lexical
 from memories.english.standing_wishes import PREFERS, preference, standing_wish
 from memories.index import statements, workspace_index
-from memories.models import Layer, Memory
+from memories.models import Layer, Memory, name_joins
 from memories.ranking import Mark, asks_in_time
 from memories.search import (
     LAYERS,
@@ -219,26 +219,39 @@ PREFERRED = """
 select x.item {entries} and x.trigrams @> %(trigrams)s::int8[] and x.role = 'user'
 order by x.id desc limit {most}
 """
+# The offset keeps it a condition of the few rows that are found.
+FITTING = """
+  and exists (select 1 from memories_episode row {joins}
+              where row.id = x.item and {condition} offset 0)"""
 
 
 def _standing(
     scope: Scope, request: SearchRequest, *, with_preferences: bool
 ) -> list[ContextEntry]:
     """What the person asked for once and for all, in own words, the newest first; then what they
-    prefer of that which the query speaks of, the nearest first."""
+    prefer of that which the query speaks of, the nearest first. What the filter leaves out is left
+    out here, too; kinds of memories narrow no wish."""
     index = workspace_index.index_for(scope)
-    asked = replace(layer_query.asked_of(scope, request), layer=Layer.EPISODES)
-    if asked.subject is None:
+    said = layer_query.in_layer(
+        replace(request, fact_types=(), categories=()),
+        layer_query.asked_of(scope, request),
+        "episodes",
+    )
+    if said is None or said.subject is None:
         return []
-    shape = conditions.shape_of(index, asked, by_vector=False)
-    values = conditions.parameters(index, asked)
+    shape = conditions.shape_of(index, replace(said, wanted=conditions.EVERYTHING), by_vector=False)
+    values = conditions.parameters(index, said)
+    fitting = FITTING.format(joins=name_joins("row"), condition=said.wanted.condition)
+    fitting = fitting if said.wanted.condition else ""
     wishes, preferences = [], []
-    text = STANDING.format(entries=shape.entries(), rule=int(Mark.RULE), most=STANDING_READ)
+    entries = shape.entries() + fitting
+    text = STANDING.format(entries=entries, rule=int(Mark.RULE), most=STANDING_READ)
     for row in _rows(scope, text, values):
         if place := standing_wish(row.content):
             wishes.append(wish_of(Hit("episodes", 0.0, {}, row), place))
     if with_preferences:
-        text = PREFERRED.format(entries=shape.entries(by_key=True), most=STANDING_READ)
+        entries = shape.entries(by_key=True) + fitting
+        text = PREFERRED.format(entries=entries, most=STANDING_READ)
         trigrams = lexical.ilike_keys(index.number, Layer.EPISODES, PREFERS)
         preferences = _rows(scope, text, values | {"trigrams": trigrams})
     told = {wish.hit.row.id for wish in wishes}
