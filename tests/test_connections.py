@@ -253,6 +253,48 @@ def test_a_connection_goes_and_its_documents_stay(alice: Person, connection: Con
     assert len(names()) == 2
 
 
+def test_a_source_that_is_connected_anew_goes_on_with_the_documents_that_stayed(
+    alice: Person, folder: Path, connection: Connection
+) -> None:
+    ask(connection)
+    read_all()
+    before = dict(Document.objects.values_list("filename", "pk"))
+    connection_store.remove(alice.scope, connection.pk, erase_documents=False)
+    (folder / "a.md").write_text("The copper pump needs water.")
+    (folder / "c.md").write_text("A third one.")
+    options = {"path": f"{folder}/"}
+    second = connection_store.create(alice.scope, NewConnection("folder", options=options))
+    assert counts(ask(second)) == {"added": 1, "changed": 2}
+    read_all()
+    after = dict(Document.objects.values_list("filename", "pk"))
+    assert {name: after[name] for name in before} == before
+    assert texts(alice)["a.md"] == "The copper pump needs water."
+    assert Document.objects.get(filename="b.txt").revisions.count() == 1
+    (folder / "inner" / "b.txt").unlink()
+    assert counts(again(alice, second)) == {"deleted": 1, "unchanged": 2}
+
+
+@pytest.mark.parametrize("other", [{"user_id": "ada"}, {"visibility": "global"}])
+def test_a_connection_for_others_takes_up_nothing(
+    alice: Person, folder: Path, connection: Connection, other: dict[str, str]
+) -> None:
+    ask(connection)
+    connection_store.remove(alice.scope, connection.pk, erase_documents=False)
+    new = NewConnection("folder", options={"path": str(folder)}, **other)  # type: ignore[arg-type]
+    assert counts(ask(connection_store.create(alice.scope, new))) == {"added": 2}
+
+
+def test_a_connection_of_another_folder_takes_up_nothing(
+    alice: Person, tmp_path: Path, connection: Connection
+) -> None:
+    ask(connection)
+    connection_store.remove(alice.scope, connection.pk, erase_documents=False)
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "a.md").write_text("Another one.")
+    new = NewConnection("folder", options={"path": str(tmp_path / "more")})
+    assert counts(ask(connection_store.create(alice.scope, new))) == {"added": 1}
+
+
 def test_a_connection_goes_with_all_that_came_by_it(alice: Person, connection: Connection) -> None:
     ask(connection)
     document_store.receive(alice.scope, NewDocument(parts=[b"Its own."], filename="own.txt"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from memories import outbox
+from memories.connectors.connector_registry import CONNECTORS
 from memories.connectors.contract import SourceItem
 from memories.documents.document_store import clean_name, put_in_spaces, queued
 from memories.models import Connection, ConnectionItem, Document
@@ -33,6 +34,12 @@ def batches(items: Sequence[SourceItem]) -> Iterator[tuple[Sequence[SourceItem],
         yield left[at : at + BATCH], at + BATCH >= len(left)
 
 
+def origin_of(connection: Connection, external_id: str) -> str:
+    """What an item's document is called when its connection is removed."""
+    source = connection.source_of(CONNECTORS[connection.provider].named_by)
+    return digest_of(source + external_id)
+
+
 def write(connection: Connection, items: Sequence[SourceItem]) -> Applied:
     """In the caller's transaction, which has the connection's row locked."""
     digests = {digest_of(each.id): each for each in items}
@@ -41,12 +48,36 @@ def write(connection: Connection, items: Sequence[SourceItem]) -> Applied:
     present = {d: each for d, each in digests.items() if not each.is_deleted}
     rows.filter(digest__in=present).update(listing=connection.listing)
     new = [(d, each) for d, each in present.items() if d not in known]
-    _add(connection, new)
+    again = _take_up(connection, [each for _, each in new])
+    _add(connection, [(d, each) for d, each in new if d not in again])
     changed = [known[d] for d, each in present.items() if d in known and is_due(known[d], each)]
     for row in changed:
         _queue_again(row, digests[row.digest])
     same = len(present) - len(new) - len(changed)
-    return Applied(len(new), len(changed), same)
+    return Applied(len(new) - len(again), len(changed) + len(again), same)
+
+
+def _take_up(connection: Connection, new: Sequence[SourceItem]) -> set[str]:
+    """Let documents that an earlier connection of the same source left here be of this one, where
+    they are about and for the same as its own would be; the digests of their items."""
+    origins = {origin_of(connection, each.id): each for each in new}
+    kept = Document.objects.select_for_update(of=("self",)).filter(
+        workspace_id=connection.workspace_id, origin__in=origins, item=None,
+        subject_id=connection.subject_id, agent_id=connection.agent_id,
+        visibility=connection.visibility,
+    )  # fmt: skip
+    newest = {row.origin: row for row in kept.order_by("pk")}
+    for origin, document in newest.items():
+        item = origins[origin]
+        row = ConnectionItem(
+            workspace_id=connection.workspace_id, connection=connection, document=document,
+            digest=digest_of(item.id), external_id=item.id, listing=connection.listing,
+        )  # fmt: skip
+        row.save(force_insert=True)
+        put_in_spaces(document, connection.container_tags)
+        _queue_again(row, item)
+    Document.objects.filter(pk__in=[row.pk for row in newest.values()]).update(origin="")
+    return {digest_of(origins[origin].id) for origin in newest}
 
 
 def is_due(row: ConnectionItem, item: SourceItem) -> bool:

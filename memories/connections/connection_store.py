@@ -19,6 +19,7 @@ from memories.declared import checked
 from memories.documents.open_connection import seal
 from memories.documents.search_documents import Tag
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
+from memories.index import statements
 from memories.models import Connection, Document, SyncRun, Visibility
 from memories.providers.web_fetch import refused_reason
 from workspaces.models import AuditEntry
@@ -29,6 +30,13 @@ Kind = SyncRun.Kind
 CHANGED = ("name", "visibility", "container_tags", "extract", "minutes")
 FIELDS = {"subject": "userId", "agent": "agentId"}
 
+# As `apply_changes.origin_of` says it.
+LET_GO = """
+update memories_document d
+set origin = encode(sha256(convert_to(%(source)s || i.external_id, 'UTF8')), 'hex')
+from memories_connectionitem i
+where i.connection_id = %(connection)s::uuid and i.document_id = d.id
+"""
 
 Name = Annotated[AnyText, Field(max_length=200)]
 Tags = Annotated[tuple[Tag, ...], Field(max_length=100)]
@@ -160,12 +168,14 @@ def request_run(
 
 
 def remove(scope: Scope, connection_id: uuid.UUID, *, erase_documents: bool) -> SyncRun | None:
-    """The connection goes; what came by it stays, or is erased first, by the worker: then the run
-    that does it."""
+    """The connection goes; what came by it stays, and is known again where its source is connected
+    anew; or it is erased first, by the worker: then the run that does it."""
     connection = connection_of(scope, connection_id)
     with transaction.atomic():
         _audit(scope, connection, "remove_connection", before=_shown(connection))
         if not erase_documents:
+            source = connection.source_of(CONNECTORS[connection.provider].named_by)
+            statements.execute(LET_GO, {"connection": connection.pk, "source": source})
             connection.delete()
             return None
         Connection.objects.filter(pk=connection.pk).update(next_sync_at=None)

@@ -150,6 +150,9 @@ class Connector(ABC):
     Options: type[Declared] = Declared
     Credentials: type[Declared] | None = None
     label = ""
+    named_by: tuple[
+        str, ...
+    ] = ()  # options that tell sources apart whose items may be called alike
     base = ""  # where the source is, unless the operator says otherwise
 
     def __init__(self, options: Any, credentials: Any, wire: Wire) -> None:

@@ -36,6 +36,7 @@ class FolderConnector(Connector):
 
     Options = FolderOptions
     label = "Folder"
+    named_by = ("path",)
     options: FolderOptions
 
     @property

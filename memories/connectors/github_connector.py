@@ -52,6 +52,7 @@ class GitHubConnector(Connector):
     Options = GitHubOptions
     Credentials = GitHubCredentials
     label = "GitHub"
+    named_by = ("owner", "repository", "ref")
     base = "https://api.github.com/"
     options: GitHubOptions
     credentials: GitHubCredentials | None

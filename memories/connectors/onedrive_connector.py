@@ -56,6 +56,7 @@ class OneDriveConnector(Connector):
     Options = OneDriveOptions
     Credentials = OneDriveCredentials
     label = "OneDrive"
+    named_by = ("driveId",)
     base = "https://graph.microsoft.com/v1.0/"
     options: OneDriveOptions
     credentials: OneDriveCredentials | None

@@ -54,6 +54,7 @@ class S3Connector(Connector):
     Options = S3Options
     Credentials = S3Credentials
     label = "S3"
+    named_by = ("endpoint", "bucket")
     options: S3Options
     credentials: S3Credentials | None
 

@@ -135,7 +135,7 @@ FREE = {
     "Vector": {"embedding"},
     "Erasure": {"requested_by", "plan", "removed", "proof", "probes", "error"},
     "Space": {"container_tag", "name", "metadata"},  # the caller's own shelves, as agents are
-    "Document": {"source", "error_code", "requested_by"},
+    "Document": {"source", "error_code", "requested_by", "origin"},
     # Sources of a subject go with it; others are of the workspace.
     "Connection": {
         "name", "options", "credentials", "container_tags", "cursor", "error_code", "error",

@@ -164,6 +164,8 @@ class Document(Row):
     next_attempt_at = models.DateTimeField(null=True, default=timezone.now)
     lease_until = models.DateTimeField(null=True)
     claims = models.PositiveIntegerField(default=0)
+    # By which a source that is connected anew knows it; empty while a connection has it.
+    origin = models.CharField(max_length=64, blank=True)
     blob = models.ForeignKey(Blob, models.SET_NULL, null=True, related_name="documents")
     # The message that it is the text of, of one that was too long to be a memory.
     episode = models.OneToOneField(Episode, models.SET_NULL, null=True, related_name="document")
@@ -194,6 +196,9 @@ class Document(Row):
                 fields=["next_attempt_at"],
                 name="document_due",
                 condition=~Q(state__in=["done", "failed"]),
+            ),
+            models.Index(
+                fields=["workspace", "origin"], name="document_origin", condition=~Q(origin="")
             ),
         ]
 

@@ -2,6 +2,8 @@
 asked."""
 
 import hashlib
+import json
+from collections.abc import Sequence
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
@@ -76,6 +78,12 @@ class Connection(Row):
     @property
     def has_credentials(self) -> bool:
         return bool(self.credentials)
+
+    def source_of(self, names: Sequence[str]) -> str:
+        """Which source it is, in the words of these options: another connection that says the same
+        has the same items."""
+        said = {name: str(self.options.get(name) or "").rstrip("/") for name in names}
+        return json.dumps([self.provider, said], sort_keys=True)
 
 
 class ConnectionItem(Row):
