@@ -137,8 +137,16 @@ def make_environment(uv: "str | None") -> None:
     if uv:
         subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, VENV], check=True)
     else:
-        bare = [] if importlib.util.find_spec("ensurepip") else ["--without-pip"]
+        # A pip that is there already installs into it: one of its own is 30 MB and some seconds.
+        needs_own = importlib.util.find_spec("ensurepip") and not has_pip(base_python())
+        bare = [] if needs_own else ["--without-pip"]
         subprocess.run([sys.executable, "-m", "venv", *bare, VENV], check=True)
+
+
+def base_python() -> Path:
+    """The interpreter that environments are made of, also from within one."""
+    name = "python{}.{}".format(*sys.version_info[:2])
+    return Path(sys.base_prefix, "bin", name)
 
 
 def installer(uv: "str | None") -> "list[str | Path]":
@@ -148,16 +156,15 @@ def installer(uv: "str | None") -> "list[str | Path]":
     options = ["--disable-pip-version-check", "--no-input", "--no-color"]
     if has_pip(PYTHON):
         return [PYTHON, "-m", "pip", *options, "install", "--no-compile", "--no-deps"]
-    if has_pip(
-        Path(sys.executable)
-    ):  # Debian without python3-venv: pip of the system, for our environment
+    if has_pip(base_python()):
         options += ["--python", str(PYTHON), "install", "--no-compile"]
-        return [sys.executable, "-m", "pip", *options, "--no-deps"]
+        return [base_python(), "-m", "pip", *options, "--no-deps"]
     sys.exit(NO_PIP)
 
 
 def has_pip(python: Path) -> bool:
-    return subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode == 0
+    asked = [python, "-m", "pip", "--version"]
+    return python.exists() and subprocess.run(asked, capture_output=True).returncode == 0
 
 
 def test_command(words: "list[str]") -> "list[str]":

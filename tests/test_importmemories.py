@@ -1,6 +1,7 @@
 """Memories out of other memories: pulled, read, counted, and taken back as one."""
 
 import json
+from collections import Counter
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ from django.core.management import CommandError, call_command
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories.models import Conversation, Episode, Memory
+from memories.models import Conversation, Episode, Memory, WebhookDelivery
+from memories.webhooks import hooks
+from memories.webhooks.hooks import NewWebhook
 from tests.people import Person
 from workspaces.models import Workspace
 
@@ -79,6 +82,13 @@ def test_what_is_pulled_is_believed_word_for_word_and_again_adds_nothing(
     again = pulled(mem0)
     assert (again["stored"], again["known"], again["memoriesCreated"]) == (0, 3, 0)
     assert Memory.objects.count() == 3
+
+
+def test_addresses_are_told_of_what_comes_in(mem0: HTTPServer, alice: Person) -> None:
+    hook = hooks.create(alice.scope, NewWebhook(mem0.url_for("/hook"), ("memory.changed",)))
+    pulled(mem0)
+    states = WebhookDelivery.objects.filter(webhook=hook).values_list("item_state", flat=True)
+    assert Counter(states) == {"live": 3}
 
 
 def test_a_batch_is_taken_back_and_what_else_is_believed_stays(
