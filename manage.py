@@ -163,7 +163,7 @@ def installer(uv: "str | None") -> "list[str | Path]":
 
 
 def has_pip(python: Path) -> bool:
-    asked = [python, "-m", "pip", "--version"]
+    asked = [str(python), "-m", "pip", "--version"]
     return python.exists() and subprocess.run(asked, capture_output=True).returncode == 0
 
 

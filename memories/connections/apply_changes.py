@@ -3,6 +3,7 @@ keeps the cursor."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils import timezone
 
@@ -61,10 +62,11 @@ def _take_up(connection: Connection, new: Sequence[SourceItem]) -> set[str]:
     """Let documents that an earlier connection of the same source left here be of this one, where
     they are about and for the same as its own would be; the digests of their items."""
     origins = {origin_of(connection, each.id): each for each in new}
+    same: dict[str, Any] = {
+        name: getattr(connection, name) for name in ("subject_id", "agent_id", "visibility")
+    }
     kept = Document.objects.select_for_update(of=("self",)).filter(
-        workspace_id=connection.workspace_id, origin__in=origins, item=None,
-        subject_id=connection.subject_id, agent_id=connection.agent_id,
-        visibility=connection.visibility,
+        workspace_id=connection.workspace_id, origin__in=origins, item=None, **same
     )  # fmt: skip
     newest = {row.origin: row for row in kept.order_by("pk")}
     for origin, document in newest.items():
