@@ -1,14 +1,23 @@
-"""A subject's page: what is known of somebody, and how it is put right."""
+"""A person's page: what is known of somebody, and how it is put right."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
-from memories.models import FeatureSet, Memory
+from memories import review, search_counts
+from memories.admin.life_timeline import PAGE
+from memories.admin.memory_list import day_text
+from memories.features.queue import discover_sets
+from memories.features.update import update_now
+from memories.models import Feature, FeatureSet, Memory
 from tests.desk import Desk, member, messages_of, page_of
-from tests.factories import SubjectFactory, SupersessionFactory
+from tests.factories import SubjectFactory
 from tests.people import Person
 from workspaces.models import AuditEntry, Role, Subject, Workspace
 
@@ -27,32 +36,176 @@ def shown(desk: Desk, subject: Subject) -> Any:
     return answer.context
 
 
-def test_memories_stand_by_type(alice: Person, ada: Subject) -> None:
-    groups = {
-        group.name: [memory.content for memory in group.memories]
-        for group in shown(member(alice.workspace), ada)["groups"]
+def parts_of(context: Any) -> dict[str, list[str]]:
+    """What each part of the page says."""
+    known = [part for column in context["columns"] for part in column]
+    return {
+        part.name: [each.memory.content for each in part.memories]
+        for part in [*known, context["also"]]
     }
 
-    assert groups["profile"] == ["Lives in Lisbon"]
-    assert "tea" in groups["preferences"][0]
+
+def test_each_memory_stands_in_one_part(alice: Person, ada: Subject) -> None:
+    tomorrow = timezone.now() + timedelta(days=1)
+    for content, wish in (
+        ("Ada is allergic to nuts", {"category": "identity"}),
+        ("Ada travels to Porto", {"category": "plan", "event_date": tomorrow}),
+        ("Ada travelled to Oslo", {"category": "plan", "event_date": tomorrow - timedelta(days=9)}),
+        ("Answer Ada in short sentences", {"category": "instruction"}),
+        ("Ada has read about ferries", {}),
+    ):
+        alice.note(content, user_id="ada", **wish)
+    shown_parts = parts_of(shown(member(alice.workspace), ada))
+    [liked] = shown_parts.pop("preferences")
+
+    assert "tea" in liked
+    assert shown_parts == {
+        "who": ["Ada is allergic to nuts"],
+        "now": ["Lives in Lisbon"],
+        "plans": ["Ada travels to Porto"],
+        "instructions": ["Answer Ada in short sentences"],
+        "also": ["Ada has read about ferries", "Ada travelled to Oslo"],
+    }
 
 
-def test_page_tells_the_week_and_the_conversations(alice: Person, ada: Subject) -> None:
-    context = shown(member(alice.workspace), ada)
+def test_a_memory_is_told_once_on_the_page(alice: Person, ada: Subject) -> None:
+    discover_sets()
+    update_now(alice.scope, "user:ada")
+    memory = Memory.objects.live().get(content__contains="tea")
+    feature = Feature.objects.live().get(subject=ada)
+    desk = member(alice.workspace, Role.VIEWER)
+    html = desk.sees(page_of(ada))
 
-    assert len(context["week"]) == 2
-    assert [line.action for line, _ in context["acts"]] == ["create"]
-    assert [str(each) for each in context["conversations"]] == ["breakfast"]
+    assert html.count(memory.content) == 1
+    assert feature.value not in html.replace(memory.content, "")
+    assert f'{page_of(feature)}">{feature.feature}</a>' in html
+    assert shown(desk, ada)["features"] == {}
 
 
-def test_pending_decisions_and_duplicates_are_conflicts(alice: Person, ada: Subject) -> None:
-    old = Memory.objects.filter(subject=ada).first()
-    SupersessionFactory(workspace=alice.workspace, old=old)
+def test_every_part_says_that_it_is_empty(alice: Person) -> None:
+    html = member(alice.workspace).sees(page_of(SubjectFactory(workspace=alice.workspace)))
+
+    for words in (
+        "Nothing tells yet who this is.", "Nothing tells yet where they live",
+        "No likes or dislikes", "No plans", "nothing that always holds",
+        "Nothing changed this week.", "Nothing waits for a decision.",
+    ):  # fmt: skip
+        assert words in html
+
+
+def test_what_changed_is_told_in_plain_words(alice: Person, ada: Subject) -> None:
+    alice.say("I prefer coffee to tea now.", user_id="ada")
+    lives = Memory.objects.get(content="Lives in Lisbon")
+    review.edit(alice.scope, lives.pk, {"pinned": True})
+    member(alice.workspace).does(ada, "rename", name="Ada Lovelace", metadata="{}")
+    changes = shown(member(alice.workspace), ada)["changes"]
+
+    assert [(each.did, each.what) for each in changes if each.line] == [
+        ("changed", "person"), ("pinned", "Lives in Lisbon"), ("added", "Lives in Lisbon"),
+    ]  # fmt: skip
+    [replaced] = [each for each in changes if each.memory]
+    assert (replaced.did, "tea to coffee" in replaced.what) == ("replaced", True)
+
+
+def test_open_cases_stand_with_their_words(alice: Person, ada: Subject) -> None:
+    memory = Memory.objects.get(content="Lives in Lisbon")
+    review.edit(alice.scope, memory.pk, {"pinned": True})
+    alice.say("I live in Porto now.", user_id="ada")
+    [waiting] = shown(member(alice.workspace), ada)["cases"]
+
+    assert ("Porto" in waiting.text, waiting.about) == (True, "lives in")
+    member(alice.workspace).does(waiting.case, "reject")
+    assert shown(member(alice.workspace), ada)["cases"] == []
+
+
+def test_duplicates_wait_too(alice: Person, ada: Subject) -> None:
     alice.note("Lives in Lisbon", user_id="ada", category="identity", visibility="global")
     context = shown(member(alice.workspace), ada)
 
-    assert [decision.old for decision in context["waiting"]] == [old]
     assert [pair.newer.content for pair in context["duplicates"]] == ["Lives in Lisbon"]
+
+
+def lived(desk: Desk, subject: Subject, **asked: str) -> Any:
+    return desk.client.get(page_of(subject), {"show": "life", **asked}).context["life"]
+
+
+def test_timeline_tells_both_axes(alice: Person, ada: Subject) -> None:
+    alice.say("I prefer coffee to tea now.", user_id="ada")
+    long_ago, today = timezone.now() - timedelta(days=900), timezone.now()
+    moved = Memory.objects.get(content="Lives in Lisbon")
+    Memory.objects.filter(pk=moved.pk).update(valid_from=long_ago)
+    entries = lived(member(alice.workspace), ada).entries
+    by_text = {each.memory.content: each for each in entries}
+    home = by_text["Lives in Lisbon"]
+
+    assert [each.memory.pk for each in entries][-1] == moved.pk
+    assert home.true == f"since {day_text(long_ago)}"
+    assert home.believed == f"since {day_text(today)}"
+    assert home.true_bar.left < home.believed_bars[0].left
+    [over] = [each for each in entries if each.state]
+    assert ("tea to coffee" in over.memory.content, over.state) == (True, "replaced")
+
+
+def test_timeline_shows_what_was_believed_of_a_day(alice: Person, ada: Subject) -> None:
+    desk = member(alice.workspace)
+    tomorrow, yesterday = (
+        (timezone.localtime() + timedelta(days=days)).date().isoformat() for days in (1, -1)
+    )
+    home = Memory.objects.get(content="Lives in Lisbon")
+    since = timezone.now() + timedelta(days=9)
+    Memory.objects.filter(pk=home.pk).update(valid_from=since)
+
+    assert lived(desk, ada, believed_on=yesterday).entries == []
+    seen = [each.memory.content for each in lived(desk, ada, true_on=tomorrow).entries]
+    assert len(seen) == 1
+    assert "Lives in Lisbon" not in seen
+    html = desk.sees(page_of(ada), show="life", true_on="soon", offset="x")
+    assert "This is no day" in html
+    assert "Lives in Lisbon" in html
+
+
+def test_timeline_goes_on_where_it_is_long(alice: Person, ada: Subject) -> None:
+    for number in range(PAGE):
+        alice.note(f"Owns bicycle number {number}", user_id="ada")
+    desk = member(alice.workspace)
+    first, rest = lived(desk, ada), lived(desk, ada, offset=str(PAGE))
+
+    assert (len(first.entries), first.is_more) == (PAGE, True)
+    assert (len(rest.entries), rest.is_more) == (2, False)
+    assert "There is nothing earlier." in desk.sees(page_of(ada), show="life", offset="999999")
+
+
+def test_conversations_and_searches_are_told(alice: Person, ada: Subject) -> None:
+    alice.ask("tea", user_id="ada")
+    search_counts.flush()
+    desk = member(alice.workspace, Role.VIEWER)
+    context = desk.client.get(page_of(ada), {"show": "talks"}).context
+
+    assert [str(each) for each in context["conversations"]] == ["breakfast"]
+    assert context["conversations"][0].last_at is not None
+    assert [(use.searches, use.results) for use in context["served"]] == [(1, 2)]
+
+
+def test_strangers_see_no_part_of_it(ada: Subject) -> None:
+    mallory = member(Workspace.objects.create(slug="swamp", name="Swamp"))
+
+    for show in ("glance", "life", "talks"):
+        assert mallory.status(f"{page_of(ada)}?show={show}") == 404
+
+
+@pytest.mark.parametrize("show", ["glance", "life", "talks"])
+def test_much_is_shown_by_few_queries(alice: Person, ada: Subject, show: str) -> None:
+    for number in range(12):
+        alice.say(f"I like hill number {number}.", user_id="ada", thread_id=f"talk-{number}")
+        alice.note(f"Owns bicycle number {number}", user_id="ada")
+    discover_sets()
+    update_now(alice.scope, "user:ada")
+    desk = member(alice.workspace)
+    with CaptureQueriesContext(connection) as captured:
+        desk.sees(page_of(ada), show=show)
+
+    sent = [each["sql"] for each in captured.captured_queries]
+    assert len(sent) < 20, "\n".join(sent)
 
 
 def test_duplicates_are_merged_by_a_button(alice: Person, ada: Subject) -> None:
@@ -87,7 +240,7 @@ def test_chosen_memories_are_moved(alice: Person, ada: Subject) -> None:
 def test_merge_shows_what_it_moves_before(alice: Person, ada: Subject) -> None:
     html = member(alice.workspace).sees(page_of(ada))
 
-    assert "2 memories, 1 conversations, 1 episodes" in html
+    assert "2 memories, 1 conversation, 1 message" in html
 
 
 def test_subjects_are_merged(alice: Person, ada: Subject) -> None:
@@ -125,7 +278,9 @@ def test_viewer_reads_and_changes_nothing(alice: Person, ada: Subject) -> None:
         assert victor.does(ada, verb).status_code == 403
 
 
-def test_features_stand_by_category_and_tag(alice: Person, ada: Subject) -> None:
+def test_features_that_no_memory_says_stand_by_category_and_tag(
+    alice: Person, ada: Subject
+) -> None:
     owned = FeatureSet.objects.create(workspace=alice.workspace, subject=ada, key="x")
     owned.features.create(
         workspace=alice.workspace, subject=ada, category="profile", tag="home",

@@ -3,25 +3,39 @@
 from typing import Any
 
 from django import forms
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.http import urlencode
+from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
-from memories import review
+from memories import review, search_counts
 from memories.admin import profile_parts as parts
+from memories.admin.life_timeline import PAGE, AsOfForm, life
 from memories.admin.memory_admin import REASONS, MoveForm
 from memories.admin.memory_rows import MemoryRowAdmin
 from memories.admin.profile_parts import FORMATS
 from memories.erase import legal_holds
 from memories.errors import NotFound
-from memories.models import LegalHold
+from memories.index.workspace_index import index_of
+from memories.models import Episode, LegalHold
 from workspaces.adminbase.access import workspace_id_of
-from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.list_admin import MOST, Empty, display
 from workspaces.adminbase.row_admin import Button, Verb
 from workspaces.models import Capability, Subject
 
+MOST_TALKS = 30
+SHOWN = {
+    "glance": _("At a glance"),
+    "life": _("Timeline"),
+    "talks": _("Conversations and searches"),
+}
+# The parts of the first screen; what waits and what changed stand in a third column.
+COLUMNS = (("who", "now", "instructions"), ("preferences", "plans"))
 ON_THE_PAGE = (
     "move",
     "merge-duplicates",
@@ -100,7 +114,11 @@ class SubjectAdmin(MemoryRowAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         holds = LegalHold.objects.in_force().filter(subject=OuterRef("pk"))
-        return super().get_queryset(request).annotate(is_held=Exists(holds))
+        heard = Episode.objects.filter(subject=OuterRef("pk")).order_by("-id")
+        rows = super().get_queryset(request).select_related("workspace")
+        return rows.annotate(
+            is_held=Exists(holds), last_seen=Subquery(heard.values("created_at")[:1])
+        )
 
     @display(description="memories")
     def remembered(self, subject: Subject) -> str:
@@ -151,32 +169,72 @@ class SubjectAdmin(MemoryRowAdmin):
         return verb.form(data, initial=initial, auto_id=f"{prefix}-%s")
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        scope = self.scope(request, row)
-        memories = parts.newest(scope, row)
-        return {
+        asked = request.GET.get("show", "")
+        show = asked if asked in SHOWN else "glance"
+        may_curate = self.may(request, Capability.CURATE, row)
+        context = {
             "title": str(row),
-            "may_curate": self.may(request, Capability.CURATE, row),
+            "show": show,
+            "tabs": SHOWN,
+            "may_curate": may_curate,
             "may_erase": self.may(request, Capability.ADMIN, row),
-            "groups": parts.groups_of(memories),
+            "exports": list(FORMATS),
+            "back": self.page_of(row),
+        }
+        own = {"glance": self.glance, "life": self.life, "talks": self.talks}[show]
+        return context | own(request, row)
+
+    def glance(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        """What is known of somebody on one screen, each memory once."""
+        scope, index = self.scope(request, row), index_of(row.workspace_id)
+        memories = parts.newest(scope, row)
+        known = parts.parts_of(memories, index)
+        features = parts.beside_memories(known.values(), parts.features(scope, row))
+        changes, merges = parts.changes_of_week(scope, row), parts.merges(row)
+        since = timezone.now() - parts.WEEK
+        return {
+            "columns": [[known[name] for name in column] for column in COLUMNS],
+            "also": known["also"],
             "is_cut": len(memories) == parts.NEWEST,
             "newest": parts.NEWEST,
-            "week": parts.of_this_week(memories),
-            "acts": parts.acts_of_this_week(row),
-            "merges": parts.merges(row),
-            "waiting": parts.waiting(scope, row),
-            "duplicates": parts.duplicates(scope, memories),
-            "conversations": parts.conversations(row),
-            "features": parts.features(scope, row),
-            "exports": list(FORMATS),
+            "is_known": bool(memories),
+            "new": sum(memory.created_at >= since for memory in memories),
+            "changes": changes,
+            "merges": merges,
+            "names": names_of([c.actor for c in changes] + [m.merged_by for m in merges]),
+            "cases": parts.open_cases(scope, row),
+            "duplicates": parts.duplicates(index, memories),
+            "features": parts.sections_of(features),
             "reasons": REASONS,
-            "back": self.page_of(row),
+        }
+
+    def life(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        form = AsOfForm(request.GET)
+        at = form.asked
+        asked = request.GET.get("offset", "")
+        offset = min(int(asked), MOST) if asked.isascii() and asked.isdecimal() else 0
+        known = {name: request.GET.get(name, "") for name in form.fields}
+        earlier = urlencode({"show": "life", **known, "offset": str(offset + PAGE)})
+        return {
+            "life": life(self.scope(request, row), row, at, offset),
+            "form": form,
+            "at": at,
+            "offset": offset,
+            "earlier": f"?{earlier}",
+        }
+
+    def talks(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        return {
+            "conversations": parts.conversations(row, MOST_TALKS),
+            "served": parts.served(row),
+            "kept_days": search_counts.KEPT.days,
         }
 
     def do_rename(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
         before = {"name": row.name, "metadata": row.metadata}
         row.name, row.metadata = values["name"], values["metadata"]
         row.save(update_fields=["name", "metadata", "updated_at"])
-        self.audit(request, "change", row, before=before, after=values)
+        self.audit(request, "change", row, subject_id=row.pk, before=before, after=values)
         return "Changed."
 
     def do_merge(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:

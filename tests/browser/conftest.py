@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from bench.story import PASSWORD, Told, tell
+from tests.client_environments import node_modules_of
 from tests.live_server import wait_for
 
 LOOKS, PAUSE = 4, 0.1  # seconds
@@ -20,6 +22,15 @@ OVERFLOW = """document.fonts.ready.then(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth
 )"""
 REFUSED = "Content Security Policy"  # how Chromium tells that a page may not do what it tried
+AXE = Path(__file__).parent.parent / "axe"
+# A rule, the element, what is wrong with it.
+RUN = """async () => {
+    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+    const found = await axe.run({ runOnly: tags, resultTypes: ["violations"] });
+    return found.violations.flatMap((one) => one.nodes.map((node) =>
+        `${one.id} ${node.target.join(" ")} ${node.html.slice(0, 160)}`
+        + ` ${node.any.concat(node.all).map((each) => each.message).join(" ").slice(0, 160)}`));
+}"""
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-first-run",
@@ -120,3 +131,13 @@ def visit(browser: Browser, live_server: Any, told: Told) -> Iterator[Any]:
     assert wait_for(lambda: _is_quiet(others), PATIENCE)
     assert asked == {urlsplit(live_server.url).netloc}
     assert problems == []
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    return (node_modules_of(AXE) / "node_modules" / "axe-core" / "axe.min.js").read_text()
+
+
+def faults(visitor: Visitor, axe: str) -> list[str]:
+    visitor.whole().evaluate(axe)
+    return list(visitor.page.evaluate(RUN))

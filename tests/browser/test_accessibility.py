@@ -1,36 +1,14 @@
 """Every page keeps to WCAG 2.2 AA as far as axe can tell, in both themes and on a phone."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bench.story import Told
 from tests.admin_pages import pages, rows_of
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import faults
 from tests.browser.test_pages import LOOKS
-from tests.client_environments import node_modules_of
 from workspaces.models import User
-
-AXE = Path(__file__).parent.parent / "axe"
-# A rule, the element, what is wrong with it.
-RUN = """async () => {
-    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-    const found = await axe.run({ runOnly: tags, resultTypes: ["violations"] });
-    return found.violations.flatMap((one) => one.nodes.map((node) =>
-        `${one.id} ${node.target.join(" ")} ${node.html.slice(0, 160)}`
-        + ` ${node.any.concat(node.all).map((each) => each.message).join(" ").slice(0, 160)}`));
-}"""
-
-
-@pytest.fixture(scope="module")
-def axe() -> str:
-    return (node_modules_of(AXE) / "node_modules" / "axe-core" / "axe.min.js").read_text()
-
-
-def faults(visitor: Visitor, axe: str) -> list[str]:
-    visitor.whole().evaluate(axe)
-    return list(visitor.page.evaluate(RUN))
 
 
 @pytest.mark.parametrize("look", LOOKS)

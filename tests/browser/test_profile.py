@@ -5,8 +5,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from bench.story import Told
+from memories.features import manual
+from memories.features.manual import NewFeature
 from memories.models import Feature, Memory
 from memories.review import NewMemory, create
+from tests.browser.conftest import faults
+from tests.browser.test_pages import LOOKS
 from workspaces.models import Subject
 from workspaces.scope import ROLE_CAPABILITIES, Scope
 
@@ -55,7 +60,7 @@ def test_merge_tells_its_plan_asks_and_is_undone(visit: Any) -> None:
     shown = ada.reads()
     ada.presses("Merge")
     dialog = ada.page.locator("dialog[open]")
-    expect(dialog).to_contain_text("conversations")
+    expect(dialog).to_contain_text("1 conversation, ")
     dialog.get_by_label("Into").fill("countess")
     dialog.get_by_role("button", name="Merge").click()
 
@@ -70,32 +75,49 @@ def test_merge_tells_its_plan_asks_and_is_undone(visit: Any) -> None:
     assert shown.count("hiking") == ada.reads().count("hiking")
 
 
-def test_page_tells_all_that_is_known(visit: Any) -> None:
-    alan = visit("alan.turing")
+@pytest.mark.parametrize("look", LOOKS)
+def test_first_screen_timeline_and_searches_are_read(visit: Any, axe: str, look: str) -> None:
+    alan = visit("alan.turing", **LOOKS[look], reduced_motion="reduce")
     alan.opens(page_of("ada"))
-    heads = alan.page.locator("#content h2").all_inner_texts()
+    heads = alan.whole().locator("#content h2").all_inner_texts()
+    assert heads[:7] == [
+        "Who", "Now", "Instructions", "Preferences", "Plans", "Open cases",
+        "What changed this week",
+    ]  # fmt: skip
+    expect(alan.page.locator("#content")).to_contain_text("forgot as wrong")
+    assert (alan.fits(), faults(alan, axe)) == (True, [])
+    text = "Ada Lovelace prefers tea to coffee"
+    expect(alan.page.locator(".desk-known").get_by_text(text, exact=True)).to_have_count(1)
 
-    assert heads[0] == "Conflicts"
-    assert {"Preferences", "Profile", "This week", "Conversations"} <= set(heads)
-    tags = alan.page.locator(".desk-card", has_text="features").locator(".desk-strong")
-    assert set(tags.all_inner_texts()) >= {"choices", "likes"}
-    expect(alan.page.locator("#content")).to_contain_text("trip-planning")
-    expect(alan.page.locator("#content")).to_contain_text("edit by ada.lovelace")
+    alan.follows(alan.page.get_by_role("link", name="Timeline"))
+    over = alan.page.locator(".desk-life__entry", has_text="window seats")
+    expect(over).to_contain_text("replaced")
+    expect(over).to_contain_text("believed")
+    assert (alan.fits(), faults(alan, axe)) == (True, [])
+    alan.page.get_by_label("as we believed it on").fill("2001-01-01")
+    alan.presses("Show")
+    expect(alan.page.get_by_text("Nothing was believed then.")).to_be_visible()
+
+    alan.follows(alan.page.get_by_role("link", name="Conversations and searches"))
+    expect(alan.page.get_by_role("link", name="trip-planning")).to_be_visible()
+    assert (alan.fits(), faults(alan, axe)) == (True, [])
 
 
-def test_feature_is_corrected_and_ended_in_place(visit: Any) -> None:
+def test_feature_is_corrected_and_ended_in_place(visit: Any, told: Told) -> None:
+    scope = Scope(told.workspace.pk, "test", ROLE_CAPABILITIES["owner"])
+    manual.create(scope, "user:ada", NewFeature("leisure", "sport", "climbs", "boulders"))
     grace = visit("grace.hopper")
     grace.opens(page_of("ada"))
-    grace.page.get_by_label("Correct likes").focus()
+    grace.page.get_by_label("Correct climbs").focus()
     grace.page.keyboard.press("Enter")
-    grace.page.locator("details[open]").get_by_label("It is").fill("loves hiking at dusk")
+    grace.page.locator("details[open]").get_by_label("It is").fill("steep walls")
     grace.page.keyboard.press("Tab")
     grace.page.keyboard.press("Enter")
     expect(grace.page.get_by_text("Corrected: no machine changes it now.")).to_be_visible()
-    grace.page.get_by_label("End likes").click()
+    grace.page.get_by_label("End climbs").click()
     expect(grace.page.get_by_text("Ended.")).to_be_visible()
 
-    ended = Feature.objects.get(value="loves hiking at dusk")
+    ended = Feature.objects.get(value="steep walls")
     assert (ended.method, ended.ended_at is None) == ("manual", False)
 
 

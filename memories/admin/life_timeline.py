@@ -1,0 +1,137 @@
+"""Somebody's life as it is believed: each version of each memory, when it is true, and since when
+it is believed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from typing import Any
+
+from django import forms
+from django.db.models import Exists, OuterRef, Prefetch
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from memories.admin.memory_list import day_text, true_text
+from memories.admin.memory_timeline import SpanBar
+from memories.models import AsOf, FactType, Memory, MemoryPeriod, MemoryState
+from workspaces.models import Subject
+from workspaces.scope import Scope
+
+PAGE = 40
+THINNEST = 0.8  # percent of the axis that an instant takes
+Span = tuple[datetime | None, datetime | None]
+# Why a version is not believed any more; of one that is nothing is said.
+STATES = {
+    MemoryState.SUPERSEDED: gettext_noop("replaced"),
+    MemoryState.FORGOTTEN: gettext_noop("forgotten"),
+    MemoryState.HELD: gettext_noop("held back"),
+    MemoryState.EXPIRED: gettext_noop("expired"),
+}
+
+
+class AsOfForm(forms.Form):
+    """The two axes: a day on which it was true, and a day on which we believed it."""
+
+    true_on = forms.DateField(required=False)
+    believed_on = forms.DateField(required=False)
+
+    @property
+    def asked(self) -> AsOf:
+        """The ends of the days that are given; nonsense asks for nothing."""
+        self.is_valid()
+        days = (self.cleaned_data.get(name) for name in ("true_on", "believed_on"))
+        ends = [day and timezone.make_aware(datetime.combine(day, time.max)) for day in days]
+        return AsOf(valid_at=ends[0], known_at=ends[1])
+
+
+@dataclass(frozen=True, slots=True)
+class LifeEntry:
+    """A version of a memory; the words say of both axes what its bars show."""
+
+    memory: Memory
+    at: datetime
+    state: str
+    true: str
+    believed: str
+    true_bar: SpanBar
+    believed_bars: tuple[SpanBar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """A page of entries, what begins last first; `first` and `last` are the ends of the axis."""
+
+    entries: list[LifeEntry]
+    is_more: bool
+    first: datetime
+    last: datetime
+
+
+def life(scope: Scope, subject: Subject, at: AsOf, offset: int) -> Life:
+    """What was ever believed of somebody, or what was on a day, about a day."""
+    begins: Any = Coalesce("event_date", "valid_from", "created_at")
+    periods = MemoryPeriod.objects.order_by("from_at", "id")
+    rows = Memory.objects.visible_to(scope).filter(subject=subject)
+    if at.is_now:
+        rows = rows.filter(Exists(periods.filter(memory=OuterRef("pk"))))
+    else:
+        rows = rows.believed(scope.workspace_id, at)
+    rows = rows.annotate(begins=begins).order_by("-begins", "-pk")
+    found: list[Any] = list(
+        rows.prefetch_related(Prefetch("periods", periods))[offset : offset + PAGE + 1]
+    )
+    memories, now = found[:PAGE], timezone.now()
+    known = [each for memory in memories for each in _ends(memory)]
+    first, last = min([*known, now]), max([*known, now])
+    room = max((last - first) * 0.04, timedelta(days=1))  # what begins first is seen to begin
+    first, last = first - room, last + room
+    entries = []
+    for memory in memories:
+        own = [(each.from_at, each.until_at) for each in memory.periods.all()]
+        # What happens once is told by its day, not by since when it was said.
+        day = memory.event_date if memory.fact_type == FactType.EVENT else None
+        span = (day, day) if day else (memory.valid_from, memory.valid_until)
+        entries.append(
+            LifeEntry(
+                memory,
+                memory.begins,
+                "" if memory.is_live else _(STATES[memory.state]),
+                _("on %(day)s") % {"day": day_text(day)} if day else true_text(memory),
+                believed_text(own),
+                _bar(span, first, last),
+                tuple(_bar(span, first, last) for span in own),
+            )
+        )
+    return Life(entries, len(found) > PAGE, first, last)
+
+
+def believed_text(spans: Sequence[Span]) -> str:
+    """When it was believed, in words."""
+    words = []
+    for begin, end in spans:
+        if begin is None:
+            continue
+        if end is None:
+            words.append(_("since %(day)s") % {"day": day_text(begin)})
+        elif day_text(begin) == day_text(end):
+            words.append(_("on %(day)s") % {"day": day_text(begin)})
+        else:
+            words.append(f"{day_text(begin)} – {day_text(end)}")
+    return ", ".join(words)
+
+
+def _ends(memory: Any) -> list[datetime]:
+    own = [memory.event_date, memory.valid_from, memory.valid_until]
+    own += [at for each in memory.periods.all() for at in (each.from_at, each.until_at)]
+    return [at for at in own if at is not None]
+
+
+def _bar(span: Span, first: datetime, last: datetime) -> SpanBar:
+    begin, end = span
+    whole = (last - first).total_seconds() or 1.0
+    left = (begin - first).total_seconds() / whole * 100 if begin else 0.0
+    right = (end - first).total_seconds() / whole * 100 if end else 100.0
+    left = min(max(left, 0.0), 100.0 - THINNEST)
+    return SpanBar(round(left, 2), round(max(right - left, THINNEST), 2), "")
