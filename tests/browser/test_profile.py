@@ -105,7 +105,7 @@ def test_first_screen_timeline_and_searches_are_read(visit: Any, axe: str, look:
 
 def test_feature_is_corrected_and_ended_in_place(visit: Any, told: Told) -> None:
     scope = Scope(told.workspace.pk, "test", ROLE_CAPABILITIES["owner"])
-    manual.create(scope, "user:ada", NewFeature("leisure", "sport", "climbs", "boulders"))
+    manual.create(scope, "user:ada", NewFeature("identity", "habits", "climbs", "boulders"))
     grace = visit("grace.hopper")
     grace.opens(page_of("ada"))
     grace.page.get_by_label("Correct climbs").focus()
