@@ -56,14 +56,14 @@ def reserve(host: str, port: int) -> socket.socket:
 
 
 def answers(address: Address) -> bool:
-    """Whether a web process answers behind the front by now: it refuses who shows no key."""
+    """Whether a web process answers behind the front by now, with what a visitor is greeted by."""
     try:
-        urllib.request.urlopen(f"{address.url}/api/v1/workspaces", timeout=5).close()
+        urllib.request.urlopen(f"{address.url}/", timeout=5).close()
     except HTTPError as error:
-        return error.code == 401
+        return error.code < 500
     except (URLError, OSError):
-        pass
-    return False
+        return False
+    return True
 
 
 class Pulse:

@@ -184,7 +184,8 @@ class Command(BaseCommand):
         """By a process of its own, which reads and embeds: this one has no threads and stays
         small."""
         command = [sys.executable, "manage.py", "demo", "--json"]
-        env = {**os.environ, "MEMORY_DATA_DIR": str(settings.DATA_DIR)}
+        # What it decides on the way is the story's, and no news for the log.
+        env = {"LOG_LEVEL": "WARNING", **os.environ, "MEMORY_DATA_DIR": str(settings.DATA_DIR)}
         with StartStep("Example", sys.stdout):
             written = subprocess.check_output(command, cwd=settings.BASE_DIR, env=env)
         return tuple((each["idea"], each["path"]) for each in json.loads(written))
