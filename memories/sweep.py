@@ -29,6 +29,7 @@ from memories import (
     golden,
     ingest,
     leases,
+    long_jobs,
     outbox,
     resolve,
     search_counts,
@@ -203,6 +204,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     deliver.prune()
     breakers.prune()
     expired.prune()
+    long_jobs.tidy()
     over = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now())
     done.answers = expired.delete_some(over)
     done.blobs = blobs.sweep()

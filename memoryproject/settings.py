@@ -191,7 +191,7 @@ UNFOLD = {
         {"rel": "icon", "href": "/static/memoryproject/logo.svg", "type": "image/svg+xml"}
     ],
     "STYLES": ["/static/memoryproject/desk.css"],
-    "SCRIPTS": ["/static/memoryproject/desk.js", "/static/memoryproject/jump.js"],
+    "SCRIPTS": [f"/static/memoryproject/{name}.js" for name in ("desk", "jump", "work")],
     "SHOW_HISTORY": False,
     "SHOW_BACK_BUTTON": False,
     "BORDER_RADIUS": "6px",

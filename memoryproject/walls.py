@@ -52,6 +52,8 @@ HIDDEN = {
     "workspaces_serverkey": "digest",
     "workspaces_user": "password",
 }
+# Rows of the server among those of workspaces, for whoever sees everywhere and for nobody else.
+FOR_EVERYWHERE = {"memories_longjob"}
 # Tables without rows of a workspace, each with its reason.
 OPEN = {
     "auth_group": "unused by us; Django's",
@@ -86,7 +88,8 @@ class Wall:
 
     table: str
     visible: str
-    # Where it may be null: rows without it are the server's own, which everybody sees.
+    # Where it may be null: rows without it are the server's own, which everybody sees, those of
+    # FOR_EVERYWHERE excepted.
     nobodys: str = ""
 
     @property
@@ -103,7 +106,7 @@ def walls() -> tuple[Wall, ...]:
             found[model._meta.db_table] = Wall(
                 model._meta.db_table,
                 f"case when {ALL} or {condition} then true else false end",
-                next((str(f.column) for f in _owners(model) if f.null), ""),
+                next((str(f.column) for f in _owners(model) if _is_for_all(f)), ""),
             )
     return tuple(found[name] for name in sorted(found))
 
@@ -120,6 +123,11 @@ def _owners(model: type[models.Model]) -> "list[models.Field[Any, Any]]":
     return [f for f in fields if f.column == "workspace_id" or f.name == "workspace"]
 
 
+def _is_for_all(owner: "models.Field[Any, Any]") -> bool:
+    """Whether everybody sees the rows that name no workspace."""
+    return owner.null and owner.model._meta.db_table not in FOR_EVERYWHERE
+
+
 def _condition(model: type[models.Model]) -> str:
     """By the workspace's id, by its number in the index, or by the row that this one belongs to."""
     if model._meta.db_table in OPEN:
@@ -129,7 +137,7 @@ def _condition(model: type[models.Model]) -> str:
     for field in _owners(model):
         key: Any = field.target_field if isinstance(field, models.ForeignKey) else field
         ids = NUMBERS if isinstance(key, models.IntegerField) else IDS
-        nobodys = f"{field.column} is null or " if field.null else ""
+        nobodys = f"{field.column} is null or " if _is_for_all(field) else ""
         return f"{nobodys}{field.column} = any ({ids})"
     for field in model._meta.concrete_fields:
         owner: Any = field.related_model

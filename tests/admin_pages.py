@@ -20,6 +20,7 @@ from memories.models import (
     FeatureSet,
     IndexRepair,
     Intent,
+    LongJob,
     Memory,
     Miss,
     ModelPrice,
@@ -67,7 +68,7 @@ NOUNS = {model for model in site._registry if model._meta.app_label != "django_q
 # They answer no page: what is posted, fetched by a script, or leads away.
 NO_PAGES = {
     "login", "login_code", "logout", "search", "autocomplete", "jsi18n", "memories_review_act",
-    "memories_case_act", "memories_review", "memories_jump",
+    "memories_case_act", "memories_review", "memories_jump", "memories_running",
     "memories_unmask",
     "memories_pattern_trial", "memories_slot_trial", "memories_change_trial",
     "memories_workspacepattern_rehearsal", "memories_workspaceslot_rehearsal",
@@ -119,6 +120,9 @@ def rows_of(workspace: Workspace) -> list[Model]:
         Erasure.objects.create(
             workspace=workspace, kind="subject", target_id=subject.pk, requested_by=SECRET,
             state="failed", error=SECRET,
+        ),
+        LongJob.objects.create(
+            workspace=workspace, kind="import", total=9, unit="messages", requested_by=SECRET
         ),
     ]  # fmt: skip
 

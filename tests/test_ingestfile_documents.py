@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from memories.long_jobs import Stopped
 from memories.management import document_files
-from memories.management.progress import Stopped
 from memories.models import Document
 from tests.people import Person
 

@@ -95,7 +95,7 @@ PAGES_SERVING = {
 }  # fmt: skip
 PAGES_SILENT = {
     "memories.Breaker", "memories.Connection", "memories.Erasure", "memories.EvaluationRun",
-    "memories.IndexRepair", "memories.ModelPrice",
+    "memories.IndexRepair", "memories.LongJob", "memories.ModelPrice",
     "memories.Webhook", "memories.WebhookDelivery",
     "memories.WorkerBeat", "workspaces.Agent", "workspaces.ApiKey", "workspaces.Invitation",
     "workspaces.LoginAttempt", "workspaces.Membership", "workspaces.ServerKey", "workspaces.User",

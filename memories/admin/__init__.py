@@ -11,6 +11,7 @@ from memories.admin.erasure_admin import ErasureAdmin
 from memories.admin.fact_admin import FactAdmin
 from memories.admin.feature_set_admin import FeatureAdmin, FeatureSetAdmin
 from memories.admin.intent_admin import IntentAdmin
+from memories.admin.long_job_admin import LongJobAdmin
 from memories.admin.memory_admin import MemoryAdmin
 from memories.admin.miss_admin import MissAdmin
 from memories.admin.own_words_admin import WorkspaceChangeAdmin, WorkspaceSlotAdmin
@@ -36,6 +37,7 @@ from memories.models import (
     Feature,
     FeatureSet,
     Intent,
+    LongJob,
     Memory,
     MemorySession,
     Miss,
@@ -61,6 +63,7 @@ admin.site.register(Fact, FactAdmin)
 admin.site.register(Document, DocumentAdmin)
 admin.site.register(Connection, ConnectionAdmin)
 admin.site.register(Erasure, ErasureAdmin)
+admin.site.register(LongJob, LongJobAdmin)
 admin.site.register(Webhook, WebhookAdmin)
 admin.site.register(WebhookDelivery, WebhookDeliveryAdmin)
 admin.site.register(MemorySession, SessionAdmin)

@@ -9,9 +9,10 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from memories.admin.long_job_admin import jobs_of
 from memories.cases.inbox import RISKS, InboxFilter
 from memories.cases.inbox import waiting as waiting_rows
-from memories.models import Case, MemorySession
+from memories.models import Case, LongJob, MemorySession
 from workspaces.adminbase.access import access_of
 from workspaces.adminbase.list_admin import bounded_counts, count_text
 from workspaces.models import Capability
@@ -24,11 +25,13 @@ EVERYWHERE = "everywhere"  # needed where only those who see all workspaces may 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What needs a person, counted up to 99 and one more; `inbox` is all that the inbox lists."""
+    """What needs a person, counted up to 99 and one more; `inbox` is all that the inbox lists,
+    `work` what runs by itself."""
 
     decisions: int
     stuck: int
     inbox: int
+    work: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +212,10 @@ MENU = (
                 _("Who did what, and why."),
                 Capability.CURATE,
             ),
+            Tab(
+                _("Work"), "memories_longjob_changelist",
+                _("What takes long: imports, exports, backups, new vectors, repairs, erasures."),
+            ),
             Tab(_("Speed"), "memories_plots"),
             Tab(
                 _("Measured runs"), "memories_evaluationrun_changelist",
@@ -277,13 +284,15 @@ def waiting(request: HttpRequest) -> Waiting:
         failures = waiting_rows(
             lambda rows: access.limit(rows, "workspace"), InboxFilter(frozenset(RISKS))
         )
-        cases, sessions, *others = bounded_counts(
+        running = jobs_of(access) & LongJob.objects.running()
+        cases, sessions, work, *others = bounded_counts(
             access.limit(pending, "workspace"),
             access.limit(stuck, "workspace"),
+            running,
             *failures.values(),
             most=MOST_WAITING,
         )
-        known = Waiting(cases, sessions, cases + sum(others))
+        known = Waiting(cases, sessions, cases + sum(others), work)
         setattr(request, KEPT, known)
     return known
 
@@ -321,7 +330,11 @@ def place_of(request: HttpRequest) -> Place | None:
 def context(request: HttpRequest) -> dict[str, Any]:
     """Unfold's global callback: what breadcrumbs and titles are made of."""
     place = place_of(request)
-    return {"place": place, "is_tab": place is not None and request.path == place.link}
+    return {
+        "place": place,
+        "is_tab": place is not None and request.path == place.link,
+        "running_work": waiting(request).work if access_of(request).is_let_in else 0,
+    }
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from memories import leases, outbox
+from memories import leases, long_jobs, outbox
 from memories.erase import proof
 from memories.erase.erasure_plan import ErasureTarget, Kind, plan, rejections_of, target_again
 from memories.erase.legal_holds import refuse_held
@@ -28,11 +28,13 @@ from memories.erase.remove import (
 )
 from memories.index import statements, workspace_index
 from memories.leases import TakenOver
+from memories.long_jobs import JobRecorder, NewJob
 from memories.models import (
     Connection,
     Conversation,
     Erasure,
     IdempotentAnswer,
+    LongJob,
     Memory,
     MemoryScope,
     MemorySession,
@@ -110,6 +112,7 @@ BATCH = 50  # rows of one transaction; writers of the workspace wait as long as 
 AGAIN = timedelta(seconds=30)
 MAX_ATTEMPTS = 20
 LONGEST = 240.0  # seconds
+COUNTED = ("documents", "episodes", "facts", "memories")  # by which it is told how far it is
 
 CLAIM = f"""
 update memories_erasure
@@ -167,21 +170,40 @@ def run(
         return None
     row = Erasure(**claimed[0]._asdict())
     row._state.adding = False
-    until = time.monotonic() + seconds
+    with long_jobs.recorded(
+        NewJob(
+            LongJob.Kind.ERASURE, row.workspace_id, sum(row.plan.get(name, 0) for name in COUNTED),
+            by=row.requested_by, item=row.pk,
+        )
+    ) as job:  # fmt: skip
+        return _turn(row, job, time.monotonic() + seconds, advance)
+
+
+def _turn(
+    row: Erasure, job: JobRecorder, until: float, advance: Callable[[int], object] | None
+) -> Erasure | None:
     try:
         with leases.renewed(partial(held, row)) as work:
             for done in _steps(row):
                 work.advance()
+                job.advance(sum(done[name] for name in COUNTED))
                 if advance:
                     advance(sum(done.values()))
                 if time.monotonic() >= until:
                     row.attempts = 0  # a turn that was too short is no failure
+                    job.leave()
                     return _leave(row, "")
-            return _finish(row)
+            job.tell(row.removed)
+            ended = _finish(row)
+            if ended.error:
+                job.fail(ended.error)
+            return ended
     except IntegrityError:
         # Somebody wrote about it meanwhile: what came is taken away with the rest.
+        job.leave()
         return _leave(row, "the database refused a step, as when rows come in meanwhile")
     except TakenOver:
+        job.leave()
         return None
 
 

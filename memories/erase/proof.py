@@ -147,6 +147,7 @@ FREE = {
     "Blob": {"digest", "media_type"},
     "LegalHold": {"placed_by", "lifted_by"},
     "ChangeEvent": {"state"},
+    "LongJob": {"unit", "requested_by", "result", "error", "cancelled_by"},
     "Webhook": {"url", "events", "name", "nonce", "previous_nonce", "created_by"},
     "WebhookDelivery": {"kind", "item_state", "error"},
     "GoldenQuestion": {"layers", "memory_ids", "episode_ids", "created_by"},

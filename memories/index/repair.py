@@ -16,12 +16,13 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from memories import outbox
+from memories import long_jobs, outbox
 from memories.errors import ProviderError
 from memories.index import common_terms, rebuild, reembedding, statements, workspace_index
 from memories.index.rebuild import Rebuilt, alone
 from memories.index.row_marks import RULES_VERSION
-from memories.models import IndexRepair, Layer, WorkspaceIndex
+from memories.long_jobs import JobRecorder, NewJob
+from memories.models import IndexRepair, Layer, LongJob, WorkspaceIndex
 from memoryproject import crossings
 
 FIRST = uuid.UUID(int=0)
@@ -198,8 +199,12 @@ def run_all(until: float, report: Callable[[str], object]) -> None:
 
 def _go_on(row: IndexRepair, until: float) -> bool:
     """True when it has come to its end; a failure is noted and logged, and due again later."""
+    new = NewJob(LongJob.Kind.REPAIR, row.workspace_id, row.rows, item=row.workspace_id)
     try:
-        is_whole = _work(row, until)
+        with long_jobs.recorded(new) as job:
+            is_whole = _work(row, job, until)
+            if not is_whole:
+                job.leave()
     except Exception as error:
         log.exception("%s failed", row)
         pause = min(BACK_OFF * 2 ** min(row.attempts, 7), LONGEST_PAUSE)
@@ -219,15 +224,17 @@ def _claim(workspace_id: uuid.UUID) -> IndexRepair | None:
     return IndexRepair.objects.get(pk=workspace_id)
 
 
-def _work(row: IndexRepair, until: float) -> bool:
+def _work(row: IndexRepair, job: JobRecorder, until: float) -> bool:
     """Batch after batch; True when nothing is left. Stops where another process took over."""
     space = workspace_index.index_of(row.workspace_id)
     if row.rows is None:
         _save(row, rows=count_stale(space))
+        job.total = row.rows
     for layer in (layer for layer in rebuild.TABLE if layer >= row.layer):
         while ids := stale(space, layer, row.after):
             started = time.monotonic()
             repair(space, layer, ids)
+            job.advance(len(ids))
             now = time.monotonic()
             kept = _save(row, after=ids[-1], done=row.done + len(ids), attempts=0, error="",
                          seconds=row.seconds + now - started,

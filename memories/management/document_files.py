@@ -12,7 +12,7 @@ from memories.connectors.contract import is_readable
 from memories.documents import document_store
 from memories.documents.document_store import NewDocument
 from memories.errors import Conflict, Forbidden, Invalid
-from memories.management.progress import Stopped
+from memories.long_jobs import Stopped
 from workspaces.scope import Scope
 
 PART = 1 << 20

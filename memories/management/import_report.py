@@ -102,6 +102,13 @@ class Tally:
                 waits = "waits for the worker" if not session.is_final else session.state
                 self.problems[f"{waits}: {session.error}" if session.error else waits] += 1
 
+    def counts(self) -> dict[str, int]:
+        """In words, as the admin shows them."""
+        return {
+            "messages": self.messages, "stored": self.stored, "known": self.known,
+            "memories": self.created, "replaced": self.updated, "not stored": len(self.refused),
+        }  # fmt: skip
+
     def lines(self) -> Iterator[str]:
         yield f"{self.stored} messages stored, {self.known} were there already."
         yield (

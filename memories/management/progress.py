@@ -1,16 +1,20 @@
-"""How far a long command is: a bar where a person looks on, else a line every few seconds."""
+"""How far a long command is: a bar where a person looks on, else a line every few seconds; and the
+row that the admin shows."""
 
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FrameType, TracebackType
 from typing import Any, Protocol, Self, TextIO
 
 from django.core.management.base import CommandError
 from tqdm import tqdm
+
+from memories import long_jobs
+from memories.long_jobs import JobRecorder, NewJob, Stopped
 
 SECONDS_BETWEEN_LINES = 5.0
 STEP = 5.0  # seconds between two looks at whether to stop
@@ -93,21 +97,36 @@ def interruptible() -> Iterator[Interruption]:
             signal.signal(number, handler)
 
 
-class Stopped(Exception):
-    """Asked to stop, between two batches."""
-
-
+@dataclass(slots=True)
 class Steps:
     """To be called after each batch with its size; raises Stopped when a person wants an end."""
 
-    def __init__(self, asked: Interruption, shown: Progress) -> None:
-        self.asked, self.shown, self.done = asked, shown, 0
+    asked: Interruption
+    shown: Progress
+    job: JobRecorder
+    done: int = 0
+
+    @property
+    def is_end_asked(self) -> bool:
+        """By a key at the terminal, or in the admin."""
+        return self.asked.is_asked or self.job.is_cancel_asked
 
     def __call__(self, rows: int) -> None:
         self.done += rows
         self.shown.update(rows)
+        self.job.advance(rows)
         if self.asked.is_asked:
             raise Stopped
+
+
+@contextmanager
+def shown_job(asked: Interruption, new: NewJob) -> Iterator[Steps]:
+    """Work of a command, shown in its terminal and in the admin."""
+    with (
+        long_jobs.recorded(replace(new, by="shell")) as job,
+        progress(new.total or 0, new.unit, sys.stderr) as shown,
+    ):
+        yield Steps(asked, shown, job)
 
 
 class Open(Protocol):

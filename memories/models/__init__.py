@@ -48,6 +48,7 @@ from memories.models.index import (
     WorkspaceIndex,
 )
 from memories.models.intent import Intent
+from memories.models.long_job import LongJob
 from memories.models.masked_span import MaskedSpan
 from memories.models.memory import (
     Category,
@@ -156,6 +157,7 @@ __all__ = [
     "IndexRepair",
     "LIVE_SQL",
     "LargeLayer",
+    "LongJob",
     "LegalHold",
     "Layer",
     "Link",

@@ -66,6 +66,7 @@ NOT_EXPORTED = {
     "memories.Webhook": "its secret is made of this server's: make others there",
     "memories.WebhookDelivery": "what this server sent",
     "memories.FailureMark": "what members said of failures, and members stay behind",
+    "memories.LongJob": "how far work of this server was",
     "memories.Figure": "counts of what this server did",
     "memories.IdempotentAnswer": "answers to repeated requests of this server, kept for a day",
     "memories.WorkspaceImport": "how far an import has come",

@@ -22,6 +22,7 @@ ACTS = {
     "approve": _("approved"),
     "ask": _("asked about"),
     "assign": _("assigned"),
+    "cancel": _("cancelled"),
     "calibrate": _("measured a limit anew"),
     "change": _("changed"),
     "change_agent": _("changed an agent"),

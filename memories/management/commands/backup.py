@@ -1,7 +1,6 @@
 """The whole server into a folder, while it runs."""
 
 import json
-import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
@@ -10,8 +9,10 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import connection
 
+from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples
-from memories.management.progress import Steps, Stopped, interruptible, progress
+from memories.management.progress import interruptible, shown_job
+from memories.models import LongJob
 from memoryproject import backups
 from memoryproject.backups import BackupFault
 
@@ -44,9 +45,12 @@ class Command(CommandWithExamples):
                 rows = sum(backups.counts_of(cursor).values())
             done: dict[str, Any] = {"rows": rows, "dryRun": options["dry_run"]}
             if not options["dry_run"]:
-                with interruptible() as asked, progress(rows, "rows", sys.stderr) as shown:
-                    folder, manifest = backups.take(parent, Steps(asked, shown))
-                size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+                new = NewJob(LongJob.Kind.BACKUP, None, rows)
+                with interruptible() as asked, shown_job(asked, new) as steps:
+                    folder, manifest = backups.take(parent, steps)
+                    paths = [path for path in folder.rglob("*") if path.is_file()]
+                    size = sum(path.stat().st_size for path in paths)
+                    steps.job.tell({"folder": folder.name, "rows": manifest.rows, "bytes": size})
                 done |= {"folder": str(folder), "rows": manifest.rows, "bytes": size}
             # One that is still to come counts, too.
             left = (keep - 1 if options["dry_run"] else keep) if keep else None

@@ -1,7 +1,6 @@
 """Proof that truth and index agree."""
 
 import json
-import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
@@ -11,9 +10,10 @@ from django.core.management.base import CommandError
 from memories.errors import ProviderError
 from memories.index import check, configured_embedder, rebuild
 from memories.index.check import Agreement
+from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples, add_workspace, chosen_spaces
-from memories.management.progress import progress
-from memories.models import WorkspaceIndex
+from memories.management.progress import interruptible, shown_job
+from memories.models import LongJob, WorkspaceIndex
 from memories.providers import embedder_from
 
 
@@ -36,11 +36,16 @@ class Command(CommandWithExamples):
         found = {}
         try:
             for space in chosen_spaces(workspace):
-                with progress(rebuild.size(space), "rows", sys.stderr) as shown:
-                    agreement = check.check_index(space, shown.update)
+                new = NewJob(LongJob.Kind.CHECK, space.workspace_id, rebuild.size(space))
+                with interruptible() as asked, shown_job(asked, new) as steps:
+                    agreement = check.check_index(space, steps)
+                    wrong = sum(broken.number for broken in agreement.broken.values())
+                    steps.job.tell({"disagreements": wrong})
                 found[space.workspace.slug] = (space, agreement)
         except ProviderError as error:
             raise CommandError(f"The embedding model failed: {error}") from error
+        except Stopped:
+            raise CommandError("Stopped; nothing was changed.", returncode=130) from None
         if options["json"]:
             told = {slug: as_json(agreed) for slug, (_, agreed) in found.items()}
             self.stdout.write(json.dumps(told, indent=2, ensure_ascii=False))

@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import sys
 from argparse import ArgumentParser
 from contextlib import nullcontext
 from pathlib import Path
@@ -11,8 +10,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
-from memories.management.progress import Steps, Stopped, interruptible, progress
+from memories.management.progress import interruptible, shown_job
+from memories.models import LongJob
 from memories.transfer import export_workspace
 
 
@@ -66,12 +67,13 @@ class Command(CommandWithExamples):
     @staticmethod
     def _write(workspace: Any, draft: Path, packed: bool, total: int) -> int:
         opener = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with interruptible() as asked, progress(total, "rows", sys.stderr) as shown:
-            steps = Steps(asked, shown)
+        new = NewJob(LongJob.Kind.EXPORT, workspace.pk, total)
+        with interruptible() as asked, shown_job(asked, new) as steps:
             with os.fdopen(opener, "wb") as raw:
                 with gzip.GzipFile(fileobj=raw, mode="wb") if packed else nullcontext(raw) as out:
                     for line in export_workspace.export_workspace(workspace, steps):
                         out.write(line.encode() + b"\n")
                 raw.flush()
                 os.fsync(raw.fileno())
+            steps.job.tell({"rows": steps.done})
             return steps.done

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 import tempfile
 from argparse import ArgumentParser, ArgumentTypeError
 from collections import Counter
@@ -15,11 +14,12 @@ from django.core.management.base import CommandError
 
 from memories import erase
 from memories.errors import Conflict, ProviderError
+from memories.long_jobs import NewJob
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
 from memories.management.commands.ingestfile import Run, files_in
 from memories.management.import_report import Survey, Tally, survey
-from memories.management.progress import interruptible, progress, see_through
-from memories.models import Conversation, Episode, Erasure, MemorySession
+from memories.management.progress import interruptible, see_through, shown_job
+from memories.models import Conversation, Episode, Erasure, LongJob, MemorySession
 from memories.providers.memory_pull import HOMES, PullSource, pull
 from memories.transcripts import Transcript, read
 from memories.transcripts.read_file import LAYOUTS, layout
@@ -116,8 +116,9 @@ class Command(CommandWithExamples):
     ) -> Tally:
         usable = {path: each for path, each in surveys.items() if each.is_usable}
         total = sum(each.messages for each in usable.values())
-        with interruptible() as asked, progress(total, "memories", sys.stderr) as shown:
-            run = Run(scope, asked, shown)
+        new = NewJob(LongJob.Kind.IMPORT, scope.workspace_id, total, "memories")
+        with interruptible() as asked, shown_job(asked, new) as steps:
+            run = Run(scope, steps)
             for path in usable:
                 wish = ImportOptions(
                     user_id=options["user"],
@@ -127,11 +128,11 @@ class Command(CommandWithExamples):
                     metadata={"file": path.name, "import": batch},
                 )
                 for part in read(path, format_of(path)):
-                    if isinstance(part, Transcript) and not asked.is_asked:
+                    if isinstance(part, Transcript) and not run.tally.is_stopped:
                         thread = thread_of(batch, part.thread)
                         own = replace(wish, thread_id=thread, extract=extract_of(part))
                         run.store(part, own)
-        run.tally.is_stopped = asked.is_asked
+            run.keep_result()
         return run.tally
 
     def _report(

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import sys
 import uuid
 from argparse import ArgumentParser
 from pathlib import Path
@@ -12,9 +11,10 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from memories.errors import Invalid
+from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples
-from memories.management.progress import Steps, Stopped, interruptible, progress
-from memories.models import WorkspaceImport
+from memories.management.progress import interruptible, shown_job
+from memories.models import LongJob, WorkspaceImport
 from memories.transfer import import_workspace
 from memoryproject.postgres import visible
 
@@ -93,9 +93,12 @@ class Command(CommandWithExamples):
         row = import_workspace.begin(first, options["slug"])
         slug, state = row.header["workspace"]["slug"], "here already"
         if row.loaded_at is None:
-            with interruptible() as asked, progress(total, "rows", sys.stderr) as shown:
-                import_workspace.keep(row, lines, Steps(asked, shown))
-            import_workspace.load(row, "importworkspace")
+            # It is of no workspace: there is none before all of it is here.
+            new = NewJob(LongJob.Kind.IMPORT, None, total)
+            with interruptible() as asked, shown_job(asked, new) as steps:
+                import_workspace.keep(row, lines, steps)
+                loaded = import_workspace.load(row, "importworkspace")
+                steps.job.tell({"workspace": slug, "rows": sum(loaded.values())})
             state = "read"
         if row.finished_at is None:
             call_command("reindex", workspace=slug, stdout=self.stderr)

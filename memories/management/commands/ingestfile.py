@@ -1,7 +1,6 @@
 """Conversations and documents out of files, into a workspace."""
 
 import json
-import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -13,17 +12,12 @@ from django.core.management.base import CommandError
 
 from memories.documents.document_store import NewDocument
 from memories.errors import Conflict, Invalid, ProviderError
+from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples, one_workspace
 from memories.management.document_files import DocumentFile, document_files, hand_in_files
 from memories.management.import_report import Survey, Tally, survey
-from memories.management.progress import (
-    Interruption,
-    Progress,
-    Steps,
-    interruptible,
-    progress,
-)
-from memories.models import MemorySession
+from memories.management.progress import Steps, interruptible, shown_job
+from memories.models import LongJob, MemorySession
 from memories.transcripts import FORMATS, Transcript, read
 from memories.transfer.transcript_import import ImportOptions, import_transcript
 from workspaces.scope import Scope, worker_scope
@@ -38,8 +32,7 @@ class Run:
     """One run of the command, on its way through the transcripts."""
 
     scope: Scope
-    asked: Interruption
-    shown: Progress
+    steps: Steps
     tally: Tally = field(default_factory=Tally)
 
     def store(self, transcript: Transcript, wish: ImportOptions) -> None:
@@ -47,13 +40,18 @@ class Run:
         try:
             for batch in import_transcript(self.scope, transcript, wish):
                 self.tally.add(batch, transcript.thread)
-                self.shown.update(batch.messages)
-                if self.asked.is_asked:
-                    break
+                self.steps(batch.messages)
+        except Stopped:
+            self.tally.is_stopped = True
         except (Conflict, Invalid) as error:
             self.tally.refused.append(str(error))
         except ProviderError as error:
             raise CommandError(f"{error} The same command goes on from here.") from error
+
+    def keep_result(self) -> None:
+        self.steps.job.tell(self.tally.counts())
+        if self.tally.is_stopped:
+            self.steps.job.stop()
 
 
 class Command(CommandWithExamples):
@@ -122,8 +120,12 @@ class Command(CommandWithExamples):
             agent_id=options["agent"],
             extract="none" if options["extract"] == "none" else "auto",
         )  # fmt: skip
-        with interruptible() as asked, progress(len(files), "files", sys.stderr) as shown:
-            tally = hand_in_files(scope, files, unknown, Steps(asked, shown))
+        new = NewJob(LongJob.Kind.IMPORT, scope.workspace_id, len(files), "files")
+        with interruptible() as asked, shown_job(asked, new) as steps:
+            tally = hand_in_files(scope, files, unknown, steps)
+            steps.job.tell({"new": tally.new, "known": tally.unchanged})
+            if tally.is_stopped:
+                steps.job.stop()
         if options["json"]:
             self.stdout.write(json.dumps(asdict(tally)))
         else:
@@ -137,8 +139,9 @@ class Command(CommandWithExamples):
 
     def store(self, scope: Scope, surveys: list[Survey], options: dict[str, Any]) -> Tally:
         total = sum(found.messages for found in surveys)
-        with interruptible() as asked, progress(total, "messages", sys.stderr) as shown:
-            run = Run(scope, asked, shown)
+        new = NewJob(LongJob.Kind.IMPORT, scope.workspace_id, total, "messages")
+        with interruptible() as asked, shown_job(asked, new) as steps:
+            run = Run(scope, steps)
             for found in surveys:
                 # What has no time of its own was said when the file was written, at the
                 # latest.
@@ -153,9 +156,9 @@ class Command(CommandWithExamples):
                     metadata={"file": found.path.name},
                 )
                 for part in read(found.path, options["format"]):
-                    if isinstance(part, Transcript) and not asked.is_asked:
+                    if isinstance(part, Transcript) and not run.tally.is_stopped:
                         run.store(part, wish)
-        run.tally.is_stopped = asked.is_asked
+            run.keep_result()
         return run.tally
 
     def report(self, surveys: list[Survey], tally: Tally | None, *, as_json: bool) -> None:

@@ -1,15 +1,16 @@
 """Old rows that nothing stands on, out of the workspaces whose settings say so."""
 
 import json
-import sys
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from memories.erase import prune
+from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
-from memories.management.progress import Steps, Stopped, interruptible, progress
+from memories.management.progress import interruptible, shown_job
+from memories.models import LongJob
 from memoryproject.postgres import visible
 from workspaces.models import Workspace
 from workspaces.scope import worker_scope
@@ -43,10 +44,10 @@ class Command(CommandWithExamples):
             rows = prune.plan(scope)
             if options["yes"] and not options["dry_run"]:
                 try:
-                    with interruptible() as asked, progress(
-                        sum(rows.values()), "rows", sys.stderr
-                    ) as shown:  # fmt: skip
-                        rows = dict(prune.prune(scope, Steps(asked, shown)))
+                    new = NewJob(LongJob.Kind.PRUNE, workspace.pk, sum(rows.values()))
+                    with interruptible() as asked, shown_job(asked, new) as steps:
+                        rows = dict(prune.prune(scope, steps))
+                        steps.job.tell(rows)
                 except Stopped:
                     raise CommandError("Stopped; the rest is still there.", 130) from None
             done[workspace.slug] = rows

@@ -1,6 +1,5 @@
 """Vectors that are missing, or all of them under another embedding model."""
 
-import sys
 from argparse import ArgumentParser, BooleanOptionalAction
 from functools import partial
 from typing import Any
@@ -10,14 +9,15 @@ from django.core.management.base import CommandError
 from memories import golden
 from memories.errors import Conflict, ProviderError
 from memories.index import configured_embedder, due, reembedding
+from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import (
     CommandWithExamples,
     add_workspace,
     chosen_spaces,
     one_workspace,
 )
-from memories.management.progress import Interruption, Steps, Stopped, interruptible, progress
-from memories.models import DueVector, EmbeddingModel, WorkspaceIndex
+from memories.management.progress import Interruption, interruptible, shown_job
+from memories.models import DueVector, EmbeddingModel, LongJob, WorkspaceIndex
 from workspaces.scope import worker_scope
 
 
@@ -84,8 +84,9 @@ class Command(CommandWithExamples):
         """Bring a workspace under `target`, and fill what is missing."""
         name = space.workspace.slug
         future = reembedding.under(space, target)
-        with progress(reembedding.missing(future), "entries", sys.stderr) as shown:
-            advance = Steps(asked, shown)
+        total = reembedding.missing(future)
+        new = NewJob(LongJob.Kind.EMBEDDING, space.workspace_id, total, "entries")
+        with shown_job(asked, new) as advance:
             if target != space.embedding_model:
                 self.stdout.write(
                     f"{name}: from {_named(space.embedding_model)} to {_named(target)}"
@@ -105,7 +106,8 @@ class Command(CommandWithExamples):
                 due.fill_entries(space, list(rows.values_list("entry_id", flat=True)))
             else:
                 reembedding.fill(space, advance)
-        dropped = reembedding.drop_others(space) if drop_old else 0
+            dropped = reembedding.drop_others(space) if drop_old else 0
+            advance.job.tell({"entries": advance.done, "vectors of other models dropped": dropped})
         waiting = DueVector.objects.filter(workspace=space.number).count()
         self.stdout.write(
             f"{name}: {advance.done} entries embedded, {dropped} vectors of other models dropped,"

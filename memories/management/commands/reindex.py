@@ -1,6 +1,5 @@
 """The index, made anew from the truth."""
 
-import sys
 from argparse import ArgumentParser
 from typing import Any
 
@@ -8,9 +7,10 @@ from django.core.management.base import CommandError
 
 from memories.errors import ProviderError
 from memories.index import common_terms, rebuild, reembedding, segments
+from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples, add_workspace, chosen_spaces
-from memories.management.progress import Interruption, Steps, Stopped, interruptible, progress
-from memories.models import WorkspaceIndex
+from memories.management.progress import Interruption, interruptible, shown_job
+from memories.models import LongJob, WorkspaceIndex
 
 
 class Command(CommandWithExamples):
@@ -43,14 +43,20 @@ class Command(CommandWithExamples):
                 ) from None
 
     def rebuild(self, space: WorkspaceIndex, asked: Interruption) -> None:
-        with progress(rebuild.size(space), "rows", sys.stderr) as shown:
-            done = rebuild.rebuild(space, Steps(asked, shown))
-        common_terms.count_in(space)
+        with shown_job(
+            asked, NewJob(LongJob.Kind.REINDEX, space.workspace_id, rebuild.size(space))
+        ) as steps:
+            done = rebuild.rebuild(space, steps)
+            common_terms.count_in(space)
+            steps.job.tell({"added": done.added, "changed": done.changed, "removed": done.removed})
         name = space.workspace.slug
         self.stdout.write(
             f"{name}: {done.added} entries added, {done.changed} changed, {done.removed} removed"
         )
         made = reembedding.make(space, done.incomplete)
-        with progress(reembedding.missing(space), "entries", sys.stderr) as shown:
-            made += reembedding.fill(space, Steps(asked, shown))
+        if missing := reembedding.missing(space):
+            new = NewJob(LongJob.Kind.EMBEDDING, space.workspace_id, missing, "entries")
+            with shown_job(asked, new) as steps:
+                made += reembedding.fill(space, steps)
+                steps.job.tell({"entries": steps.done})
         self.stdout.write(f"{name}: vectors of {made} entries made")

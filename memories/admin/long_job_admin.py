@@ -1,0 +1,174 @@
+"""Long work in the browser: how far it is, an end where it is safe, and what came of it."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Model, Q, QuerySet
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.translation import gettext as text
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+
+from memories import long_jobs
+from memories.admin.memory_rows import MemoryRowAdmin, one_line
+from memories.models import LongJob
+from workspaces.adminbase.access import Access, access_of
+from workspaces.adminbase.actors import name_of
+from workspaces.adminbase.list_admin import AdminPage, Empty, display
+from workspaces.adminbase.row_admin import Verb
+from workspaces.adminbase.scoped_admin import DayFilter
+from workspaces.models import Capability
+
+MOST_SHOWN = 20
+LATELY = timedelta(seconds=20)  # what ended is told by a page that is open for so long
+MINUTE, HOUR = 60, 3600  # seconds
+CANCEL = Verb(
+    "cancel", "Cancel", "stop_circle", "danger",
+    "It ends after what it is at just now. What is done until then stays.",
+    capability=Capability.ADMIN,
+)  # fmt: skip
+
+
+def jobs_of(access: Access) -> QuerySet[LongJob]:
+    """What a person may know of; erasures are for who administers, as their certificates are."""
+    rows = LongJob.objects.all()
+    others = access.limit(rows.exclude(kind=LongJob.Kind.ERASURE), "workspace")
+    return others | access.limit(
+        rows.filter(kind=LongJob.Kind.ERASURE), "workspace", Capability.ADMIN
+    )
+
+
+def pace(job: LongJob) -> str:
+    """How far it is, how fast, and how long it takes yet: `120 of 300 rows, 4 a second, 45 s left`;
+    of what is over how many."""
+    total = job.total if job.total != job.done else None
+    far = f"{job.done:,}" if total is None else f"{job.done:,} {text('of')} {total:,}"
+    parts = [f"{far} {text(job.unit)}"]
+    if job.is_live and job.rate:
+        number, span = (job.rate, text("a second"))
+        if job.rate < 1:
+            number, span = (job.rate * MINUTE, text("a minute"))
+        parts.append(f"{number:,.0f} {span}")
+        if job.seconds_left is not None:
+            parts.append(text("%(time)s left") % {"time": span_text(job.seconds_left)})
+    return ", ".join(parts)
+
+
+def span_text(seconds: float) -> str:
+    if seconds < 2 * MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < 2 * HOUR:
+        return f"{seconds / MINUTE:.0f} min"
+    return f"{seconds / HOUR:.0f} h"
+
+
+def state_text(job: LongJob) -> str:
+    if job.state != LongJob.State.RUNNING:
+        return str(job.get_state_display())
+    if not job.is_live:
+        return text("silent")
+    return text("ending") if job.cancelled_by else text("running")
+
+
+class RunningPage(AdminPage):
+    """What runs now, or ended just now, of what the person may see; as JSON for the corner of
+    every page."""
+
+    path, name, title = "running/", "memories_running", "Work"
+    model_admin: "LongJobAdmin"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        ended = Q(finished_at__gt=timezone.now() - LATELY)
+        live = Q(pk__in=LongJob.objects.running().values("pk"))
+        rows = jobs_of(self.access).filter(live | ended).select_related("workspace")
+        jobs = [
+            {
+                "id": str(job.pk),
+                "title": f"{job} ({job.workspace})" if self.names_workspace(job) else str(job),
+                "running": job.is_live,
+                "state": state_text(job),
+                "share": job.share,
+                "note": pace(job) if job.is_live else one_line(job.error or pace(job)),
+                "url": self.model_admin.page_of(job),
+            }
+            for job in rows.order_by("-id")[:MOST_SHOWN]
+        ]
+        return JsonResponse({"jobs": jobs}, headers={"Cache-Control": "no-store"})
+
+    def names_workspace(self, job: LongJob) -> bool:
+        return self.access.is_of_many and job.workspace is not None
+
+
+class LongJobAdmin(MemoryRowAdmin):
+    write_capability = Capability.ADMIN
+    pages = (RunningPage,)
+    list_display = ("work", "state_label", "far", "by", "created_at", "finished_at", "outcome")
+    list_select_related = ("workspace",)
+    list_filter = (("state", ChoicesDropdownFilter), ("kind", ChoicesDropdownFilter), DayFilter)
+    actor_field = "requested_by"
+    page_template = "admin/memories/long_job.html"
+    verbs = (CANCEL,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return jobs_of(access_of(request)).order_by(*self.ordering)
+
+    @display(description="work")
+    def work(self, job: LongJob) -> str:
+        return str(job)
+
+    @display(
+        description="state",
+        label={"done": "success", "running": "info", "failed": "danger", "silent": "warning",
+               "ending": "warning"},
+    )  # fmt: skip
+    def state_label(self, job: LongJob) -> str:
+        return state_text(job)
+
+    @display(description="how far")
+    def far(self, job: LongJob) -> str:
+        if not job.is_live:
+            return pace(job)
+        value = "" if job.share is None else f"{job.share}"
+        return format_html(
+            '<span class="desk-work-far" data-job="{}"><progress max="100" aria-label="{}"{}>'
+            '</progress> <span class="desk-small" data-note>{}</span></span>',
+            job.pk, str(job), format_html(' value="{}"', value) if value else "", pace(job),
+        )  # fmt: skip
+
+    @display(description="what came of it")
+    def outcome(self, job: LongJob) -> str:
+        return one_line(job.error or counts_text(job), 90)
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        return row.is_live and row.may_be_cancelled
+
+    def do_cancel(self, request: HttpRequest, row: Model, values: dict[str, Any]) -> str:
+        assert isinstance(row, LongJob)
+        long_jobs.cancel(self.scope(request, row), row)
+        return text("It ends after what it is at just now.")
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        return {
+            "by": name_of(row.requested_by),
+            "cancelled_by": name_of(row.cancelled_by) if row.cancelled_by else "",
+            "state": state_text(row),
+            "pace": pace(row),
+            "took": span_text(row.seconds),
+        }
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty(
+            text("Nothing long was done yet"),
+            text("Imports, exports, backups, new vectors, repairs and erasures are shown here while"
+                 " they run, and 90 days longer."),
+        )  # fmt: skip
+
+
+def counts_text(job: LongJob) -> str:
+    """`48 stored, 2 known`."""
+    return ", ".join(
+        f"{number:,} {name}" if isinstance(number, int) else f"{name}: {number}"
+        for name, number in job.result.items()
+        if number
+    )

@@ -1,0 +1,180 @@
+"""Long work shows itself: a row says how far it is (`LongJob`), and whether somebody wants an end.
+
+Whoever works calls `advance` after each batch. A thread beside it writes the row about once a
+second, by a connection of its own: nothing of it waits for the work's transactions or holds one up.
+So a row that nobody writes any more is that of a process that is dead."""
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.core.management.base import CommandError
+from django.db import Error, connection, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from memories.errors import Conflict, ProviderError
+from memories.models import LongJob
+from memoryproject import crossings
+from memoryproject.backups import BackupFault
+from memoryproject.postgres import visible
+from workspaces.expired import delete_some
+from workspaces.models import AuditEntry
+from workspaces.scope import Scope
+
+State = LongJob.State
+EVERY = 1.0  # seconds between two writes
+KEPT = timedelta(days=90)
+GONE = "Its process ended before it was through. What was done until then stays."
+LONGEST = 300  # characters of an error
+
+log = logging.getLogger(__name__)
+
+
+class Stopped(Exception):
+    """Asked to stop, between two batches."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """What is begun; the fields are those of `LongJob`. One with an `item` goes on with the row
+    that an earlier turn has left or failed at."""
+
+    kind: LongJob.Kind
+    workspace_id: uuid.UUID | None
+    total: int | None
+    unit: str = "rows"
+    by: str = "worker"
+    item: uuid.UUID | None = None
+
+
+class JobRecorder:
+    """What the work says of itself: to be told by its own thread, and written by another."""
+
+    def __init__(self, row: LongJob) -> None:
+        self.row, self.done, self.total = row, row.done, row.total
+        self.result: dict[str, int | str] = dict(row.result)
+        self.is_cancel_asked = False
+        self.outcome: tuple[str, str] = (State.DONE, "")
+        self._began = time.monotonic()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._keep_writing, name="long job", daemon=True)
+
+    def advance(self, number: int) -> None:
+        """So many more are done. Raises Stopped where an end was asked for."""
+        self.done += number
+        if self.is_cancel_asked:
+            raise Stopped
+
+    def tell(self, counts: Mapping[str, int | str]) -> None:
+        """What came of it, by words that people read; kept."""
+        self.result |= counts
+
+    def stop(self) -> None:
+        """It ends before it is through, because somebody asked for it."""
+        self.outcome = (State.CANCELLED, "")
+
+    def fail(self, why: str) -> None:
+        self.outcome = (State.FAILED, why[:LONGEST])
+
+    def leave(self) -> None:
+        """The turn is over and the work is not."""
+        self.outcome = (State.RUNNING, "")
+
+    def _keep_writing(self) -> None:
+        while not self._over.wait(EVERY):
+            try:
+                self._write(State.RUNNING, "")
+            except Error as error:  # the work goes on without it
+                log.warning("How far long work is was not written, and is tried again: %s", error)
+                connection.close()
+        connection.close()
+
+    def _write(self, state: str, error: str) -> None:
+        if self.total is not None:
+            self.total = max(self.total, self.done)
+        now = timezone.now()
+        with _seen(self.row.workspace_id):
+            rows = LongJob.objects.filter(pk=self.row.pk)
+            rows.update(
+                done=self.done, total=self.total, result=self.result, state=state, error=error,
+                seconds=self.row.seconds + time.monotonic() - self._began, updated_at=now,
+                finished_at=None if state == State.RUNNING else now,
+            )  # fmt: skip
+            self.is_cancel_asked = rows.exclude(cancelled_by="").exists()
+
+
+@contextmanager
+def recorded(new: NewJob) -> Iterator[JobRecorder]:
+    """Inside, the work shows itself; afterwards its row says what came of it."""
+    job = JobRecorder(_begin(new))
+    job._thread.start()
+    try:
+        yield job
+    except Stopped:
+        job.stop()
+        raise
+    except BaseException as error:
+        job.fail(_words_of(error))
+        raise
+    finally:
+        job._over.set()
+        job._thread.join()
+        job._write(*job.outcome)
+
+
+def _begin(new: NewJob) -> LongJob:
+    with _seen(new.workspace_id):
+        if new.item is not None:
+            earlier = LongJob.objects.filter(kind=new.kind, item=new.item).first()
+            if earlier and earlier.state in (State.RUNNING, State.FAILED):
+                return earlier
+        return LongJob.objects.create(
+            kind=new.kind, workspace_id=new.workspace_id, item=new.item, unit=new.unit,
+            total=new.total, requested_by=new.by,
+        )  # fmt: skip
+
+
+def _seen(workspace_id: uuid.UUID | None) -> AbstractContextManager[None]:
+    return crossings.everywhere() if workspace_id is None else visible.only(workspace_id)
+
+
+def _words_of(error: BaseException) -> str:
+    """Without words of rows, which the text of a foreign error may quote."""
+    if isinstance(error, ProviderError):
+        return error.own_words
+    if isinstance(error, CommandError | BackupFault):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    if isinstance(error, KeyboardInterrupt | SystemExit):
+        return "It was interrupted."
+    return f"It failed ({type(error).__name__}); the log of the server says more."
+
+
+def cancel(scope: Scope, job: LongJob) -> None:
+    """Ask for an end between two batches. Raises Conflict where it is over, or must not be left
+    half done."""
+    with transaction.atomic():
+        rows = LongJob.objects.running().filter(pk=job.pk, workspace=scope.workspace_id)
+        mine = rows.filter(cancelled_by="").exclude(kind__in=LongJob.SEEN_THROUGH)
+        if not mine.update(cancelled_by=scope.actor):
+            raise Conflict("It is over, or cannot be cancelled.")
+        if scope.workspace_id is not None:
+            AuditEntry.line(scope.workspace_id, scope.actor, "cancel", job).save()
+
+
+def tidy() -> int:
+    """Give up what dead processes were at, and forget what ended long ago; how many were given
+    up."""
+    now, silent = timezone.now(), LongJob.SILENT
+    rows = LongJob.objects.filter(state=State.RUNNING)
+    dead = rows.exclude(updated_at__gt=now - silent, updated_at__lt=now + silent)
+    given_up = dead.update(state=State.FAILED, error=GONE, finished_at=F("updated_at"))
+    delete_some(LongJob.objects.filter(finished_at__lt=now - KEPT))
+    return given_up
