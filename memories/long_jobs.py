@@ -125,7 +125,10 @@ def recorded(new: NewJob) -> Iterator[JobRecorder]:
     finally:
         job._over.set()
         job._thread.join()
-        job._write(*job.outcome)
+        try:
+            job._write(*job.outcome)
+        except Error as error:  # what was done is done, or has an error of its own
+            log.warning("What came of long work was not written: %s", error)
 
 
 def _begin(new: NewJob) -> LongJob:

@@ -1,4 +1,4 @@
-"""Long work in the browser: whose it is, who may end it, and what the corner of every page hears."""
+"""Long work in the browser: whose it is, who may end it, what the corner of every page hears."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def test_what_came_of_it_stays(workspace: Workspace) -> None:
     over(workspace, result={"stored": 48, "known": 2})
     over(workspace, State.FAILED, error="No space left on device")
     html = member(workspace).sees(list_of(LongJob))
-    assert "48 stored, 2 known" in html
+    assert "2 known, 48 stored" in html
     assert "No space left on device" in html
 
 

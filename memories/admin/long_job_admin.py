@@ -166,7 +166,7 @@ class LongJobAdmin(MemoryRowAdmin):
 
 
 def counts_text(job: LongJob) -> str:
-    """`48 stored, 2 known`."""
+    """`2 known, 48 stored`."""
     return ", ".join(
         f"{number:,} {name}" if isinstance(number, int) else f"{name}: {number}"
         for name, number in job.result.items()
