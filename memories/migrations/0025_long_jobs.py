@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memories', '0023_inbox'),
+        ('memories', '0024_document_origin'),
         ('workspaces', '0005_views_of_members'),
     ]
 
