@@ -108,6 +108,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "workspaces.middleware.AuthenticationMiddleware",
     "workspaces.time_zones.TimeZoneMiddleware",
+    "workspaces.middleware.LookedAtMiddleware",
     "workspaces.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]

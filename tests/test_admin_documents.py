@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from memories import ingest
 from memories.documents import pipeline
-from memories.models import Document
+from memories.models import Document, Memory, Revision
 from tests.desk import list_of, member, messages_of, page_of
 from tests.documents import hand_in, zipped
 from tests.people import Person
@@ -49,3 +50,22 @@ def test_what_was_read_is_read_anew_by_a_button(alice: Person) -> None:
     assert pipeline.due() == [document.pk]
     viewer = member(alice.workspace, "viewer")
     assert "/do/reprocess/" not in viewer.sees(page_of(document))
+
+
+def test_what_was_learned_from_a_document_is_one_click_away_to_be_forgotten(
+    alice: Person, mallory: Person
+) -> None:
+    said = "Every deployment must pass the smoke test."
+    document = hand_in(alice, said, filename="rules.md", user_id="mara")
+    revision = Revision.objects.get(document=document)
+    assert revision.session_id is not None
+    ingest.run(revision.session_id)
+    alice.tell("Figs are kept in the attic.", user_id="mara")
+    desk = member(alice.workspace)
+    address = f"{list_of(Memory)}?document={document.pk}"
+    assert address in desk.sees(page_of(document))
+    listed = desk.sees(address)
+    assert "smoke test" in listed
+    assert "attic" not in listed
+    assert "smoke test" not in member(mallory.workspace).sees(address)
+    assert "attic" in desk.sees(f"{list_of(Memory)}?document=none")

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import pytest
+from django.urls import reverse
 from django.utils import timezone
 
 from memories.models import (
@@ -11,9 +13,10 @@ from memories.models import (
     Rejection,
     Supersession,
 )
-from tests.desk import list_of, member, messages_of, page_of
+from tests.desk import list_of, member, messages_of, page_of, superuser
 from tests.factories import (
     AgentFactory,
+    ApiKeyFactory,
     ConversationFactory,
     EpisodeFactory,
     FactFactory,
@@ -21,6 +24,7 @@ from tests.factories import (
     RejectionFactory,
     SessionFactory,
     SupersessionFactory,
+    WorkspaceFactory,
     chain_of,
     evidence,
 )
@@ -450,3 +454,40 @@ def test_nothing_remembered_is_changed_or_added_by_a_form(workspace: Workspace) 
     assert Memory.objects.get().content == "Prefers tea"
     assert alice.status(list_of(Memory) + "add/") == 403
     assert alice.status(page_of(memory).replace("/change/", "/delete/")) == 403
+
+
+def test_page_tells_who_can_read_it(workspace: Workspace) -> None:
+    writer, mate = (AgentFactory(workspace=workspace, team="north") for _ in range(2))
+    other = AgentFactory(workspace=workspace)
+    memory = MemoryFactory(workspace=workspace, agent=writer, visibility="team")
+    names = {
+        writer: "of the writer",
+        mate: "of the mate",
+        other: "of another",
+        None: "of all",
+    }
+    for agent, name in names.items():
+        ApiKeyFactory(workspace=workspace, agent=agent, name=name)
+    ApiKeyFactory(workspace=workspace, name="revoked", revoked_at=timezone.now())
+    ApiKeyFactory(workspace=workspace, name="for writing", capabilities=["write"])
+    ApiKeyFactory(workspace=workspace, name="of somebody else", limited_to_subjects=True)
+    shown = member(workspace).sees(page_of(memory))
+    assert "the agents of its agent&#x27;s team" in shown
+    for name in ("of the writer", "of the mate", "of all"):
+        assert name in shown
+    for name in ("of another", "revoked", "for writing", "of somebody else"):
+        assert name not in shown
+    assert "of the writer" not in member(workspace, Role.EDITOR).sees(page_of(memory))
+
+
+@pytest.mark.django_db
+def test_a_page_that_names_no_workspace_is_about_the_one_looked_at_last() -> None:
+    desk = superuser()
+    first, second = WorkspaceFactory(name="Alder"), WorkspaceFactory(name="Birch")
+    rules, search = reverse("admin:memories_rules"), reverse("admin:memories_search")
+    assert desk.client.get(rules).context["workspace"] == first
+    desk.sees(page_of(MemoryFactory(workspace=second)))
+    assert desk.client.get(rules).context["workspace"] == second
+    assert f'value="{second.slug}" selected' in desk.sees(search)
+    desk.sees(search, workspace=first.slug)
+    assert desk.client.get(rules).context["workspace"] == first

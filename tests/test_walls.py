@@ -189,6 +189,22 @@ def test_what_is_visible_changes_with_its_block_in_and_outside_of_transactions(
 
 
 @pytest.mark.django_db(transaction=True)
+def test_what_is_read_piece_by_piece_is_visible_in_and_outside_of_transactions(
+    alice: Person, mallory: Person, both: None
+):
+    with ordinary_role():
+        for in_one in (False, True):
+            if in_one:
+                transaction.set_autocommit(False)
+            with visible.only(alice.workspace.pk):
+                read = list(Memory.objects.iterator(chunk_size=1))
+            if in_one:
+                connection.rollback()
+                transaction.set_autocommit(True)
+            assert [memory.content for memory in read] == ["Plums are kept in the cellar."]
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_savepoint_that_is_rolled_back_takes_nothing_away_from_sight(
     alice: Person, mallory: Person, both: None
 ):

@@ -33,6 +33,7 @@ LONGEST_PATH = 200
 # Where keys ask: ours, and those of other servers' clients.
 API = ("/api/v1/", "/v1/", "/v2/", "/v3/", "/v4/", "/api/v2/")
 SEEN_AT = "seen_at"
+LOOKED_AT = "looked_at"  # a cookie, and of a request what becomes it
 WRITTEN_TIMES = 24  # in the time after which a session ends
 
 ADMIN, REDOC = "/admin/", "/api/redoc"
@@ -176,6 +177,23 @@ def shown(parts: Iterable[bytes], setting: str) -> Iterator[bytes]:
 
 class MessageMiddleware(PastKeys, messages.MessageMiddleware):
     pass
+
+
+class LookedAtMiddleware:
+    """Keeps in a cookie which workspace a page was about."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        now = getattr(request, LOOKED_AT, "")
+        if now and now != request.COOKIES.get(LOOKED_AT):
+            secure = settings.SESSION_COOKIE_SECURE
+            response.set_cookie(
+                LOOKED_AT, now, path=ADMIN, secure=secure, httponly=True, samesite="Lax"
+            )
+        return response
 
 
 class PageHeadersMiddleware:

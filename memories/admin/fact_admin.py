@@ -62,7 +62,7 @@ class RepeatsPage(AdminPage):
     template_name = "admin/memories/repeats.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        first = self.access.workspaces().order_by("name").first()
+        first = self.access.usual_workspace()
         asked = {"workspace": first.slug if first else "", "category": "", "agents": "1"}
         form = RepeatsForm(self.access, asked | self.request.GET.dict())
         rows: list[Repeat] = []

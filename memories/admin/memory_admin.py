@@ -1,10 +1,14 @@
 """Memories: what is believed, with the whole chain in view."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from typing import Any
 
 from django import forms
+from django.db.models import Count, F
 from django.http import HttpRequest, QueryDict
+from django.utils import timezone
+from django.utils.translation import gettext_lazy
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
@@ -19,10 +23,11 @@ from memories.admin.memory_rows import as_typed, ingest_hint
 from memories.admin.memory_timeline import chain_as_of, timeline
 from memories.admin.policy_page import VisibilityPage
 from memories.admin.search_page import SearchPage, WhyNotPage
-from memories.models import Category, Memory, Supersession, Visibility, versions_of
+from memories.models import Category, Memory, Supersession, Visibility, seen_by, versions_of
 from workspaces.adminbase.list_admin import Empty
 from workspaces.adminbase.row_admin import Button, Verb
-from workspaces.models import Capability
+from workspaces.models import ApiKey, Capability
+from workspaces.scope import Scope
 from workspaces.time_zones import day_of
 
 REASONS = {
@@ -45,6 +50,39 @@ def day_begins(day: date | None) -> datetime | None:
 
 def day_input() -> Any:
     return UnfoldAdminTextInputWidget(attrs={"type": "date"})
+
+
+# By visibility, and whether an agent wrote it.
+SEEN_BY = {
+    ("private", True): gettext_lazy("only the agent that wrote it"),
+    ("private", False): gettext_lazy("no agent, only keys of the whole workspace"),
+    ("team", True): gettext_lazy("the agents of its agent's team"),
+    ("team", False): gettext_lazy("the agents without a team"),
+    ("global", True): gettext_lazy("every agent of the workspace"),
+    ("global", False): gettext_lazy("every agent of the workspace"),
+}
+MOST_READERS = 20
+
+
+def readers(row: Memory) -> list[ApiKey]:
+    """The keys that can read a memory now, the last used first."""
+    live = ApiKey.objects.filter(workspace=row.workspace_id, revoked_at=None)
+    live = live.exclude(expires_at__lte=timezone.now())
+    live = live.filter(capabilities__contains=[Capability.READ]).select_related("agent")
+    keys = list(
+        live.prefetch_related("subjects").order_by(F("last_used_at").desc(nulls_last=True), "-pk")[
+            :MOST_READERS
+        ]
+    )
+    whole = Scope(row.workspace_id, "", frozenset({Capability.READ}))
+    asked: dict[str, Any] = {}
+    for place, key in enumerate(keys):
+        scope = whole if key.agent is None else whole.as_agent(key.agent)
+        if key.limited_to_subjects:
+            scope = replace(scope, subject_ids=tuple(each.pk for each in key.subjects.all()))
+        asked[f"key_{place}"] = Count("pk", filter=seen_by(scope))
+    sees = Memory.objects.filter(pk=row.pk).aggregate(**asked) if asked else {}
+    return [key for place, key in enumerate(keys) if sees[f"key_{place}"]]
 
 
 class ForgetForm(forms.Form):
@@ -215,6 +253,8 @@ class MemoryAdmin(MemoryList):
             "undo": undo,
             "back": self.page_of(row),
             "may_curate": self.may(request, Capability.CURATE, row),
+            "seen_by": SEEN_BY[row.visibility, row.agent_id is not None],
+            "readers": readers(row) if self.may(request, Capability.ADMIN, row) else None,
         }
 
     def do_correct(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:

@@ -16,8 +16,10 @@ from django.utils import timezone
 from django.utils.dateformat import format as format_date
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
+from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 
 from memories.admin.memory_rows import MemoryRowAdmin, one_line
 from memories.admin.memory_timeline import timeline
@@ -34,6 +36,7 @@ from memories.models import (
 from workspaces.adminbase.list_admin import csv_lines, display
 from workspaces.adminbase.list_views import ListView
 from workspaces.adminbase.scoped_admin import DayFilter, PickFilter, StateFilter
+from workspaces.auth import as_uuid
 from workspaces.models import Capability
 from workspaces.time_zones import day_of
 
@@ -120,6 +123,24 @@ class TrueFilter(StateFilter):
         return queryset.filter(wanted[self.value()])
 
 
+class DocumentFilter(DropdownFilter):
+    """What stands on a document, whose page leads here; not to be chosen among the filters."""
+
+    title = "document"
+    parameter_name = "document"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        asked = request.GET.get(self.parameter_name, "")
+        return [(asked, gettext("the one you came from"))] if as_uuid(asked) else []
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        asked = as_uuid(self.value() or "")
+        cited = Citation.objects.filter(
+            revision__document=asked, fact__withdrawn_at=None, fact__memory=OuterRef("pk")
+        )
+        return queryset.filter(Exists(cited)) if asked else queryset
+
+
 class MemoryList(MemoryRowAdmin):
     searched = "content"
     layer = Layer.MEMORIES
@@ -136,6 +157,7 @@ class MemoryList(MemoryRowAdmin):
         ("scope", ChoicesDropdownFilter),
         ("source", ChoicesDropdownFilter),
         ("pinned", BooleanRadioFilter),
+        DocumentFilter,
     )
     quick_filters = ("state", "category__exact", "visibility__exact", "true")
     views = (

@@ -58,15 +58,14 @@ class PlaygroundForm(forms.Form):
     )
 
     def __init__(self, page: AdminPage, data: dict[str, Any]) -> None:
-        own = page.access.workspaces().order_by("name")
-        first = own.first()
+        first = page.access.usual_workspace()
         super().__init__(
             {"workspace": first.slug if first else "", "user": "visitor"}
             | {name: value for name, value in data.items() if value}
         )
         choice = self.fields["workspace"]
         assert isinstance(choice, forms.ModelChoiceField)
-        choice.queryset = own
+        choice.queryset = page.access.workspaces().order_by("name")
 
 
 class TalkForm(forms.Form):

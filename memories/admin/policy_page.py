@@ -29,7 +29,7 @@ from memories.resolve import rehearsal
 from memories.resolve.review_policy import Policy
 from memories.review.visibility import make_private, visibility_changes
 from memories.workspace_settings import MOST_NAMES
-from workspaces.adminbase.access import Access
+from workspaces.adminbase.access import Access, look_at
 from workspaces.adminbase.list_admin import AdminPage, bounded_count, count_text
 from workspaces.models import Agent, Capability, Workspace
 from workspaces.models.workspace import first_uuid7
@@ -136,11 +136,13 @@ class PolicyPage(AdminPage):
 
     @property
     def workspace(self) -> Workspace:
-        """The one that is named, or the first; 404 where it is not the person's."""
-        slug, own = self.request.GET.get("workspace", ""), self.access.workspaces()
-        row = (own.filter(slug=slug) if slug else own.order_by("name")).first()
+        """The one that is named, or the usual one; 404 where it is not the person's."""
+        slug = self.request.GET.get("workspace", "")
+        named = self.access.workspaces().filter(slug=slug).first() if slug else None
+        row = named if slug else self.access.usual_workspace()
         if row is None:
             raise Http404("no such workspace")
+        look_at(self.request, row.pk)
         return row
 
     def is_saved(self, workspace: Workspace, form: PolicyForm) -> bool:
@@ -197,7 +199,7 @@ class VisibilityPage(AdminPage):
     template_name = "admin/memories/visibility.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        first = self.access.workspaces().order_by("name").first()
+        first = self.access.usual_workspace()
         asked = {"workspace": first.slug if first else ""}
         form = VisibilityForm(self.access, asked | self.request.GET.dict())
         changes, may_apply = [], False

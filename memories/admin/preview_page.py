@@ -49,7 +49,8 @@ class PreviewForm(forms.Form):
     thread = text("Thread id", "What this thread has said is read before.")
 
     def __init__(self, access: Access, data: Any = None) -> None:
-        super().__init__(data)
+        usual = access.usual_workspace()
+        super().__init__(data, initial={"workspace": usual.slug if usual else ""})
         choice = self.fields["workspace"]
         assert isinstance(choice, forms.ModelChoiceField)
         choice.queryset = access.workspaces().order_by("name")

@@ -30,6 +30,7 @@ from memories.ingest import IngestRequest, NewMessage, preview
 from memories.ingest.rehearse_patterns import PatternChoice, rehearse_patterns
 from memories.models import Citation, WorkspacePattern
 from memories.resolve.rehearsal import rehearse_words
+from workspaces.adminbase.access import look_at
 from workspaces.adminbase.actors import describe_targets, names_of
 from workspaces.adminbase.acts import act_words
 from workspaces.adminbase.list_admin import AdminPage
@@ -48,18 +49,19 @@ ONLY: Mapping[str, tuple[str, Callable[[RuleRow], bool]]] = {
 
 
 class OneWorkspacePage(AdminPage):
-    """A page about one workspace: the one that is named, or the first in which the person has the
-    capability; 404 where it is not the person's."""
+    """A page about one workspace: the one that is named, or the usual one in which the person has
+    the capability; 404 where it is not the person's."""
 
     capability: str = Capability.READ
 
     @property
     def workspace(self) -> Workspace:
         slug = self.request.GET.get("workspace", "")
-        own = self.access.workspaces() if slug else self.access.workspaces(self.capability)
-        row = (own.filter(slug=slug) if slug else own.order_by("name")).first()
+        named = self.access.workspaces().filter(slug=slug).first() if slug else None
+        row = named if slug else self.access.usual_workspace(self.capability)
         if row is None:
             raise Http404("no such workspace")
+        look_at(self.request, row.pk)
         return row
 
     def about(self, workspace: Workspace) -> dict[str, Any]:

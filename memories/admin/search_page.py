@@ -37,7 +37,7 @@ from memories.search import (
 )
 from memories.search.explain import why_not
 from memories.search.request import Placed
-from workspaces.adminbase.access import Access
+from workspaces.adminbase.access import Access, look_at
 from workspaces.adminbase.list_admin import AdminPage
 from workspaces.auth import as_uuid
 from workspaces.models import Capability, Workspace
@@ -78,8 +78,8 @@ class SearchForm(forms.Form):
     )
 
     def __init__(self, access: Access, data: dict[str, Any]) -> None:
-        first = access.workspaces().order_by("name").first()
-        asked = {"workspace": first.slug if first else "", "ranking": RANKINGS[0], "limit": "10"}
+        usual = access.usual_workspace()
+        asked = {"workspace": usual.slug if usual else "", "ranking": RANKINGS[0], "limit": "10"}
         super().__init__(asked | data)
         choice = self.fields["workspace"]
         assert isinstance(choice, forms.ModelChoiceField)
@@ -242,6 +242,8 @@ class SearchPage(AdminPage):
         form = SearchPageForm(self.access, asked.dict())
         answer: RankingAnswer | None = None
         others: list[tuple[str, str]] = []
+        if form.is_valid():
+            look_at(self.request, form.cleaned_data["workspace"].pk)
         if form.is_valid() and form.cleaned_data["query"]:
             answer = answer_of(self.access.scope(form.cleaned_data["workspace"].pk), form)
             page = reverse("admin:memories_search")

@@ -30,8 +30,9 @@ from memoryproject.postgres.connection import (
 from memoryproject.postgres.validation import DatabaseValidation, refuse_half_way
 from memoryproject.postgres_programs import program
 
-# The stubs name little of what Django's editor has.
+# The stubs name little of what these have.
 Editor: Any = object if TYPE_CHECKING else schema.DatabaseSchemaEditor
+ServerCursor: Any = object if TYPE_CHECKING else base.ServerSideCursor
 
 
 class SchemaEditor(Editor):
@@ -119,6 +120,19 @@ class AloneCursor(psycopg.ClientCursor[Any]):
         return self
 
 
+class AloneServerCursor(ServerCursor):
+    """What Django's `iterator()` reads by. Outside of a transaction its rows are found in a short
+    one of its own, told what it may see, and kept by the server until they are fetched."""
+
+    def execute(self, query: Any, params: Any = None, **kwargs: Any) -> Any:
+        shown, own = visible.setting(), self.connection
+        if not shown or not own.autocommit or own.info.transaction_status != IDLE:
+            return super().execute(query, params, **kwargs)
+        with own.transaction():
+            own.execute(visible.command(shown))
+            return super().execute(query, params, **kwargs)
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     client_class = DatabaseClient
     creation_class = DatabaseCreation
@@ -145,6 +159,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
                     raise
             time.sleep(0.05)
             embedded_postgres.ensure_running(home, recheck=True)
+
+    def create_cursor(self, name: str | None = None) -> Any:
+        if name is None:
+            return super().create_cursor()
+        own = self.connection
+        holds = {"scrollable": False, "withhold": own.autocommit}
+        return AloneServerCursor(own, name=name, **holds)
 
     def get_connection_params(self) -> dict[str, Any]:
         return {**super().get_connection_params(), "cursor_factory": AloneCursor}

@@ -2,14 +2,16 @@
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model, QuerySet
+from django.db.models import Case, Model, QuerySet, When
 from django.http import Http404, HttpRequest
 
 from memoryproject import crossings
+from workspaces.auth import as_uuid
+from workspaces.middleware import LOOKED_AT
 from workspaces.models import Capability, Membership, Role, User, Workspace
 from workspaces.scope import ROLE_CAPABILITIES, Scope
 
@@ -25,6 +27,7 @@ class Access:
     roles: Mapping[uuid.UUID, str] = field(default_factory=dict)
     slugs: Mapping[uuid.UUID, str] = field(default_factory=dict)
     everywhere: bool = False
+    looked_at: uuid.UUID | None = None
 
     @property
     def is_let_in(self) -> bool:
@@ -67,6 +70,11 @@ class Access:
     def workspaces(self, capability: str = Capability.READ) -> QuerySet[Workspace]:
         return self.limit(Workspace.objects.all(), "pk", capability)
 
+    def usual_workspace(self, capability: str = Capability.READ) -> Workspace | None:
+        """What a page is about that names none: the one looked at last, else the first by name."""
+        is_last = Case(When(pk=self.looked_at, then=0), default=1)
+        return self.workspaces(capability).order_by(is_last, "name").first()
+
     def scope(self, workspace_id: uuid.UUID) -> Scope:
         """Who is asking, for the verbs, in a workspace that this person belongs to."""
         role = Role.OWNER if self.everywhere else self.roles[workspace_id]
@@ -88,9 +96,15 @@ def actor_of(user: Any) -> str:
 def access_of(request: HttpRequest) -> Access:
     known = getattr(request, KEPT, None)
     if known is None or known.user is not request.user:
-        known = access_for(request.user)
+        looked_at = as_uuid(request.COOKIES.get(LOOKED_AT, ""))
+        known = replace(access_for(request.user), looked_at=looked_at)
         setattr(request, KEPT, known)
     return known
+
+
+def look_at(request: HttpRequest, workspace_id: uuid.UUID) -> None:
+    """The next page that names no workspace is about this one."""
+    setattr(request, LOOKED_AT, str(workspace_id))
 
 
 def access_for(user: Any) -> Access:

@@ -16,6 +16,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
+from workspaces.adminbase.access import look_at, workspace_id_of
 from workspaces.adminbase.actors import names_of
 from workspaces.adminbase.list_admin import display
 from workspaces.adminbase.scoped_admin import ScopedAdmin
@@ -108,6 +109,7 @@ class RowAdmin(ScopedAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
         row = self.row_or_404(request, object_id)
+        look_at(request, workspace_id_of(row))
         request.current_app = self.admin_site.name
         context = {
             **self.admin_site.each_context(request),
