@@ -1,4 +1,4 @@
-"""Searches, counted by workspace, day and user: how many, how many hits, how often none.
+"""Searches, counted by workspace, day, user and asker: how many, how many hits, how often none.
 
 A search only adds to sums of its process; the bell of metrics.py has them written soon.
 """
@@ -23,20 +23,21 @@ from workspaces.models import Subject, Workspace
 KEPT = timedelta(days=35)
 
 ADD = """
-insert into memories_searchuse as u (workspace_id, day, subject_id, searches, results, empty)
-values (%s, %s, %s, %s, %s, %s)
-on conflict (workspace_id, day, subject_id) do update
+insert into memories_searchuse as u (workspace_id, day, subject_id, actor, searches, results, empty)
+values (%s, %s, %s, %s, %s, %s, %s)
+on conflict (workspace_id, day, subject_id, actor) do update
 set searches = u.searches + excluded.searches, results = u.results + excluded.results,
     empty = u.empty + excluded.empty
 """
 
 
 class SearchOf(NamedTuple):
-    """Whose search it was: about which subject, if any, on which day (UTC)."""
+    """Whose search it was: about which subject, if any, on which day (UTC), and who asked."""
 
     workspace_id: uuid.UUID
     day: date
     subject_id: uuid.UUID | None
+    actor: str
 
 
 @dataclass(slots=True)
@@ -75,9 +76,11 @@ _lock = threading.Lock()
 _sums: dict[SearchOf, SearchSum] = {}
 
 
-def count(workspace_id: uuid.UUID, subject_id: uuid.UUID | None, results: int) -> None:
+def count(
+    workspace_id: uuid.UUID, subject_id: uuid.UUID | None, results: int, actor: str = ""
+) -> None:
     """One more search; no statement. A subject that there is not counts as none."""
-    place = SearchOf(workspace_id, timezone.now().date(), subject_id)
+    place = SearchOf(workspace_id, timezone.now().date(), subject_id, actor)
     with _lock:
         _sums.setdefault(place, SearchSum()).add(SearchSum(1, results, int(not results)))
     own = str(workspace_id)

@@ -16,7 +16,7 @@ from memories.admin.memory_list import day_text
 from memories.features.queue import discover_sets
 from memories.features.update import update_now
 from memories.models import Feature, FeatureSet, Memory
-from tests.desk import Desk, member, messages_of, page_of
+from tests.desk import Desk, list_of, member, messages_of, page_of
 from tests.factories import SubjectFactory
 from tests.people import Person
 from workspaces.models import AuditEntry, Role, Subject, Workspace
@@ -315,3 +315,55 @@ def test_profile_is_not_exported_to_strangers(ada: Subject) -> None:
     assert mallory.status(page) == 404
     assert mallory.status(page_of(ada)) == 404
     assert member(ada.workspace).status(page.replace("json", "exe")) == 404
+
+
+def people(desk: Desk, **asked: str) -> list[Any]:
+    answer = desk.client.get(list_of(Subject), asked)
+    assert answer.status_code == 200
+    return list(answer.context["cl"].result_list)
+
+
+def test_list_tells_how_much_is_known_what_waits_and_who_was_heard_of(
+    alice: Person, ada: Subject
+) -> None:
+    memory = Memory.objects.get(content="Lives in Lisbon")
+    review.edit(alice.scope, memory.pk, {"pinned": True})
+    alice.say("I live in Porto now.", user_id="ada")
+    silent = SubjectFactory(workspace=alice.workspace, external_id="zoe")
+    desk = member(alice.workspace, Role.VIEWER)
+    told = {row.external_id: (row.known, row.open_cases) for row in people(desk)}
+
+    assert told == {"ada": (2, 1), "zoe": (0, 0)}
+    assert [row.external_id for row in people(desk, state="cases")] == ["ada"]
+    assert [row.external_id for row in people(desk, state="week")] == ["ada"]
+    assert people(desk, state="silent") == [silent]
+    assert people(desk, state="held") == []
+    html = desk.sees(list_of(Subject))
+    assert 'aria-label="Open cases of ada"' in html
+
+
+def test_list_is_sorted_by_name_and_by_who_was_heard_of_last(alice: Person) -> None:
+    for name in ("carl", "bea", "ann"):
+        alice.say("I like tea.", user_id=name)
+    alice.say("I like coffee.", user_id="carl")
+    desk = member(alice.workspace)
+    shown = list(desk.client.get(list_of(Subject)).context["cl"].list_display)
+    by_name, by_day = str(shown.index("person_id")), f"-{shown.index('last_heard_of')}"
+
+    assert [row.external_id for row in people(desk, o=by_name)] == ["ann", "bea", "carl"]
+    assert [row.external_id for row in people(desk, o=by_day)] == ["carl", "ann", "bea"]
+
+
+def test_list_shows_nobody_of_another_workspace(ada: Subject) -> None:
+    mallory = member(Workspace.objects.create(slug="swamp", name="Swamp"))
+
+    assert people(mallory) == people(mallory, state="silent") == []
+
+
+def test_page_tells_to_whom_something_was_served(alice: Person, ada: Subject) -> None:
+    alice.ask("tea", user_id="ada")
+    search_counts.flush()
+    html = member(alice.workspace, Role.VIEWER).sees(page_of(ada), show="talks")
+
+    assert "key backend" in html
+    assert "<td>not kept</td>" not in html

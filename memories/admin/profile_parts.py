@@ -13,7 +13,6 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from memories import search_counts
 from memories.english import statements
 from memories.english.calendar import DateOrder
 from memories.english.dates import last_day
@@ -50,6 +49,7 @@ PER_PART = 30
 MOST = 8
 LOOKED_AT = 500  # newest episodes of a subject, for the conversations they stand in
 MOST_FEATURES = 300
+MOST_SERVED = 100
 WEEK = timedelta(days=7)
 # What people and programs do to a memory; what came in stands among the memories, marked as new.
 ACTS = ("create", "edit", "forget", "restore", "approve", "reject", "keep_both", "undo", "move",
@@ -266,9 +266,9 @@ def conversations(subject: Subject, most: int = MOST) -> list[Any]:
 
 
 def served(subject: Subject) -> list[SearchUse]:
-    """How often was searched for what is known of somebody, by day, the newest first."""
+    """How often was searched for what is known of somebody, by day and asker, the newest first."""
     rows = SearchUse.objects.filter(workspace_id=subject.workspace_id, subject=subject)
-    return list(rows.order_by("-day")[: search_counts.KEPT.days])
+    return list(rows.order_by("-day", "-searches")[:MOST_SERVED])
 
 
 def merges(subject: Subject) -> list[SubjectMerge]:

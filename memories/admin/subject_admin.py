@@ -1,14 +1,17 @@
 """A subject's page: what is known of somebody, to be put right where it is wrong."""
 
+from datetime import timedelta
 from typing import Any
 
 from django import forms
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.http import urlencode
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
@@ -21,14 +24,19 @@ from memories.admin.profile_parts import FORMATS
 from memories.erase import legal_holds
 from memories.errors import NotFound
 from memories.index.workspace_index import index_of
-from memories.models import Episode, LegalHold
+from memories.models import Case, Episode, LegalHold, Memory
 from workspaces.adminbase.access import workspace_id_of
 from workspaces.adminbase.actors import names_of
-from workspaces.adminbase.list_admin import MOST, Empty, display
+from workspaces.adminbase.list_admin import MOST, Empty, bounded_counts, count_text, display
+from workspaces.adminbase.list_views import ListView
 from workspaces.adminbase.row_admin import Button, Verb
+from workspaces.adminbase.scoped_admin import StateFilter
 from workspaces.models import Capability, Subject
+from workspaces.models.workspace import first_uuid7
 
 MOST_TALKS = 30
+MOST_SHOWN = 999  # so far the list counts
+SILENT = timedelta(days=90)
 SHOWN = {
     "glance": _("At a glance"),
     "life": _("Timeline"),
@@ -80,11 +88,42 @@ class SeparateForm(forms.Form):
     merge = forms.UUIDField()
 
 
+class PeopleFilter(StateFilter):
+    """Of whom something waits, was said lately, or not for long."""
+
+    title = _("who")
+    states = {
+        "cases": _("With open cases"),
+        "week": _("Heard of this week"),
+        "silent": _("Silent for 90 days"),
+        "held": _("On hold"),
+    }
+
+    def narrow(self, rows: QuerySet[Any], state: str) -> QuerySet[Any]:
+        if state == "cases":
+            waiting = Case.objects.filter(state=Case.State.OPEN, subject__isnull=False)
+            return rows.filter(pk__in=waiting.values("subject"))
+        if state == "held":
+            return rows.filter(is_held=True)
+        since = first_uuid7(timezone.now() - (parts.WEEK if state == "week" else SILENT))
+        heard = Exists(Episode.objects.filter(subject=OuterRef("pk"), pk__gte=since))
+        return rows.filter(heard if state == "week" else ~heard)
+
+
 class SubjectAdmin(MemoryRowAdmin):
     write_capability = Capability.WRITE
     can_add = True
-    list_display = ("external_id", "name", "remembered", "created_at")
+    list_display = ("person_id", "name", "remembered", "waiting", "last_heard_of", "created_at")
     list_select_related = ("workspace",)
+    list_filter = (PeopleFilter,)
+    sortable_by = ("person_id", "name", "last_heard_of", "created_at")
+    views = (
+        ListView(_("Everybody")),
+        ListView(_("With open cases"), "state=cases"),
+        ListView(_("Heard of this week"), "state=week"),
+        ListView(_("Silent for 90 days"), "state=silent"),
+        ListView(_("On hold"), "state=held"),
+    )
     search_fields = ("external_id__startswith", "name__icontains")
     search_help_text = "Beginning of the id, or name"
     fields = ("workspace", "external_id", "name", "metadata")
@@ -116,17 +155,49 @@ class SubjectAdmin(MemoryRowAdmin):
         holds = LegalHold.objects.in_force().filter(subject=OuterRef("pk"))
         heard = Episode.objects.filter(subject=OuterRef("pk")).order_by("-id")
         rows = super().get_queryset(request).select_related("workspace")
+        last_seen = Subquery(heard.values("created_at")[:1])
         return rows.annotate(
-            is_held=Exists(holds), last_seen=Subquery(heard.values("created_at")[:1])
+            is_held=Exists(holds), last_seen=last_seen, heard_at=Coalesce(last_seen, "created_at")
         )
 
-    @display(description="memories")
-    def remembered(self, subject: Subject) -> str:
-        """A link, not a count: counting each subject's memories would read the whole table."""
-        page = reverse("admin:memories_memory_changelist")
+    def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
+        """Counts of a page's rows in one statement, none of them further than 999."""
+        live = [Memory.objects.live().filter(subject=row) for row in rows]
+        cases = [Case.objects.filter(subject=row, state=Case.State.OPEN) for row in rows]
+        counts = bounded_counts(*live, *cases, most=MOST_SHOWN) if rows else []
+        for row, known, open_cases in zip(rows, counts, counts[len(rows) :], strict=False):
+            row.known, row.open_cases = known, open_cases
+
+    @display(description=_("person"), ordering="external_id")
+    def person_id(self, subject: Subject) -> str:
+        return subject.external_id
+
+    @display(description=_("memories"))
+    def remembered(self, subject: Any) -> str:
         return format_html(
-            '<a class="desk-link" href="{}?subject__id__exact={}">show</a>', page, subject.pk
+            '<a class="desk-link" href="{}?subject__id__exact={}" aria-label="{}">{}</a>',
+            reverse("admin:memories_memory_changelist"),
+            subject.pk,
+            gettext("Memories of %(person)s") % {"person": subject},
+            count_text(subject.known, MOST_SHOWN),
         )
+
+    @display(description=_("open cases"))
+    def waiting(self, subject: Any) -> str:
+        if not subject.open_cases:
+            return "0"
+        asked = urlencode({"who": "all", "user": subject.external_id})
+        return format_html(
+            '<a class="desk-link" href="{}?{}" aria-label="{}">{}</a>',
+            reverse("admin:memories_inbox"),
+            asked,
+            gettext("Open cases of %(person)s") % {"person": subject},
+            count_text(subject.open_cases, MOST_SHOWN),
+        )
+
+    @display(description=_("last heard of"), ordering="heard_at")
+    def last_heard_of(self, subject: Any) -> Any:
+        return subject.last_seen
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.export_view)
@@ -224,9 +295,11 @@ class SubjectAdmin(MemoryRowAdmin):
         }
 
     def talks(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        served = parts.served(row)
         return {
             "conversations": parts.conversations(row, MOST_TALKS),
-            "served": parts.served(row),
+            "served": served,
+            "names": names_of(use.actor for use in served),
             "kept_days": search_counts.KEPT.days,
         }
 
@@ -278,4 +351,7 @@ class SubjectAdmin(MemoryRowAdmin):
         return "Merged: the one that stays has the facts of both."
 
     def empty(self, request: HttpRequest) -> Empty:
-        return Empty("No subjects yet", "A subject appears when a program first names its userId.")
+        return Empty(
+            gettext("No people yet"),
+            gettext("Somebody appears when a program first names their userId."),
+        )

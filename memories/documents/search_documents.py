@@ -144,7 +144,7 @@ def search_documents(scope: Scope, request: DocumentSearch) -> DocumentAnswer:
     if not hits and request.fallback == "recent":
         hits, path = [DocumentHit(each, 0.0) for each in _newest(scope, request)], RECENT
     subject = None if asked.subject == NOBODY else asked.subject
-    search_counts.count(scope.workspace_id, subject, len(hits))
+    search_counts.count(scope.workspace_id, subject, len(hits), scope.actor)
     took = (time.perf_counter() - started) * 1e3
     return DocumentAnswer(hits, path, took, tuple(dict.fromkeys(notes)))
 

@@ -38,13 +38,14 @@ class ModelUse(models.Model):
 
 
 class SearchUse(models.Model):
-    """Searches of one day, in UTC, about one subject or nobody in particular; `results` are their
-    hits together, `empty` those without any."""
+    """Searches of one day, in UTC, about one subject or nobody in particular, by one asker;
+    `results` are their hits together, `empty` those without any."""
 
     id = models.BigAutoField(primary_key=True)
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     day = models.DateField(db_index=True)
     subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
+    actor = models.CharField(max_length=200, default="", db_default="")
     searches = models.BigIntegerField(default=0)
     results = models.BigIntegerField(default=0)
     empty = models.BigIntegerField(default=0)
@@ -53,7 +54,9 @@ class SearchUse(models.Model):
         verbose_name_plural = "search use"
         constraints = [
             models.UniqueConstraint(
-                fields=["workspace", "day", "subject"], name="search_use_once", nulls_distinct=False
+                fields=["workspace", "day", "subject", "actor"],
+                name="search_use_once",
+                nulls_distinct=False,
             )
         ]
 

@@ -78,7 +78,7 @@ class RowAdmin(ScopedAdmin):
     page_template = ""
     refusals: tuple[type[Exception], ...] = ()
     can_add = False
-    sortable_by = ()
+    sortable_by: tuple[str, ...] = ()
     actor_field = ""  # of a row: who did it, whom the column `by` names
 
     @display(description="by")

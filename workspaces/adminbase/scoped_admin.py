@@ -59,9 +59,9 @@ class StateFilter(DropdownFilter):
     With `first` set, the list begins with that state instead of with all rows.
     """
 
-    title = "state"
+    title: Any = "state"
     parameter_name = "state"
-    states: dict[str, str]
+    states: dict[str, Any]
     first = ""
     all_option = None
 
