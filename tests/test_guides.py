@@ -14,11 +14,12 @@ import pytest
 
 from tests.api_operations import Operation, declared, operations
 from tests.client_environments import python_with
-from tests.live_server import ROOT, Server, measured
+from tests.live_server import ROOT, Server, measured, strangers_environment
 from tests.test_clients import TOGETHER
 
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
 BLOCK = re.compile(r"^```(py|text)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SHELL = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MARK = "--- the next block ---"
 
 
@@ -32,10 +33,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def test_the_guides_are_there() -> None:
-    assert {guide.stem for guide in GUIDES} >= {"belief", "moving", "ten-minutes", "tuning"}
+    named = {"belief", "curators", "moving", "operators", "ten-minutes", "tuning"}
+    assert {guide.stem for guide in GUIDES} >= named
 
 
-@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
+@pytest.mark.parametrize(
+    "guide",
+    [each for each in GUIDES if BLOCK.search(each.read_text())],
+    ids=lambda guide: guide.stem,
+)
 def test_a_guides_program_prints_what_the_guide_says(server: Server, guide: Path) -> None:
     blocks = BLOCK.findall(guide.read_text())
     programs = [text for kind, text in blocks if kind == "py"]
@@ -64,6 +70,26 @@ def test_a_guides_program_prints_what_the_guide_says(server: Server, guide: Path
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split(f"{MARK}\n") == told
+
+
+@pytest.mark.parametrize(
+    "guide",
+    [each for each in GUIDES if SHELL.search(each.read_text())],
+    ids=lambda guide: guide.stem,
+)
+def test_a_guides_commands_do_what_they_say(server: Server, guide: Path, tmp_path: Path) -> None:
+    """In the order of the page, beside a server that runs, in an empty folder."""
+    commands = "\n".join(SHELL.findall(guide.read_text()))
+    python = shlex.join([sys.executable, str(ROOT / "manage.py")])
+    done = subprocess.run(
+        ["bash", "-euc", commands.replace("python3 manage.py", python)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        cwd=tmp_path,
+        env={**strangers_environment(), "MEMORY_DATA_DIR": str(server.folder / "data")},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 # A stream has no end; a removal leaves nothing to ask; the others need what is outside.
