@@ -64,7 +64,7 @@ def test_no_public_function_is_named_for_nothing() -> None:
 
 
 def test_helpers_that_are_used_once_become_no_more() -> None:
-    """The aim is an eighth of all functions; what is reached is held."""
+    """A helper that only names the lines it holds goes back into its caller."""
     functions = sum(len(module.functions) for module in TREE)
     once = sum(len(house.helpers_used_once(module)) for module in TREE)
-    assert once / functions < 0.205
+    assert once / functions < 0.12

@@ -32,6 +32,7 @@ from memories.models import (
     MemoryState,
     Visibility,
     expired_memories,
+    held_memories,
 )
 from workspaces.adminbase.list_admin import csv_lines, display
 from workspaces.adminbase.list_views import ListView
@@ -96,7 +97,7 @@ class LifeFilter(StateFilter):
         wanted = {
             MemoryState.SUPERSEDED: Q(superseded_by__isnull=False),
             MemoryState.FORGOTTEN: Q(forgotten_at__isnull=False),
-            MemoryState.HELD: Q(held_at__isnull=False, forgotten_at=None),
+            MemoryState.HELD: held_memories(),
             MemoryState.EXPIRED: expired_memories() & Q(is_head=True),
         }
         return rows.filter(wanted[MemoryState(state)])

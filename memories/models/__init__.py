@@ -73,6 +73,7 @@ from memories.models.memory_state import (
     AsOf,
     MemoryState,
     expired_memories,
+    held_memories,
 )
 from memories.models.model_use import ModelPrice, ModelUse, SearchUse
 from memories.models.names import NAME_COLUMNS, NamedQuerySet, name_joins
@@ -111,6 +112,7 @@ __all__ = [
     "Chunk",
     "Blob",
     "expired_memories",
+    "held_memories",
     "NAME_COLUMNS",
     "NamedQuerySet",
     "name_joins",

@@ -42,6 +42,12 @@ def expired_memories(memory: str = "") -> Q:
     return Q(**{f"{memory}forget_after__lte": timezone.now()})
 
 
+def held_memories(memory: str = "") -> Q:
+    """Memories that wait until a person says whether they may become live."""
+    ends = {f"{memory}{name}": None for name in ("superseded_by", "forgotten_at")}
+    return Q(**{f"{memory}held_at__isnull": False}, **ends)
+
+
 def unexpired_memories() -> Q:
     return Q(forget_after=None) | Q(forget_after__gt=timezone.now())
 

@@ -23,6 +23,7 @@ from memories.models import (
     Memory,
     Supersession,
     WorkspaceIndex,
+    held_memories,
     rank_of,
     topic_of,
 )
@@ -244,7 +245,7 @@ def file_unsupported(memories: Iterable[Memory], words: OwnWords = NO_WORDS) -> 
 def settle(case_ids: Collection[uuid.UUID], actor: str) -> int:
     """Close the undecided ones among these cases in which nothing waits any more; how many."""
     waiting = CaseItem.objects.filter(case=OuterRef("pk")).filter(
-        Q(memory__held_at__isnull=False, memory__forgotten_at=None, memory__superseded_by=None)
+        held_memories("memory__")
         | Q(fact__quarantined_at__isnull=False)
         | Exists(Intent.objects.filter(pk=OuterRef("intent"), state=Intent.State.CASE))
         | Q(Exists(Ground.objects.ended().filter(memory=OuterRef("memory"))), memory__is_head=True)
@@ -348,7 +349,7 @@ def _facts() -> QuerySet[Fact]:
 
 
 def _held() -> QuerySet[Memory]:
-    rows = Memory.objects.filter(held_at__isnull=False, forgotten_at=None, superseded_by=None)
+    rows = Memory.objects.filter(held_memories())
     return rows.exclude(Exists(_undecided().filter(memory=OuterRef("pk"))))
 
 
