@@ -227,16 +227,6 @@ def test_memory_is_corrected_in_place(alice: Person, ada: Subject) -> None:
     assert "Lives in Porto" in answer.content.decode()
 
 
-def test_chosen_memories_are_moved(alice: Person, ada: Subject) -> None:
-    memory = Memory.objects.get(content="Lives in Lisbon")
-    desk = member(alice.workspace)
-    desk.does(ada, "move", user="grace", memory=[str(memory.pk)])
-
-    assert Memory.objects.get(pk=memory.pk).subject == Subject.objects.get(external_id="grace")
-    assert "Choose memories first" in messages_of(desk.does(ada, "move", user="grace"))
-    assert "not found" in messages_of(desk.does(ada, "move", user="grace", memory=["x"]))
-
-
 def test_merge_shows_what_it_moves_before(alice: Person, ada: Subject) -> None:
     html = member(alice.workspace).sees(page_of(ada))
 
@@ -274,7 +264,7 @@ def test_viewer_reads_and_changes_nothing(alice: Person, ada: Subject) -> None:
 
     assert "Lives in Lisbon" in html
     assert '<form method="post"' not in html.split('id="content-main"')[1]
-    for verb in ("rename", "merge", "move", "merge-duplicates"):
+    for verb in ("rename", "merge", "merge-duplicates"):
         assert victor.does(ada, verb).status_code == 403
 
 

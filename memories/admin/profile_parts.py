@@ -1,8 +1,7 @@
 """What a person's page shows, gathered in few queries however much there is."""
 
 import json
-import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -52,8 +51,10 @@ MOST_FEATURES = 300
 MOST_SERVED = 100
 WEEK = timedelta(days=7)
 # What people and programs do to a memory; what came in stands among the memories, marked as new.
-ACTS = ("create", "edit", "forget", "restore", "approve", "reject", "keep_both", "undo", "move",
-        "merge", "separate", "change", "edit_feature", "delete_feature", "add_feature")  # fmt: skip
+ACTS = (
+    "create", "edit", "forget", "restore", "approve", "reject", "keep_both", "undo", "move",
+    "merge", "separate", "split", "change", "edit_feature", "delete_feature", "add_feature",
+)  # fmt: skip
 TARGETS = ("memory", "feature", "supersession", "subject")
 # Of the attributes with one value at a time those that say who somebody is, not how things are now.
 LASTING = frozenset({
@@ -311,6 +312,7 @@ def beside_memories(parts: Iterable[KnownPart], rows: Sequence[Feature]) -> list
 
 MOVED = {Memory: "memory", Conversation: "conversation", Episode: "message", Fact: "fact",
          Feature: "feature"}  # fmt: skip
+KINDS = {word: model._meta.model_name or "" for model, word in MOVED.items()}
 
 
 def plan(subject: Subject) -> str:
@@ -318,9 +320,18 @@ def plan(subject: Subject) -> str:
     counts = bounded_counts(
         *(model._default_manager.filter(subject=subject) for model in MOVED)  # type: ignore[misc]
     )
+    return counted(zip(MOVED.values(), counts, strict=True))
+
+
+def split_text(found: Mapping[str, Sequence[Any]]) -> str:
+    """What would go with what was chosen, in words."""
+    return counted((word, len(found.get(KINDS[word], ()))) for word in MOVED.values())
+
+
+def counted(numbers: Iterable[tuple[str, int]]) -> str:
     words = [
         f"{count_text(count)} {word if count == 1 else plural_of(word)}"
-        for word, count in zip(MOVED.values(), counts, strict=True)
+        for word, count in numbers
         if count
     ]
     return ", ".join(words) or "nothing"
@@ -328,11 +339,6 @@ def plan(subject: Subject) -> str:
 
 def plural_of(word: str) -> str:
     return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
-
-
-def of_ids(texts: Sequence[str]) -> list[uuid.UUID]:
-    """Raises ValueError for what is no id."""
-    return [uuid.UUID(text) for text in texts]
 
 
 def as_json(scope: Scope, subject: Subject) -> str:

@@ -1,12 +1,17 @@
 """A subject's page: what is known of somebody, to be put right where it is wrong."""
 
+import uuid
 from datetime import timedelta
 from typing import Any
 
 from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -18,7 +23,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 from memories import review, search_counts
 from memories.admin import profile_parts as parts
 from memories.admin.life_timeline import PAGE, AsOfForm, life
-from memories.admin.memory_admin import REASONS, MoveForm
+from memories.admin.memory_admin import REASONS
 from memories.admin.memory_rows import MemoryRowAdmin
 from memories.admin.profile_parts import FORMATS
 from memories.erase import legal_holds
@@ -29,7 +34,7 @@ from workspaces.adminbase.access import workspace_id_of
 from workspaces.adminbase.actors import names_of
 from workspaces.adminbase.list_admin import MOST, Empty, bounded_counts, count_text, display
 from workspaces.adminbase.list_views import ListView
-from workspaces.adminbase.row_admin import Button, Verb
+from workspaces.adminbase.row_admin import Button, Verb, refusal_text
 from workspaces.adminbase.scoped_admin import StateFilter
 from workspaces.models import Capability, Subject
 from workspaces.models.workspace import first_uuid7
@@ -37,6 +42,7 @@ from workspaces.models.workspace import first_uuid7
 MOST_TALKS = 30
 MOST_SHOWN = 999  # so far the list counts
 SILENT = timedelta(days=90)
+LONGEST_NAME = 255
 SHOWN = {
     "glance": _("At a glance"),
     "life": _("Timeline"),
@@ -45,10 +51,17 @@ SHOWN = {
 # The parts of the first screen; what waits and what changed stand in a third column.
 COLUMNS = (("who", "now", "instructions"), ("preferences", "plans"))
 ON_THE_PAGE = (
-    "move",
     "merge-duplicates",
     "separate",
 )  # verbs whose buttons stand beside what they act on
+
+
+def _ids(texts: list[str]) -> list[uuid.UUID]:
+    """Raises NotFound for what is no id."""
+    try:
+        return [uuid.UUID(text) for text in texts]
+    except ValueError:
+        raise NotFound("What was chosen") from None
 
 
 class HoldForm(forms.Form):
@@ -146,7 +159,6 @@ class SubjectAdmin(MemoryRowAdmin):
             question="It may be erased again.",
             capability=Capability.ADMIN,
         ),
-        Verb("move", "Move", form=MoveForm),
         Verb("merge-duplicates", "Merge", form=PairForm),
         Verb("separate", "Undo", form=SeparateForm),
     )
@@ -201,8 +213,50 @@ class SubjectAdmin(MemoryRowAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.export_view)
-        own = path("<path:object_id>/profile.<slug:form>", view, name="memories_profile_export")
-        return [own, *super().get_urls()]
+        split = self.admin_site.admin_view(self.split_view)
+        own = [
+            path("<path:object_id>/profile.<slug:form>", view, name="memories_profile_export"),
+            path("<path:object_id>/split/", split, name="workspaces_subject_split"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def split_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """What would go to somebody else, and, once that is confirmed, its going."""
+        row = self.row_or_404(request, object_id)
+        if not self.may(request, Capability.CURATE, row):
+            raise PermissionDenied
+        page, scope = self.page_of(row), self.scope(request, row)
+        if request.method != "POST":
+            return redirect(page)
+        user = request.POST.get("user", "").strip()
+        try:
+            chosen = review.SplitOff(
+                *(_ids(request.POST.getlist(name)) for name in ("memory", "conversation"))
+            )
+            if not user or len(user) > LONGEST_NAME:
+                raise forms.ValidationError(gettext("Name the person whom it is about."))
+            if "confirmed" in request.POST:
+                made = review.split(scope, row.pk, user, chosen)
+                told = gettext("Moved to %(person)s. It can be undone here.")
+                messages.success(request, told % {"person": made.target})
+                return redirect(page)
+            found = review.split_plan(scope, row, chosen)
+        except self.all_refusals as refusal:
+            messages.error(request, refusal_text(refusal))
+            return redirect(page)
+        known = Subject.objects.filter(workspace_id=workspace_id_of(row), external_id=user).first()
+        context = {
+            **self.admin_site.each_context(request),
+            "title": gettext("Move a part of what is known of %(person)s") % {"person": row},
+            "opts": self.opts,
+            "row": row,
+            "whom": user,
+            "known": known,
+            "chosen": chosen,
+            "plan": parts.split_text(found),
+            "list_url": page,
+        }
+        return TemplateResponse(request, "admin/memories/profile_split.html", context)
 
     def export_view(self, request: HttpRequest, object_id: str, form: str) -> HttpResponse:
         row = self.row_or_404(request, object_id)
@@ -333,16 +387,6 @@ class SubjectAdmin(MemoryRowAdmin):
     def do_separate(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
         made = review.separate(self.scope(request, row), values["merge"])
         return f"Undone: {made.source} and {made.target} each have their own again."
-
-    def do_move(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
-        try:
-            chosen = parts.of_ids(request.POST.getlist("memory"))
-        except ValueError:
-            raise NotFound("Memory") from None
-        if not chosen:
-            raise forms.ValidationError("Choose memories first.")
-        review.move(self.scope(request, row), chosen, values["user"])
-        return f"{len(chosen)} moved to {values['user']}."
 
     def do_merge_duplicates(
         self, request: HttpRequest, row: Subject, values: dict[str, Any]

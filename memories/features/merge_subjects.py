@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from memories.features import apply, queue
+from memories.features import apply, follow_memory, queue
 from memories.features.apply import ChangeOrigin, Vectors
 from memories.features.commands import DELETE, Command
 from memories.features.manual import undo_changes, vectors_before
@@ -24,6 +24,7 @@ from memories.models import (
     FeatureMark,
     FeatureSet,
     Layer,
+    Memory,
     SubjectMerge,
 )
 from workspaces.models import Subject
@@ -91,6 +92,19 @@ def separate(scope: Scope, made: SubjectMerge, vectors: Vectors) -> int:
     return Feature.objects.live().filter(subject=source).count()
 
 
+def split(scope: Scope, made: SubjectMerge) -> None:
+    """What the source's own set took in of what went over ends, and is taken in anew by both."""
+    own, into = own_set(made.source), own_set(made.target)
+    _drop_foreign(scope, own, made.batch)
+    _begin_again([own.pk, into.pk])
+
+
+def follow(scope: Scope, memory_ids: Ids, subject: Subject) -> None:
+    """What stands on these memories goes to the subject; called before they do."""
+    for memory in Memory.objects.live().filter(pk__in=memory_ids):
+        follow_memory.move(scope, memory, subject)
+
+
 def _sets_of(subject: Subject) -> QuerySet[FeatureSet]:
     return FeatureSet.objects.filter(workspace_id=subject.workspace_id, subject=subject)
 
@@ -134,7 +148,7 @@ def _now_about(scope: Scope, rows: QuerySet[Feature], subject: Subject) -> None:
     subjects.move(workspace_index.index_of(scope.workspace_id), Layer.FEATURES, living, subject.pk)
 
 
-def _drop_foreign(scope: Scope, feature_set: FeatureSet) -> None:
+def _drop_foreign(scope: Scope, feature_set: FeatureSet, batch: uuid.UUID | None = None) -> None:
     """What a set took in of episodes that it does not fit any more ends; a person's words stay."""
     fits = queue.fitting(feature_set).filter(pk=OuterRef("episode_id"))
     foreign = FeatureMark.objects.filter(~Exists(fits), set=feature_set)
@@ -144,7 +158,7 @@ def _drop_foreign(scope: Scope, feature_set: FeatureSet) -> None:
     ending = ending.exclude(method=Feature.Method.MANUAL)
     rest = FeatureCitation.objects.filter(feature__in=ending).exclude(episode__in=gone)
     again = list(rest.values_list("episode_id", flat=True).distinct())
-    _end(scope, feature_set, ending, "the subjects are two again", uuid.uuid4())
+    _end(scope, feature_set, ending, "the subjects are two", batch or uuid.uuid4())
     foreign.delete()
     if again:
         queue.unmark(feature_set.workspace_id, again)

@@ -1,4 +1,5 @@
-"""Two subjects that became one, and what has to go back when that was a mistake."""
+"""Two subjects that became one, or one of which a part became another's, and what has to go back
+when that was a mistake."""
 
 import uuid
 
@@ -11,7 +12,8 @@ from workspaces.models import Row, Subject, Workspace
 class SubjectMerge(Row):
     """`source` was merged into `target`; `undone_at` says that they are two again.
 
-    `batch` is the act by which the features of the source's own set ended.
+    `batch` is the act by which the features of the source's own set ended. `is_split`: only chosen
+    rows of it went over, and it has the rest.
     """
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
@@ -20,6 +22,7 @@ class SubjectMerge(Row):
     merged_by = models.CharField(max_length=200)
     batch = models.UUIDField()
     undone_at = models.DateTimeField(null=True)
+    is_split = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["-id"]
@@ -30,7 +33,8 @@ class SubjectMerge(Row):
         ]
 
     def __str__(self) -> str:
-        return f"{self.source} merged into {self.target}"
+        did = "partly moved to" if self.is_split else "merged into"
+        return f"{self.source} {did} {self.target}"
 
     def ids(self, kind: str) -> list[uuid.UUID]:
         """The rows of that kind which went over."""

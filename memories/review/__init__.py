@@ -6,7 +6,7 @@ from memories.review.edit import MemoryEdit, edit, edit_all
 from memories.review.forget import WRONG, forget, forget_all, forget_locked
 from memories.review.merge import merge_duplicates, merge_subjects, move
 from memories.review.quarantine import accept, dismiss
-from memories.review.separate import separate
+from memories.review.separate import SplitOff, separate, split, split_plan
 from memories.review.undo import redo, reopen, restore, undo
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "WRONG",
     "MemoryEdit",
     "NewMemory",
+    "SplitOff",
     "accept",
     "approve",
     "create",
@@ -32,5 +33,7 @@ __all__ = [
     "reopen",
     "restore",
     "separate",
+    "split",
+    "split_plan",
     "undo",
 ]

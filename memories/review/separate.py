@@ -1,23 +1,29 @@
-"""A merge of two subjects taken back: each has its own again."""
+"""A merge of two subjects taken back: each has its own again; and one subject parted into two."""
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
-from django.db import transaction
-from django.db.models import Q
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from memories import resolve
-from memories.errors import Conflict, NotFound
+from memories.errors import Conflict, Forbidden, Invalid, NotFound
 from memories.features import merge_subjects as features
 from memories.index import entries, row_marks, subjects, workspace_index
 from memories.models import (
+    Conversation,
     Episode,
     Fact,
+    Intent,
     Layer,
     Memory,
     MemoryPeriod,
+    MemorySession,
+    MergedRows,
     Rejection,
     Revision,
     SubjectMerge,
@@ -30,6 +36,7 @@ from memories.review.approve import IN_OTHER_WORDS, believe_again, decide
 from memories.review.edit import EDIT, INHERITED
 from memories.review.forget import locked
 from memories.review.merge import (
+    CHAINS,
     SHARED,
     audit_merge,
     lock_writers,
@@ -42,7 +49,7 @@ from memories.review.undo import put_back
 from memories.summaries import talk_summaries
 from workspaces.models import Subject
 from workspaces.models.workspace import uuid7
-from workspaces.scope import Scope
+from workspaces.scope import NotAllowed, Scope, subject_to_write
 
 State = Supersession.State
 Ids = set[uuid.UUID]
@@ -81,32 +88,119 @@ def separate(scope: Scope, merge_id: uuid.UUID) -> SubjectMerge:
             raise Conflict("They are two again already.", "stale", "id")
         since = SubjectMerge.objects.filter(source=target, undone_at=None, pk__gt=made.pk)
         if since.exists():
-            message = f"{made.target} was merged itself since: undo that first."
+            message = f"{made.target} was merged itself or split since: undo that first."
             raise Conflict(message, "stale", "id")
-        talk_summaries.start_again(space, talks_of(Episode.objects.filter(subject=target)))
-        moved = {
-            kind: reassign(kind, target, source, pk__in=made.ids(kind))
-            for kind in ("conversation", "session", "episode", "intent", "document")
-        }
-        subjects.move(space, Layer.EPISODES, moved["episode"], source.pk)
-        revisions = Revision.objects.filter(document__in=moved["document"])
-        passages = passages_of(list(revisions.values_list("pk", flat=True)))
-        subjects.move(space, Layer.CHUNKS, passages, source.pk)
-        going = _memories(made, source, target)
-        _part_decisions(scope, space, going, target)
-        moved["memory"] = reassign("memory", target, source, pk__in=going)
-        moved["fact"] = _part_facts(space, made, source, target)
-        subjects.move(space, Layer.MEMORIES, moved["memory"], source.pk)
-        row_marks.rebuild_slots(moved["memory"], row_marks.words_of(space))
-        _part_rejections(made, source, target, going)
-        resolve.follow_subjects(scope.workspace_id, [source.pk, target.pk], scope.actor)
-        subjects.recount_speakers(space, source.pk, target.pk)
-        restart_sessions(moved["session"])
-        counts = {kind: len(ids) for kind, ids in moved.items()}
+        if row.is_split:
+            features.follow(scope, made.ids("memory"), source)
+        counts = _part(scope, space, made, source, target)
         counts["feature"] = features.separate(scope, made, vectors)
         SubjectMerge.objects.filter(pk=made.pk).update(undone_at=timezone.now())
         audit_merge(scope, made, "separate", counts)
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class SplitOff:
+    """What is to be about somebody else: memories, and conversations with what was said in them
+    about the subject."""
+
+    memory_ids: Sequence[uuid.UUID] = ()
+    conversation_ids: Sequence[uuid.UUID] = ()
+
+
+def split_plan(scope: Scope, source: Subject, chosen: SplitOff) -> dict[str, list[uuid.UUID]]:
+    """Ids of all that would go with what is chosen, by kind: chains whole, facts, messages.
+
+    Raises NotFound for what is not the subject's or not seen, Invalid where nothing is chosen.
+    """
+    talks, memories = set(chosen.conversation_ids), set(chosen.memory_ids)
+    if not talks and not memories:
+        raise Invalid("memory", "Choose memories or conversations first.")
+    said = Episode.objects.visible_to(scope).filter(subject=source, conversation__in=talks)
+    about = Q(subject=source) | Q(Exists(said.filter(conversation=OuterRef("pk"))))
+    seen = Conversation.objects.filter(workspace_id=scope.workspace_id, pk__in=talks)
+    if seen.filter(about).count() < len(talks):
+        raise NotFound("Conversation")
+    with connection.cursor() as cursor:
+        cursor.execute(CHAINS, {"ids": list(memories)})
+        whole = {row[0] for row in cursor.fetchall()}
+    own = Memory.objects.visible_to(scope).filter(subject=source)
+    if own.filter(pk__in=whole | memories).count() < len(whole | memories):
+        raise NotFound("Memory")
+    sessions = MemorySession.objects.filter(subject=source, conversation__in=talks)
+    session_ids = list(sessions.values_list("pk", flat=True))
+    facts = Fact.objects.filter(Q(memory__in=whole) | Q(session__in=session_ids), subject=source)
+    rows: dict[str, QuerySet[Any]] = {
+        "conversation": seen.filter(subject=source),
+        "episode": said,
+        "fact": facts,
+        "intent": Intent.objects.filter(subject=source, session__in=session_ids),
+    }
+    found = {kind: list(each.values_list("pk", flat=True)) for kind, each in rows.items()}
+    return found | {"memory": sorted(whole), "session": session_ids}
+
+
+def split(scope: Scope, source_id: uuid.UUID, user_id: str, chosen: SplitOff) -> SubjectMerge:
+    """A part of what was said and believed about one subject is about another from now on, who is
+    made where there is none; `separate` takes it back.
+
+    A memory that also stands on what stays is believed of both. Raises as `split_plan`, Forbidden
+    where the key may not write about that one.
+    """
+    space = workspace_index.index_of(scope.workspace_id)
+    with transaction.atomic(durable=True):
+        workspace_index.lock(space)
+        source = locked_subject(scope, source_id)
+        plan = split_plan(scope, source, chosen)
+        try:
+            target = subject_to_write(scope, user_id.strip())
+        except NotAllowed as error:
+            raise Forbidden(error.message, "userId") from None
+        if target is None or target.pk == source.pk:
+            raise Invalid("userId", "Name somebody else whom it is to be about.")
+        target = locked_subject(scope, target.pk)
+        lock_writers(space, source, target)
+        made = SubjectMerge.objects.create(
+            workspace_id=scope.workspace_id, source=source, target=target, batch=uuid7(),
+            merged_by=scope.actor, is_split=True,
+        )  # fmt: skip
+        MergedRows.objects.bulk_create(
+            MergedRows(workspace_id=made.workspace_id, merge=made, kind=kind, ids=ids)
+            for kind, ids in plan.items()
+            if ids
+        )
+        features.follow(scope, plan["memory"], target)
+        counts = _part(scope, space, made, target, source)
+        features.split(scope, made)
+        audit_merge(scope, made, "split", counts)
+    return made
+
+
+def _part(
+    scope: Scope, space: WorkspaceIndex, made: SubjectMerge, source: Subject, target: Subject
+) -> dict[str, int]:
+    """What is `target`'s and stands in `made` becomes `source`'s, with what was read out of it; how
+    many of each kind."""
+    talk_summaries.start_again(space, talks_of(Episode.objects.filter(subject=target)))
+    moved = {
+        kind: reassign(kind, target, source, pk__in=made.ids(kind))
+        for kind in ("conversation", "session", "episode", "intent", "document")
+    }
+    subjects.move(space, Layer.EPISODES, moved["episode"], source.pk)
+    revisions = Revision.objects.filter(document__in=moved["document"])
+    passages = passages_of(list(revisions.values_list("pk", flat=True)))
+    subjects.move(space, Layer.CHUNKS, passages, source.pk)
+    going = _memories(made, source, target)
+    _part_decisions(scope, space, going, target)
+    moved["memory"] = reassign("memory", target, source, pk__in=going)
+    moved["fact"] = _part_facts(space, made, source, target)
+    subjects.move(space, Layer.MEMORIES, moved["memory"], source.pk)
+    row_marks.rebuild_slots(moved["memory"], row_marks.words_of(space))
+    _part_rejections(made, source, target, going)
+    resolve.follow_subjects(scope.workspace_id, [source.pk, target.pk], scope.actor)
+    subjects.recount_speakers(space, source.pk, target.pk)
+    restart_sessions(moved["session"])
+    return {kind: len(ids) for kind, ids in moved.items()}
 
 
 def _own_facts(made: SubjectMerge) -> Q:

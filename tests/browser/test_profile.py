@@ -47,9 +47,11 @@ def test_memory_is_forgotten_as_wrong_and_another_moved(visit: Any) -> None:
     expect(ada.page.get_by_text("It will not be learned again.")).to_be_visible()
     ada.page.get_by_label("Choose: Ada is allergic to peanuts").check()
     ada.page.get_by_label("Split off the chosen memories").fill("byron")
+    ada.presses("Move…")
+    expect(ada.page.get_by_text("a new person begins with it")).to_be_visible()
     ada.presses("Move")
 
-    expect(ada.page.get_by_text("1 moved to byron.")).to_be_visible()
+    expect(ada.page.get_by_text("Moved to byron.")).to_be_visible()
     assert Memory.objects.live().get(content__contains="peanuts").subject.external_id == "byron"  # type: ignore[union-attr]
 
 
