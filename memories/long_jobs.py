@@ -43,7 +43,7 @@ class Stopped(Exception):
 @dataclass(frozen=True, slots=True)
 class NewJob:
     """What is begun; the fields are those of `LongJob`. One with an `item` goes on with the row
-    that an earlier turn has left or failed at."""
+    that an earlier turn has left or failed at, and leaves none where it was over at once."""
 
     kind: LongJob.Kind
     workspace_id: uuid.UUID | None
@@ -108,6 +108,14 @@ class JobRecorder:
             )  # fmt: skip
             self.is_cancel_asked = rows.exclude(cancelled_by="").exists()
 
+    def _end(self) -> None:
+        is_short = time.monotonic() - self._began < EVERY and not self.row.seconds
+        if self.row.item is not None and is_short and self.outcome[0] == State.DONE:
+            with _seen(self.row.workspace_id):
+                LongJob.objects.filter(pk=self.row.pk).delete()
+        else:
+            self._write(*self.outcome)
+
 
 @contextmanager
 def recorded(new: NewJob) -> Iterator[JobRecorder]:
@@ -126,7 +134,7 @@ def recorded(new: NewJob) -> Iterator[JobRecorder]:
         job._over.set()
         job._thread.join()
         try:
-            job._write(*job.outcome)
+            job._end()
         except Error as error:  # what was done is done, or has an error of its own
             log.warning("What came of long work was not written: %s", error)
 
@@ -167,7 +175,7 @@ def cancel(scope: Scope, job: LongJob) -> None:
         rows = LongJob.objects.running().filter(pk=job.pk, workspace=scope.workspace_id)
         mine = rows.filter(cancelled_by="").exclude(kind__in=LongJob.SEEN_THROUGH)
         if not mine.update(cancelled_by=scope.actor):
-            raise Conflict("It is over, or cannot be cancelled.")
+            raise Conflict("It is over, or cannot be stopped.")
         if scope.workspace_id is not None:
             AuditEntry.line(scope.workspace_id, scope.actor, "cancel", job).save()
 

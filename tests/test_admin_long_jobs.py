@@ -85,7 +85,7 @@ def test_an_owner_cancels_and_the_audit_says_so(workspace: Workspace) -> None:
     assert (job.state, job.cancelled_by) == (State.RUNNING, f"user:{alice.user.pk}")
     assert workspace.audit_entries.get().action == "cancel"
     html = alice.sees(page_of(job))
-    assert "has cancelled it" in html
+    assert "has stopped it" in html
     assert "/do/cancel/" not in html
     assert running(alice)[0]["state"] == "ending"
 
@@ -110,7 +110,7 @@ def test_erasures_are_for_who_administers(workspace: Workspace) -> None:
     assert victor.status(page_of(job)) == 404
     html = member(workspace).sees(page_of(job))
     assert page_of(certificate) in html
-    assert "cannot be cancelled" in html
+    assert "cannot be stopped" in html
     assert "/do/cancel/" not in html
 
 
@@ -119,7 +119,7 @@ def test_what_is_over_or_silent_is_not_cancelled(workspace: Workspace) -> None:
     LongJob.objects.update(updated_at=timezone.now() - LongJob.SILENT)
     for job in (silent, over(workspace)):
         assert "/do/cancel/" not in alice.sees(page_of(job))
-        assert "over, or cannot be cancelled" in messages_of(alice.does(job, "cancel"))
+        assert "over, or cannot be stopped" in messages_of(alice.does(job, "cancel"))
     assert "not heard of for minutes" in alice.sees(page_of(silent))
     assert [each["running"] for each in running(alice)] == [False]
 

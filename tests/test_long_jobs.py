@@ -15,12 +15,15 @@ from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.db.utils import ProgrammingError
 from django.utils import timezone
+from pytest_django import Settings
 
 from memories import erase, long_jobs, sweep
+from memories.connections import connection_store, sync
+from memories.connections.connection_store import NewConnection
 from memories.errors import Conflict
 from memories.index import due, repair
 from memories.long_jobs import NewJob, Stopped
-from memories.models import Entry, Erasure, LongJob, Vector, WorkspaceIndex
+from memories.models import Entry, Erasure, LongJob, SyncRun, Vector, WorkspaceIndex
 from memoryproject import crossings
 from memoryproject.postgres import visible
 from tests.live_server import wait_for
@@ -212,7 +215,7 @@ def test_what_must_not_be_left_half_done_is_not_cancelled(alice: Person) -> None
     scope = owner_scope(alice.workspace.pk, "test")
     for kind in LongJob.SEEN_THROUGH:
         with long_jobs.recorded(NewJob(kind, alice.workspace.pk, 1)) as work:
-            with pytest.raises(Conflict, match="cannot be cancelled"):
+            with pytest.raises(Conflict, match="cannot be stopped"):
                 long_jobs.cancel(scope, work.row)
             work.advance(1)
 
@@ -279,6 +282,42 @@ def test_an_erasure_in_several_turns_is_one_work(alice: Person) -> None:
     job = the_job()
     assert (job.kind, job.state, job.requested_by) == (Kind.ERASURE, State.DONE, "user:x")
     assert job.done >= job.result["episodes"] == 3
+
+
+def test_an_erasure_that_is_over_at_once_is_no_long_work(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_jobs, "EVERY", 60.0)
+    alice.tell("The barn is painted green.", user_id="u")
+    scope = owner_scope(alice.workspace.pk, "user:x")
+    row = erase.request(scope, erase.target_of(scope, "subject", Subject.objects.get().pk))
+    erase.run(row.pk)
+    assert not LongJob.objects.exists()
+
+
+def test_a_source_that_is_asked_is_shown_and_stopped_between_two_pages(
+    alice: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    settings.CONNECTION_FOLDERS, settings.BLOB_DIR = [str(tmp_path)], tmp_path / "blobs"
+    (tmp_path / "notes").mkdir()
+    for number in range(5):
+        file = tmp_path / "notes" / f"{number}.txt"
+        file.write_text(f"The barn number {number} is painted green.")
+    new = NewConnection("folder", options={"path": str(tmp_path / "notes")}, minutes=5)
+    source, page = connection_store.create(alice.scope, new), sync.Turn.page
+
+    def stopped_after_it(turn: sync.Turn) -> bool:
+        page(turn)
+        long_jobs.cancel(owner_scope(alice.workspace.pk, "test"), turn.job.row)
+        return not wait_for(lambda: turn.job.is_cancel_asked, 20)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sync.Turn, "page", stopped_after_it)
+        sync.run(source.runs.get().pk)
+    job = the_job()
+    assert (job.kind, job.state, job.done) == (Kind.IMPORT, State.CANCELLED, 5)
+    assert job.result == {"added": 5}
+    assert SyncRun.objects.get().error_code == "stopped"
 
 
 def test_a_repair_in_slices_is_one_work(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as text
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from memories import long_jobs
-from memories.admin.memory_rows import MemoryRowAdmin, one_line
+from memories.admin.memory_rows import MemoryRowAdmin, one_line, text_column
 from memories.models import LongJob
 from workspaces.adminbase.access import Access, access_of
 from workspaces.adminbase.actors import name_of
@@ -24,7 +24,7 @@ MOST_SHOWN = 20
 LATELY = timedelta(seconds=20)  # what ended is told by a page that is open for so long
 MINUTE, HOUR = 60, 3600  # seconds
 CANCEL = Verb(
-    "cancel", "Cancel", "stop_circle", "danger",
+    "cancel", "Stop", "stop_circle", "danger",
     "It ends after what it is at just now. What is done until then stays.",
     capability=Capability.ADMIN,
 )  # fmt: skip
@@ -41,7 +41,7 @@ def jobs_of(access: Access) -> QuerySet[LongJob]:
 
 def pace(job: LongJob) -> str:
     """How far it is, how fast, and how long it takes yet: `120 of 300 rows, 4 a second, 45 s left`;
-    of what is over how many."""
+    of what is over how many, in what time."""
     total = job.total if job.total != job.done else None
     far = f"{job.done:,}" if total is None else f"{job.done:,} {text('of')} {total:,}"
     parts = [f"{far} {text(job.unit)}"]
@@ -52,6 +52,8 @@ def pace(job: LongJob) -> str:
         parts.append(f"{number:,.0f} {span}")
         if job.seconds_left is not None:
             parts.append(text("%(time)s left") % {"time": span_text(job.seconds_left)})
+    elif job.finished_at and job.seconds >= 1:
+        parts.append(text("in %(time)s") % {"time": span_text(job.seconds)})
     return ", ".join(parts)
 
 
@@ -103,7 +105,7 @@ class RunningPage(AdminPage):
 class LongJobAdmin(MemoryRowAdmin):
     write_capability = Capability.ADMIN
     pages = (RunningPage,)
-    list_display = ("work", "state_label", "far", "by", "created_at", "finished_at", "outcome")
+    list_display = ("work", "state_label", "far", "by", "created_at", "outcome")
     list_select_related = ("workspace",)
     list_filter = (("state", ChoicesDropdownFilter), ("kind", ChoicesDropdownFilter), DayFilter)
     actor_field = "requested_by"
@@ -138,7 +140,7 @@ class LongJobAdmin(MemoryRowAdmin):
 
     @display(description="what came of it")
     def outcome(self, job: LongJob) -> str:
-        return one_line(job.error or counts_text(job), 90)
+        return text_column(job.error or counts_text(job) or "-", 120)
 
     def offers(self, row: Any, verb: Verb) -> bool:
         return row.is_live and row.may_be_cancelled

@@ -4,6 +4,7 @@ the cursor that was kept last."""
 import logging
 import time
 import uuid
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -13,7 +14,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from memories import erase, leases, metrics, outbox
+from memories import erase, leases, long_jobs, metrics, outbox
 from memories.connections import apply_changes
 from memories.connections.apply_changes import batches, check_again, unlisted
 from memories.connections.connection_store import next_sync
@@ -23,7 +24,8 @@ from memories.documents.open_connection import connector_of, keep_renewed
 from memories.errors import Conflict
 from memories.index import statements
 from memories.leases import TakenOver
-from memories.models import Connection, ConnectionItem, Erasure, SyncRun
+from memories.long_jobs import JobRecorder, NewJob
+from memories.models import Connection, ConnectionItem, Erasure, LongJob, SyncRun
 from memories.models.source_connection import digest_of
 from memories.providers.web_fetch import FetchError
 from memoryproject import crossings
@@ -36,6 +38,7 @@ LONGEST = 200.0  # seconds of one turn
 MAX_ATTEMPTS = 5
 AGAIN = timedelta(seconds=30)
 MOST_EXPIRED = 3  # cursors in one run
+SCHEDULE = "schedule"  # by which a run is requested whose time has come
 KEPT_RUNS = 100  # of each connection
 # A source that has lost more than so many of its items, and more than half, may be one that was not
 # mounted: nothing goes before a person says so.
@@ -73,7 +76,7 @@ def schedule() -> int:
             if rows.update(next_sync_at=next_sync(minutes)) and not known.exists():
                 run = SyncRun.objects.create(
                     workspace_id=workspace_id, connection_id=pk, kind=Kind.SYNC,
-                    requested_by="schedule",
+                    requested_by=SCHEDULE,
                 )  # fmt: skip
                 outbox.post("run_sync", run.pk)
                 made += 1
@@ -87,15 +90,30 @@ def run(run_id: uuid.UUID, seconds: float = LONGEST) -> SyncRun | None:
     if not statements.rows(CLAIM, values):
         return None
     row = SyncRun.objects.select_related("connection").get(pk=run_id)
-    turn = Turn(row, worker_scope(row.workspace_id, f"connection:{row.connection_id}"))
-    try:
-        with leases.renewed(partial(held, row)) as lease:
-            turn.work(time.monotonic() + seconds, lease)
-    except FetchError as error:
-        turn.refused(error)
-    except TakenOver:
-        return None
+    with _shown(row) as job:
+        turn = Turn(row, worker_scope(row.workspace_id, f"connection:{row.connection_id}"), job)
+        try:
+            with leases.renewed(partial(held, row)) as lease:
+                turn.work(time.monotonic() + seconds, lease)
+        except FetchError as error:
+            turn.refused(error)
+        except TakenOver:
+            job.leave()
+            return None
     return SyncRun.objects.filter(pk=run_id).first()
+
+
+def _shown(row: SyncRun) -> AbstractContextManager[JobRecorder]:
+    """As long work where it may be much: the first time, and whenever somebody asked for it."""
+    is_first = row.connection.last_synced_at is None
+    if row.kind == Kind.TEST or not (is_first or row.requested_by != SCHEDULE):
+        return nullcontext(JobRecorder(LongJob()))
+    return long_jobs.recorded(
+        NewJob(
+            LongJob.Kind.IMPORT, row.workspace_id, None, "documents", by=row.requested_by,
+            item=row.pk,
+        )
+    )  # fmt: skip
 
 
 def held(row: SyncRun) -> QuerySet[SyncRun]:
@@ -109,6 +127,7 @@ class Turn:
 
     row: SyncRun
     scope: Scope
+    job: JobRecorder
     counts: dict[str, int] = field(default_factory=dict)
 
     def work(self, until: float, lease: leases.Work) -> None:
@@ -131,6 +150,8 @@ class Turn:
         self.drop_missing()
         while not self.page():
             lease.advance()
+            if self.job.is_cancel_asked:
+                raise FetchError("stopped", "Somebody stopped it. The next one goes on from here.")
             if time.monotonic() >= until:
                 return self.put_off(timezone.now(), attempts=0)
         self.finish()
@@ -246,10 +267,12 @@ class Turn:
         for name, number in more.items():
             if number:
                 self.counts[name] = self.counts.get(name, 0) + number
+                self.job.done += number
         held(self.row).update(counts=self.counts)
 
     def finish(self, answer: str = "") -> None:
         row, now = self.row, timezone.now()
+        self.job.tell(self.counts)
         with transaction.atomic():
             held(row).update(
                 state=State.DONE, counts=self.counts, answer=answer[:500], next_attempt_at=None,
@@ -271,6 +294,7 @@ class Turn:
         metrics.count("connections_synced", outcome="done", provider=row.connection.provider)
 
     def put_off(self, until: object, **values: object) -> None:
+        self.job.leave()
         held(self.row).update(
             state=State.WAITING, next_attempt_at=until, lease_until=None, **values
         )
@@ -287,6 +311,8 @@ class Turn:
         if error.is_passing and row.attempts < MAX_ATTEMPTS:
             again = timezone.now() + AGAIN * 2**row.attempts
             return self.put_off(again, error=error.message)
+        self.job.tell(self.counts)
+        self.job.stop() if self.job.is_cancel_asked else self.job.fail(error.message)
         held(row).update(
             state=State.FAILED, error_code=error.code, error=error.message, next_attempt_at=None,
             lease_until=None, finished_at=timezone.now(),

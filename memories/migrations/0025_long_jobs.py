@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name': 'work',
-                'verbose_name_plural': 'work',
+                'verbose_name_plural': 'pieces of work',
                 'ordering': ['-id'],
                 'indexes': [models.Index(fields=['workspace', '-id'], name='longjob_newest'), models.Index(fields=['item', '-id'], name='longjob_of_item'), models.Index(condition=models.Q(('state', 'running')), fields=['updated_at'], name='longjob_running')],
                 'constraints': [models.CheckConstraint(condition=models.Q(('state', 'running'), ('finished_at__isnull', False), _connector='XOR'), name='longjob_ends_once'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'failed'), _negated=True), models.Q(('error', ''), _negated=True), _connector='OR'), name='longjob_failed_says_why')],

@@ -72,7 +72,7 @@ class LongJob(Row):
 
     class Meta:
         ordering = ["-id"]
-        verbose_name = verbose_name_plural = "work"
+        verbose_name, verbose_name_plural = "work", "pieces of work"
         constraints = [
             models.CheckConstraint(
                 condition=Q(state="running") ^ Q(finished_at__isnull=False),

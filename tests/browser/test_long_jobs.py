@@ -73,7 +73,7 @@ def test_it_is_cancelled_from_its_page(visit: Any, work: Work) -> None:
     ada = visit()
     ada.opens("memories/longjob/")
     ada.follows(ada.page.locator("#result_list").get_by_role("link", name="Import").first)
-    ada.presses("Cancel")
+    ada.presses("Stop")
     ada.follows(ada.page.locator("dialog[open] button[type=submit]"))
     work.thread.join(30)
     assert work.ended == "stopped"

@@ -22,7 +22,7 @@ ACTS = {
     "approve": _("approved"),
     "ask": _("asked about"),
     "assign": _("assigned"),
-    "cancel": _("cancelled"),
+    "cancel": _("stopped"),
     "calibrate": _("measured a limit anew"),
     "change": _("changed"),
     "change_agent": _("changed an agent"),
