@@ -1,8 +1,11 @@
 """What the contracts of import-linter in pyproject.toml must cover so that they have no holes."""
 
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+import grimp
 
 ROOT = Path(__file__).parent.parent
 CONTRACTS: list[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"][
@@ -35,3 +38,24 @@ def test_everything_below_the_models_knows_nothing_of_django() -> None:
     below = floors()[floors().index(["models"]) + 1 :]
     pure = {f"memories.{name}" for floor in below for name in floor}
     assert set(contract("nothing of Django")["source_modules"]) >= pure
+
+
+def test_what_knows_nothing_of_django_stays_so() -> None:
+    """A module that no import leads to Django is pure, and its first import of it is to fail."""
+    wall = contract("nothing of Django")
+    held, others = wall["source_modules"], (*wall["forbidden_modules"], "memoryproject")
+    graph = grimp.build_graph(
+        "memories", "workspaces", "memoryproject", include_external_packages=True
+    )
+
+    def is_of(module: str, names: Iterable[str]) -> bool:
+        return any(module == name or module.startswith(f"{name}.") for name in names)
+
+    files = [each for each in graph.modules if is_of(each, ["memories"])]
+    own = [each for each in files if not graph.find_children(each) and "migrations" not in each]
+    pure = [
+        each
+        for each in own
+        if not any(is_of(known, others) for known in graph.find_upstream_modules(each))
+    ]
+    assert [each for each in sorted(pure) if not is_of(each, held)] == []
