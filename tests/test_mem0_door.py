@@ -217,6 +217,16 @@ def test_what_is_wrong_is_told_in_detail(http: Caller, address: str, body: Any, 
     assert words in answer.body["detail"]
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["v1/exports/", "api/v1/webhooks/projects/p/", "api/v1/orgs/organizations/o/projects/p/"],
+)
+def test_what_is_not_built_is_told_as_its_client_reads_it(http: Caller, address: str) -> None:
+    told = http.get(f"//{address}")
+    assert (told.status, told.headers["Content-Type"]) == (404, "application/json")
+    assert told.body["detail"] == "This server does not have this route."
+
+
 def test_a_filter_has_its_depth(http: Caller) -> None:
     deep: Any = {"user_id": "ada"}
     for _ in range(12):

@@ -53,6 +53,7 @@ ROUTES_SILENT = {
     "v1/ping/", "v1/batch/", "v1/entities/", "v1/entities/<str:kind>/<path:name>/",
     "v2/entities/<str:kind>/<path:name>/", *(f"v{n}/<path:rest>" for n in (1, 2, 3, 4)),
     "api/v2/health", "api/v2/projects", "api/v2/memories/episodic/delete", "api/v2/<path:rest>",
+    "api/v1/orgs/<path:rest>", "api/v1/webhooks/<path:rest>",
     *(f"api/v2/projects/{name}" for name in ("get", "list", "delete", "episode_count/get")),
     *(
         f"api/v2/memories/semantic/{name}"

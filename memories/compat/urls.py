@@ -66,7 +66,8 @@ urlpatterns = [
         "api/v2/memories/semantic/set_id/list", memmachine_feature_routes.SetsOfUsersView.as_view()
     ),
     *(
-        path(f"{version}/<path:rest>", UnknownView.as_view())
-        for version in ("v1", "v2", "v3", "v4", "api/v2")
+        path(f"{prefix}/<path:rest>", UnknownView.as_view())
+        # The last two are mem0's, for its projects and webhooks.
+        for prefix in ("v1", "v2", "v3", "v4", "api/v2", "api/v1/orgs", "api/v1/webhooks")
     ),
 ]
