@@ -28,11 +28,13 @@ from memories.admin.memory_rows import MemoryRowAdmin
 from memories.admin.profile_parts import FORMATS
 from memories.erase import legal_holds
 from memories.errors import NotFound
+from memories.index import statements
 from memories.index.workspace_index import index_of
-from memories.models import Case, Episode, LegalHold, Memory
+from memories.models import Case, Episode, LegalHold
+from memories.models.memory_state import LIVE_SQL
 from workspaces.adminbase.access import workspace_id_of
 from workspaces.adminbase.actors import names_of
-from workspaces.adminbase.list_admin import MOST, Empty, bounded_counts, count_text, display
+from workspaces.adminbase.list_admin import MOST, Empty, count_text, display
 from workspaces.adminbase.list_views import ListView
 from workspaces.adminbase.row_admin import Button, Verb, refusal_text
 from workspaces.adminbase.scoped_admin import StateFilter
@@ -42,6 +44,15 @@ from workspaces.models.workspace import first_uuid7
 MOST_TALKS = 30
 MOST_SHOWN = 999  # so far the list counts
 SILENT = timedelta(days=90)
+# Of a page's people; ids of subjects are of one workspace each, and the walls stand here, too.
+COUNTS = f"""
+select s.id,
+  (select count(*) from (select 1 from memories_memory m
+     where m.subject_id = s.id and {LIVE_SQL} limit %(most)s::int4) live) as known,
+  (select count(*) from (select 1 from memories_case c
+     where c.subject_id = s.id and c.state = 'open' limit %(most)s::int4) waiting) as open_cases
+from unnest(%(subjects)s::uuid[]) s(id)
+"""
 LONGEST_NAME = 255
 SHOWN = {
     "glance": _("At a glance"),
@@ -174,11 +185,10 @@ class SubjectAdmin(MemoryRowAdmin):
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
         """Counts of a page's rows in one statement, none of them further than 999."""
-        live = [Memory.objects.live().filter(subject=row) for row in rows]
-        cases = [Case.objects.filter(subject=row, state=Case.State.OPEN) for row in rows]
-        counts = bounded_counts(*live, *cases, most=MOST_SHOWN) if rows else []
-        for row, known, open_cases in zip(rows, counts, counts[len(rows) :], strict=False):
-            row.known, row.open_cases = known, open_cases
+        given = {"subjects": [row.pk for row in rows], "most": MOST_SHOWN + 1}
+        counts = {each.id: each for each in statements.rows(COUNTS, given)}
+        for row in rows:
+            row.known, row.open_cases = counts[row.pk].known, counts[row.pk].open_cases
 
     @display(description=_("person"), ordering="external_id")
     def person_id(self, subject: Subject) -> str:
