@@ -115,6 +115,9 @@ def served(alice: Person, rows: dict[str, str]) -> dict[str, str]:
         shown[f"list of {model.__name__}"] = desk.sees(list_of(model))
         for row in model.objects.filter(workspace=alice.workspace)[:8]:
             shown[f"page of {model.__name__} {row.pk}"] = desk.sees(page_of(row))
+    for row in Subject.objects.filter(workspace=alice.workspace)[:8]:
+        for part in ("life", "talks"):
+            shown[f"{part} of {row.pk}"] = desk.sees(page_of(row), show=part)
     shown["tasks"] = str(outbox.waiting())
     return shown
 
@@ -181,6 +184,7 @@ def test_what_is_forgotten_is_in_no_place_and_comes_back(
     assert {"listEpisodes", "readMemory", "packContext", *MCP_PLACES} <= set(before)
     assert {"recall", "profile as a resource", "POST v3/memories/"} <= set(before)
     assert f"GET v1/memories/{told['memories']}/" in before
+    assert f"life of {Subject.objects.get(external_id='u1').pk}" in before
     alice.say("Please forget what my cat is called.", user_id="u1", thread_id="t1")
     intent = Intent.objects.get(kind="forget")
     assert intent.state == "done"
