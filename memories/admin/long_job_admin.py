@@ -140,7 +140,7 @@ class LongJobAdmin(MemoryRowAdmin):
 
     @display(description="what came of it")
     def outcome(self, job: LongJob) -> str:
-        return text_column(job.error or counts_text(job) or "-", 120)
+        return text_column(job.error or counts_text(job) or "-", 60)
 
     def offers(self, row: Any, verb: Verb) -> bool:
         return row.is_live and row.may_be_cancelled

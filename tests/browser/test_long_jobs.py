@@ -13,6 +13,7 @@ from bench.story import Told
 from memories import long_jobs
 from memories.long_jobs import NewJob, Stopped
 from memories.models import LongJob
+from tests.browser.conftest import faults
 from tests.live_server import wait_for
 
 
@@ -93,9 +94,13 @@ def test_the_corner_is_hidden_until_something_else_begins(visit: Any, work: Work
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 390])
-def test_it_fits(visit: Any, work: Work, scheme: str, width: int) -> None:
-    ada = visit(viewport={"width": width, "height": 844}, color_scheme=scheme)
+def test_it_fits_and_axe_finds_nothing(
+    visit: Any, work: Work, axe: str, scheme: str, width: int
+) -> None:
+    look = {"viewport": {"width": width, "height": 844}, "color_scheme": scheme}
+    ada = visit(**look, reduced_motion="reduce")
     for page in ("memories/longjob/", f"memories/longjob/{LongJob.objects.get().pk}/change/"):
         ada.opens(page)
         expect(ada.page.get_by_role("complementary", name="Work under way")).to_be_visible()
         assert ada.fits()
+        assert faults(ada, axe) == []
