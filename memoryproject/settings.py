@@ -173,6 +173,7 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
 FORMAT_MODULE_PATH = "memoryproject.formats"
+LOCALE_PATHS = [BASE_DIR / "locale"]  # `makemessages` begins a language there
 
 # Static files: served out of the installed packages, so there is no step that collects them.
 STATIC_URL = "/static/"

@@ -9,6 +9,7 @@ from django import forms
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.timesince import timesince
+from django.utils.translation import gettext
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
@@ -290,19 +291,27 @@ class CaseAdmin(MemoryRowAdmin):
 
     def do_approve(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
         card = self._decide(request, row, "approve", as_typed(values["content"]))
-        return "Done as asked." if card.orders else "Approved: the newest is believed."
+        return (
+            gettext("Done as asked.")
+            if card.orders
+            else gettext("Approved: the newest is believed.")
+        )
 
     def do_keep_both(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
         self._decide(request, row, "keep-both")
-        return "All are believed."
+        return gettext("All are believed.")
 
     def do_reject(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
         card = self._decide(request, row, "reject")
-        return "Left as it is." if card.orders else "Rejected: what was believed stays."
+        return (
+            gettext("Left as it is.")
+            if card.orders
+            else gettext("Rejected: what was believed stays.")
+        )
 
     def do_decide(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
         self._decide(request, row, "decide")
-        return "Decided as chosen."
+        return gettext("Decided as chosen.")
 
     def do_snooze(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
         rest = checked(SnoozeForm(request.POST)).until()
@@ -311,7 +320,7 @@ class CaseAdmin(MemoryRowAdmin):
 
     def do_wake(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
         cases.snooze_case(self.scope(request, row), row.pk, None)
-        return "It waits again."
+        return gettext("It waits again.")
 
     def do_assign(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
         form = checked(AssignForm(request.POST, workspace_id=row.workspace_id))
@@ -320,7 +329,9 @@ class CaseAdmin(MemoryRowAdmin):
 
     def do_undo(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
         cases.undo_case(self.scope(request, row), row.pk)
-        return "Taken back: it waits again."
+        return gettext("Taken back: it waits again.")
 
     def empty(self, request: HttpRequest) -> Empty:
-        return Empty("No such cases", "What a machine may not decide alone appears here.")
+        return Empty(
+            gettext("No such cases"), gettext("What a machine may not decide alone appears here.")
+        )

@@ -9,6 +9,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext
 from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
@@ -178,12 +179,16 @@ class ConnectionAdmin(MemoryRowAdmin):
     def do_secrets(self, request: HttpRequest, row: Connection, values: dict[str, Any]) -> str:
         given = values_of(CONNECTORS[row.provider].Credentials, SECRET, values)
         connection_store.change(self.scope(request, row), row.pk, {"credentials": given})
-        return "The credentials are kept, sealed."
+        return gettext("The credentials are kept, sealed.")
 
     def do_remove(self, request: HttpRequest, row: Connection, values: dict[str, Any]) -> str:
         is_erased = values["documents"] == "erase"
         connection_store.remove(self.scope(request, row), row.pk, erase_documents=is_erased)
-        return "Its documents are erased, then it goes." if is_erased else "It is removed."
+        return (
+            gettext("Its documents are erased, then it goes.")
+            if is_erased
+            else gettext("It is removed.")
+        )
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         missing = row.items.filter(misses__gt=0, document__isnull=False)
@@ -255,10 +260,15 @@ class ConnectionAdmin(MemoryRowAdmin):
                 form.add_error(None, refusal_text(refusal))
             else:
                 return redirect(self.page_of(made))
-        return self.form_page(request, form, title=f"Connect: {kind.label}", submit="Connect")
+        return self.form_page(
+            request, form, title=f"Connect: {kind.label}", submit=gettext("Connect")
+        )
 
     def empty(self, request: HttpRequest) -> Empty:
-        return Empty("No sources yet", "A folder, a site or a repository is kept in step here.")
+        return Empty(
+            gettext("No sources yet"),
+            gettext("A folder, a site or a repository is kept in step here."),
+        )
 
 
 def state_of(connection: Connection) -> str:

@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html
+from django.utils.translation import gettext
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from memories import masks
@@ -101,7 +102,9 @@ class EpisodeAdmin(MemoryRowAdmin):
 
     def empty(self, request: HttpRequest) -> Empty:
         return ingest_hint(
-            request, "No episodes yet", "What agents tell is kept here word for word:"
+            request,
+            gettext("No episodes yet"),
+            gettext("What agents tell is kept here word for word:"),
         )
 
 
@@ -140,5 +143,7 @@ class ConversationAdmin(MemoryRowAdmin):
 
     def empty(self, request: HttpRequest) -> Empty:
         return ingest_hint(
-            request, "No conversations yet", "Name a threadId when you tell something:"
+            request,
+            gettext("No conversations yet"),
+            gettext("Name a threadId when you tell something:"),
         )

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from memories.admin.memory_rows import (
@@ -118,11 +119,11 @@ class DocumentAdmin(MemoryRowAdmin):
 
     def do_retry(self, request: HttpRequest, row: Document, values: dict[str, Any]) -> str:
         document_store.retry(self.scope(request, row), row.pk)
-        return "Due again: the worker takes it up at once."
+        return gettext("Due again: the worker takes it up at once.")
 
     def do_reprocess(self, request: HttpRequest, row: Document, values: dict[str, Any]) -> str:
         document_store.reprocess(self.scope(request, row), row.pk)
-        return "The worker reads and cuts it anew."
+        return gettext("The worker reads and cuts it anew.")
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         asked = as_uuid(request.GET.get("fact", ""))
@@ -154,4 +155,4 @@ class DocumentAdmin(MemoryRowAdmin):
 
     def empty(self, request: HttpRequest) -> Empty:
         hint = "Drop files under Hand in files, or send them to /documents. Beside them:"
-        return ingest_hint(request, "No documents yet", hint)
+        return ingest_hint(request, gettext("No documents yet"), hint)

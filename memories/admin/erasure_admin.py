@@ -7,6 +7,7 @@ from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from django.utils.translation import gettext
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from memories import erase
@@ -69,7 +70,7 @@ class ErasureAdmin(MemoryRowAdmin):
             request,
             form,
             title=f"Erase this {kind}",
-            submit="Erase for good",
+            submit=gettext("Erase for good"),
             back=self.page_of(row),
         )
 
@@ -82,4 +83,6 @@ class ErasureAdmin(MemoryRowAdmin):
         }
 
     def empty(self, request: HttpRequest) -> Empty:
-        return Empty("Nothing was erased", "Certificates of what is erased are kept here.")
+        return Empty(
+            gettext("Nothing was erased"), gettext("Certificates of what is erased are kept here.")
+        )

@@ -6,6 +6,7 @@ from django import forms
 from django.contrib.admin.options import ModelAdmin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, TextFilter
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 from unfold.widgets import (
@@ -235,14 +236,16 @@ class FactAdmin(MemoryRowAdmin):
 
     def do_accept(self, request: HttpRequest, row: Fact, values: dict[str, Any]) -> str:
         review.accept(self.scope(request, row), row.pk, as_typed(values["quote"]))
-        return "Accepted: it is resolved like any other fact, and this row gave way to it."
+        return gettext("Accepted: it is resolved like any other fact, and this row gave way to it.")
 
     def do_dismiss(self, request: HttpRequest, row: Fact, values: dict[str, Any]) -> str:
         review.dismiss(self.scope(request, row), row.pk)
-        return "Dismissed: it is not believed."
+        return gettext("Dismissed: it is not believed.")
 
     def empty(self, request: HttpRequest) -> Empty:
-        return ingest_hint(request, "No facts yet", "Facts are read out of what agents tell:")
+        return ingest_hint(
+            request, gettext("No facts yet"), gettext("Facts are read out of what agents tell:")
+        )
 
 
 def fact_state(fact: Fact) -> str:

@@ -9,6 +9,7 @@ from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.timesince import timesince
+from django.utils.translation import gettext
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
@@ -95,10 +96,10 @@ class FeatureSetAdmin(MemoryRowAdmin):
         scope = self.scope(request, row)
         if asks_model(scope, str(row.pk)):
             update_soon(scope, str(row.pk))
-            return "The worker takes it up at once."
+            return gettext("The worker takes it up at once.")
         done = update_now(scope, str(row.pk))
         if done is None:
-            return "A worker has it already."
+            return gettext("A worker has it already.")
         return (
             f"{done.episodes} episodes: {done.added} features added, {done.updated} updated, "
             f"{done.deleted} ended, {done.refused} commands refused."
@@ -108,13 +109,13 @@ class FeatureSetAdmin(MemoryRowAdmin):
         scope = self.scope(request, row)
         if asks_model(scope, str(row.pk)):
             outbox.post("consolidate_set", row.pk)
-            return "The worker takes it up at once."
+            return gettext("The worker takes it up at once.")
         merged = consolidate(scope, str(row.pk))
         return f"{merged} feature{pluralize(merged)} became part of others."
 
     def do_delete(self, request: HttpRequest, row: FeatureSet, values: dict[str, Any]) -> str:
         sets.delete(self.scope(request, row), str(row.pk))
-        return "Deleted."
+        return gettext("Deleted.")
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         changes = FeatureChange.objects.filter(set=row).select_related("feature").order_by("-id")
@@ -157,7 +158,9 @@ class FeatureSetAdmin(MemoryRowAdmin):
 
     def empty(self, request: HttpRequest) -> Empty:
         return ingest_hint(
-            request, "No feature sets yet", "Each subject gets one when something is said of it:"
+            request,
+            gettext("No feature sets yet"),
+            gettext("Each subject gets one when something is said of it:"),
         )
 
 
@@ -230,15 +233,15 @@ class FeatureAdmin(MemoryRowAdmin):
 
     def do_edit(self, request: HttpRequest, row: Feature, values: dict[str, Any]) -> str:
         manual.edit(self.scope(request, row), row.pk, {"value": as_typed(values["value"])})
-        return "Corrected: no machine changes it now."
+        return gettext("Corrected: no machine changes it now.")
 
     def do_undo(self, request: HttpRequest, row: Feature, values: dict[str, Any]) -> str:
         manual.undo(self.scope(request, row), row.pk)
-        return "Taken back."
+        return gettext("Taken back.")
 
     def do_end(self, request: HttpRequest, row: Feature, values: dict[str, Any]) -> str:
         manual.delete(self.scope(request, row), row.pk, values.get("reason", ""))
-        return "Ended."
+        return gettext("Ended.")
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         cited = FeatureCitation.objects.select_related("episode")
@@ -250,4 +253,6 @@ class FeatureAdmin(MemoryRowAdmin):
         return {"title": f"{row.feature}: {row.value}", "changes": changes}
 
     def empty(self, request: HttpRequest) -> Empty:
-        return ingest_hint(request, "No features yet", "They are folded out of what is said:")
+        return ingest_hint(
+            request, gettext("No features yet"), gettext("They are folded out of what is said:")
+        )

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext
 
 from memories import golden
 from memories.admin.rules_page import OneWorkspacePage
@@ -75,14 +76,16 @@ class GoldenPage(OneWorkspacePage):
         sent = request.POST
         if "remove" in sent:
             golden.remove(scope, as_uuid(sent["remove"]) or uuid.UUID(int=0))
-            messages.success(request, "Removed.")
+            messages.success(request, gettext("Removed."))
         elif "item" in sent:
             form = SearchPageForm(self.access, sent.dict())
             if not form.is_valid() or not form.cleaned_data["query"].strip():
                 raise Invalid("query", "The search is not right.")
             row = as_uuid(sent["item"]) or uuid.UUID(int=0)
             golden.add(scope, golden.of_search(form.request, sent.get("found_in", ""), row))
-            messages.success(request, "A golden question: from now on this has to be found.")
+            messages.success(
+                request, gettext("A golden question: from now on this has to be found.")
+            )
         else:
             made = golden.run(scope)
             messages.success(request, f"Asked: {made.better} better, {made.worse} worse.")

@@ -10,6 +10,7 @@ from django.db.models import Model, QuerySet, Sum
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from psycopg import sql
 
 from memories import stored_metrics
@@ -96,7 +97,9 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "charts": charts(days),
         "latest": latest,
         "recent": [(session, outcome(session)) for session in recent],
-        "empty": None if recent or latest else ingest_hint(request, "Nothing is remembered yet"),
+        "empty": None
+        if recent or latest
+        else ingest_hint(request, gettext("Nothing is remembered yet")),
         "of_many": access.is_of_many,
         "may_issue": access.may_somewhere(Capability.ADMIN),
     }
@@ -113,13 +116,17 @@ def needs(request: HttpRequest, access: Access) -> list[Tile]:
     )
     tiles = [
         replace(
-            _waiting("decisions to take", now.decisions, "memories_supersession"),
+            _waiting(gettext("decisions to take"), now.decisions, "memories_supersession"),
             url=reverse("admin:memories_inbox"),
         ),
-        _waiting("sessions failed", now.stuck, "memories_memorysession", "?state=stuck"),
-        _waiting("facts in quarantine", quarantined, "memories_fact", "?state=quarantined"),
-        _waiting("misses to look at", misses, "memories_miss"),
-        _waiting("feature sets that fail", failing, "memories_featureset", "?state=failing"),
+        _waiting(gettext("sessions failed"), now.stuck, "memories_memorysession", "?state=stuck"),
+        _waiting(
+            gettext("facts in quarantine"), quarantined, "memories_fact", "?state=quarantined"
+        ),
+        _waiting(gettext("misses to look at"), misses, "memories_miss"),
+        _waiting(
+            gettext("feature sets that fail"), failing, "memories_featureset", "?state=failing"
+        ),
     ]
     return [tile for tile in tiles if tile.waits]
 
@@ -135,18 +142,18 @@ def doing(access: Access, days: "Days", open_ones: int) -> list[Tile]:
     return [
         *_memory_tiles(access, live["memories"] or 0),
         _tile(
-            "contradictions settled in 7 days", f"{sum(days.settled):,}",
+            gettext("contradictions settled in 7 days"), f"{sum(days.settled):,}",
             "memories_supersession", "?state=settled",
         ),
         Tile(
-            "contradictions open",
+            gettext("contradictions open"),
             count_text(open_ones, MOST_WAITING),
             reverse("admin:memories_inbox"),
         ),
         _tile("episodes", f"{live['episodes'] or 0:,}", "memories_episode"),
         *_work_tiles(access, DueVector.objects.filter(workspace__in=indexes.values("pk"))),
         Tile(
-            "failed calls of models in 24 hours", f"{failed:,}",
+            gettext("failed calls of models in 24 hours"), f"{failed:,}",
             f"{reverse('admin:memories_plots')}?reach=day",
         ),
     ]  # fmt: skip
@@ -157,15 +164,18 @@ def _memory_tiles(access: Access, live: int) -> list[Tile]:
     [every] = bounded_counts(mine, most=MOST_COUNTED)
     [twice] = bounded_counts(said_twice(mine))
     return [
-        _tile("live memories", f"{live:,}", "memories_memory"),
+        _tile(gettext("live memories"), f"{live:,}", "memories_memory"),
         _tile(
-            "of all versions live",
+            gettext("of all versions live"),
             (f"{min(100, round(100 * live / every))}%" if every else "-"),
             "memories_memory",
             "?state=all",
         ),
         _tile(
-            "live with the same text twice", count_text(twice), "memories_memory", "?state=twice"
+            gettext("live with the same text twice"),
+            count_text(twice),
+            "memories_memory",
+            "?state=twice",
         ),
     ]
 
@@ -233,20 +243,23 @@ def charts(days: Days) -> list[Chart]:
     done = [every - stuck for every, stuck in zip(days.sessions, days.stuck, strict=True)]
     return [
         bar_chart(
-            days.frame("Memories learned", "memories_memory", "state=all"),
+            days.frame(gettext("Memories learned"), "memories_memory", "state=all"),
             [ChartLine("learned", days.learned, 1)],
         ),
         bar_chart(
-            days.frame("Memories replaced", "memories_supersession", "state=applied"),
+            days.frame(gettext("Memories replaced"), "memories_supersession", "state=applied"),
             [ChartLine("replaced", days.replaced, 5)],
         ),
         bar_chart(
-            days.frame("Sessions", "memories_memorysession"),
-            [ChartLine("went well, or at work", done, 3), ChartLine("failed", days.stuck, 4)],
+            days.frame(gettext("Sessions"), "memories_memorysession"),
+            [
+                ChartLine(gettext("went well, or at work"), done, 3),
+                ChartLine("failed", days.stuck, 4),
+            ],
         ),
         bar_chart(
             replace(
-                days.frame("Searches", "memories_memory"),
+                days.frame(gettext("Searches"), "memories_memory"),
                 urls=(),
                 url=f"{reverse('admin:memories_plots')}?reach=quarter",
             ),

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.translation import gettext
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from memories import intents
@@ -79,10 +80,10 @@ class IntentAdmin(MemoryRowAdmin):
 
     def do_undo(self, request: HttpRequest, row: Intent, values: dict[str, Any]) -> str:
         intents.undo(self.scope(request, row), row.pk)
-        return "Taken back: everything is as it was."
+        return gettext("Taken back: everything is as it was.")
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(
-            "Nobody asked the memory for anything yet",
-            "“Please forget my salary” or “no, the 14th” appear here, with what was done.",
+            gettext("Nobody asked the memory for anything yet"),
+            gettext("“Please forget my salary” or “no, the 14th” appear here, with what was done."),
         )

@@ -8,7 +8,7 @@ from django import forms
 from django.db.models import Count, F
 from django.http import HttpRequest, QueryDict
 from django.utils import timezone
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
@@ -267,23 +267,23 @@ class MemoryAdmin(MemoryList):
         changes |= {"content": content}
         review.edit(self.scope(request, row), row.pk, changes, expected_version=version)
         if content == row.content:
-            return "Changed."
-        return "Corrected: the new version is live."
+            return gettext("Changed.")
+        return gettext("Corrected: the new version is live.")
 
     def do_category(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         review.edit(self.scope(request, row), row.pk, {"category": values["category"]})
-        return "Changed."
+        return gettext("Changed.")
 
     def do_visibility(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         review.edit(self.scope(request, row), row.pk, {"visibility": values["visibility"]})
-        return "Changed."
+        return gettext("Changed.")
 
     def do_end_date(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         end = day_begins(values["valid_until"])
         if end and row.valid_from and end < row.valid_from:
             raise forms.ValidationError(f"“{row}” would end before it begins.")
         review.edit(self.scope(request, row), row.pk, {"valid_until": end})
-        return "Changed."
+        return gettext("Changed.")
 
     def do_move(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         review.move(self.scope(request, row), [row.pk], values["user"])
@@ -291,19 +291,19 @@ class MemoryAdmin(MemoryList):
 
     def do_pin(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         review.edit(self.scope(request, row), row.pk, {"pinned": True})
-        return "Pinned: no machine replaces it without a person."
+        return gettext("Pinned: no machine replaces it without a person.")
 
     def do_unpin(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         review.edit(self.scope(request, row), row.pk, {"pinned": False})
-        return "Unpinned."
+        return gettext("Unpinned.")
 
     def do_case(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         cases.ask_case(self.scope(request, row), row.pk)
-        return "It waits in the Inbox for somebody to decide."
+        return gettext("It waits in the Inbox for somebody to decide.")
 
     def do_restore(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         review.restore(self.scope(request, row), row.pk)
-        return "Restored: it is believed again."
+        return gettext("Restored: it is believed again.")
 
     def do_forget(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         reason, note = values["reason"], values["note"].strip()
@@ -314,4 +314,4 @@ class MemoryAdmin(MemoryList):
         return f"Forgotten.{again}"
 
     def empty(self, request: HttpRequest) -> Empty:
-        return ingest_hint(request, "No memories yet")
+        return ingest_hint(request, gettext("No memories yet"))

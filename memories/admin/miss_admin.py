@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 from unfold.widgets import (
@@ -181,11 +182,11 @@ class MissAdmin(MemoryRowAdmin):
 
     def do_done(self, request: HttpRequest, row: Miss, values: dict[str, Any]) -> str:
         unmatched.settle(self.scope(request, row), row, values.get("note", ""))
-        return "The miss is settled."
+        return gettext("The miss is settled.")
 
     def do_reopen(self, request: HttpRequest, row: Miss, values: dict[str, Any]) -> str:
         unmatched.settle(self.scope(request, row), row, state=Miss.State.OPEN)
-        return "The miss is open again."
+        return gettext("The miss is open again.")
 
     def report_view(self, request: HttpRequest, episode_id: Any) -> HttpResponse:
         episodes = Episode.objects.filter(pk=episode_id)
@@ -202,10 +203,12 @@ class MissAdmin(MemoryRowAdmin):
             else:
                 return redirect(self.page_of(miss))
         title = f"What was missed in: {one_line(episode.content)}"
-        return self.form_page(request, form, title=title, submit="Report")
+        return self.form_page(request, form, title=title, submit=gettext("Report"))
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(
-            "No misses",
-            "Where no pattern fires and the model finds something, the message comes here.",
+            gettext("No misses"),
+            gettext(
+                "Where no pattern fires and the model finds something, the message comes here."
+            ),
         )

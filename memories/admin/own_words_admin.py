@@ -193,8 +193,8 @@ class WorkspaceSlotAdmin(OwnWordsAdmin):
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(
-            "No slots of your own yet",
-            "Home, employer, price, deadline and many more are there without.",
+            _("No slots of your own yet"),
+            _("Home, employer, price, deadline and many more are there without."),
         )
 
 
@@ -219,8 +219,8 @@ class WorkspaceChangeAdmin(OwnWordsAdmin):
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(
-            "No change words of your own yet",
-            "Sold, cancelled, quit, finished and many more are there without.",
+            _("No change words of your own yet"),
+            _("Sold, cancelled, quit, finished and many more are there without."),
         )
 
 

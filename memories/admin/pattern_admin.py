@@ -302,8 +302,8 @@ class WorkspacePatternAdmin(OwnRuleAdmin):
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(
-            "No patterns of your own yet",
-            "The library is always there. What it misses waits under Misses.",
+            _("No patterns of your own yet"),
+            _("The library is always there. What it misses waits under Misses."),
         )
 
 

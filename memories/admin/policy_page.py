@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSelectMultipleWidget,
@@ -89,9 +90,9 @@ class PolicyForm(forms.Form):
         values = super().clean() or self.cleaned_data
         low, high = values.get("low"), values.get("high")
         if not self.errors and (low is None) != (high is None):
-            self.add_error("high" if high is None else "low", "A range has two ends.")
+            self.add_error("high" if high is None else "low", gettext("A range has two ends."))
         if low is not None and high is not None and low > high:
-            self.add_error("high", "The smaller number comes first.")
+            self.add_error("high", gettext("The smaller number comes first."))
         if len(values.get("agents") or ()) > MOST_NAMES:
             self.add_error("agents", f"At most {MOST_NAMES}.")
         return values
@@ -123,7 +124,7 @@ class PolicyPage(AdminPage):
             if not may_save:
                 raise PermissionDenied
             if form.is_valid() and self.is_saved(workspace, form):
-                messages.success(request, "Saved: it holds from the next message on.")
+                messages.success(request, gettext("Saved: it holds from the next message on."))
                 return redirect(f"{reverse('admin:memories_policy')}?workspace={workspace.slug}")
         context = self.get_context_data(
             form=form,
@@ -167,8 +168,10 @@ def last_week(workspace: Workspace, form: PolicyForm) -> dict[str, Any]:
     return {
         "is_tried": form.is_bound,
         "found": result,
+        "asked_number": result.asked,
         "asked": count_text(result.asked, rehearsal.MOST),
-        "facts": count_text(bounded_count(facts)),
+        "facts_number": (number := bounded_count(facts)),
+        "facts": count_text(number),
         "reasons": [(REASONS[reason], number) for reason, number in reasons],
         "examples": [(REASONS[reason], case) for (reason, _), case in examples],
     }

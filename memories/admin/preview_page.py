@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
 from memories import ingest
@@ -95,7 +96,7 @@ class PreviewPage(AdminPage):
         be read."""
         workspace, asks_models = form.cleaned_data["workspace"], form.asks_models
         if asks_models and not self.access.may(Capability.WRITE, workspace.pk):
-            form.add_error("extract", "Your role does not let you ask the models.")
+            form.add_error("extract", gettext("Your role does not let you ask the models."))
             return {}
         scope = self.access.scope(workspace.pk)
         try:

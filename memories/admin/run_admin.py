@@ -10,6 +10,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from memories import stored_metrics
 from memories.admin.run_charts import run_series
@@ -81,7 +82,7 @@ def served(access: Access, period: PlotPeriod, now: datetime) -> list[Chart]:
         "Query cache", period, times, unit="%", note="vectors of queries that were not made again",
         empty="Nothing to keep: there is no embedding model, or nobody searched.",
     )  # fmt: skip
-    cache = line_chart(frame, [ChartLine("hit rate", rates, 3)])
+    cache = line_chart(frame, [ChartLine(gettext("hit rate"), rates, 3)])
     return [
         _latency(period, times, searches.get("", {})),
         bar_chart(
@@ -175,5 +176,7 @@ class RunAdmin(ListAdmin):
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(
-            "No runs yet", "Measure this installation:", "python3 manage.py benchmark --sizes 1k"
+            gettext("No runs yet"),
+            gettext("Measure this installation:"),
+            "python3 manage.py benchmark --sizes 1k",
         )

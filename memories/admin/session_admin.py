@@ -5,6 +5,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
+from django.utils.translation import gettext
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from memories import ingest, skip_counts
@@ -93,7 +94,7 @@ class SessionAdmin(MemoryRowAdmin):
 
     def do_retry(self, request: HttpRequest, row: MemorySession, values: dict[str, Any]) -> str:
         ingest.retry(self.scope(request, row), row)
-        return "Due again: the worker takes it up at once."
+        return gettext("Due again: the worker takes it up at once.")
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         wanted = {
@@ -133,7 +134,9 @@ class SessionAdmin(MemoryRowAdmin):
 
     def empty(self, request: HttpRequest) -> Empty:
         return ingest_hint(
-            request, "No sessions yet", "Each ingest leaves a session that tells its outcome:"
+            request,
+            gettext("No sessions yet"),
+            gettext("Each ingest leaves a session that tells its outcome:"),
         )
 
 

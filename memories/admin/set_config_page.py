@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
@@ -267,7 +268,7 @@ class SetConfigPage(AdminPage):
         feature_set = sets.find(scope, str(row.pk))
         form, categories = SetConfigForm(feature_set, data), CategoriesForm(feature_set, data)
         if self.is_sent and is_saved(scope, feature_set, form, categories):
-            messages.success(request, "Saved.")
+            messages.success(request, gettext("Saved."))
             return redirect(admin.page_of(row))
         self.title = f"Configure {feature_set.key}"
         context = self.get_context_data(

@@ -6,6 +6,7 @@ from django import forms
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from memories import review
@@ -136,35 +137,37 @@ class SupersessionAdmin(MemoryRowAdmin):
 
     def do_approve(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
         review.approve(self.scope(request, row), row.pk, as_typed(values["content"]))
-        return "Approved: the new memory is live."
+        return gettext("Approved: the new memory is live.")
 
     def do_reject(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
         review.reject(self.scope(request, row), row.pk, values["note"].strip())
-        return "Rejected: the old memory stays."
+        return gettext("Rejected: the old memory stays.")
 
     def do_keep_both(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
         review.keep_both(self.scope(request, row), row.pk)
-        return "Both are live."
+        return gettext("Both are live.")
 
     def do_undo(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
         if row.waited:
             review.reopen(self.scope(request, row), row.pk)
-            return "Taken back: it waits again."
+            return gettext("Taken back: it waits again.")
         review.undo(self.scope(request, row), row.pk)
-        return "Undone: the old memory is live again."
+        return gettext("Undone: the old memory is live again.")
 
     def do_redo(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
         review.redo(self.scope(request, row), row.pk)
-        return "Applied again: the new memory is live."
+        return gettext("Applied again: the new memory is live.")
 
     def empty(self, request: HttpRequest) -> Empty:
         if request.GET.get("state", "pending") == "pending":
             return Empty(
-                "Nothing waits for you",
-                "Replacements that a person must approve appear here."
-                " Applied ones are under the filter.",
+                gettext("Nothing waits for you"),
+                gettext(
+                    "Replacements that a person must approve appear here."
+                    " Applied ones are under the filter."
+                ),
             )
-        return Empty("No such decisions")
+        return Empty(gettext("No such decisions"))
 
 
 class RejectionAdmin(MemoryRowAdmin):
@@ -204,10 +207,10 @@ class RejectionAdmin(MemoryRowAdmin):
             before={"content": row.content, "reason": row.reason},
         ).save()
         row.delete()
-        return "It may be learned again."
+        return gettext("It may be learned again.")
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(
-            "Nothing was rejected yet",
-            "Forget a memory as wrong, and what it says is not learned again.",
+            gettext("Nothing was rejected yet"),
+            gettext("Forget a memory as wrong, and what it says is not learned again."),
         )

@@ -4,6 +4,7 @@ are bells, so there is little to do here but look."""
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.translation import gettext
 from django_q.models import Failure, OrmQ, Schedule
 
 from memories.models import IndexRepair, WorkerBeat
@@ -77,14 +78,18 @@ class RepairAdmin(ServerRowAdmin):
 
     def empty(self, request: HttpRequest) -> Empty:
         text = "A new version that reads texts otherwise makes old rows anew; that is told here."
-        return Empty("No index was repaired yet", text)
+        return Empty(gettext("No index was repaired yet"), text)
 
 
 class WorkerAdmin(ServerRowAdmin):
     list_display = ("kind", "host", "pid", "started_at", "seen_at")
 
     def empty(self, request: HttpRequest) -> Empty:
-        return Empty("No worker is seen", "One of these must run:", "manage.py up\nmanage.py work")
+        return Empty(
+            gettext("No worker is seen"),
+            gettext("One of these must run:"),
+            "manage.py up\nmanage.py work",
+        )
 
 
 QUEUE_ADMINS: dict[Any, type[ServerAdmin]] = {

@@ -12,6 +12,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
+from django.utils.translation import gettext
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from memories import search_counts, stored_metrics, workspace_settings
@@ -90,18 +91,20 @@ def usage_charts(days: Sequence[date], rows: Sequence[SearchDay]) -> list[Chart]
     nothing = f"No search in the last {DAYS} days"
     return [
         bar_chart(
-            Frame("Searches", steps, empty=nothing),
-            [ChartLine("with results", found, 3), ChartLine("empty", empty, 4)],
+            Frame(gettext("Searches"), steps, empty=nothing),
+            [ChartLine(gettext("with results"), found, 3), ChartLine("empty", empty, 4)],
         ),
         bar_chart(
-            Frame("Users", steps, note="about whom something was asked", empty=nothing),
+            Frame(gettext("Users"), steps, note="about whom something was asked", empty=nothing),
             [ChartLine("users", users, 2)],
         ),
         line_chart(
-            Frame("Searches a user", steps, empty=nothing), [ChartLine("of a day", each, 1)]
+            Frame(gettext("Searches a user"), steps, empty=nothing),
+            [ChartLine(gettext("of a day"), each, 1)],
         ),
         line_chart(
-            Frame("Results a search", steps, empty=nothing), [ChartLine("of a day", hits, 5)]
+            Frame(gettext("Results a search"), steps, empty=nothing),
+            [ChartLine(gettext("of a day"), hits, 5)],
         ),
     ]
 
@@ -156,7 +159,7 @@ class CostsPage(OneWorkspacePage):
         if self.is_sent and form.is_valid():
             scope = self.access.scope(workspace.pk)
             workspace_settings.change_workspace(scope, changes={"budget": form.budget or None})
-            messages.success(request, "Saved: it holds from the next call on.")
+            messages.success(request, gettext("Saved: it holds from the next call on."))
             return self.back(workspace)
         days = last_days(DAYS)
         since, until = days[0], days[-1] + timedelta(days=1)
@@ -235,4 +238,7 @@ class ModelPriceAdmin(ServerAdmin):
     has_change_permission = has_delete_permission = has_add_permission
 
     def empty(self, request: HttpRequest) -> Empty:
-        return Empty("No price was written down", "The list prices of common models are known.")
+        return Empty(
+            gettext("No price was written down"),
+            gettext("The list prices of common models are known."),
+        )

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db.models import Model
 from django.http import HttpRequest
+from django.utils.translation import gettext
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from memories.admin.memory_rows import MemoryRowAdmin, one_line
@@ -51,15 +52,15 @@ class WebhookAdmin(MemoryRowAdmin):
 
     def do_ping(self, request: HttpRequest, row: Model, values: dict[str, Any]) -> str:
         hooks.ping(self.scope(request, row), row.pk)
-        return "It is sent at once: its line below tells what came of it."
+        return gettext("It is sent at once: its line below tells what came of it.")
 
     def do_pause(self, request: HttpRequest, row: Model, values: dict[str, Any]) -> str:
         hooks.change(self.scope(request, row), row.pk, {"is_active": False})
-        return "Nothing is sent to it any more."
+        return gettext("Nothing is sent to it any more.")
 
     def do_resume(self, request: HttpRequest, row: Model, values: dict[str, Any]) -> str:
         hooks.change(self.scope(request, row), row.pk, {"is_active": True})
-        return "It is told of what happens again, and of what waited."
+        return gettext("It is told of what happens again, and of what waited.")
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         return {
@@ -69,7 +70,9 @@ class WebhookAdmin(MemoryRowAdmin):
         }
 
     def empty(self, request: HttpRequest) -> Empty:
-        return Empty("No webhooks", "A key that administers makes one: POST /webhooks.")
+        return Empty(
+            gettext("No webhooks"), gettext("A key that administers makes one: POST /webhooks.")
+        )
 
 
 class WebhookDeliveryAdmin(MemoryRowAdmin):
@@ -96,10 +99,12 @@ class WebhookDeliveryAdmin(MemoryRowAdmin):
 
     def do_redeliver(self, request: HttpRequest, row: Model, values: dict[str, Any]) -> str:
         hooks.redeliver(self.scope(request, row), row.pk)
-        return "It is sent at once, with the same id."
+        return gettext("It is sent at once, with the same id.")
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         return {"title": f"{row.kind}: {STATES[row.state]}", "state": STATES[row.state]}
 
     def empty(self, request: HttpRequest) -> Empty:
-        return Empty("Nothing was sent", "What webhooks are told stands here for 30 days.")
+        return Empty(
+            gettext("Nothing was sent"), gettext("What webhooks are told stands here for 30 days.")
+        )

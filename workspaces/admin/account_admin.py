@@ -2,6 +2,7 @@
 
 from django.contrib.auth.admin import UserAdmin
 from django.http import HttpRequest
+from django.utils.translation import gettext
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from workspaces.adminbase.list_admin import Empty, ServerAdmin, display
@@ -52,7 +53,10 @@ class LoginAttemptAdmin(ServerAdmin):
         return str(attempt.user) if attempt.user else f"unknown name {attempt.name[:8]}"
 
     def empty(self, request: HttpRequest) -> Empty:
-        return Empty("No wrong tries", "Passwords, codes and links that did not fit stand here.")
+        return Empty(
+            gettext("No wrong tries"),
+            gettext("Passwords, codes and links that did not fit stand here."),
+        )
 
 
 class ServerKeyAdmin(ServerAdmin):

@@ -279,5 +279,6 @@ class AuditAdmin(RowAdmin):
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(
-            "Nothing has happened yet", "Each act of a person, an agent or the server is kept here."
+            gettext("Nothing has happened yet"),
+            gettext("Each act of a person, an agent or the server is kept here."),
         )

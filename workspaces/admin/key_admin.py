@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.translation import gettext
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSingleDateWidget,
@@ -76,7 +77,7 @@ class KeyForm(WorkspaceChoiceForm):
     def clean_expires_on(self) -> Any:
         day = self.cleaned_data["expires_on"]
         if day is not None and day <= timezone.localdate():
-            raise ValidationError("This day is over, or ends now: give a later one.")
+            raise ValidationError(gettext("This day is over, or ends now: give a later one."))
         return day
 
     def clean(self) -> dict[str, Any]:
@@ -204,10 +205,15 @@ class KeyAdmin(RowAdmin):
                 ),
             }
             return TemplateResponse(request, "admin/workspaces/apikey/issued.html", context)
-        return self.form_page(request, form, title="Issue an API key", submit="Issue key")
+        return self.form_page(
+            request, form, title=gettext("Issue an API key"), submit=gettext("Issue key")
+        )
 
     def empty(self, request: HttpRequest) -> Empty:
-        return Empty("No API keys yet", "A program needs a key to read and write: issue one.")
+        return Empty(
+            gettext("No API keys yet"),
+            gettext("A program needs a key to read and write: issue one."),
+        )
 
 
 def state_of(key: ApiKey) -> str:

@@ -7,6 +7,7 @@ from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext
 from unfold.widgets import (
     UnfoldAdminEmailInputWidget,
     UnfoldAdminSelectWidget,
@@ -150,7 +151,9 @@ class MemberAdmin(RowAdmin):
                 }
                 template = "admin/workspaces/membership/invited.html"
                 return TemplateResponse(request, template, context)
-        return self.form_page(request, form, title="Invite a member", submit="Invite")
+        return self.form_page(
+            request, form, title=gettext("Invite a member"), submit=gettext("Invite")
+        )
 
 
 class InvitationStateFilter(StateFilter):
@@ -206,4 +209,6 @@ class InvitationAdmin(RowAdmin):
         return f"The invitation of {row.email} is revoked."
 
     def empty(self, request: HttpRequest) -> Empty:
-        return Empty("No invitations yet", "Invite somebody on the page of members.")
+        return Empty(
+            gettext("No invitations yet"), gettext("Invite somebody on the page of members.")
+        )

@@ -7,6 +7,7 @@ from django.db.models import Model
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext
 from unfold.admin import TabularInline
 
 from workspaces.adminbase.access import access_of, workspace_id_of
@@ -79,7 +80,10 @@ class WorkspaceAdmin(ScopedAdmin):
             Membership.objects.create(workspace_id=obj.pk, user=user, role=Role.OWNER)
 
     def empty(self, request: HttpRequest) -> Empty:
-        return Empty("No workspaces yet", "Everything is remembered within a workspace: add one.")
+        return Empty(
+            gettext("No workspaces yet"),
+            gettext("Everything is remembered within a workspace: add one."),
+        )
 
 
 class ConnectPage(AdminPage):
@@ -118,4 +122,7 @@ class AgentAdmin(ScopedAdmin):
         return [*fixed, "external_id"] if obj is not None else fixed
 
     def empty(self, request: HttpRequest) -> Empty:
-        return Empty("No agents yet", "An agent appears when a program first names its agentId.")
+        return Empty(
+            gettext("No agents yet"),
+            gettext("An agent appears when a program first names its agentId."),
+        )

@@ -47,7 +47,7 @@ class LoginForm(AuthenticationForm):
     def confirm_login_allowed(self, user: Any) -> None:
         if not access_for(user).is_let_in and not is_only_invited(user):
             raise ValidationError(
-                "This account is a member of no workspace. Ask an owner to invite you.",
+                gettext("This account is a member of no workspace. Ask an owner to invite you."),
                 code="no_workspace",
             )
 
@@ -103,14 +103,14 @@ class OwnPasswordForm(AdminOwnPasswordChangeForm):
     def clean_new_password1(self) -> str:
         new: str = self.cleaned_data["new_password1"]
         if new == self.cleaned_data.get("old_password"):
-            raise ValidationError("Choose another one than the old password.", code="same")
+            raise ValidationError(gettext("Choose another one than the old password."), code="same")
         return new
 
 
 def checked_password(request: HttpRequest, password: str) -> str:
     user = cast(User, request.user)
     if authenticate(request, username=user.get_username(), password=password) != user:
-        raise ValidationError("This is not your password.", code="password_incorrect")
+        raise ValidationError(gettext("This is not your password."), code="password_incorrect")
     return password
 
 
@@ -225,7 +225,9 @@ class OwnPassword(LoginPage, auth.PasswordChangeView):
     def form_valid(self, form: Any) -> HttpResponse:
         response = super().form_valid(form)
         first_run.forget_password(settings.DATA_DIR, form.user.get_username())
-        messages.success(self.request, "Your password is changed. Other sessions of yours ended.")
+        messages.success(
+            self.request, gettext("Your password is changed. Other sessions of yours ended.")
+        )
         return response
 
 
@@ -247,7 +249,7 @@ class OwnSecondFactor(LoginPage):
     def form_valid(self, form: Any) -> HttpResponse:
         if self.is_on:
             second_factor.turn_off(self.user)
-            messages.success(self.request, "The second factor is off.")
+            messages.success(self.request, gettext("The second factor is off."))
             return super().form_valid(form)
         codes = tried_code(self, self.user, form, second_factor.confirm)
         if not codes:
