@@ -105,7 +105,7 @@ class DayFilter(DropdownFilter):
 
 
 class WorkspaceChoiceForm(forms.Form):
-    """Begins with the workspace, picked already where there is only one."""
+    """Begins with the workspace, the usual one picked already."""
 
     workspace = forms.ModelChoiceField(
         Workspace.objects.none(), empty_label=None, widget=UnfoldAdminSelectWidget
@@ -116,6 +116,7 @@ class WorkspaceChoiceForm(forms.Form):
         choice = self.fields["workspace"]
         assert isinstance(choice, forms.ModelChoiceField)
         choice.queryset = admin.choices_for(Workspace, request).order_by("name")
+        choice.initial = access_of(request).usual_workspace()
 
 
 def pick_one(admin: ModelAdmin, field: Field) -> AutocompleteSelect:
