@@ -1,4 +1,5 @@
-"""Every page of the admin opens without an error and fits, in both themes and on a phone."""
+"""Every page of the admin opens without an error, fits, and keeps to WCAG 2.2 AA as far as axe can
+tell, in both themes and on a phone."""
 
 from typing import Any
 
@@ -6,6 +7,7 @@ import pytest
 
 from bench.story import Told
 from tests.admin_pages import pages, rows_of
+from tests.browser.conftest import faults
 from workspaces.models import User
 
 LOOKS = {
@@ -16,18 +18,29 @@ LOOKS = {
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_every_page_opens_without_an_error_and_fits(visit: Any, told: Told, look: str) -> None:
+def test_every_page_opens_without_an_error_and_fits_and_axe_finds_no_fault(
+    visit: Any, told: Told, axe: str, look: str
+) -> None:
     User.objects.filter(username="ada.lovelace").update(is_superuser=True)
-    rows = rows_of(told.workspace)
-    ada = visit(**LOOKS[look])
-    complaints: list[str] = []
-    ada.page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
-    wide, failed = [], []
-    for address in pages(rows):
+    ada = visit(**LOOKS[look], reduced_motion="reduce")
+    wrong: list[str] = []
+    ada.page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
+    for address in pages(rows_of(told.workspace)):
         answer = ada.page.goto(address)
         if answer.status != 200:
-            failed.append(f"{answer.status} {address}")
+            wrong.append(f"{answer.status} {address}")
         if not ada.fits():
-            wide.append(address)
+            wrong.append(f"too wide: {address}")
+        if answer.headers["content-type"].startswith("text/html"):
+            wrong += [f"{address} {fault}" for fault in faults(ada, axe)]
 
-    assert failed + wide + complaints == []
+    assert wrong == []
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_axe_finds_no_fault_in_the_dialog_of_ctrl_k(visit: Any, axe: str, look: str) -> None:
+    ada = visit(**LOOKS[look], reduced_motion="reduce")
+    ada.whole().keyboard.press("Control+k")
+    ada.page.get_by_role("dialog").get_by_role("option").first.wait_for()
+
+    assert faults(ada, axe) == []
