@@ -16,7 +16,15 @@ from bench.speed.timing import Act
 from memories import resolve
 from memories.index import entries
 from memories.index.nearest import Placement
-from memories.models import Category, Fact, FactType, MemoryScope, Source, Visibility
+from memories.models import (
+    Category,
+    Fact,
+    FactType,
+    MemoryScope,
+    Source,
+    Visibility,
+    WorkspaceIndex,
+)
 from memories.resolve import Claim
 
 BATCH = 1_000
@@ -56,6 +64,10 @@ def cost_of_indexes(place: Place, corpus: Corpus) -> float:
         for is_indexed, taken in times.items():
             with _undone():
                 if not is_indexed:
+                    # As who writes does: the workspace's row first, the table after it.
+                    WorkspaceIndex.objects.select_for_update().get(
+                        workspace=place.scope.workspace_id
+                    )
                     _drop_indexes()
                 taken.append(_written(place, block))
     return round(median(times[True]) / median(times[False]), 3)
