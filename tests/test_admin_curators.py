@@ -81,7 +81,7 @@ def test_a_thread_of_several_is_a_conversation_of_each(workspace: Workspace, ali
         alice.say(NewMessage(f"{name} is here"), user_id=name, thread_id="the-team")
 
     for subject in Subject.objects.all():
-        assert "the-team" in member(workspace).sees(page_of(subject))
+        assert "the-team" in member(workspace).sees(page_of(subject), show="talks")
 
 
 def test_a_decision_in_the_middle_of_a_chain_says_what_to_undo_first(

@@ -39,7 +39,9 @@ DEEPEST = 10
 
 def filter_of(given: Mapping[str, Any]) -> Filter:
     """The filter that a request names, in `filters` or beside it. Invalid where it names none."""
-    tree = dict(given.get("filters") or {})
+    tree = given.get("filters") or {}
+    if not isinstance(tree, dict):
+        raise Invalid("filters", "Must be an object.")
     beside = {name: given[name] for name in ENTITIES if given.get(name) is not None}
     parts = [part for part in (tree, beside) if part]
     if not parts:
@@ -91,6 +93,7 @@ sent = with_config(ConfigDict(extra="ignore"))
 
 Name = Annotated[OwnId, NullIs("")]
 LARGEST_PAGE = 100
+LAST_SECOND = 253_370_764_800  # the last year that a date can have begins
 
 Score = Annotated[Number, Field(ge=0, le=1)]
 
@@ -115,7 +118,7 @@ class Mem0Add:
     metadata: Annotated[Free, NullIs({})] = field(default_factory=dict)
     infer: Annotated[Flag, NullIs(True)] = True
     expiration_date: date | None = None
-    timestamp: int | None = None
+    timestamp: Annotated[int, Field(ge=0, lt=LAST_SECOND)] | None = None
 
     def name(self, which: str) -> str:
         """Whom or what it is of: said beside the messages, or as a filter."""

@@ -182,7 +182,7 @@ def _condition(given: Free, path: str) -> Free:
     if kind == "numeric":
         try:
             number = float(value)
-        except ValueError:
+        except (ValueError, OverflowError):
             raise Invalid(f"{path}.value", "Must be a number.") from None
         op = NUMERIC.get(str(given.get("numericOperator", "=")))
         if op is None:
