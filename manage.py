@@ -149,16 +149,16 @@ def base_python() -> Path:
     return Path(sys.base_prefix, "bin", name)
 
 
-def installer(uv: "str | None") -> "list[str | Path]":
+def installer(uv: "str | None", python: Path = PYTHON) -> "list[str | Path]":
+    """What installs into the environment of `python`, which needs no pip of its own."""
     if uv:
-        return [uv, "pip", "install", "--no-progress", "--python", PYTHON, "--no-deps"]
+        return [uv, "pip", "install", "--no-progress", "--python", python, "--no-deps"]
     # Compiled when it is first imported, as with uv: most of it never is.
     options = ["--disable-pip-version-check", "--no-input", "--no-color"]
-    if has_pip(PYTHON):
-        return [PYTHON, "-m", "pip", *options, "install", "--no-compile", "--no-deps"]
-    if has_pip(base_python()):
-        options += ["--python", str(PYTHON), "install", "--no-compile"]
-        return [base_python(), "-m", "pip", *options, "--no-deps"]
+    for able in (PYTHON, base_python()):
+        if has_pip(able):
+            options += ["--python", str(python), "install", "--no-compile", "--no-deps"]
+            return [able, "-m", "pip", *options]
     sys.exit(NO_PIP)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from django.conf import settings
 
+from manage import installer
 from tests.live_server import ROOT, Server
 
 CLIENTS = Path(__file__).parent / "clients"
@@ -30,11 +31,10 @@ def python_with(*locks: str) -> Path:
         if not ready.exists():
             shutil.rmtree(folder, ignore_errors=True)
             run([sys.executable, "-m", "venv", "--without-pip", folder])
-            words = ["--quiet", "--disable-pip-version-check", "--python", python, "install"]
-            words += ["--no-deps", "--require-hashes", "--only-binary=:all:"]
+            words = ["--quiet", "--require-hashes", "--only-binary=:all:"]
             for name in locks:
                 words += ["-r", CLIENTS / name]
-            run([sys.executable, "-m", "pip", *words])
+            run([*installer(shutil.which("uv"), python), *words])
             ready.touch()
     return python
 
