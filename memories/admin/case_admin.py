@@ -14,7 +14,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
 from memories import cases, ingest
-from memories.admin.case_cards import CHOICES, CaseCard, case_cards, decision_by, with_statements
+from memories.admin.case_cards import CHOICES, CaseCard, card_of, decision_by, with_statements
 from memories.admin.inbox_page import (
     MORNING,
     REST,
@@ -259,14 +259,14 @@ class CaseAdmin(MemoryRowAdmin):
             )
         if verb is SNOOZE:
             return SnoozeForm(data, auto_id=f"{prefix}-%s")
-        newest = case_cards([row])[0].newest
+        newest = card_of(row).newest
         return verb.form(
             data, initial={"content": newest.content if newest else ""}, auto_id=f"{prefix}-%s"
         )
 
     def buttons(self, request: HttpRequest, row: Any) -> list[Any]:
         """On a page of its own the choices stand beside the statements, in their own form."""
-        own = ORDER_VERBS if case_cards([row])[0].orders else {}
+        own = ORDER_VERBS if card_of(row).orders else {}
         return [
             self.button(row, own.get(button.verb.name, button.verb))
             for button in super().buttons(request, row)
@@ -274,12 +274,12 @@ class CaseAdmin(MemoryRowAdmin):
         ]
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        [card] = case_cards([row])
+        card = card_of(row)
         may_decide = not row.is_decided and self.may(request, Capability.CURATE, row)
         return {"title": f"{card.about}: a case", "card": card, "may_decide": may_decide}
 
     def _decide(self, request: HttpRequest, row: Case, verb: str, content: str = "") -> CaseCard:
-        [card] = case_cards([row])
+        card = card_of(row)
         chosen = {
             name.removeprefix("choice-"): str(way)
             for name, way in request.POST.items()

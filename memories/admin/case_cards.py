@@ -169,6 +169,16 @@ def case_cards(cases: Sequence[Case]) -> list[CaseCard]:
     ]
 
 
+def card_of(case: Case) -> CaseCard:
+    """Of a case that came `with_statements`, read once: its page asks for it for its text, its
+    buttons and their forms."""
+    held = vars(case)
+    if "card" not in held:
+        [held["card"]] = case_cards([case])
+    card: CaseCard = held["card"]
+    return card
+
+
 def _card(
     case: Case,
     facts: dict[Any, list[Fact]],
