@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, connections
 from django.db.models import F
 
-from memories import ingest, review
+from memories import erase, ingest, review
 from memories.errors import Conflict
 from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage, store
@@ -198,3 +198,17 @@ def test_one_key_at_once_makes_one_workspace_and_gives_one_answer(db: None) -> N
     keys = [answer.body["key"] for answer in answers if answer.body["key"]]
     assert len(keys) == ApiKey.objects.count() == 1  # its secret is told once
     assert Invitation.objects.count() == 1
+
+
+def test_who_erases_beside_a_worker_hears_of_it_when_it_is_gone(alice: Person) -> None:
+    for number in range(5):
+        alice.tell(f"The barn number {number} is painted green.", user_id="u")
+    target = erase.target_of(alice.scope, "subject", Subject.objects.get().pk)
+    asked = erase.request(alice.scope, target).pk
+    states: list[str] = []
+
+    def wait() -> None:
+        states.append(erase.run_or_wait(asked, PATIENCE).state)
+
+    assert at_once(wait, wait, lambda: erase.run(asked)) == []
+    assert states == ["done", "done"]

@@ -64,7 +64,7 @@ class ErasureAdmin(MemoryRowAdmin):
         form = ConfirmForm(expected, erase.plan(target), data)
         if data is not None and form.is_valid():
             asked = erase.request(scope, target)
-            erase.run(asked.pk, WAIT)
+            erase.run_or_wait(asked.pk, WAIT)
             return redirect(self.page_of(asked))
         return self.form_page(
             request,

@@ -72,7 +72,7 @@ def planned(scope: Scope, kind: str, row: uuid.UUID) -> Response:
 def erased(scope: Scope, kind: str, row: uuid.UUID) -> Response:
     """200 with the certificate, or 202 while the worker is still at it."""
     asked = erase.request(scope, erase.target_of(scope, kind, row))
-    done = erase.run(asked.pk, WAIT) or Erasure.objects.get(pk=asked.pk)
+    done = erase.run_or_wait(asked.pk, WAIT)
     is_over = done.finished_at is not None
     return Response(ErasureJson.of(done), status=200 if is_over else 202)
 

@@ -259,9 +259,8 @@ class EntityMem0View(Mem0View):
         row = rows.first()
         if row is None:
             raise NotFound("Entity")
-        erase.run(
-            erase.request(self.scope, erase.target_of(self.scope, kind, row.pk)).pk, LONGEST_WAIT
-        )
+        target = erase.target_of(self.scope, kind, row.pk)
+        erase.run_or_wait(erase.request(self.scope, target).pk, LONGEST_WAIT)
 
 
 def body_of(request: Request) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class MemMachineView(ClientView):
 
     def erase(self, kind: str, row_id: uuid.UUID) -> None:
         target = erase.target_of(self.scope, kind, row_id)
-        erase.run(erase.request(self.scope, target).pk, LONGEST_WAIT)
+        erase.run_or_wait(erase.request(self.scope, target).pk, LONGEST_WAIT)
 
 
 class HealthView(MemMachineView):

@@ -240,7 +240,7 @@ def erased(scope: Scope, document_id: uuid.UUID, until: float) -> None:
     for conversation in Conversation.objects.filter(**own):
         targets.append(erase.target_of(scope, "conversation", conversation.pk))
     for asked in [erase.request(scope, target) for target in targets]:
-        erase.run(asked.pk, max(0.0, until - time.monotonic()))
+        erase.run_or_wait(asked.pk, max(0.0, until - time.monotonic()))
 
 
 class SupermemoryListView(SupermemoryView):

@@ -112,6 +112,7 @@ BATCH = 50  # rows of one transaction; writers of the workspace wait as long as 
 AGAIN = timedelta(seconds=30)
 MAX_ATTEMPTS = 20
 LONGEST = 240.0  # seconds
+LOOKED_AGAIN = 0.05  # seconds, while a worker has it
 COUNTED = ("documents", "episodes", "facts", "memories")  # by which it is told how far it is
 
 CLAIM = f"""
@@ -177,6 +178,18 @@ def run(
         )
     ) as job:  # fmt: skip
         return _turn(row, job, time.monotonic() + seconds, advance)
+
+
+def run_or_wait(erasure_id: uuid.UUID, seconds: float) -> Erasure:
+    """The erasure after about `seconds`, in which this process took part, or waited for the worker
+    that was there first: who asked hears that it is gone when it is."""
+    until = time.monotonic() + seconds
+    while (row := run(erasure_id, max(0.0, until - time.monotonic()))) is None:
+        row = Erasure.objects.get(pk=erasure_id)
+        if row.state != Erasure.State.RUNNING or time.monotonic() >= until:
+            break
+        time.sleep(LOOKED_AGAIN)
+    return row
 
 
 def _turn(
