@@ -212,11 +212,12 @@ def make(connection: BaseDatabaseWrapper, role: str) -> None:
     """Put up what is missing or was changed by hand; `role` serves. Run as the owner, in one
     transaction. Tables that are as they should be are not locked."""
     with connection.cursor() as cursor:
-        cursor.execute("select current_schema(), current_user")
-        schema, owner = map(sql.Identifier, cursor.fetchone())
+        cursor.execute("select current_schema(), current_user, current_database()")
+        schema, owner, database = map(sql.Identifier, cursor.fetchone())
         names = {
             "schema": schema,
             "owner": owner,
+            "database": database,
             "role": sql.Identifier(role),
             "crossing": sql.Identifier(CROSSING_ROLE),
             "views": sql.Identifier(VIEWS),
@@ -261,7 +262,8 @@ def make(connection: BaseDatabaseWrapper, role: str) -> None:
             if wall.table in bad:
                 _make_policies(cursor, wall, role)
         run("revoke create on schema {schema}, {views} from {crossing}")
-        run("alter role {role} set search_path = {views}, {schema}")
+        # Of this database alone: another one of the same cluster may make its own just now.
+        run("alter role {role} in database {database} set search_path = {views}, {schema}")
 
 
 def readable(cursor: CursorWrapper, table: str) -> list[str]:
