@@ -183,9 +183,9 @@ def cancel(scope: Scope, job: LongJob) -> None:
 def tidy() -> int:
     """Give up what dead processes were at, and forget what ended long ago; how many were given
     up."""
-    now, silent = timezone.now(), LongJob.SILENT
-    rows = LongJob.objects.filter(state=State.RUNNING)
-    dead = rows.exclude(updated_at__gt=now - silent, updated_at__lt=now + silent)
+    dead = LongJob.objects.filter(state=State.RUNNING).exclude(
+        pk__in=LongJob.objects.running().values("pk")
+    )
     given_up = dead.update(state=State.FAILED, error=GONE, finished_at=F("updated_at"))
-    delete_some(LongJob.objects.filter(finished_at__lt=now - KEPT))
+    delete_some(LongJob.objects.filter(finished_at__lt=timezone.now() - KEPT))
     return given_up

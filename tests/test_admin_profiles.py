@@ -1,7 +1,7 @@
 """A person's page: what is known of somebody, and how it is put right."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -155,13 +155,28 @@ def test_timeline_shows_what_was_believed_of_a_day(alice: Person, ada: Subject) 
     since = timezone.now() + timedelta(days=9)
     Memory.objects.filter(pk=home.pk).update(valid_from=since)
 
-    assert lived(desk, ada, believed_on=yesterday).entries == []
-    seen = [each.memory.content for each in lived(desk, ada, true_on=tomorrow).entries]
+    assert lived(desk, ada, known_on=yesterday).entries == []
+    seen = [each.memory.content for each in lived(desk, ada, valid_on=tomorrow).entries]
     assert len(seen) == 1
     assert "Lives in Lisbon" not in seen
-    html = desk.sees(page_of(ada), show="life", true_on="soon", offset="x")
+    html = desk.sees(page_of(ada), show="life", valid_on="soon", offset="x")
     assert "This is no day" in html
     assert "Lives in Lisbon" in html
+
+
+def test_a_day_on_which_something_was_true_is_the_same_in_every_zone(
+    alice: Person, ada: Subject
+) -> None:
+    desk = member(alice.workspace)
+    desk.client.cookies["time_zone"] = "Pacific/Honolulu"
+    home = Memory.objects.get(content="Lives in Lisbon")
+    Memory.objects.filter(pk=home.pk).update(valid_from=datetime(2026, 3, 31, tzinfo=UTC))
+    seen = {
+        day: {each.memory.content for each in lived(desk, ada, valid_on=day).entries}
+        for day in ("2026-03-30", "2026-03-31")
+    }
+    assert "Lives in Lisbon" not in seen["2026-03-30"]
+    assert "Lives in Lisbon" in seen["2026-03-31"]
 
 
 def test_timeline_goes_on_where_it_is_long(alice: Person, ada: Subject) -> None:

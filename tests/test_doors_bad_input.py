@@ -4,18 +4,16 @@ without a failure of ours, and what they refuse they refuse in words.
 Each request is right but for one odd value, at each place in turn (see test_api_bad_input.py)."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
 import pytest
-from django.urls import URLPattern
 
-from memories.compat import urls
 from memories.mcp.memory_tools import TOOLS
 from memories.models import Memory
 from tests.api_fixtures import Answer, caller
+from tests.client_routes import address_of, client_routes
 from tests.mcp_caller import LEGACY, MODERN, McpAnswer, mcp_caller
 from tests.people import Person
 from tests.test_api_bad_input import (
@@ -64,7 +62,7 @@ BODIES: dict[tuple[str, str], Any] = {
     **{
         ("POST", path): {
             "content": "The box is full.", "containerTag": "ada", "containerTags": ["north"],
-            "customId": "box", "metadata": {"room": "2"}, "documentDate": "2026-05-01",
+            "customId": "a-document", "metadata": {"room": "2"}, "documentDate": "2026-05-01",
             "filepath": "notes/box.txt",
         }
         for path in ("v3/documents", "v3/documents/file")
@@ -75,16 +73,16 @@ BODIES: dict[tuple[str, str], Any] = {
     },
     ("PATCH", "v3/documents/<str:name>"): {
         "content": "The box is empty.", "metadata": {"room": "3"}, "containerTags": ["ada"],
-        "customId": "box",
+        "customId": "a-document",
     },
-    ("DELETE", "v3/documents/bulk"): {"ids": ["box"], "containerTags": ["ada"]},
+    ("DELETE", "v3/documents/bulk"): {"ids": ["a-document"], "containerTags": ["ada"]},
     ("POST", "v3/documents/list"): {
         "containerTags": ["ada"], "limit": 5, "page": 1, "order": "asc", "sort": "updatedAt",
         "includeContent": True, "filters": {"AND": [{"key": "room", "value": "2"}]},
     },
     ("POST", "v3/search"): {
-        "q": "tea", "limit": 5, "chunkThreshold": 0.1, "containerTags": ["ada"], "docId": "box",
-        "includeFullDocs": True, "includeSummary": True, "onlyMatchingChunks": True,
+        "q": "tea", "limit": 5, "chunkThreshold": 0.1, "containerTags": ["ada"],
+        "docId": "a-document", "includeFullDocs": True, "includeSummary": True, "onlyMatchingChunks": True,
         "rerank": False, "filters": CONDITION,
     },
     ("POST", "v4/search"): {
@@ -151,16 +149,6 @@ BODIES: dict[tuple[str, str], Any] = {
 QUERIES = ("user_id", "page", "page_size", "containerTag", "limit", "cursor", "org_id")
 
 
-def calls() -> Iterator[tuple[str, str]]:
-    """Each method of each route of other servers."""
-    for route in urls.urlpatterns:
-        assert isinstance(route, URLPattern)
-        view = getattr(route.callback, "view_class", None)
-        for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
-            if hasattr(view, method.lower()):
-                yield method, str(route.pattern)
-
-
 def check(answer: Answer, asked: Any) -> None:
     assert answer.status < 300 or answer.status in ANSWERED, (answer.status, asked)
     if answer.status >= 400:
@@ -174,18 +162,6 @@ def memory(alice: Person) -> Memory:
     return Memory.objects.get()
 
 
-def address_of(pattern: str, memory: Memory, text: str | None = None) -> str:
-    """With the ids that stand in it, or `text` for each."""
-    odd = None if text is None else quote(text, safe="", errors="surrogatepass")
-    known = {
-        "<str:row>": str(memory.pk), "<str:kind>": "user", "<str:name>": "box",
-        "<path:name>": "ada", "<path:rest>": "nothing/",
-    }  # fmt: skip
-    for place, value in known.items():
-        pattern = pattern.replace(place, value if odd is None else odd)
-    return f"//{pattern}"
-
-
 def of_memory(body: Any, memory: Memory) -> Any:
     if isinstance(body, dict):
         return {name: of_memory(value, memory) for name, value in body.items()}
@@ -194,7 +170,7 @@ def of_memory(body: Any, memory: Memory) -> Any:
     return str(memory.pk) if body == "ROW" else body
 
 
-@pytest.mark.parametrize(("method", "pattern"), list(calls()))
+@pytest.mark.parametrize(("method", "pattern"), list(client_routes()))
 def test_whatever_another_servers_client_sends_is_answered(
     method: str, pattern: str, memory: Memory, alice: Person
 ) -> None:
@@ -210,21 +186,22 @@ def test_whatever_another_servers_client_sends_is_answered(
             text = quote(odd, safe="", errors="surrogatepass")
             check(http.call(method, f"{address}?{name}={text}", body), (name, odd))
     for odd in ODD_TEXTS if "<" in pattern else ():
-        check(http.call(method, address_of(pattern, memory, odd), body), odd)
+        text = quote(odd, safe="", errors="surrogatepass")
+        check(http.call(method, address_of(pattern, memory, text), body), odd)
     for raw in (b"", b"{", b"\xff\xfe", b"[" * 5000, b"null", b"7"):
         check(http.call(method, address_of(pattern, memory), raw), raw)
 
 
 def test_the_bodies_are_those_of_routes_and_none_is_missing() -> None:
     """A new route has a body here, where it reads one."""
-    unknown = {pattern for _, pattern in calls() if pattern.endswith("<path:rest>")}
+    unknown = {pattern for _, pattern in client_routes() if pattern.endswith("<path:rest>")}
     empty = {("DELETE", "v1/memories/"), ("POST", "v3/connections/list")}
     reading = {
         (method, pattern)
-        for method, pattern in calls()
+        for method, pattern in client_routes()
         if method in ("POST", "PUT", "PATCH") and pattern not in unknown
     }
-    assert set(BODIES) <= set(calls())
+    assert set(BODIES) <= set(client_routes())
     assert reading - empty - set(BODIES) == set()
 
 

@@ -6,12 +6,11 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.urls import URLPattern
 
 from memories import review
-from memories.compat import urls
 from memories.models import Memory, MemorySession
 from tests.api_fixtures import Answer, Caller, anonymous, caller, member
+from tests.client_routes import address_of, client_routes
 from tests.people import Person, with_key
 from workspaces.keys import KeyOptions, issue_server_key
 from workspaces.models import AuditEntry, Subject, Workspace
@@ -59,23 +58,15 @@ def memory(http: Caller) -> Memory:
 def calls(memory: Memory) -> list[tuple[str, str, Any]]:
     """Each method of each route: method, address, body."""
     found = []
-    for route in urls.urlpatterns:
-        assert isinstance(route, URLPattern)
-        view = getattr(route.callback, "view_class", None)
-        pattern = str(route.pattern)
-        for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
-            if hasattr(view, method.lower()):
-                usual = {"query": "tea", **ADA} if method == "POST" else None
-                body = BODIES.get((method, pattern), usual)
-                if body and "id" in body:
-                    body = {**body, "id": str(memory.pk)}
-                if body and "memories" in body:
-                    body = {"memories": [{**body["memories"][0], "memory_id": str(memory.pk)}]}
-                address = pattern.replace("<str:row>", str(memory.pk)).replace("<str:kind>", "user")
-                address = address.replace("<str:name>", "a-document")
-                address = address.replace("<path:name>", "ada").replace("<path:rest>", "nothing/")
-                query = "?user_id=ada" if pattern == "v1/memories/" else ""
-                found.append((method, f"//{address}{query}", body))
+    for method, pattern in client_routes():
+        usual = {"query": "tea", **ADA} if method == "POST" else None
+        body = BODIES.get((method, pattern), usual)
+        if body and "id" in body:
+            body = {**body, "id": str(memory.pk)}
+        if body and "memories" in body:
+            body = {"memories": [{**body["memories"][0], "memory_id": str(memory.pk)}]}
+        query = "?user_id=ada" if pattern == "v1/memories/" else ""
+        found.append((method, f"{address_of(pattern, memory)}{query}", body))
     return found
 
 

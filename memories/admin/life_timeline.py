@@ -3,10 +3,9 @@ it is believed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from django import forms
 from django.db.models import Exists, OuterRef, Prefetch
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -14,14 +13,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from memories.admin.memory_list import day_text, true_text
-from memories.admin.memory_timeline import SpanBar
+from memories.admin.memory_timeline import Span, SpanBar, bar_of
 from memories.models import AsOf, FactType, Memory, MemoryPeriod, MemoryState
 from workspaces.models import Subject
 from workspaces.scope import Scope
 
 PAGE = 40
-THINNEST = 0.8  # percent of the axis that an instant takes
-Span = tuple[datetime | None, datetime | None]
 # Why a version is not believed any more; of one that is nothing is said.
 STATES = {
     MemoryState.SUPERSEDED: gettext_noop("replaced"),
@@ -29,21 +26,6 @@ STATES = {
     MemoryState.HELD: gettext_noop("held back"),
     MemoryState.EXPIRED: gettext_noop("expired"),
 }
-
-
-class AsOfForm(forms.Form):
-    """The two axes: a day on which it was true, and a day on which we believed it."""
-
-    true_on = forms.DateField(required=False)
-    believed_on = forms.DateField(required=False)
-
-    @property
-    def asked(self) -> AsOf:
-        """The ends of the days that are given; nonsense asks for nothing."""
-        self.is_valid()
-        days = (self.cleaned_data.get(name) for name in ("true_on", "believed_on"))
-        ends = [day and timezone.make_aware(datetime.combine(day, time.max)) for day in days]
-        return AsOf(valid_at=ends[0], known_at=ends[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +69,7 @@ def life(scope: Scope, subject: Subject, at: AsOf, offset: int) -> Life:
     first, last = min([*known, now]), max([*known, now])
     room = max((last - first) * 0.04, timedelta(days=1))  # what begins first is seen to begin
     first, last = first - room, last + room
+    axis = first.timestamp(), last.timestamp()
     entries = []
     for memory in memories:
         own = [(each.from_at, each.until_at) for each in memory.periods.all()]
@@ -100,8 +83,8 @@ def life(scope: Scope, subject: Subject, at: AsOf, offset: int) -> Life:
                 "" if memory.is_live else _(STATES[memory.state]),
                 _("on %(day)s") % {"day": day_text(day)} if day else true_text(memory),
                 believed_text(own),
-                _bar(span, first, last),
-                tuple(_bar(span, first, last) for span in own),
+                bar_of(span, *axis),
+                tuple(bar_of(span, *axis) for span in own),
             )
         )
     return Life(entries, len(found) > PAGE, first, last)
@@ -126,12 +109,3 @@ def _ends(memory: Any) -> list[datetime]:
     own = [memory.event_date, memory.valid_from, memory.valid_until]
     own += [at for each in memory.periods.all() for at in (each.from_at, each.until_at)]
     return [at for at in own if at is not None]
-
-
-def _bar(span: Span, first: datetime, last: datetime) -> SpanBar:
-    begin, end = span
-    whole = (last - first).total_seconds() or 1.0
-    left = (begin - first).total_seconds() / whole * 100 if begin else 0.0
-    right = (end - first).total_seconds() / whole * 100 if end else 100.0
-    left = min(max(left, 0.0), 100.0 - THINNEST)
-    return SpanBar(round(left, 2), round(max(right - left, THINNEST), 2), "")

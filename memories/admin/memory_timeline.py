@@ -19,6 +19,7 @@ from workspaces.scope import Scope
 SHOWN_FACTS = 5
 
 MOST_STEPS = 400
+THINNEST = 0.6  # percent of an axis that an instant takes
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 STEPS = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY, 30 * DAY, 365 * DAY)
 # What each axis shows, and what its end means.
@@ -159,19 +160,25 @@ def chain_as_of(
 ) -> ChainAsOf:
     """Where `asked` looks on the axes of a chain; `memories` and `lives` by version, oldest
     first."""
-    as_of = AsOf(valid_at=_instant(asked, "valid"), known_at=_instant(asked, "known"))
+    at = as_of(asked)
     believed = [[(life.from_at, life.until_at) for life in each] for each in lives]
     true = [
         [(m.valid_from, m.valid_until)] if m.valid_from or m.valid_until else [] for m in memories
     ]
     rows = Memory.objects.filter(pk__in=[memory.pk for memory in memories])
-    believed_there = rows.believed(memories[0].workspace_id, as_of).order_by("created_at", "pk")
+    believed_there = rows.believed(memories[0].workspace_id, at).order_by("created_at", "pk")
     versions = [memory.version for memory in memories]
     return ChainAsOf(
-        _axis("known", as_of.known_at, asked, list(zip(versions, believed, strict=True))),
-        _axis("valid", as_of.valid_at, asked, list(zip(versions, true, strict=True))),
+        _axis("known", at.known_at, asked, list(zip(versions, believed, strict=True))),
+        _axis("valid", at.valid_at, asked, list(zip(versions, true, strict=True))),
         tuple(believed_there),
     )
+
+
+def as_of(asked: QueryDict) -> AsOf:
+    """Where `asked` looks on both axes (`valid_on` and `known_on`, typed; `valid` and `known`, slid
+    to); nonsense asks for nothing."""
+    return AsOf(valid_at=_instant(asked, "valid"), known_at=_instant(asked, "known"))
 
 
 def _instant(asked: QueryDict, name: str) -> datetime | None:
@@ -215,17 +222,23 @@ def _axis(
     for version, each in spans:
         of_version = []
         for begin, until in each:
-            left = _percent(begin.timestamp(), first, last) if begin else 0.0
-            right = _percent(until.timestamp(), first, last) if until else 100.0
             words = f"{_minute_text(begin) or 'always'} to {_minute_text(until) or 'open'}"
-            of_version.append(SpanBar(round(left, 2), round(max(right - left, 0.6), 2), words))
+            of_version.append(bar_of((begin, until), first, last, words))
         bars.append((version, tuple(of_version)))
     return Axis(name, first, last, step, at, typed, fault, tuple(bars))
+
+
+def bar_of(span: Span, first: float, last: float, text: str = "") -> SpanBar:
+    """A span on an axis between two seconds since 1970; open ends go to the axis's own."""
+    begin, end = span
+    left = _percent(begin.timestamp(), first, last) if begin else 0.0
+    right = _percent(end.timestamp(), first, last) if end else 100.0
+    return SpanBar(left, round(max(right - left, THINNEST), 2), text)
 
 
 def _minute_text(at: datetime | None) -> str:
     return timezone.localtime(at).strftime("%Y-%m-%d %H:%M") if at else ""
 
 
-def _percent(value: float, first: int, last: int) -> float:
+def _percent(value: float, first: float, last: float) -> float:
     return round(min(max((value - first) / (last - first), 0.0), 1.0) * 100, 2)

@@ -1,7 +1,6 @@
 """What a person's page shows, gathered in few queries however much there is."""
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -16,13 +15,11 @@ from memories.english import statements
 from memories.english.calendar import DateOrder
 from memories.english.dates import last_day
 from memories.english.plain_words import attribute_words
-from memories.features.profile import GROUPS
 from memories.index import subjects
 from memories.models import (
     Case,
     CaseItem,
     Category,
-    Citation,
     Conversation,
     Episode,
     Fact,
@@ -71,7 +68,6 @@ PARTS: dict[str, tuple[str | Promise, str | Promise]] = {
 }
 
 Sections = dict[str, dict[str, list[Feature]]]
-CHUNK = 500
 
 
 @dataclass(slots=True)
@@ -339,80 +335,3 @@ def counted(numbers: Iterable[tuple[str, int]]) -> str:
 
 def plural_of(word: str) -> str:
     return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
-
-
-def as_json(scope: Scope, subject: Subject) -> str:
-    sections = sections_of(features(scope, subject))
-    profile = {
-        "userId": subject.external_id,
-        "name": subject.name,
-        "metadata": subject.metadata,
-        "exportedAt": timezone.now().isoformat(),
-        **{
-            name: [
-                {
-                    "id": str(memory.pk),
-                    "content": memory.content,
-                    "category": memory.category,
-                    "confidence": memory.confidence,
-                    "pinned": memory.pinned,
-                    "version": memory.version,
-                    "eventDate": memory.event_date and memory.event_date.isoformat(),
-                    "createdAt": memory.created_at.isoformat(),
-                    "quotes": _quotes(memory),
-                }
-                for memory in each
-            ]
-            for name, each in _grouped(scope, subject).items()
-        },
-        "features": {
-            category: {
-                tag: [{"id": str(f.pk), "feature": f.feature, "value": f.value} for f in each]
-                for tag, each in tags.items()
-            }
-            for category, tags in sections.items()
-        },
-    }
-    return json.dumps(profile, ensure_ascii=False, indent=2) + "\n"
-
-
-def as_markdown(scope: Scope, subject: Subject) -> str:
-    lines = [f"# {_line(str(subject))}", "", f"`{subject.external_id}`, {timezone.now():%Y-%m-%d}"]
-    for name, memories in _grouped(scope, subject).items():
-        if memories:
-            lines += ["", f"## {name.capitalize()}", ""]
-        for memory in memories:
-            about = f"{memory.category}, {memory.created_at:%Y-%m-%d}"
-            lines.append(f"- {_line(memory.content)} ({about})")
-            lines += [f"  > {_line(quote)}" for quote in _quotes(memory)]
-    for category, tags in sections_of(features(scope, subject)).items():
-        lines += ["", f"## {category.capitalize()}"]
-        for tag, rows in tags.items():
-            lines += ["", f"### {tag}", ""]
-            lines += [f"- {_line(each.feature)}: {_line(each.value)}" for each in rows]
-    return "\n".join(lines) + "\n"
-
-
-FORMATS: dict[str, tuple[str, Callable[[Scope, Subject], str]]] = {
-    "json": ("application/json", as_json),
-    "md": ("text/markdown; charset=utf-8", as_markdown),
-}
-
-
-def _grouped(scope: Scope, subject: Subject) -> dict[str, list[Memory]]:
-    """All live memories, oldest first, with the quotes that they stand on."""
-    quotes = Prefetch("citations", Citation.objects.only("fact_id", "quote"))
-    facts = Prefetch("facts", Fact.objects.visible_to(scope).prefetch_related(quotes))
-    rows = Memory.objects.visible_to(scope).live().filter(subject=subject)
-    grouped: dict[str, list[Memory]] = {name: [] for name in GROUPS.values()}
-    for memory in rows.prefetch_related(facts).order_by("id").iterator(chunk_size=CHUNK):
-        grouped[GROUPS[memory.fact_type]].append(memory)
-    return grouped
-
-
-def _quotes(memory: Memory) -> list[str]:
-    return [citation.quote for fact in memory.facts.all() for citation in fact.citations.all()]
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

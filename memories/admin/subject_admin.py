@@ -22,10 +22,11 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from memories import review, search_counts
 from memories.admin import profile_parts as parts
-from memories.admin.life_timeline import PAGE, AsOfForm, life
+from memories.admin.life_timeline import PAGE, life
 from memories.admin.memory_admin import REASONS
 from memories.admin.memory_rows import MemoryRowAdmin
-from memories.admin.profile_parts import FORMATS
+from memories.admin.memory_timeline import as_of
+from memories.admin.profile_export import FORMATS
 from memories.erase import legal_holds
 from memories.errors import NotFound
 from memories.index import statements
@@ -61,10 +62,8 @@ SHOWN = {
 }
 # The parts of the first screen; what waits and what changed stand in a third column.
 COLUMNS = (("who", "now", "instructions"), ("preferences", "plans"))
-ON_THE_PAGE = (
-    "merge-duplicates",
-    "separate",
-)  # verbs whose buttons stand beside what they act on
+# Verbs whose buttons stand beside what they act on.
+ON_THE_PAGE = ("merge-duplicates", "separate")
 
 
 def _ids(texts: list[str]) -> list[uuid.UUID]:
@@ -84,7 +83,9 @@ class HoldForm(forms.Form):
 
 
 class RenameForm(forms.Form):
-    name = forms.CharField(required=False, max_length=255, widget=UnfoldAdminTextInputWidget)
+    name = forms.CharField(
+        required=False, max_length=LONGEST_NAME, widget=UnfoldAdminTextInputWidget
+    )
     metadata = forms.JSONField(required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}))
 
     def clean_metadata(self) -> dict[str, Any]:
@@ -96,7 +97,7 @@ class RenameForm(forms.Form):
 
 class MergeForm(forms.Form):
     into = forms.CharField(
-        max_length=255,
+        max_length=LONGEST_NAME,
         label="Into",
         help_text="The userId of the subject that stays.",
         widget=UnfoldAdminTextInputWidget,
@@ -344,15 +345,16 @@ class SubjectAdmin(MemoryRowAdmin):
         }
 
     def life(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        form = AsOfForm(request.GET)
-        at = form.asked
+        at = as_of(request.GET)
         asked = request.GET.get("offset", "")
         offset = min(int(asked), MOST) if asked.isascii() and asked.isdecimal() else 0
-        known = {name: request.GET.get(name, "") for name in form.fields}
-        earlier = urlencode({"show": "life", **known, "offset": str(offset + PAGE)})
+        days = {name: request.GET.get(name, "") for name in ("valid_on", "known_on")}
+        earlier = urlencode({"show": "life", **days, "offset": str(offset + PAGE)})
         return {
             "life": life(self.scope(request, row), row, at, offset),
-            "form": form,
+            **days,
+            "is_no_day": (days["valid_on"] and not at.valid_at)
+            or (days["known_on"] and not at.known_at),
             "at": at,
             "offset": offset,
             "earlier": f"?{earlier}",
