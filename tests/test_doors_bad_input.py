@@ -82,7 +82,8 @@ BODIES: dict[tuple[str, str], Any] = {
     },
     ("POST", "v3/search"): {
         "q": "tea", "limit": 5, "chunkThreshold": 0.1, "containerTags": ["ada"],
-        "docId": "a-document", "includeFullDocs": True, "includeSummary": True, "onlyMatchingChunks": True,
+        "docId": "a-document", "includeFullDocs": True, "includeSummary": True,
+        "onlyMatchingChunks": True,
         "rerank": False, "filters": CONDITION,
     },
     ("POST", "v4/search"): {

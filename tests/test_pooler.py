@@ -187,7 +187,8 @@ def test_requests_of_several_clients_side_by_side_are_all_answered(server: Serve
 
     answers = at_once(talk)
     assert len(answers) == CLIENTS * EACH
-    assert {status for status in answers if not 200 <= status < 300} == set()
+    faults = {status for status in answers if not 200 <= status < 300}
+    assert faults == set(), server.log.read_text()[-6000:]
 
 
 def test_every_connection_of_the_pooler_has_our_settings(

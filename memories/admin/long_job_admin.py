@@ -18,9 +18,10 @@ from workspaces.adminbase.actors import name_of
 from workspaces.adminbase.list_admin import AdminPage, Empty, display
 from workspaces.adminbase.row_admin import Verb
 from workspaces.adminbase.scoped_admin import DayFilter
+from workspaces.auth import as_uuid
 from workspaces.models import Capability
 
-MOST_SHOWN = 20
+MOST_SHOWN = 50
 LATELY = timedelta(seconds=20)  # what ended is told by a page that is open for so long
 MINUTE, HOUR = 60, 3600  # seconds
 CANCEL = Verb(
@@ -75,7 +76,8 @@ def state_text(job: LongJob) -> str:
 
 class RunningPage(AdminPage):
     """What runs now, or ended just now, of what the person may see; as JSON for the corner of
-    every page."""
+    every page. A page names those that it shows as running (`shown`): it is told of their end,
+    however late it asks."""
 
     path, name, title = "running/", "memories_running", "Work"
     model_admin: "LongJobAdmin"
@@ -83,7 +85,9 @@ class RunningPage(AdminPage):
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         ended = Q(finished_at__gt=timezone.now() - LATELY)
         live = Q(pk__in=LongJob.objects.running().values("pk"))
-        rows = jobs_of(self.access).filter(live | ended).select_related("workspace")
+        ids = map(as_uuid, request.GET.getlist("shown")[:MOST_SHOWN])
+        shown = Q(pk__in=[row_id for row_id in ids if row_id])
+        rows = jobs_of(self.access).filter(live | ended | shown).select_related("workspace")
         jobs = [
             {
                 "id": str(job.pk),
@@ -94,7 +98,7 @@ class RunningPage(AdminPage):
                 "note": pace(job) if job.is_live else one_line(job.error or pace(job)),
                 "url": self.model_admin.page_of(job),
             }
-            for job in rows.order_by("-id")[:MOST_SHOWN]
+            for job in rows.order_by("-id")[: 2 * MOST_SHOWN]
         ]
         return JsonResponse({"jobs": jobs}, headers={"Cache-Control": "no-store"})
 

@@ -52,7 +52,9 @@
   async function look() {
     let wait = SLOW;
     try {
-      const answer = await fetch(corner.dataset.url, { headers: { Accept: "application/json" } });
+      const url = new URL(corner.dataset.url, location.href);
+      for (const place of document.querySelectorAll("[data-job]")) url.searchParams.append("shown", place.dataset.job);
+      const answer = await fetch(url, { headers: { Accept: "application/json" } });
       if (answer.redirected || !answer.ok) throw new Error(String(answer.status));
       const { jobs } = await answer.json();
       const running = jobs.filter((job) => job.running);
@@ -80,7 +82,7 @@
       fill([], []);
     });
     document.addEventListener("visibilitychange", () => document.hidden || look());
-    if (corner.dataset.running !== "0") look();
+    if (corner.dataset.running !== "0" || document.querySelector("[data-job]")) look();
     else timer = setTimeout(() => document.hidden || look(), SLOW);
   });
 })();

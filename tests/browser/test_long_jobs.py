@@ -3,10 +3,12 @@ came of it is told."""
 
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from bench.story import Told
@@ -81,13 +83,27 @@ def test_it_is_cancelled_from_its_page(visit: Any, work: Work) -> None:
     expect(ada.page.locator(".desk-chip", has_text="cancelled")).to_be_visible()
 
 
+def test_a_page_that_shows_it_running_is_told_of_its_end_however_late(
+    visit: Any, told: Told
+) -> None:
+    job = LongJob.objects.create(
+        kind=LongJob.Kind.IMPORT, workspace=told.workspace, unit="messages", requested_by="shell"
+    )
+    ada = visit()
+    ada.opens(f"memories/longjob/{job.pk}/change/")
+    expect(ada.page.locator(".desk-chip", has_text="running")).to_be_visible()
+    over = timezone.now() - timedelta(hours=1)
+    LongJob.objects.update(state=LongJob.State.DONE, finished_at=over)
+    expect(ada.page.locator(".desk-chip", has_text="done")).to_be_visible()
+
+
 def test_the_corner_is_hidden_until_something_else_begins(visit: Any, work: Work) -> None:
     ada = visit()
     corner = ada.page.get_by_role("complementary", name="Work under way")
     expect(corner).to_be_visible()
     corner.get_by_role("button", name="Hide").click()
     expect(corner).to_be_hidden()
-    with ada.page.expect_response("**/running/"):
+    with ada.page.expect_response("**/running/**"):
         ada.opens("memories/memory/")
     expect(corner).to_be_hidden()
 
