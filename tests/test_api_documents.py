@@ -5,12 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import transaction
+from django.utils import timezone
 
+from memories import erase, masks
 from memories.documents import pipeline
+from memories.index import workspace_index
 from memories.ingest.ingest_request import AT_ONCE
-from memories.models import Document
+from memories.masks import MaskReason
+from memories.models import Document, MaskedSpan, Revision
 from tests.api_fixtures import Answer, Caller, caller, member
-from tests.documents import PUMPS
+from tests.documents import PUMPS, hand_in
 from tests.people import Person
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -69,6 +74,53 @@ def test_a_document_is_handed_in_followed_and_found(alice: Person) -> None:
     assert http.get(path, include="nothing").status == 400
     full = {"query": QUESTION, "includeFullDocs": True, "scores": True, "recency": {"weight": 0.1}}
     assert "content" in http.post("/documents/search", full).body["results"][0]["document"]
+
+
+def test_a_document_is_read_and_found_as_it_was_then(
+    alice: Person, bob: Person, mallory: Person
+) -> None:
+    """Its words, pieces and title; what is masked now is masked then, and erased it is gone."""
+    before = timezone.now().isoformat()
+    old = "# Green gate\n\nThe gate of the orchard is painted green. Its keeper is Nils Holm."
+    row = hand_in(alice, old, custom_id="gate", visibility="global").pk
+    then = timezone.now().isoformat()
+    hand_in(alice, "# Violet gate\n\nThe gate of the orchard is painted violet.", custom_id="gate")
+    path = f"/documents/{row}"
+    wish = {"query": "What colour is the gate of the orchard painted?", "knownAt": then}
+    for http in (caller(alice), caller(bob)):
+        shown = http.get(path, include="content,parts,chunks", knownAt=then).body
+        assert (shown["revision"], shown["title"], shown["summary"]) == (1, "Green gate", "")
+        assert shown["content"] == old
+        assert [chunk["content"] for chunk in shown["chunks"]] == [old]
+        for piece, name in (("chunks", "content"), ("parts", "label")):
+            [one] = http.get(f"{path}/{piece}", knownAt=then).body["results"]
+            assert "Green gate" in one[name]
+            [now] = http.get(f"{path}/{piece}").body["results"]
+            assert "Violet gate" in now[name]
+        for body in (wish, wish | {"query": "xyzzy", "threshold": 0.9, "fallback": "recent"}):
+            [hit] = http.post("/documents/search", body | {"includeFullDocs": True}).body["results"]
+            assert (hit["document"]["title"], hit["document"]["content"]) == ("Green gate", old)
+        [found] = http.post("/memories/search", wish | {"layers": ["chunks"]}).body["results"]
+        assert (found["chunk"]["title"], "green" in found["chunk"]["content"]) == (
+            "Green gate",
+            True,
+        )
+        assert http.get(path, knownAt=before).status == 404
+        assert not http.post("/documents/search", wish | {"knownAt": before}).body["results"]
+    assert caller(mallory).get(path, knownAt=then).status == 404
+    assert caller(alice).get(path, knownAt="yesterday").body["errors"][0]["field"] == "knownAt"
+    revision = Revision.objects.get(number=1)
+    place = revision.text.index("Nils Holm")
+    space = workspace_index.index_of(alice.workspace.pk)
+    with transaction.atomic():
+        spans = {revision.pk: [(place, place + 9)]}
+        masks.mask_documents(space, spans, MaskReason(MaskedSpan.Kind.FORGOTTEN))
+    assert "Nils" not in str(caller(alice).get(path, include="content", knownAt=then).body)
+    erase.run(erase.request(alice.scope, erase.target_of(alice.scope, "document", row)).pk)
+    assert caller(alice).get(path, knownAt=then).status == 404
+    for layer in ("documents", "memories"):
+        body = wish | ({"layers": ["chunks"]} if layer == "memories" else {})
+        assert not caller(alice).post(f"/{layer}/search", body).body["results"]
 
 
 def test_a_file_is_uploaded_with_what_is_said_of_it_and_comes_back_as_it_was(alice: Person) -> None:

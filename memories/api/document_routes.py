@@ -31,7 +31,7 @@ from memories.documents.document_store import NewDocument, Received
 from memories.documents.search_documents import Tag
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
 from memories.ingest.ingest_request import AT_ONCE
-from memories.models import Chunk, Document, DocumentPart, Revision, Visibility
+from memories.models import AsOf, Chunk, Document, DocumentPart, Revision, Visibility
 from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import StrictJSONParser, flaws, read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
@@ -150,7 +150,25 @@ class DocumentQuery(PageQuery):
 
 @declared
 @dataclass(frozen=True, slots=True)
-class IncludeQuery:
+class ThenQuery:
+    known_at: Maybe[
+        Annotated[
+            Moment,
+            Field(
+                description="What it said then: `revision`, `title`, `pages` and the text with what"
+                " it was cut into. All else is as it is; 404 where it was not there yet."
+            ),
+        ]
+    ] = None
+
+    @property
+    def at(self) -> AsOf:
+        return AsOf(known_at=self.known_at)
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class IncludeQuery(ThenQuery):
     include: Annotated[
         str, Field(description=f"Separated by commas, of {', '.join(INCLUDES)}.")
     ] = ""
@@ -282,8 +300,8 @@ class DocumentView(WorkspaceView):
     @operation("readDocument", query=IncludeQuery, answer=DocumentJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """A document with its status; `include` adds text, parts, chunks and steps."""
-        names = read_query(IncludeQuery, request).names
-        document = get_object_or_404(rows_for(self.scope), pk=row)
+        query = read_query(IncludeQuery, request)
+        names, document = query.names, document_store.document_of(self.scope, row, query.at)
         return Response(DocumentJson.of(document).include(document, names))
 
     @operation("changeDocument", request=DocumentChanges, answer=DocumentJson)
@@ -314,7 +332,7 @@ class ReprocessView(WorkspaceView):
 
 @declared
 @dataclass(frozen=True, slots=True)
-class PieceQuery:
+class PieceQuery(ThenQuery):
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
     offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
 
@@ -338,8 +356,8 @@ class ChunksView(WorkspaceView):
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """What the newest revision was cut into, in its order."""
         query = read_query(PieceQuery, request)
-        document = document_store.document_of(self.scope, row)
-        rows = Chunk.cut.filter(revision=document.current_revision).order_by("ordinal")
+        document = document_store.document_of(self.scope, row, query.at)
+        rows = Chunk.cut.filter(revision=document.revision).order_by("ordinal")
         page = rows[query.offset : query.offset + query.limit]
         return Response(ChunkListJson([ChunkJson.of(each) for each in page], rows.count()))
 
@@ -349,8 +367,8 @@ class PartsView(WorkspaceView):
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Pages, slides, sheets, headings: where its text stands in the file."""
         query = read_query(PieceQuery, request)
-        document = document_store.document_of(self.scope, row)
-        rows = DocumentPart.objects.filter(revision=document.current_revision)
+        document = document_store.document_of(self.scope, row, query.at)
+        rows = DocumentPart.objects.filter(revision=document.revision)
         page = rows[query.offset : query.offset + query.limit]
         return Response(PartListJson([PartJson.of(each) for each in page], rows.count()))
 

@@ -102,6 +102,8 @@ class DocumentJson(JsonAnswer):
     @classmethod
     def of(cls, row: Any, **given: Any) -> Self:
         revision = row.revision
+        if revision is not None and revision.superseded_at:  # as it was then
+            given = {"title": revision.title or row.title, "summary": "", **given}
         return super().of(
             row,
             revision=revision.number if revision else None,

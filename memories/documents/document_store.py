@@ -18,6 +18,8 @@ from memories.documents.blobs import KeptFile
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
 from memories.index import entries, statements, workspace_index
 from memories.models import (
+    NOW,
+    AsOf,
     Blob,
     Chunk,
     Document,
@@ -192,9 +194,9 @@ def clean_name(name: str) -> str:
     return "".join(sign for sign in plain if sign.isprintable())[:LONGEST_NAME]
 
 
-def document_of(scope: Scope, document_id: uuid.UUID) -> Document:
-    """Raises NotFound, also where the asker may not see it."""
-    rows = Document.objects.visible_to(scope).with_all().select_related("blob")
+def document_of(scope: Scope, document_id: uuid.UUID, at: AsOf = NOW) -> Document:
+    """Raises NotFound, also where the asker may not see it, or where it was not there then."""
+    rows = Document.objects.visible_to(scope).known(at).with_all(at).select_related("blob")
     found = rows.filter(pk=document_id).first()
     if found is None:
         raise NotFound("Document")

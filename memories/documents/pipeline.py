@@ -239,7 +239,7 @@ class DocumentRun:
         return Revision(
             workspace_id=row.workspace_id, document=row, number=(last or 0) + 1, blob=row.blob,
             text=found.text, text_sha256=digest, media_type=found.media_type[:150],
-            extractor=found.extractor, language=found.language[:20], title=found.title[:500],
+            extractor=found.extractor, language=found.language[:20], title=row.title,
             author=found.author[:255], pages=found.pages, created_at=now,
             published_at=row.published_at or moment_of(found.published_at),
         )  # fmt: skip

@@ -138,11 +138,12 @@ def search_documents(scope: Scope, request: DocumentSearch) -> DocumentAnswer:
             own.append(PassageHit(row, score, parts, is_relevant, similarity))
     chosen = [(pk, own) for pk, own in best.items() if own[0].score >= request.document_threshold]
     chosen = chosen[: request.limit]
-    documents = Document.objects.filter(workspace_id=scope.workspace_id).with_all()
+    documents = Document.objects.filter(workspace_id=scope.workspace_id).with_all(request.at)
     known = documents.in_bulk([pk for pk, _ in chosen])
     hits = [DocumentHit(known[pk], own[0].score, own) for pk, own in chosen if pk in known]
     if not hits and request.fallback == "recent":
-        hits, path = [DocumentHit(each, 0.0) for each in _newest(scope, request)], RECENT
+        newest = [each for each in _newest(scope, request) if each.revision is not None]
+        hits, path = [DocumentHit(each, 0.0) for each in newest], RECENT
     subject = None if asked.subject == NOBODY else asked.subject
     search_counts.count(scope.workspace_id, subject, len(hits), scope.actor)
     took = (time.perf_counter() - started) * 1e3
@@ -212,7 +213,9 @@ def _reranked(scope: Scope, query: str, found: list[Found], notes: list[str]) ->
 
 
 def _newest(scope: Scope, request: DocumentSearch) -> list[Document]:
-    rows = Document.objects.visible_to(scope).filter(state=State.DONE).with_all()
+    rows = Document.objects.visible_to(scope).known(request.at).with_all(request.at)
+    if request.at.known_at is None:
+        rows = rows.filter(state=State.DONE)
     if request.container_tags:
         rows = rows.in_spaces(request.container_tags)
     if request.document_ids:

@@ -16,6 +16,7 @@ from django.utils.functional import cached_property
 
 from memories.models.conversation import Episode, MemorySession, Visibility
 from memories.models.memory import seen_by
+from memories.models.memory_state import NOW, AsOf
 from memories.models.names import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
@@ -81,12 +82,16 @@ class DocumentQuerySet(NamedQuerySet["Document"]):
     def visible_to(self, scope: Scope) -> Self:
         return self.filter(seen_by(scope))
 
-    def with_all(self) -> Self:
-        """With what an answer shows of it: names, spaces, and the newest revision without its
-        text."""
-        newest = Revision.objects.filter(superseded_at=None).defer("text")
+    def with_all(self, at: AsOf = NOW) -> Self:
+        """With what an answer shows of it: names, spaces, and the newest revision, or the one that
+        was the newest `at` a time, without its text."""
+        newest = Revision.objects.filter(Revision.open_at(at)).defer("text")
         shown = models.Prefetch("revisions", newest, to_attr="open_revisions")
         return self.with_names().prefetch_related("shelves__space", shown)
+
+    def known(self, at: AsOf) -> Self:
+        """Those that were there then."""
+        return self if at.known_at is None else self.filter(created_at__lte=at.known_at)
 
     def in_spaces(self, tags: Collection[str]) -> Self:
         rows = DocumentSpace.objects.filter(space__container_tag__in=tags)
@@ -216,7 +221,7 @@ class Document(Row):
 
     @cached_property
     def revision(self) -> "Revision | None":
-        """The newest that was read."""
+        """The newest that was read, or of `with_all(at)` the newest of then."""
         known: list[Revision] | None = vars(self).get("open_revisions")
         if known is not None:
             return known[0] if known else None
@@ -246,7 +251,8 @@ class DocumentSpace(models.Model):
 
 class Revision(Row):
     """What a document said at a time: `text` in NFC, with LF alone and without NUL and U+FFFE.
-    `session` reads memories out of it, where any are wanted."""
+    `title` is what the document was called by then; `session` reads memories out of it, where any
+    are wanted."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     document = models.ForeignKey(Document, models.CASCADE, related_name="revisions", db_index=False)
@@ -277,6 +283,14 @@ class Revision(Row):
 
     def __str__(self) -> str:
         return f"{self.title or self.document_id}, {self.number}"
+
+    @staticmethod
+    def open_at(at: AsOf) -> Q:
+        """That it is what its document said then; times as in SAID_BY_DOCUMENT of search."""
+        if at.known_at is None:
+            return Q(superseded_at=None)
+        until = Q(superseded_at=None) | Q(superseded_at__gt=at.known_at)
+        return until & Q(created_at__lte=at.known_at)
 
 
 class DocumentPart(models.Model):
