@@ -8,7 +8,8 @@ from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from memories.models import Memory
+from memories.admin.subject_admin import COUNTS, MOST_SHOWN, SubjectAdmin
+from memories.models import Episode, Memory
 from tests.desk import Desk, list_of, member, page_of
 from tests.factories import (
     AgentFactory,
@@ -25,8 +26,9 @@ from tests.factories import (
     chain_of,
     evidence,
 )
+from tests.statements_sent import generic_plan
 from workspaces.adminbase import list_admin
-from workspaces.models import Workspace
+from workspaces.models import Subject, Workspace
 
 MOST = 19
 
@@ -145,3 +147,19 @@ def test_more_rows_than_are_counted_are_told_as_more(
     fifty(memory_of, workspace)
 
     assert "more than 10,000" in member(workspace).sees(list_of(Memory))
+
+
+def test_people_are_counted_without_reading_what_is_known_of_others(workspace: Workspace) -> None:
+    talker, *others = [SubjectFactory(workspace=workspace) for _ in range(20)]
+    said = {"workspace": workspace, "subject": talker}
+    Memory.objects.bulk_create(MemoryFactory.build(**said) for _ in range(3_000))
+    Episode.objects.bulk_create(EpisodeFactory.build(**said, session=None) for _ in range(3_000))
+    with connection.cursor() as cursor:
+        cursor.execute("analyze memories_memory, memories_episode")
+    asked = {"subjects": [each.pk for each in others], "most": MOST_SHOWN + 1}
+    last_heard = SubjectAdmin.last_heard_of.admin_order_field  # type: ignore[attr-defined]
+    plans = [generic_plan(COUNTS, asked), Subject.objects.order_by(last_heard.desc()).explain()]
+
+    assert all("episode_subject" in plan for plan in plans)
+    assert "memory_subject" in plans[0]
+    assert not any("Seq Scan on memories_" in plan.replace("_case", "") for plan in plans)

@@ -23,6 +23,7 @@ def test_every_page_opens_with_few_queries() -> None:
 
 
 def test_pages_over_the_limit_are_marked() -> None:
-    told = list(pages.lines([pages.Page("home", 20, 10, 10), pages.Page("x", 2, 1, 1)], 300, 19))
+    found = [pages.Page("home", 20, 10, 10, 5), pages.Page("x", 2, 1, 1, 0.5)]
+    told = list(pages.lines(found, 300, 19))
 
     assert [line.endswith("over") for line in told] == [False, True, False]

@@ -12,6 +12,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.db import connection
 from django.db.models import QuerySet
+from django.db.models.expressions import Combinable
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
@@ -127,7 +128,7 @@ class AdminPage(UnfoldModelAdminViewMixin, TemplateView):
 def display(
     *,
     description: str | Promise,
-    ordering: str | None = None,
+    ordering: str | Combinable | None = None,
     label: bool | dict[str, str] | None = None,
 ) -> Callable[[Column], Column]:
     """Unfold's decorator, typed; `label` makes a badge, in the colour that it gives a value."""
