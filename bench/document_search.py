@@ -104,11 +104,17 @@ def measure(api: Api, data: dict[str, Any], most: int, *, in_context: bool) -> N
         chunks.sort(key=lambda chunk: -chunk["score"])
 
         def offset(chunk: dict[str, Any]) -> int:
-            # What was handed in may differ from what is kept in its blanks.
-            text, start = texts[chunk["document"]], chunk["start"]
-            head = chunk["content"][:40]
-            near = text.find(head, max(0, start - 2000))
-            return near if near >= 0 else int(start)
+            # What was handed in may differ from what is kept in its blanks: the place nearest to
+            # where it stands there, for a line of it may be repeated.
+            text, start = texts[chunk["document"]], int(chunk["start"])
+            if text.startswith(chunk["content"], start):
+                return start
+            forms = (chunk["content"], chunk["content"][:120], chunk["content"][:40])
+            for form in forms:
+                places = (text.find(form, start), text.rfind(form, 0, start + len(form)))
+                if found := [place for place in places if place >= 0]:
+                    return min(found, key=lambda place: abs(place - start))
+            return start
 
         for room, name in zip(ROOMS, ("e1k", "e2k"), strict=True):
             sums[name] += covered(chunks, spans, room, offset)

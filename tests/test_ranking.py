@@ -13,6 +13,7 @@ from memories.ranking import (
     Weights,
     analyse,
     by_keyword,
+    by_passage,
     by_vector,
     hybrid,
     linea,
@@ -372,3 +373,32 @@ def test_words_that_ask_for_a_form_are_looked_up_where_hardly_another_is(
 )
 def test_a_number_in_a_date_is_none_of_a_room(query: str, terms: tuple[str, ...]) -> None:
     assert analyse(query).terms == terms
+
+
+# passages of documents
+
+
+def test_passage_beside_a_good_one_goes_before_its_equal_elsewhere() -> None:
+    text = {"conversation": 7, "cosine": None}
+    pool = [
+        candidate(1, **text, position=3, bm25=4.0),
+        candidate(2, **text, position=4, bm25=1.0),
+        candidate(3, **text, position=9, bm25=1.0),
+    ]
+    assert ids(by_passage(pool)) == [1, 2, 3]
+    assert by_passage(pool)[1].parts["neighbours"] > 0
+
+
+def test_passage_of_another_text_is_no_neighbour() -> None:
+    pool = [
+        candidate(1, conversation=7, position=3, bm25=4.0, cosine=None),
+        candidate(2, conversation=8, position=4, bm25=1.0, cosine=None),
+    ]
+    assert "neighbours" not in by_passage(pool)[1].parts
+
+
+def test_text_of_one_passage_loses_nothing_by_having_no_neighbour() -> None:
+    alone = candidate(1, conversation=7, position=0, bm25=4.0)
+    others = [candidate(n, conversation=8, position=n, bm25=1.0) for n in range(2, 6)]
+    before = [candidate(n, bm25=4.0 if n == 1 else 1.0) for n in range(1, 6)]
+    assert by_passage([alone, *others])[0].score == pytest.approx(by_passage(before)[0].score)

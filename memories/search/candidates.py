@@ -26,19 +26,21 @@ TOP = 20
 
 
 class Depth(NamedTuple):
-    """How many each side brings up, whether the newest are looked at, too, and whether it counts
-    when what a memory tells happens."""
+    """How many each side brings up, whether the newest are looked at, too, whether it counts when
+    what a memory tells happens, and whether passages know which stands beside which."""
 
     top: int
     newest: bool = True
     dated: bool = False
+    in_texts: bool = False
 
 
 # Where only words and meaning decide, half as many find the same. The next turn of a conversation
 # is about what was said last, whatever its words are; a question is not.
 DEEP, DATED = Depth(120), Depth(120, dated=True)
 OF_TURN, OF_QUESTION = Depth(60), Depth(60, newest=False)
-OF_DOCUMENTS = Depth(120, newest=False)  # passages, of which a document has many
+# Passages, of which a document has many
+OF_DOCUMENTS = Depth(120, newest=False, in_texts=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,9 @@ def pool_text(
     least = LEAST.format(entries.ORDINARY.get(shape.layer, lexical.ORDINARY_LENGTH))
     more = OF_MESSAGES if shape.layer == Layer.EPISODES else ""
     more += OF_EVENTS if depth.dated and shape.layer == Layer.MEMORIES else ""
+    talk = TALK
+    if depth.in_texts and shape.layer == Layer.CHUNKS:
+        more, talk = more + OF_PASSAGES, OF_REVISION
     more += ", array[(select count(*) from nearest)] as seen" if shape.segment else ""
     # More vectors than entries, because an entry may have its passages among them.
     return f"""
@@ -180,7 +185,7 @@ from (
   select e.*, coalesce(-pool.d, {cosine}, 'nan') as cosine,
          coalesce(nullif(-(e.weights <#> (select q from idf)), 0),
                   case when pool.worded then {least} else 0 end) as bm25,
-         coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
+         {talk} as talk
   from pool join memories_entry e on e.id = pool.id) found
 """
 
@@ -193,6 +198,11 @@ OF_ALL = """array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as
 LEAST = "2.2 / (1 + 1.2 * (0.25 + 0.75 * e.length / {}))"
 OF_MESSAGES = """, array_agg(position) as position, array_agg(author) as author,
        array_agg(role = 'assistant') as assistant"""
+TALK = "coalesce(uuid_hash_extended(e.conversation, 0), -e.id)"
+# A passage's text is to it what a conversation is to a message.
+OF_PASSAGES = ", array_agg(position) as position"
+OF_REVISION = """coalesce((select uuid_hash_extended(t.revision_id, 0)
+    from memories_passage t where t.id = e.item), -e.id)"""
 OF_EVENTS = ", array_agg(coalesce(date_part('epoch', event_at), 'nan')) as event"
 # Of an entry that was found by its words alone.
 OWN_COSINE = """(select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x

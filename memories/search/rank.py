@@ -22,7 +22,16 @@ from memories.search.after_ranking import (
     newest_first,
     with_repeats,
 )
-from memories.search.candidates import DATED, DEEP, OF_QUESTION, OF_TURN, TOP, Depth, EntryMatch
+from memories.search.candidates import (
+    DATED,
+    DEEP,
+    OF_DOCUMENTS,
+    OF_QUESTION,
+    OF_TURN,
+    TOP,
+    Depth,
+    EntryMatch,
+)
 from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.layer_query import in_layer, query_vector
 from memories.search.past_features import PastFeatures
@@ -216,6 +225,8 @@ def _pool(
 
 def depth_of(index: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> Depth:
     """How many are ranked: fewer where nothing could lift those further down."""
+    if request.layers == ("chunks",) and request.ranking == "hybrid":
+        return OF_DOCUMENTS
     if (view.dates or view.side) and request.ranking == "hybrid":
         return DATED
     lifted = view.looks_far or request.recency or index.ranking or request.ranking != "hybrid"
@@ -303,9 +314,10 @@ def _hybrid(
     if request.recency is not None:
         own = request.recency
         recency = ranking.RecencyBoost(own.weight, own.half_life_days, timezone.now())
-    ranked = _scored(ranking.hybrid(view, pool, limit=most, weights=weights, recency=recency))
     if request.layers == ("chunks",):
-        ranked = _scored(ranking.by_passage(pool, recency))[:most]
+        ranked = _scored(ranking.by_passage(pool, recency)[:most])
+    else:
+        ranked = _scored(ranking.hybrid(view, pool, limit=most, weights=weights, recency=recency))
     if asked.trace:
         asked.trace.stages["ranking"] = ranked
     if not mixed:
