@@ -12,6 +12,7 @@ from memories.features.update import update_now
 from tests.api_fixtures import Answer, Caller, caller
 from tests.factories import MembershipFactory
 from tests.people import Person
+from workspaces.models import Workspace
 
 METHODS = ("get", "post", "patch", "put", "delete")
 SAID = {"role": "user", "content": "I prefer tabs over spaces.", "id": "m1"}
@@ -83,6 +84,19 @@ class Operation:
         body = body_example(self)
         sent = body if body is not None or self.method in ("GET", "DELETE") else {}
         return http.call(self.method, self.address(rows), sent, query=query_example(self))
+
+
+@dataclass(frozen=True)
+class Furnished:
+    """A workspace that several tests begin with: its owner's backend, and what `furnish` says."""
+
+    owner: Person
+    ids: dict[str, str]
+
+    @property
+    def alice(self) -> Person:
+        """With a workspace as it is stored: another test may have changed the last one."""
+        return Person(Workspace.objects.get(pk=self.owner.workspace.pk), self.owner.key)
 
 
 @cache

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 from pytest_django.plugin import DjangoDbBlocker
@@ -15,6 +15,7 @@ from pytest_django.plugin import DjangoDbBlocker
 from memories import breakers
 from memoryproject.postgres import visible
 from tests import template_database
+from tests.api_operations import Furnished, furnish
 from tests.ordinary_role import ordinary_role
 from tests.people import Person, backend_of, bound_to_agent
 from workspaces.models import Workspace
@@ -63,8 +64,11 @@ def served_by_the_ordinary_role(
     server."""
     names = {"db", "transactional_db", "live_server"}
     marked = request.node.get_closest_marker("django_db")
-    if not marked and not names & {*request.fixturenames}:
-        return  # a test without a database
+    if marked or names & {*request.fixturenames}:  # else a test without a database
+        serve_by_the_ordinary_role(monkeypatch)
+
+
+def serve_by_the_ordinary_role(monkeypatch: pytest.MonkeyPatch) -> None:
     original = Client.request
 
     def as_ordinary_role(client: Client, **environ: Any) -> Any:
@@ -98,6 +102,21 @@ def carol(workspace: Workspace) -> Person:
 @pytest.fixture
 def mallory(db: None) -> Person:
     return backend_of(Workspace.objects.create(slug="swamp", name="Swamp"))
+
+
+@pytest.fixture(scope="module")
+def furnished(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Furnished]:
+    """A workspace with a row for each operation, made once for all tests of a file: each begins
+    with it as it was, for its own transaction is within this one."""
+    whole = transaction.atomic()
+    whole._from_testcase = True  # type: ignore[attr-defined]  # no durable block's caller
+    with django_db_blocker.unblock(), whole:
+        with pytest.MonkeyPatch.context() as monkeypatch, visible.only():
+            serve_by_the_ordinary_role(monkeypatch)
+            alice = backend_of(Workspace.objects.create(slug="orchard", name="Orchard"))
+            made = Furnished(alice, furnish(alice))
+        yield made
+        transaction.set_rollback(True)
 
 
 @pytest.fixture

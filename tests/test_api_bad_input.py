@@ -18,6 +18,7 @@ from tests.api_fixtures import Answer, Caller, caller
 from tests.api_operations import (
     IN_ITS_OWN_TRANSACTION,
     OF_THE_SERVER,
+    Furnished,
     Operation,
     furnish,
     operations,
@@ -160,8 +161,13 @@ def check(answer: Answer) -> None:
 
 
 @pytest.fixture
-def rows(alice: Person) -> dict[str, str]:
-    return furnish(alice)
+def alice(furnished: Furnished, db: None) -> Person:
+    return furnished.alice
+
+
+@pytest.fixture
+def rows(furnished: Furnished) -> dict[str, str]:
+    return dict(furnished.ids)
 
 
 def asker_of(operation: Operation, alice: Person) -> Caller:

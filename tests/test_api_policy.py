@@ -6,8 +6,8 @@ from tests.api_fixtures import Answer, Caller, anonymous, caller, member, sessio
 from tests.api_operations import (
     IN_ITS_OWN_TRANSACTION,
     OF_THE_SERVER,
+    Furnished,
     Operation,
-    furnish,
     operations,
     schema,
 )
@@ -30,8 +30,18 @@ FOR_ITS_OWNER = [
 
 
 @pytest.fixture
-def rows(alice: Person) -> dict[str, str]:
-    return furnish(alice)
+def workspace(furnished: Furnished, db: None) -> Workspace:
+    return furnished.alice.workspace
+
+
+@pytest.fixture
+def alice(furnished: Furnished, db: None) -> Person:
+    return furnished.alice
+
+
+@pytest.fixture
+def rows(furnished: Furnished) -> dict[str, str]:
+    return dict(furnished.ids)
 
 
 def asked(http: Caller, rows: dict[str, str], some: list[Operation]) -> dict[str, Answer]:

@@ -18,10 +18,10 @@ from tests.api_fixtures import Answer, Caller, caller
 from tests.api_operations import (
     IN_ITS_OWN_TRANSACTION,
     OF_THE_SERVER,
+    Furnished,
     Operation,
     body_example,
     declared,
-    furnish,
     operations,
     query_example,
     schema,
@@ -37,6 +37,16 @@ READS = [
     for operation in operations()
     if operation.method == "GET" and operation.name not in IN_ITS_OWN_TRANSACTION
 ]
+
+
+@pytest.fixture
+def alice(furnished: Furnished, db: None) -> Person:
+    return furnished.alice
+
+
+@pytest.fixture
+def rows(furnished: Furnished) -> dict[str, str]:
+    return dict(furnished.ids)
 
 
 def test_the_file_is_up_to_date() -> None:
@@ -60,8 +70,9 @@ def check(operation: Operation, answer: Answer) -> None:
 
 
 @pytest.mark.parametrize("operation", READS, ids=lambda operation: operation.name)
-def test_what_is_read_is_as_declared(operation: Operation, alice: Person) -> None:
-    rows = furnish(alice)
+def test_what_is_read_is_as_declared(
+    operation: Operation, alice: Person, rows: dict[str, str]
+) -> None:
     answer = caller(alice).call("GET", operation.address(rows), query=query_example(operation))
     assert answer.status == 200
     check(operation, answer)
@@ -89,9 +100,8 @@ def test_what_is_read_is_as_declared(operation: Operation, alice: Person) -> Non
     ],
 )  # fmt: skip
 def test_what_is_written_is_answered_as_declared(
-    alice: Person, name: str, body: dict[str, Any], status: int
+    alice: Person, rows: dict[str, str], name: str, body: dict[str, Any], status: int
 ) -> None:
-    rows = furnish(alice)
     operation = next(one for one in operations() if one.name == name)
     answer = operation.call(caller(alice), rows, body)
     assert answer.status == status
@@ -133,8 +143,10 @@ def in_a_state_to(name: str, alice: Person, rows: dict[str, str]) -> dict[str, s
 
 
 @pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.name)
-def test_what_is_done_is_answered_as_declared(operation: Operation, alice: Person) -> None:
-    rows = in_a_state_to(operation.name, alice, furnish(alice))
+def test_what_is_done_is_answered_as_declared(
+    operation: Operation, alice: Person, rows: dict[str, str]
+) -> None:
+    rows = in_a_state_to(operation.name, alice, rows)
     by_name = {one.name: one for one in WRITES}
     http = caller(alice)
     if operation.name in OF_THE_SERVER:
@@ -154,9 +166,8 @@ def test_what_is_done_is_answered_as_declared(operation: Operation, alice: Perso
     ids=lambda operation: operation.name,
 )
 def test_an_erasure_that_is_only_planned_is_answered_as_declared(
-    operation: Operation, alice: Person
+    operation: Operation, alice: Person, rows: dict[str, str]
 ) -> None:
-    rows = furnish(alice)
     answer = caller(alice).call("DELETE", operation.address(rows), query={"dryRun": "true"})
     assert (answer.status, set(answer.body)) == (200, {"kind", "id", "plan"})
     check(operation, answer)

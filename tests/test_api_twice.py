@@ -19,7 +19,7 @@ from memories.models import (
     Supersession,
 )
 from tests.api_fixtures import Caller, caller
-from tests.api_operations import BODIES, Operation, furnish, operations
+from tests.api_operations import BODIES, Furnished, Operation, operations
 from tests.people import Person
 from workspaces.models import Agent, ApiKey, AuditEntry, Membership, Subject
 
@@ -38,8 +38,13 @@ POSTS = [each for each in operations() if each.method == "POST" and each.is_of_a
 
 
 @pytest.fixture
-def rows(alice: Person) -> dict[str, str]:
-    return furnish(alice)
+def alice(furnished: Furnished, db: None) -> Person:
+    return furnished.alice
+
+
+@pytest.fixture
+def rows(furnished: Furnished) -> dict[str, str]:
+    return dict(furnished.ids)
 
 
 def counts() -> list[int]:
