@@ -1,22 +1,28 @@
 """What a document is to be read from, where that is elsewhere: its address, or a connection's
 item."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db.models import F
 from django.utils import timezone
 
-from memories.connectors.contract import FetchedItem
-from memories.connectors.web_connector import fetched_page
+from memories.connectors.contract import FetchedItem, is_readable
+from memories.connectors.github_connector import LARGEST_FILE
+from memories.connectors.web_connector import fetched_page, name_of
 from memories.documents.open_connection import connector_of, keep_renewed
 from memories.models import Connection, ConnectionItem, Document
+from memories.providers.git_clone import clone
 from memories.providers.web_fetch import WAIT, FetchError, FetchLimits, WebRequest, fetch
 
 # What is missing so often is gone; one that says so itself (410) at once.
 MISSES = 2
 GONE = 410
 LONGEST_PAUSE = timedelta(days=1)
+REPOSITORY_SECONDS = 180.0
+ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 
 
 class NotNow(Exception):
@@ -40,6 +46,8 @@ def fetch_document(document: Document) -> FetchedItem | None:
     try:
         if item is None:
             limits = FetchLimits(settings.FETCH_SECONDS, settings.MAX_UPLOAD_BYTES)
+            if is_repository(document):
+                return fetched_repository(document.url, limits)
             request = WebRequest(document.url)
             return fetched_page(fetch(request, limits, settings.FETCH_ALLOWED_HOSTS))
         return _of_connection(document, item)
@@ -50,6 +58,25 @@ def fetch_document(document: Document) -> FetchedItem | None:
         if item is not None:
             Connection.objects.filter(pk=item.connection_id).update(paused_until=until)
         raise NotNow(until, error.message) from error
+
+
+def is_repository(document: Document) -> bool:
+    """Whether its address is git's, not that of a page or an archive."""
+    path = urlsplit(document.url).path.rstrip("/").lower()
+    said_so = document.type == Document.Type.REPOSITORY and not path.endswith(ARCHIVES)
+    return said_so or path.endswith(".git")
+
+
+def fetched_repository(url: str, limits: FetchLimits) -> FetchedItem:
+    """Its readable files as an archive. Raises FetchError."""
+    found = clone(
+        url,
+        replace(limits, seconds=max(limits.seconds, REPOSITORY_SECONDS)),
+        settings.FETCH_ALLOWED_HOSTS,
+        lambda path, size: size <= LARGEST_FILE and is_readable(path),
+    )
+    name = name_of(found.url).removesuffix(".git") or "repository"
+    return FetchedItem(found.data, f"{name}.zip", found.url)
 
 
 def _of_connection(document: Document, item: ConnectionItem) -> FetchedItem | None:
