@@ -21,7 +21,7 @@ from memoryproject.postgres import prepared, visible
 
 PLANNED = ("select", "insert", "update", "delete", "with")
 SHOWN = re.compile(rf"^set local {visible.SETTING} to '[^']*'; ")
-EXECUTE, ASK = psycopg.Cursor.execute, prepared.ask
+EXECUTE, ASK_EACH = psycopg.Cursor.execute, prepared.ask_each
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,14 @@ def sent() -> Iterator[list[Sent]]:
             found.append(Sent(text, told))
         return EXECUTE(self, query, params, **options)
 
-    def ask(wrapper: BaseDatabaseWrapper, statement: str, values: Any) -> prepared.PreparedResult:
-        text = statement.strip()
-        if text.lower().startswith(PLANNED):
-            found.append(Sent(text, generic_plan(text, values)))
-        return ASK(wrapper, statement, values)
+    def ask_each(wrapper: BaseDatabaseWrapper, asked: Any) -> list[prepared.PreparedResult]:
+        for statement, values in asked:
+            text = statement.strip()
+            if text.lower().startswith(PLANNED):
+                found.append(Sent(text, generic_plan(text, values)))
+        return ASK_EACH(wrapper, asked)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(psycopg.Cursor, "execute", execute)
-        patch.setattr(prepared, "ask", ask)
+        patch.setattr(prepared, "ask_each", ask_each)
         yield found

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import psycopg
 import pytest
 from django.core.management import CommandError
-from django.db import OperationalError, connection, connections
+from django.db import OperationalError, connection, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from memoryproject import databases
@@ -138,6 +138,23 @@ def test_statements_that_are_prepared_go_where_the_pooler_sends_them(
             assert (one.rows(tuple), two.rows(tuple)) == ([(number + 1,)], [(f"{number} x",)])
         again = prepared.ask(made, "select 0 + %(n)s::int as n", {"n": 2})
         assert again.rows(tuple) == [(2,)]
+
+
+def test_a_rollback_of_one_program_takes_no_statement_from_it(
+    bouncer: Pooler, settled: str
+) -> None:
+    """psycopg forgets all of its own after one."""
+    with wrapper_at(address(bouncer.port, settled)) as made:
+        made.ensure_connection()
+        for number in range(3):
+            found = prepared.ask(made, "select 1 + %(n)s::int as n", {"n": number})
+            assert found.rows(tuple) == [(number + 1,)]
+            with (
+                pytest.raises(psycopg.errors.DivisionByZero),
+                transaction.atomic(using=made.alias),
+                psycopg.Cursor(made.connection) as cursor,
+            ):
+                cursor.execute("select 1 / %(n)s::int", {"n": 0}, prepare=True)
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,23 @@ def test_rows_are_the_same_in_a_transaction_and_outside():
     assert outside[0]._fields == inside[0]._fields
 
 
+def test_several_are_asked_in_one_round_trip_and_each_has_its_rows():
+    asked = [(NUMBERED, {"n": 1}), ("select 'word' as x", {}), (NUMBERED, {"n": 2})]
+    outside = statements.rows_of_each(asked)
+    with transaction.atomic():
+        inside = statements.rows_of_each(asked)
+    assert outside == inside == [[(1, "5 %")], [("word",)], [(2, "5 %")]]
+    assert statements.rows_of_each([]) == []
+
+
+def test_where_one_of_several_is_wrong_none_is_answered_and_the_connection_goes_on():
+    wrong = ("select 1 / %(n)s::int as n", {"n": 0})
+    for asked in ([(NUMBERED, {"n": 1}), wrong], [wrong, (NUMBERED, {"n": 1})]):
+        with pytest.raises(DataError, match="zero"):
+            statements.rows_of_each(asked)
+        assert statements.rows(NUMBERED, {"n": 2}) == [(2, "5 %")]
+
+
 def test_a_value_that_is_named_twice_is_sent_once():
     values = {"a": "word", "b": None, "not asked": object()}
     found = statements.rows("select %(a)s::text as x, %(b)s::int as y, %(a)s::text as z", values)

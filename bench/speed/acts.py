@@ -18,6 +18,7 @@ from memories.models import Category, Layer
 from memories.search import MEMORY_ROWS, SearchRequest, candidates, query_vector, search
 from memories.search.conditions import LayerQuery
 from memoryproject.embedded_postgres import APP_ROLE, DATABASE, Home
+from memoryproject.postgres import visible
 
 QUERIES = 200
 BATCH = 100
@@ -51,11 +52,13 @@ def texts_to_ask(place: Place, corpus: Corpus) -> list[str]:
 def questions(place: Place, queries: Sequence[str]) -> list[Question]:
     """The statements that the server would send for these queries, with their values."""
     fetch_values = {"workspace": place.scope.workspace_id, "history": False}
+    with visible.only(place.scope.workspace_id):
+        shows = (visible.SETTING, visible.setting())
     made = []
     for query in queries:
         asked = LayerQuery(place.scope, Layer.MEMORIES, query, query_vector(place.space, query))
         statement, values = candidates.linea_statement(place.space, asked)
-        made.append(Question(statement, values, MEMORY_ROWS, fetch_values))
+        made.append(Question(shows, statement, values, MEMORY_ROWS, fetch_values))
     return made
 
 
@@ -75,7 +78,9 @@ def reads(door: Door, place: Place, corpus: Corpus) -> list[Act]:
     requests = {r: search_requests(place, queries, r) for r in ("linea", "hybrid")}
 
     def raw(n: int) -> object:
-        return door.floor.ask(asked[n % QUERIES])
+        found = door.floor.ask(asked[n % QUERIES])
+        assert found, "the floor does not see what a search finds"
+        return found
 
     def verb(n: int) -> object:
         return search(place.scope, SearchRequest(queries[n % QUERIES], LIMIT, ranking="linea"))

@@ -3,7 +3,8 @@ processes use it.
 
 One search is two prepared statements with binary values, each a round trip: the candidates (as
 the server asks for them: the nearest by cosine, the texts that hold the query, their union), and
-all columns of the best ten memories. Embedding the query and building its values is not included.
+all columns of the best ten memories. Embedding the query, building its values and naming the
+workspace to the policies of its tables (once for a session) is not included.
 """
 
 from dataclasses import dataclass
@@ -16,10 +17,15 @@ from psycopg.rows import namedtuple_row
 LIMIT = 10
 
 
+SHOW = "select set_config(%(name)s, %(value)s, false)"
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The candidates' statement with its values, and the statement that fetches rows by `ids`."""
+    """The candidates' statement with its values, and the statement that fetches rows by `ids`;
+    `shows` is the setting by which the policies let its rows be seen, and its value."""
 
+    shows: tuple[str, str]
     candidates: str
     values: dict[str, Any]
     fetch: str
@@ -32,11 +38,15 @@ class Floor:
     def __init__(self, conninfo: str) -> None:
         self.connection = psycopg.connect(conninfo, autocommit=True)
         register_vector(self.connection)
+        self.shown: tuple[str, str] | None = None
 
     def close(self) -> None:
         self.connection.close()
 
     def ask(self, question: Question) -> list[Any]:
+        if self.shown != question.shows:
+            name, value = self.shown = question.shows
+            self.rows(SHOW, {"name": name, "value": value})
         found = self.rows(question.candidates, question.values)
         best = sorted(found, key=_score)[:LIMIT]
         ids = [row.item for row in best]

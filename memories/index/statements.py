@@ -62,20 +62,27 @@ def cursor_of(
 
 def rows(statement: str, values: dict[str, Any]) -> list[Any]:
     """The named-tuple rows of a prepared statement; `values` by name (`%(name)s`)."""
-    told = _asked(statement, values)
-    if told is not None:
-        return told.rows(_row(told.columns))
-    with cursor_of(row_factory=namedtuple_row) as cursor:
-        return cursor.execute(statement, values, prepare=True, binary=True).fetchall()
+    return rows_of_each([(statement, values)])[0]
 
 
-def _asked(statement: str, values: dict[str, Any]) -> prepared.PreparedResult | None:
-    """The answer to a statement that is alone; None in a transaction."""
+def rows_of_each(asked: Sequence[tuple[str, dict[str, Any]]]) -> list[list[Any]]:
+    """As `rows`, of several statements in one round trip."""
+    if answers := _asked(asked):
+        return [answer.rows(_row(answer.columns)) for answer in answers]
+    found = []
+    for statement, values in asked:
+        with cursor_of(row_factory=namedtuple_row) as cursor:
+            found.append(cursor.execute(statement, values, prepare=True, binary=True).fetchall())
+    return found
+
+
+def _asked(asked: Sequence[tuple[str, dict[str, Any]]]) -> list[prepared.PreparedResult]:
+    """The answers to statements that are alone; none in a transaction."""
     wrapper = prepared.live_wrapper()
-    if not prepared.is_open_to(wrapper):
-        return None
+    if not asked or not prepared.is_open_to(wrapper):
+        return []
     _hot(wrapper)
-    return prepared.ask(wrapper, statement, values)
+    return prepared.ask_each(wrapper, asked)
 
 
 @lru_cache(maxsize=256)
@@ -95,12 +102,11 @@ def arrays(statement: str, values: dict[str, Any]) -> dict[str, np.ndarray[Any, 
 
     Times are microseconds since the year 2000; texts are objects, ids 16 bytes.
     """
-    asked = _asked(statement, values)
-    if asked is None:
+    if answers := _asked([(statement, values)]):
+        found: Any = answers[0].result
+    else:
         with cursor_of() as cursor:
             found = cursor.execute(statement, values, prepare=True, binary=True).pgresult
-    else:
-        found = asked.result
     assert found is not None
     told = {found.fname(i): found.get_value(0, i) for i in range(found.nfields)}
     return {name.decode(): _array(raw) for name, raw in told.items() if name and raw}

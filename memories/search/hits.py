@@ -167,18 +167,17 @@ EXTRACTED = "extracted"  # the source of a memory that was read out of something
 
 
 def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> list[Hit]:
-    best = _best_with_rows(scope, ranked, request)
-    echoes = {
-        row.id: row
-        for _, row in with_rows(scope, [e for one, _ in best for e in one.echoes], request.at)
-    }
+    sources = Sources(scope, request) if "source" in request.include else None
+    best = _best_with_rows(scope, ranked, request, sources)
+    beside = [echo for one, _ in best for echo in one.echoes]
+    echoes = {row.id: row for _, row in with_rows(scope, beside, request.at, sources)}
     hits = []
     for one, row in best:
         hit = _hit(one, row)
         hit.echoes = [_hit(echo, echoes[echo.item]) for echo in one.echoes if echo.item in echoes]
         hits.append(hit)
-    if "source" in request.include:
-        _add_sources(scope, request, [one for hit in hits for one in (hit, *hit.echoes)])
+    if sources:
+        sources.give([one for hit in hits for one in (hit, *hit.echoes)])
     if "citations" in request.include:
         _cite(scope, [one for hit in hits for one in (hit, *hit.echoes)], request.at)
     if "neighbours" in request.include:
@@ -200,7 +199,7 @@ def _hit(ranked: Scored, row: Any) -> Hit:
 
 
 def _best_with_rows(
-    scope: Scope, ranked: Sequence[Scored], request: SearchRequest
+    scope: Scope, ranked: Sequence[Scored], request: SearchRequest, sources: "Sources | None"
 ) -> list[tuple[Scored, Any]]:
     """The best with their rows; equal scores by the time they were made, newest first. Where
     layers are mixed, messages of one text are one hit, the others its echoes."""
@@ -214,7 +213,7 @@ def _best_with_rows(
         enough = min(len(chosen), at + (max(request.limit, SPARE) if at else request.limit))
         while enough < len(chosen) and chosen[enough].score == chosen[enough - 1].score:
             enough += 1
-        for one, row in with_rows(scope, chosen[at:enough], request.at):
+        for one, row in with_rows(scope, chosen[at:enough], request.at, sources):
             first = (
                 place.setdefault(row.content, len(best))
                 if is_once and one.layer == "episodes"
@@ -233,22 +232,44 @@ def _best_with_rows(
     return best[: request.limit]
 
 
-def with_rows(scope: Scope, chosen: Sequence[Scored], at: AsOf) -> list[tuple[Scored, Any]]:
-    """Each with its row, without those that have none any more."""
-    rows: dict[tuple[str, uuid.UUID], Any] = {}
-    for layer in dict.fromkeys(one.layer for one in chosen):
-        ids = [one.item for one in chosen if one.layer == layer]
-        rows |= {(layer, row.id): row for row in rows_of(scope, layer, ids, at)}
+def with_rows(
+    scope: Scope, chosen: Sequence[Scored], at: AsOf, sources: "Sources | None" = None
+) -> list[tuple[Scored, Any]]:
+    """Each with its row, without those that have none any more, in one round trip; `sources` hears
+    of the messages that memories stand on."""
+    ids: dict[str, list[uuid.UUID]] = {}
+    for one in chosen:
+        ids.setdefault(one.layer, []).append(one.item)
+    asked = [_statement_of(scope, layer, own, at) for layer, own in ids.items()]
+    if sources and "memories" in ids:
+        asked.append((SOURCE_ROWS, sources.values | {"ids": ids["memories"]}))
+    found = statements.rows_of_each(asked)
+    if sources:
+        sources.rows |= {row.row_id: row for rows in found[len(ids) :] for row in rows}
+    rows = {
+        (layer, row.id): row
+        for layer, own in zip(ids, found, strict=False)
+        for row in _as_they_were(layer, own, at)
+    }
     return [(one, rows[one.layer, one.item]) for one in chosen if (one.layer, one.item) in rows]
 
 
 def rows_of(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) -> list[Any]:
     """Rows of the workspace by id, with the callers' own ids, in any order; the caller has seen
     to it that the asker may see them. Of the past also what has expired or ended."""
+    return _as_they_were(layer, statements.rows(*_statement_of(scope, layer, ids, at)), at)
+
+
+def _statement_of(
+    scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf
+) -> tuple[str, dict[str, Any]]:
     values = {"ids": list(ids), "workspace": scope.workspace_id, "history": not at.is_now}
     if layer == "memories" and at.known_at is not None:
-        return statements.rows(KNOWN_MEMORY_ROWS, values | {"known_at": at.known_at})
-    rows = statements.rows(ROWS[layer], values)
+        return KNOWN_MEMORY_ROWS, values | {"known_at": at.known_at}
+    return ROWS[layer], values
+
+
+def _as_they_were(layer: str, rows: list[Any], at: AsOf) -> list[Any]:
     if layer == "summaries":
         return [FoundSummary.of(row) for row in rows]
     if at.is_now or layer != "features":
@@ -262,24 +283,32 @@ def rows_of(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) 
     ]
 
 
-def _add_sources(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> None:
+class Sources:
     """The newest message that each memory stands on, or the passage of a document, as far as the
-    asker may see it."""
-    memories = {hit.row.id: hit for hit in hits if hit.memory}
-    values = seen_values(scope) | {"ids": list(memories), "workspace": scope.workspace_id}
-    values["known_at"] = request.at.known_at
-    stems = set(lexical.stems(request.query))
-    for row in statements.rows(SOURCE_ROWS, values) if memories else ():
-        place = passage_of(row.content, [(row.start, row.end)], stems)
-        memories[row.row_id].source = SourceMessage(row, *place)
-    unsaid = [
-        hit for hit in memories.values() if hit.source is None and hit.row.source == EXTRACTED
-    ]
-    values["ids"] = [hit.row.id for hit in unsaid]
-    for row in statements.rows(DOCUMENT_SOURCE_ROWS, values) if values["ids"] else ():
-        quote = (row.start - row.begun, row.end - row.begun)
-        place = passage_of(row.content, [quote], stems)
-        memories[row.row_id].source = SourcePassage(row, *place)
+    asker may see it. `rows` fills as memories are fetched, in the same round trip."""
+
+    def __init__(self, scope: Scope, request: SearchRequest) -> None:
+        workspace = {"workspace": scope.workspace_id, "known_at": request.at.known_at}
+        self.values = seen_values(scope) | workspace
+        self.query = request.query
+        self.rows: dict[uuid.UUID, Any] = {}
+
+    def give(self, hits: Sequence[Hit]) -> None:
+        stems = set(lexical.stems(self.query))
+        memories = {hit.row.id: hit for hit in hits if hit.memory}
+        unsaid = []
+        for row_id, hit in memories.items():
+            if row := self.rows.get(row_id):
+                place = passage_of(row.content, [(row.start, row.end)], stems)
+                hit.source = SourceMessage(row, *place)
+            elif hit.row.source == EXTRACTED:
+                unsaid.append(row_id)
+        values = self.values | {"ids": unsaid}
+        for row in statements.rows(DOCUMENT_SOURCE_ROWS, values) if unsaid else ():
+            quote = (row.start - row.begun, row.end - row.begun)
+            memories[row.row_id].source = SourcePassage(
+                row, *passage_of(row.content, [quote], stems)
+            )
 
 
 def _cite(scope: Scope, hits: Sequence[Hit], at: AsOf) -> None:

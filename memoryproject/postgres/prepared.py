@@ -6,7 +6,7 @@ prepared: a fifth of a millisecond for each, as much as the statement that finds
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import count
@@ -71,35 +71,60 @@ def is_open_to(wrapper: BaseDatabaseWrapper) -> bool:
 
 def ask(wrapper: BaseDatabaseWrapper, statement: str, values: Mapping[str, Any]) -> PreparedResult:
     """Run a statement, `values` by name (`%(name)s`). Errors are Django's."""
+    return ask_each(wrapper, [(statement, values)])[0]
+
+
+def ask_each(
+    wrapper: BaseDatabaseWrapper, asked: Sequence[tuple[str, Mapping[str, Any]]]
+) -> list[PreparedResult]:
+    """As `ask`, several in one round trip and one transaction. Where one fails, all do."""
     with wrapper.wrap_database_errors:
         raw: Connection = wrapper.connection
-        text, order = _numbered(statement)
-        transformer = Transformer(raw)
-        given: Any = transformer.dump_sequence(
-            [values[name] for name in order], [PyFormat.AUTO] * len(order)
-        )
-        key = (statement, transformer.types or ())
+        bound = [_Bound.of(raw, statement, values) for statement, values in asked]
         for _ in range(2):
-            name = _name_of(raw, key, text)
+            sends: list[Callable[[], None]] = []
             if shown := visible.setting():
                 setter = _name_of(raw, SETTER, SHOW)
-                send = partial(
-                    raw.pgconn.send_query_prepared,
-                    name, given, transformer.formats, result_format=Format.BINARY,
+                sends.append(partial(raw.pgconn.send_query_prepared, setter, [shown.encode()]))
+            for each in bound:
+                name = _name_of(raw, each.key, each.text)
+                sends.append(
+                    partial(
+                        raw.pgconn.send_query_prepared,
+                        name, each.given, each.transformer.formats, result_format=Format.BINARY,
+                    )
                 )  # fmt: skip
-                result = raw.wait(_shown(raw.pgconn, setter, shown.encode(), send))
-            else:
-                raw.pgconn.send_query_prepared(
-                    name, given, transformer.formats, result_format=Format.BINARY
-                )
-                result = _awaited(raw)
-            if result.status == ExecStatus.TUPLES_OK:
-                return PreparedResult(result, transformer)
-            error = _error(raw, result)
+            results = raw.wait(_answers(raw.pgconn, sends))
+            failed = next((each for each in results if each.status != ExecStatus.TUPLES_OK), None)
+            if failed is None:
+                return [
+                    PreparedResult(result, each.transformer)
+                    for result, each in zip(results[-len(bound) :], bound, strict=True)
+                ]
+            error = _error(raw, failed)
             if error.sqlstate != UNKNOWN:
                 break
             _names.pop(raw)
         raise error
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A statement with its values as they are sent."""
+
+    key: tuple[str, tuple[int, ...]]
+    text: bytes
+    given: Any
+    transformer: Any
+
+    @classmethod
+    def of(cls, raw: Connection, statement: str, values: Mapping[str, Any]) -> "_Bound":
+        text, order = _numbered(statement)
+        transformer = Transformer(raw)
+        given = transformer.dump_sequence(
+            [values[name] for name in order], [PyFormat.AUTO] * len(order)
+        )
+        return cls((statement, transformer.types or ()), text, given, transformer)
 
 
 @lru_cache(maxsize=256)
@@ -132,21 +157,22 @@ def _name_of(raw: Connection, key: tuple[str, tuple[int, ...]], text: bytes) -> 
     return name
 
 
-def _shown(
-    pgconn: PGconn, setter: bytes, value: bytes, send: Callable[[], None]
-) -> PQGen[PGresult]:
-    """One round trip: what is visible, and the statement, in one transaction of their own. The
-    answer of the statement, or the error of the first that failed."""
+def _answers(pgconn: PGconn, sends: Sequence[Callable[[], None]]) -> PQGen[list[PGresult]]:
+    """One round trip: what is visible, and the statements, in one transaction of their own. What
+    came of each; behind one that failed the others were not run."""
+    if len(sends) == 1:
+        sends[0]()
+        return (yield from generators.execute(pgconn))
     pgconn.enter_pipeline_mode()
-    pgconn.send_query_prepared(setter, [value])
-    send()
+    for send in sends:
+        send()
     pgconn.pipeline_sync()
     yield from generators.send(pgconn)
-    told = []
-    for _ in range(3):
-        told += yield from generators.fetch_many(pgconn)
+    results = []
+    for _ in range(len(sends) + 1):
+        results += yield from generators.fetch_many(pgconn)
     pgconn.exit_pipeline_mode()
-    return told[0] if told[0].status == ExecStatus.FATAL_ERROR else told[1]
+    return results[: len(sends)]
 
 
 def _awaited(raw: Connection) -> PGresult:
