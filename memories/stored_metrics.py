@@ -25,6 +25,7 @@ from memories.models import (
     Feature,
     FeatureSet,
     Figure,
+    LongJob,
     Memory,
     MemorySession,
     Miss,
@@ -301,8 +302,18 @@ def gauges() -> list[Gauge]:
         *(Gauge("live_rows", live, value or 0, {"layer": name}) for name, value in sums.items()),
         *_sets(),
         *_searches(),
+        *_backup(),
         *(Gauge("breakers_open", broken, number, {"purpose": name}) for name, number in open_ones),
     ]
+
+
+def _backup() -> list[Gauge]:
+    """None where there was none in ninety days: so long long work is remembered."""
+    done = LongJob.objects.filter(kind=LongJob.Kind.BACKUP, state=LongJob.State.DONE)
+    taken = done.order_by("-id").values_list("created_at", flat=True).first()
+    age = (timezone.now() - taken).total_seconds() if taken else 0.0
+    told = "How long ago the newest backup was begun."
+    return [Gauge("backup_age_seconds", told, age)] if taken else []
 
 
 def _searches() -> list[Gauge]:

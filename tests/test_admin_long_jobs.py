@@ -1,15 +1,17 @@
 """Long work in the browser: whose it is, who may end it, what the corner of every page hears."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
+from django.urls import reverse, reverse_lazy
 from django.utils import timezone
 
 from memories.admin.long_job_admin import pace
 from memories.models import Erasure, LongJob
+from memories.stored_metrics import gauges
 from tests.desk import Desk, list_of, member, messages_of, page_of, superuser
 from workspaces.models import Role, Workspace
 
@@ -21,7 +23,7 @@ def job_of(workspace: Workspace | None, kind: str = Kind.IMPORT, **values: Any) 
     return LongJob.objects.create(workspace=workspace, kind=kind, **(about | values))
 
 
-def over(workspace: Workspace, state: str = State.DONE, **values: Any) -> LongJob:
+def over(workspace: Workspace | None, state: str = State.DONE, **values: Any) -> LongJob:
     return job_of(workspace, state=state, finished_at=timezone.now(), **values)
 
 
@@ -143,3 +145,36 @@ def test_list_and_page_take_few_queries(workspace: Workspace) -> None:
         with CaptureQueriesContext(connection) as asked:
             alice.sees(page)
         assert len(asked) < 20, page
+
+
+BACKUPS = reverse_lazy("admin:memories_backups")
+
+
+def test_who_administers_the_server_sees_when_it_was_backed_up(workspace: Workspace) -> None:
+    root, told = superuser(), {"folder": "memory-20260101T000000Z", "bytes": 2048}
+    assert "No backup is remembered here." in root.sees(BACKUPS)
+    job = over(None, kind=Kind.BACKUP, unit="rows", result=told)
+    html = root.sees(BACKUPS)
+    assert told["folder"] in html
+    assert "2.0\xa0KB" in html
+    assert "Take one at least" not in html
+    LongJob.objects.update(created_at=timezone.now() - timedelta(days=9))
+    assert "Take one at least" in root.sees(BACKUPS)
+    LongJob.objects.filter(pk=job.pk).update(state=State.FAILED, error="No space left on device")
+    assert "No backup is remembered here." in root.sees(BACKUPS)
+
+
+def test_backups_are_nobody_else_s(workspace: Workspace, mallory: Desk) -> None:
+    for desk in (member(workspace), mallory):
+        assert desk.client.get(BACKUPS).status_code == 403
+
+
+def test_the_age_of_the_newest_backup_is_a_figure_to_be_alerted_by(workspace: Workspace) -> None:
+    def ages() -> list[float]:
+        return [each.value for each in gauges() if each.name == "backup_age_seconds"]
+
+    over(None, State.FAILED, kind=Kind.BACKUP, unit="rows", error="No space left on device")
+    assert ages() == []
+    over(None, kind=Kind.BACKUP, unit="rows")
+    LongJob.objects.update(created_at=timezone.now() - timedelta(days=3))
+    assert ages() == [pytest.approx(3 * 86400, abs=60)]

@@ -58,8 +58,9 @@ def test_each_count_of_the_dashboard_and_the_alerts_is_in_the_metrics(alice: Per
     named = set(re.findall(r"\bmemory_[a-z_]+", DASHBOARD + ALERTS))
     assert len(named) > 10
     shown = {re.split(r"[{ ]", line)[0] for line in text.splitlines()}
-    # Age and breakers are told where something waits, or has failed.
-    assert named - shown <= {"memory_oldest_session_seconds", "memory_breakers_open"}
+    # Ages and breakers are told where something waits, has failed, or was taken.
+    sometimes = {"oldest_session_seconds", "breakers_open", "backup_age_seconds"}
+    assert named - shown <= {f"memory_{name}" for name in sometimes}
 
 
 def test_the_files_are_well_formed() -> None:

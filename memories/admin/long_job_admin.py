@@ -3,8 +3,12 @@
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.defaultfilters import filesizeformat
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext as text
@@ -23,6 +27,7 @@ from workspaces.models import Capability
 
 MOST_SHOWN = 50
 LATELY = timedelta(seconds=20)  # what ended is told by a page that is open for so long
+BACKUP_EACH = timedelta(days=2)  # a newest one that is older is told, here and by the alert
 MINUTE, HOUR = 60, 3600  # seconds
 CANCEL = Verb(
     "cancel", "Stop", "stop_circle", "danger",
@@ -106,9 +111,44 @@ class RunningPage(AdminPage):
         return self.access.is_of_many and job.workspace is not None
 
 
+class BackupsPage(AdminPage):
+    """When the server was backed up, for who administers it. Taking one needs the owner of the
+    tables, whom no process that serves may be: so it is a command, and this page tells it."""
+
+    path, name, title = "backups/", "memories_backups", "Backups"
+    template_name = "admin/memories/backups.html"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not self.access.everywhere:
+            raise PermissionDenied
+        rows = LongJob.objects.filter(kind=LongJob.Kind.BACKUP).order_by("-id")
+        newest = rows.filter(state=LongJob.State.DONE).first()
+        jobs = [
+            {
+                "row": job,
+                "state": state_text(job),
+                "folder": job.result.get("folder", ""),
+                "bytes": filesizeformat(job.result["bytes"]) if "bytes" in job.result else "",
+                "pace": pace(job),
+                "url": reverse("admin:memories_longjob_change", args=[job.pk]),
+            }
+            for job in rows[:MOST_SHOWN]
+        ]
+        is_old = newest is None or timezone.now() - newest.created_at > BACKUP_EACH
+        return self.render_to_response(
+            self.get_context_data(
+                jobs=jobs,
+                newest=newest,
+                is_old=is_old,
+                data=settings.DATA_DIR,
+                days=BACKUP_EACH.days,
+            )
+        )
+
+
 class LongJobAdmin(MemoryRowAdmin):
     write_capability = Capability.ADMIN
-    pages = (RunningPage,)
+    pages = (RunningPage, BackupsPage)
     list_display = ("work", "state_label", "far", "by", "created_at", "outcome")
     list_select_related = ("workspace",)
     list_filter = (("state", ChoicesDropdownFilter), ("kind", ChoicesDropdownFilter), DayFilter)

@@ -245,6 +245,11 @@ MENU = (
             Tab(_("Waiting tasks"), "django_q_ormq_changelist", needs=EVERYWHERE),
             Tab(_("Failed tasks"), "django_q_failure_changelist", needs=EVERYWHERE),
             Tab(_("Schedules"), "django_q_schedule_changelist", needs=EVERYWHERE),
+            Tab(
+                _("Backups"), "memories_backups",
+                _("When the whole server was backed up, and how it is done."),
+                EVERYWHERE,
+            ),
             Tab(_("Workers"), "memories_workerbeat_changelist", needs=EVERYWHERE),
             Tab(_("Index repairs"), "memories_indexrepair_changelist", needs=EVERYWHERE),
         ),

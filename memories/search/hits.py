@@ -167,7 +167,7 @@ EXTRACTED = "extracted"  # the source of a memory that was read out of something
 
 
 def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> list[Hit]:
-    sources = Sources(scope, request) if "source" in request.include else None
+    sources = SourceLookup(scope, request) if "source" in request.include else None
     best = _best_with_rows(scope, ranked, request, sources)
     beside = [echo for one, _ in best for echo in one.echoes]
     echoes = {row.id: row for _, row in with_rows(scope, beside, request.at, sources)}
@@ -199,7 +199,7 @@ def _hit(ranked: Scored, row: Any) -> Hit:
 
 
 def _best_with_rows(
-    scope: Scope, ranked: Sequence[Scored], request: SearchRequest, sources: "Sources | None"
+    scope: Scope, ranked: Sequence[Scored], request: SearchRequest, sources: "SourceLookup | None"
 ) -> list[tuple[Scored, Any]]:
     """The best with their rows; equal scores by the time they were made, newest first. Where
     layers are mixed, messages of one text are one hit, the others its echoes."""
@@ -233,7 +233,7 @@ def _best_with_rows(
 
 
 def with_rows(
-    scope: Scope, chosen: Sequence[Scored], at: AsOf, sources: "Sources | None" = None
+    scope: Scope, chosen: Sequence[Scored], at: AsOf, sources: "SourceLookup | None" = None
 ) -> list[tuple[Scored, Any]]:
     """Each with its row, without those that have none any more, in one round trip; `sources` hears
     of the messages that memories stand on."""
@@ -283,7 +283,7 @@ def _as_they_were(layer: str, rows: list[Any], at: AsOf) -> list[Any]:
     ]
 
 
-class Sources:
+class SourceLookup:
     """The newest message that each memory stands on, or the passage of a document, as far as the
     asker may see it. `rows` fills as memories are fetched, in the same round trip."""
 

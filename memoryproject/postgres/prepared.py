@@ -80,7 +80,7 @@ def ask_each(
     """As `ask`, several in one round trip and one transaction. Where one fails, all do."""
     with wrapper.wrap_database_errors:
         raw: Connection = wrapper.connection
-        bound = [_Bound.of(raw, statement, values) for statement, values in asked]
+        bound = [_BoundStatement.of(raw, statement, values) for statement, values in asked]
         for _ in range(2):
             sends: list[Callable[[], None]] = []
             if shown := visible.setting():
@@ -109,7 +109,7 @@ def ask_each(
 
 
 @dataclass(frozen=True, slots=True)
-class _Bound:
+class _BoundStatement:
     """A statement with its values as they are sent."""
 
     key: tuple[str, tuple[int, ...]]
@@ -118,7 +118,7 @@ class _Bound:
     transformer: Any
 
     @classmethod
-    def of(cls, raw: Connection, statement: str, values: Mapping[str, Any]) -> "_Bound":
+    def of(cls, raw: Connection, statement: str, values: Mapping[str, Any]) -> "_BoundStatement":
         text, order = _numbered(statement)
         transformer = Transformer(raw)
         given = transformer.dump_sequence(
