@@ -41,7 +41,7 @@ def test_nothing_goes_until_the_name_is_typed(alice: Person, ada: Subject) -> No
 def test_the_certificate_is_a_page(alice: Person, ada: Subject) -> None:
     owner = visitor(alice, "owner")
     told = owner.post(page(ada), {"name": "ada"}, follow=True).content.decode()
-    assert "Erasure of a subject" in told
+    assert "Erasure of a person" in told
     assert "Zanzibar" not in told
     assert not Episode.objects.exists()
     assert Erasure.objects.get().state == "done"

@@ -34,14 +34,14 @@ def test_home_says_what_needs_a_person(workspace: Workspace) -> None:
     html = member(workspace).sees(reverse(HOME))
 
     assert "decisions to take" in html
-    assert "sessions failed" in html
+    assert "intakes failed" in html
 
 
 def test_failing_and_waiting_sets_are_told(workspace: Workspace) -> None:
     FeatureSet.objects.create(workspace=workspace, key="ada", error="away", waiting=3)
     html = member(workspace).sees(reverse(HOME))
 
-    assert "feature sets that fail" in html
+    assert "profiles that fail" in html
     assert "<strong>1</strong>sets with news to take in" in html
 
 
@@ -85,7 +85,7 @@ def test_home_counts_open_misses_and_quarantine(alice: Person) -> None:
     FactFactory(workspace=alice.workspace, quarantined_at=timezone.now())
     html = member(alice.workspace).sees(reverse(HOME))
 
-    assert "misses to look at" in html
+    assert "texts not understood" in html
     assert "facts in quarantine" in html
 
 

@@ -206,7 +206,7 @@ def test_filters_that_are_set_are_shown_with_the_way_out(workspace: Workspace) -
     html = answer.content.decode()
 
     shown = {each.label: each for each in answer.context["cl"].filters if each.words}
-    assert (shown["subject"].words, shown["pinned"].words) == ("Ada", "yes")
+    assert (shown["person"].words, shown["pinned"].words) == ("Ada", "yes")
     assert shown["pinned"].without == f"?subject__id__exact={ada.pk}"
     assert "Without the filter pinned: yes" in html
 

@@ -9,7 +9,7 @@ from django import forms
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.timesince import timesince
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
@@ -31,7 +31,7 @@ from memories.models import Case
 from workspaces.adminbase.actors import names_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Verb, refusal_text
-from workspaces.adminbase.scoped_admin import PickFilter
+from workspaces.adminbase.scoped_admin import PickFilter, StateFilter
 from workspaces.auth import as_uuid
 from workspaces.models import Capability, Membership, Role
 from workspaces.scope import Scope
@@ -195,12 +195,18 @@ def decided_words(case: Case) -> str:
     return f"{name} decided it {'just now' if since.startswith('0') else f'{since} ago'}."
 
 
+class KindFilter(StateFilter):
+    title = gettext_lazy("kind")
+    parameter_name = "kind"
+    states = {**dict(Case.Kind.choices), "intent": gettext_lazy("Request")}
+
+
 class CaseAdmin(MemoryRowAdmin):
     pages = (InboxPage, FormerReviewPage, InboxCountPage, CaseActPage)
     list_display = ("text", "kind_label", "state_label", "risk_label", "assignee", "created_at")
     list_filter = (
         ("state", ChoicesDropdownFilter),
-        ("kind", ChoicesDropdownFilter),
+        KindFilter,
         ("subject", PickFilter),
     )
     search_fields = ("attribute",)
@@ -230,7 +236,7 @@ class CaseAdmin(MemoryRowAdmin):
 
     @display(description="kind")
     def kind_label(self, case: Case) -> str:
-        return case.get_kind_display()
+        return str(KindFilter.states[case.kind])
 
     @display(
         description="state", label={"open": "warning", "decided": "success", "snoozed": "info"}

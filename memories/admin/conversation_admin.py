@@ -39,7 +39,7 @@ PER_PAGE = 50
 class EpisodeAdmin(MemoryRowAdmin):
     searched = "content"
     layer = Layer.EPISODES
-    list_display = ("text", "kind", "author", "subject", "conversation_line", "occurred_at")
+    list_display = ("text", "kind", "author", "person", "conversation_line", "occurred_at")
     list_select_related = ("workspace", "subject", "conversation")
     list_filter = (
         ("kind", ChoicesDropdownFilter),
@@ -103,7 +103,7 @@ class EpisodeAdmin(MemoryRowAdmin):
     def empty(self, request: HttpRequest) -> Empty:
         return ingest_hint(
             request,
-            gettext("No episodes yet"),
+            gettext("No messages yet"),
             gettext("What agents tell is kept here word for word:"),
         )
 
@@ -115,7 +115,7 @@ def marked(text: str, citations: list[Citation]) -> list[MarkedText]:
 class ConversationAdmin(MemoryRowAdmin):
     pages = (PlaygroundPage,)
     searched = "external_id"
-    list_display = ("name", "subject", "agent", "workflow", "created_at")
+    list_display = ("name", "person", "agent", "workflow", "created_at")
     list_select_related = ("workspace", "subject", "agent")
     list_filter = (("subject", PickFilter), ("agent", PickFilter))
     search_fields = ("external_id",)

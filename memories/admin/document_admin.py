@@ -81,7 +81,7 @@ class DocumentStateFilter(StateFilter):
 
 class DocumentAdmin(MemoryRowAdmin):
     searched = "title"
-    list_display = ("named", "state_label", "type", "subject", "why", "attempts", "created")
+    list_display = ("named", "state_label", "type", "person", "why", "attempts", "created")
     list_select_related = ("workspace", "subject")
     list_filter = (DocumentStateFilter, ("subject", PickFilter), DayFilter)
     search_fields = ("title",)

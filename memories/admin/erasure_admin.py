@@ -7,15 +7,15 @@ from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from memories import erase
 from memories.admin.memory_rows import MemoryRowAdmin
 from memories.models import Conversation, Episode
 from workspaces.adminbase.access import access_of
-from workspaces.adminbase.actors import name_of
-from workspaces.adminbase.list_admin import Empty
+from workspaces.adminbase.actors import kind_text, name_of
+from workspaces.adminbase.list_admin import Empty, display
 from workspaces.models import Capability, Subject
 
 WAIT = 5.0  # seconds that the page takes part in the work; then the worker goes on
@@ -42,7 +42,7 @@ class ConfirmForm(forms.Form):
 
 class ErasureAdmin(MemoryRowAdmin):
     read_capability = write_capability = Capability.ADMIN
-    list_display = ("kind", "target_id", "state", "by", "created_at", "finished_at")
+    list_display = ("kind_label", "target_id", "state", "by", "created_at", "finished_at")
     list_select_related = ("workspace",)
     actor_field = "requested_by"
     page_template = "admin/memories/erasure.html"
@@ -69,15 +69,20 @@ class ErasureAdmin(MemoryRowAdmin):
         return self.form_page(
             request,
             form,
-            title=f"Erase this {kind}",
+            title=gettext("Erase this %(row)s") % {"row": kind_text(kind)},
             submit=gettext("Erase for good"),
             back=self.page_of(row),
         )
+
+    @display(description=gettext_lazy("kind"))
+    def kind_label(self, row: Any) -> str:
+        return kind_text(row.kind)
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         names = list(dict.fromkeys([*row.plan, *row.removed]))
         counts = [(name, row.plan.get(name, 0), row.removed.get(name, 0)) for name in names]
         return {
+            "title": gettext("Erasure of a %(row)s") % {"row": kind_text(row.kind)},
             "by": name_of(row.requested_by),
             "counts": [one for one in counts if one[1] or one[2]],
         }

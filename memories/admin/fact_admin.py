@@ -153,7 +153,7 @@ class FactAdmin(MemoryRowAdmin):
     list_display = (
         "text",
         "state",
-        "subject",
+        "person",
         "category",
         "method",
         "rule_label",

@@ -49,7 +49,7 @@ class WaitingFilter(StateFilter):
 
 class FeatureSetAdmin(MemoryRowAdmin):
     pages = (SetConfigPage,)
-    list_display = ("key_label", "subject", "held", "waits", "since", "state", "folded_at")
+    list_display = ("key_label", "person", "held", "waits", "since", "state", "folded_at")
     list_select_related = ("workspace", "subject")
     list_filter = (WaitingFilter, ("subject", PickFilter))
     search_fields = ("key",)
@@ -101,7 +101,7 @@ class FeatureSetAdmin(MemoryRowAdmin):
         if done is None:
             return gettext("A worker has it already.")
         return (
-            f"{done.episodes} episodes: {done.added} features added, {done.updated} updated, "
+            f"{done.episodes} messages: {done.added} notes added, {done.updated} updated, "
             f"{done.deleted} ended, {done.refused} commands refused."
         )
 
@@ -159,8 +159,8 @@ class FeatureSetAdmin(MemoryRowAdmin):
     def empty(self, request: HttpRequest) -> Empty:
         return ingest_hint(
             request,
-            gettext("No feature sets yet"),
-            gettext("Each subject gets one when something is said of it:"),
+            gettext("No profiles yet"),
+            gettext("Each person gets one when something is said of it:"),
         )
 
 
@@ -194,7 +194,7 @@ class EndedFilter(StateFilter):
 
 
 class FeatureAdmin(MemoryRowAdmin):
-    list_display = ("text", "category", "tag", "about", "subject", "method_label", "updated_at")
+    list_display = ("text", "category", "tag", "about", "person", "method_label", "updated_at")
     list_select_related = ("workspace", "subject")
     list_filter = (
         EndedFilter,

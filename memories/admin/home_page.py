@@ -119,14 +119,12 @@ def needs(request: HttpRequest, access: Access) -> list[Tile]:
             _waiting(gettext("decisions to take"), now.decisions, "memories_supersession"),
             url=reverse("admin:memories_inbox"),
         ),
-        _waiting(gettext("sessions failed"), now.stuck, "memories_memorysession", "?state=stuck"),
+        _waiting(gettext("intakes failed"), now.stuck, "memories_memorysession", "?state=stuck"),
         _waiting(
             gettext("facts in quarantine"), quarantined, "memories_fact", "?state=quarantined"
         ),
-        _waiting(gettext("misses to look at"), misses, "memories_miss"),
-        _waiting(
-            gettext("feature sets that fail"), failing, "memories_featureset", "?state=failing"
-        ),
+        _waiting(gettext("texts not understood"), misses, "memories_miss"),
+        _waiting(gettext("profiles that fail"), failing, "memories_featureset", "?state=failing"),
     ]
     return [tile for tile in tiles if tile.waits]
 
@@ -150,7 +148,7 @@ def doing(access: Access, days: "Days", open_ones: int) -> list[Tile]:
             count_text(open_ones, MOST_WAITING),
             reverse("admin:memories_inbox"),
         ),
-        _tile("episodes", f"{live['episodes'] or 0:,}", "memories_episode"),
+        _tile(gettext("messages"), f"{live['episodes'] or 0:,}", "memories_episode"),
         *_work_tiles(access, DueVector.objects.filter(workspace__in=indexes.values("pk"))),
         Tile(
             gettext("failed calls of models in 24 hours"), f"{failed:,}",
@@ -191,7 +189,7 @@ def _work_tiles(access: Access, due: QuerySet[DueVector]) -> list[Tile]:
     mine = [access.limit(each, "workspace") for each in rows]
     labels = (
         ("conversations", "memories_conversation", ""),
-        ("subjects", "workspaces_subject", ""),
+        (gettext("people"), "workspaces_subject", ""),
         ("sessions at work or waiting", "memories_memorysession", "?state=working"),
         ("sets with news to take in", "memories_featureset", "?state=waiting"),
         ("vectors still to make", "memories_memory", "?state=unembedded"),

@@ -26,7 +26,7 @@ STATES = {
 
 
 class IntentAdmin(MemoryRowAdmin):
-    list_display = ("asked", "kind_label", "state_label", "subject", "named", "by", "created_at")
+    list_display = ("asked", "kind_label", "state_label", "person", "named", "by", "created_at")
     list_select_related = ("workspace", "subject", "episode")
     actor_field = "decided_by"
     list_filter = (

@@ -145,7 +145,7 @@ class DocumentFilter(DropdownFilter):
 class MemoryList(MemoryRowAdmin):
     searched = "content"
     layer = Layer.MEMORIES
-    list_display = ("text", "subject", "category_label", "seen_by", "when_said", "true", "why")
+    list_display = ("text", "person", "category_label", "seen_by", "when_said", "true", "why")
     list_select_related = ("workspace", "subject")
     list_filter = (
         LifeFilter,

@@ -9,13 +9,14 @@ from typing import Any
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
 
 from memories.english import lexical
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
 from memories.index import statements
 from memories.models import WorkspaceIndex
 from workspaces.adminbase.access import Access, access_of, workspace_id_of
-from workspaces.adminbase.list_admin import Empty
+from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import RowAdmin
 from workspaces.auth import as_uuid
 from workspaces.models import Capability
@@ -50,6 +51,10 @@ class MemoryRowAdmin(RowAdmin):
     refusals = (Conflict, Forbidden, Invalid, NotFound)
     searched = ""
     layer: int | None = None
+
+    @display(description=_("person"))
+    def person(self, row: Any) -> Any:
+        return row.subject
 
     def scope(self, request: HttpRequest, row: Model) -> Scope:
         return access_of(request).scope(workspace_id_of(row))

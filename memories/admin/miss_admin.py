@@ -207,7 +207,7 @@ class MissAdmin(MemoryRowAdmin):
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(
-            gettext("No misses"),
+            gettext("Every text was understood"),
             gettext(
                 "Where no pattern fires and the model finds something, the message comes here."
             ),

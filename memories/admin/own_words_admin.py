@@ -193,7 +193,7 @@ class WorkspaceSlotAdmin(OwnWordsAdmin):
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(
-            _("No slots of your own yet"),
+            _("No attributes of your own yet"),
             _("Home, employer, price, deadline and many more are there without."),
         )
 

@@ -303,7 +303,7 @@ class WorkspacePatternAdmin(OwnRuleAdmin):
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(
             _("No patterns of your own yet"),
-            _("The library is always there. What it misses waits under Misses."),
+            _("The library is always there. What it misses waits under Not understood."),
         )
 
 

@@ -15,6 +15,7 @@ from django import forms
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
 from django.urls import reverse
+from django.utils.translation import gettext_lazy
 from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
@@ -98,7 +99,12 @@ class SearchForm(forms.Form):
         )
 
 
-def _choice(label: str, choices: Sequence[tuple[str, str]], hint: str = "") -> forms.ChoiceField:
+# What else the navigation has another word for.
+LAYER_NAMES = {"episodes": gettext_lazy("messages"), "features": gettext_lazy("profile notes")}
+LAYER_CHOICES = [(name, LAYER_NAMES.get(name, name)) for name in LAYERS]
+
+
+def _choice(label: str, choices: Sequence[tuple[str, Any]], hint: str = "") -> forms.ChoiceField:
     return forms.ChoiceField(
         label=label,
         choices=[("", "Any"), *choices],
@@ -123,7 +129,7 @@ class SearchPageForm(SearchForm):
         choices=[*((name, name) for name in RANKINGS), (SIDE_BY_SIDE, "side by side")],
         widget=UnfoldAdminSelectWidget,
     )
-    layer = _choice("Layer", [(name, name) for name in LAYERS], "Any: all of them, mixed.")
+    layer = _choice("Layer", LAYER_CHOICES, "Any: all of them, mixed.")
     category = _choice("Category", Category.choices)
     fact_type = _choice("Fact type", FactType.choices)
     scope = _choice("Scope", MemoryScope.choices)

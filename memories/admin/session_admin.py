@@ -44,7 +44,7 @@ class SessionAdmin(MemoryRowAdmin):
     pages = (PreviewPage,)
     searched = "error"
     list_display = (
-        "received", "state_label", "subject", "became", "why", "mode", "attempts", "took",
+        "received", "state_label", "person", "became", "why", "mode", "attempts", "took",
     )  # fmt: skip
     list_select_related = ("workspace", "subject")
     list_filter = (

@@ -112,7 +112,7 @@ class MergeForm(forms.Form):
     into = forms.CharField(
         max_length=LONGEST_NAME,
         label="Into",
-        help_text="The userId of the subject that stays.",
+        help_text="The userId of the person that stays.",
         widget=UnfoldAdminTextInputWidget,
     )
 

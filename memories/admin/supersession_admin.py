@@ -172,7 +172,7 @@ class SupersessionAdmin(MemoryRowAdmin):
 
 class RejectionAdmin(MemoryRowAdmin):
     searched = "content"
-    list_display = ("text", "subject", "reason", "by", "created_at")
+    list_display = ("text", "person", "reason", "by", "created_at")
     actor_field = "rejected_by"
     list_select_related = ("workspace", "subject")
     list_filter = (("subject", PickFilter),)

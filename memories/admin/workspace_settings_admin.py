@@ -36,7 +36,7 @@ from workspaces.auth import as_uuid
 from workspaces.models import Workspace
 
 CONFLICT_RULES = {
-    "guarded": "guarded: words, slots and change decide what is newer",
+    "guarded": "guarded: words, attributes and change decide what is newer",
     "nearest": "nearest: the nearest memory over the model's threshold is replaced",
 }
 LANGUAGE_NAMES = {"en": "English", "de": "German"}
@@ -48,7 +48,7 @@ DATE_ORDER_NAMES: dict[DateOrder, str] = {
 NUMBERS = {
     "messages": "So many messages that wait are taken in at once.",
     "seconds": "After so many seconds they are taken in, however few.",
-    "featuresPerConsolidation": "So many features of a tag are put together at a time.",
+    "featuresPerConsolidation": "So many notes of a tag are put together at a time.",
 }
 EXTRACTORS = (
     "The models that read what no pattern covers, in the order in which they are asked, as JSON:"
@@ -56,7 +56,7 @@ EXTRACTORS = (
     " Default: the server's own."
 )
 SETS = (
-    "What feature sets hold, as JSON: categories with their tags, updatePrompt,"
+    "What profiles hold, as JSON: categories with their tags, updatePrompt,"
     " consolidationPrompt,"
     " languageModel, embedder. Default: the product's own."
 )
@@ -200,7 +200,7 @@ class SettingsForm(forms.ModelForm):
     )
     worse = ""  # why golden questions speak against it
     extractors = _json("Models", EXTRACTORS)
-    sets = _json("Feature sets", SETS)
+    sets = _json("Profiles", SETS)
     settings = _json("Other settings", OTHERS)
 
     class Meta:
@@ -311,7 +311,7 @@ class WorkspaceSettingsAdmin(WorkspaceAdmin):
             },
         ),
         (
-            "Feature sets",
+            "Profiles",
             {
                 "fields": (*SET_NUMBERS, "sets"),
                 "description": "When and how profiles are folded out of what was said.",

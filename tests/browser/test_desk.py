@@ -155,7 +155,7 @@ def test_agent_of_a_key_is_picked_by_typing(visit: Any) -> None:
 
 def test_dead_session_is_retried(visit: Any) -> None:
     ada = visit()
-    ada.follows(ada.page.get_by_role("link", name="sessions failed"))
+    ada.follows(ada.page.get_by_role("link", name="intakes failed"))
     ada.follows(ada.page.locator("#result_list tbody a").first)
     ada.presses("Retry")
 

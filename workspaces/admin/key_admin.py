@@ -46,7 +46,8 @@ class KeyForm(WorkspaceChoiceForm):
     subjects = forms.ModelMultipleChoiceField(
         Subject.objects.none(),
         required=False,
-        help_text="Empty: all subjects. Otherwise it reads and writes only what is about these.",
+        label="People",
+        help_text="Empty: everybody. Otherwise it reads and writes only what is about these.",
     )
     capabilities = forms.MultipleChoiceField(
         choices=list(CAPABILITIES.items()),

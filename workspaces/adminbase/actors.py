@@ -4,25 +4,66 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.db.models import Model
 from django.db.models.functions import Left
+from django.utils.translation import gettext_lazy as _
 
 from workspaces.auth import as_uuid
 from workspaces.models import ApiKey, Membership, Subject, User
 
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise as StrPromise
+
 # Where the model that a line of the audit log is about is defined, and has its page.
 APPS = ("memories", "workspaces")
 
-# Of models whose own names are words of the code.
-KINDS = {
-    "featureset": "profile",
-    "supersession": "replacement",
-    "memorysession": "messages",
-    "workspaceslot": "attribute",
-    "subject": "person",
+# What one row of a model is called, and several, in the navigation's words.
+KINDS: dict[str, tuple["StrPromise", "StrPromise"]] = {
+    "agent": (_("agent"), _("agents")),
+    "apikey": (_("API key"), _("API keys")),
+    "auditentry": (_("act"), _("acts")),
+    "breaker": (_("model"), _("models")),
+    "case": (_("case"), _("cases")),
+    "connection": (_("source"), _("sources")),
+    "conversation": (_("conversation"), _("conversations")),
+    "document": (_("document"), _("documents")),
+    "episode": (_("message"), _("messages")),
+    "erasure": (_("erasure"), _("erasures")),
+    "evaluationrun": (_("measured run"), _("measured runs")),
+    "fact": (_("statement"), _("statements")),
+    "failure": (_("failed task"), _("failed tasks")),
+    "feature": (_("profile note"), _("profile notes")),
+    "featureset": (_("profile"), _("profiles")),
+    "goldenquestion": (_("test question"), _("test questions")),
+    "indexrepair": (_("index repair"), _("index repairs")),
+    "intent": (_("request"), _("requests")),
+    "invitation": (_("invitation"), _("invitations")),
+    "legalhold": (_("legal hold"), _("legal holds")),
+    "loginattempt": (_("wrong login"), _("wrong logins")),
+    "longjob": (_("piece of work"), _("pieces of work")),
+    "membership": (_("member"), _("members")),
+    "memory": (_("memory"), _("memories")),
+    "memorysession": (_("intake"), _("intakes")),
+    "miss": (_("text not understood"), _("texts not understood")),
+    "modelprice": (_("price"), _("prices")),
+    "ormq": (_("waiting task"), _("waiting tasks")),
+    "rejection": (_("rejected statement"), _("rejected statements")),
+    "schedule": (_("schedule"), _("schedules")),
+    "serverkey": (_("server key"), _("server keys")),
+    "subject": (_("person"), _("people")),
+    "supersession": (_("decision"), _("decisions")),
+    "user": (_("account"), _("accounts")),
+    "webhook": (_("webhook"), _("webhooks")),
+    "webhookdelivery": (_("delivery"), _("deliveries")),
+    "workerbeat": (_("worker"), _("workers")),
+    "workspace": (_("workspace"), _("workspaces")),
+    "workspacechange": (_("change word"), _("change words")),
+    "workspacepattern": (_("own pattern"), _("own patterns")),
+    "workspaceremoval": (_("removal"), _("removals")),
+    "workspaceslot": (_("attribute"), _("attributes")),
 }
 
 # The first of these that a model has is how people know its rows; one that has none of them may
@@ -58,9 +99,11 @@ def _ids(actors: set[str], kind: str) -> dict[str, uuid.UUID]:
 
 
 def kind_text(kind: str) -> str:
-    """The word for a model: `messages` for memorysession."""
+    """The word for a row of a model: `person` for subject."""
+    if kind in KINDS:
+        return str(KINDS[kind][0])
     model = _model(kind)
-    return KINDS.get(kind) or (str(model._meta.verbose_name) if model else kind)
+    return str(model._meta.verbose_name) if model else kind
 
 
 def describe_targets(lines: Sequence[Any]) -> None:

@@ -4,25 +4,29 @@ all its rows, how it is filtered, and the views of it that people keep."""
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar, cast
 
 from django.contrib import messages
+from django.contrib.admin import AdminSite
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.db.models.expressions import Combinable
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.functional import Promise, cached_property
+from django.utils.translation import gettext
 from django.views.generic import TemplateView
 from unfold import decorators
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList, UnfoldModelAdminViewMixin
 
 from workspaces.adminbase.access import Access, access_of
+from workspaces.adminbase.actors import KINDS
 from workspaces.adminbase.list_views import (
     ListView,
     drop_view,
@@ -190,6 +194,12 @@ class ListAdmin(ModelAdmin):
     show_full_result_count = False
     actions: Any = None
 
+    def __init__(self, model: type[Model], admin_site: AdminSite) -> None:
+        """Its rows are called as the navigation does, in all that Django says of them."""
+        super().__init__(model, admin_site)
+        self.opts = copy(model._meta)
+        self.opts.verbose_name, self.opts.verbose_name_plural = KINDS[str(self.opts.model_name)]
+
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         own = [path(p.path, view(p.as_view(model_admin=self)), name=p.name) for p in self.pages]
@@ -226,7 +236,7 @@ class ListAdmin(ModelAdmin):
         return ""
 
     def empty(self, request: HttpRequest) -> Empty:
-        return Empty(f"No {self.opts.verbose_name_plural} yet")
+        return Empty(gettext("No %(rows)s yet") % {"rows": self.opts.verbose_name_plural})
 
 
 class ServerAdmin(ListAdmin):

@@ -23,6 +23,7 @@ from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 from unfold.widgets import SELECT_CLASSES, UnfoldAdminSelectWidget
 
 from workspaces.adminbase.access import access_of, actor_of, workspace_id_of
+from workspaces.adminbase.actors import KINDS
 from workspaces.adminbase.list_admin import ListAdmin
 from workspaces.auth import as_uuid
 from workspaces.models import AuditEntry, Capability, Subject, Workspace
@@ -34,6 +35,10 @@ DAY = re.compile(r"20\d\d-(0[1-9]|1[0-2])-([0-2]\d|3[01])")
 
 class PickFilter(AutocompleteSelectFilter):
     """An autocomplete that names a picked row only to those who may see it."""
+
+    def __init__(self, field: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(field, *args, **kwargs)
+        self.title = KINDS[str(field.remote_field.model._meta.model_name)][0]
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
         other = self.field.remote_field.model
