@@ -152,6 +152,16 @@ def test_key_is_bound_to_agent_and_subjects_of_its_workspace(workspace: Workspac
     assert key.limited_to_subjects
 
 
+def test_key_is_limited_to_spaces_and_its_page_says_so(workspace: Workspace) -> None:
+    alice = member(workspace)
+    assert "no tag of a space" in issue(alice, workspace, spaces="a space").content.decode()
+    issue(alice, workspace, spaces="north, west,north")
+
+    key = ApiKey.objects.get()
+    assert key.container_tags == ["north", "west"]
+    assert "north, west" in alice.sees(page_of(key))
+
+
 def test_key_takes_no_agent_of_another_workspace(workspace: Workspace) -> None:
     alice = member(workspace)
     own_elsewhere = AgentFactory(workspace=MembershipFactory(user=alice.user).workspace)

@@ -39,7 +39,8 @@ _homes: dict[str, uuid.UUID] = {}
 FIND = """
 select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
        k.agent_id, k.capabilities, k.expires_at,
-       k.revoked_at, k.last_used_at, k.per_minute, k.limited_to_subjects, coalesce(a.team, ''),
+       k.revoked_at, k.last_used_at, k.per_minute, k.container_tags, k.limited_to_subjects,
+       coalesce(a.team, ''),
        case when a.id is null then '{}' else array(
          select b.id from workspaces_agent b
          where b.workspace_id = k.workspace_id and b.team = a.team) end,
@@ -51,7 +52,7 @@ join workspaces_workspace w on w.id = k.workspace_id
 left join workspaces_agent a on a.id = k.agent_id{joins}
 where k.prefix = %(prefix)s
 """
-OWN = 14  # columns
+OWN = 15  # columns
 
 SERVER_LABEL = "mps"
 
@@ -76,7 +77,7 @@ NOTHING = Beside("", "")
 
 @dataclass(frozen=True, slots=True)
 class KeyOptions:
-    """What a new key may do; empty `subjects` with `limited` None means all subjects."""
+    """What a new key may do; None of `subjects` and `container_tags` means all."""
 
     name: str
     capabilities: tuple[str, ...] = ()
@@ -84,6 +85,7 @@ class KeyOptions:
     subjects: tuple[Subject, ...] | None = None
     expires_at: datetime | None = None
     per_minute: int | None = None
+    container_tags: tuple[str, ...] | None = None
 
 
 def digest_of(secret: str) -> bytes:
@@ -108,6 +110,7 @@ def issue_key(
         limited_to_subjects=options.subjects is not None,
         expires_at=options.expires_at,
         per_minute=options.per_minute,
+        container_tags=options.container_tags and list(options.container_tags),
         created_by=user,
     )
     key.subjects.set(options.subjects or ())
@@ -139,8 +142,9 @@ def rotate_key(key: ApiKey, *, actor: str, overlap: timedelta = timedelta()) -> 
         raise KeyOver("This key is revoked or expired: issue a new one.")
     subjects = tuple(row.subjects.all()) if row.limited_to_subjects else None
     options = KeyOptions(
-        row.name, tuple(row.capabilities), row.agent, subjects, row.expires_at, row.per_minute
-    )
+        row.name, tuple(row.capabilities), row.agent, subjects, row.expires_at, row.per_minute,
+        None if row.container_tags is None else tuple(row.container_tags),
+    )  # fmt: skip
     issued = issue_key(row.workspace_id, options, actor=actor, user=row.created_by)
     if overlap:
         until = min(filter(None, (row.expires_at, timezone.now() + overlap)))
@@ -204,7 +208,7 @@ def prefix_of(text: str) -> str:
 
 def _scope_of(row: tuple[Any, ...]) -> Scope | None:
     (key_id, _, workspace_id, slug, agent_id, capabilities, expires_at, revoked_at) = row[:8]
-    last_used_at, per_minute, limited, team, mates, subjects = row[8:OWN]
+    last_used_at, per_minute, tags, limited, team, mates, subjects = row[8:OWN]
     now = timezone.now()
     if revoked_at is not None or (expires_at is not None and expires_at <= now):
         return None
@@ -218,6 +222,7 @@ def _scope_of(row: tuple[Any, ...]) -> Scope | None:
         team_agent_ids=tuple(mates),
         in_default_team=agent_id is None or not team,
         subject_ids=tuple(subjects) if limited else None,
+        container_tags=None if tags is None else tuple(tags),
         key_id=key_id,
         slug=slug,
         per_minute=per_minute,

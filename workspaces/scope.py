@@ -1,6 +1,7 @@
 """Who is asking. The value that every verb takes first."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -24,7 +25,8 @@ Named = TypeVar("Named", Agent, Subject)
 class Scope:
     """The frozen answer to "who is asking, and what may they see?".
 
-    `agent_id` None: sees all of the workspace. `subject_ids` None: not limited to subjects.
+    `agent_id` None: sees all of the workspace. `subject_ids` None: not limited to subjects;
+    `container_tags` None: not limited to documents of some spaces.
     `team_agent_ids` are the agents of the asking agent's team, itself among them; what was
     written by no agent belongs to the default team. `beside` is what was read in one statement
     with the key, for whom asked for it there.
@@ -37,6 +39,7 @@ class Scope:
     team_agent_ids: tuple[uuid.UUID, ...] = ()
     in_default_team: bool = True
     subject_ids: tuple[uuid.UUID, ...] | None = None
+    container_tags: tuple[str, ...] | None = None
     key_id: uuid.UUID | None = None
     user_id: uuid.UUID | None = None
     role: str = ""
@@ -47,6 +50,12 @@ class Scope:
     @property
     def is_bound(self) -> bool:
         return self.agent_id is not None
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether something of the workspace is kept from the asker."""
+        limits = (self.agent_id, self.subject_ids, self.container_tags)
+        return any(limit is not None for limit in limits)
 
     def may(self, capability: str) -> bool:
         return capability in self.capabilities
@@ -106,6 +115,17 @@ def subject_to_read(scope: Scope, external_id: str) -> uuid.UUID:
     if scope.subject_ids is not None:
         known = known.filter(pk__in=scope.subject_ids)
     return known.values_list("pk", flat=True).first() or NOBODY
+
+
+def tags_to_write(scope: Scope, tags: Sequence[str]) -> Sequence[str]:
+    """The spaces in which a new document stands: those that are named, or the only one of a key
+    that is limited to it; raises NotAllowed where it is limited to others."""
+    own = scope.container_tags
+    if own is None or (tags and set(tags) <= set(own)):
+        return tags
+    if not tags and len(own) == 1:
+        return own
+    raise NotAllowed("container_tags", f"This key writes into its own spaces: {', '.join(own)}.")
 
 
 def agent_to_write(scope: Scope, external_id: str) -> Agent | None:

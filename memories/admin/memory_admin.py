@@ -23,7 +23,8 @@ from memories.admin.memory_rows import as_typed, ingest_hint
 from memories.admin.memory_timeline import chain_as_of, timeline
 from memories.admin.policy_page import VisibilityPage
 from memories.admin.search_page import SearchPage, WhyNotPage
-from memories.models import Category, Memory, Supersession, Visibility, seen_by, versions_of
+from memories.models import Category, Memory, Supersession, Visibility, versions_of
+from memories.models.memory import memories_seen_by
 from workspaces.adminbase.list_admin import Empty
 from workspaces.adminbase.row_admin import Button, Verb
 from workspaces.models import ApiKey, Capability
@@ -80,7 +81,9 @@ def readers(row: Memory) -> list[ApiKey]:
         scope = whole if key.agent is None else whole.as_agent(key.agent)
         if key.limited_to_subjects:
             scope = replace(scope, subject_ids=tuple(each.pk for each in key.subjects.all()))
-        asked[f"key_{place}"] = Count("pk", filter=seen_by(scope))
+        if key.container_tags is not None:
+            scope = replace(scope, container_tags=tuple(key.container_tags))
+        asked[f"key_{place}"] = Count("pk", filter=memories_seen_by(scope))
     sees = Memory.objects.filter(pk=row.pk).aggregate(**asked) if asked else {}
     return [key for place, key in enumerate(keys) if sees[f"key_{place}"]]
 

@@ -61,7 +61,7 @@ class AuditView(WorkspaceView):
     def get(self, request: Request, workspace: str) -> Response:
         """Who did what to which row, with its values before and after; the newest first. Not for
         keys of an agent, or limited to subjects."""
-        if self.scope.is_bound or self.scope.subject_ids is not None:
+        if self.scope.is_narrow:
             raise Forbidden("This needs a key that sees all of the workspace.")
         wanted = narrowing(read_query(AuditQuery, request), NARROWING)
         rows = AuditEntry.objects.filter(workspace_id=self.scope.workspace_id, **wanted)

@@ -122,7 +122,7 @@ class RunBody:
 
 
 def _unbound(scope: Scope) -> Scope:
-    if scope.is_bound or scope.subject_ids is not None:
+    if scope.is_narrow:
         raise Forbidden("This needs a key that sees all of the workspace.")
     return scope
 

@@ -90,7 +90,7 @@ class PatternsView(WorkspaceView):
     def get(self, request: Request, workspace: str) -> Response:
         """The patterns that the workspace has beside those that ship. Their examples are words of
         anybody: not for keys of an agent, or limited to subjects."""
-        if self.scope.is_bound or self.scope.subject_ids is not None:
+        if self.scope.is_narrow:
             raise Forbidden("This needs a key that sees all of the workspace.")
         columns = {"category": "category", "enabled": "enabled"}
         wanted = narrowing(read_query(PatternQuery, request), columns)

@@ -90,7 +90,7 @@ class FoldedJson(JsonAnswer):
 
 
 def sees_all(scope: Scope) -> bool:
-    return not scope.is_bound and scope.subject_ids is None
+    return not scope.is_narrow
 
 
 def set_response(scope: Scope, found: FeatureSet, status: int = 200) -> Response:

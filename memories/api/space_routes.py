@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from memories.documents.search_documents import Tag
-from memories.errors import Conflict
+from memories.errors import Conflict, Forbidden
 from memories.models import Document, Space
 from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read
@@ -20,7 +20,7 @@ from workspaces.api.paging import paged
 from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
 from workspaces.request_fields import AnyText, Free, declared
-from workspaces.scope import Scope
+from workspaces.scope import NotAllowed, Scope, tags_to_write
 
 
 class SpaceJson(JsonAnswer):
@@ -46,10 +46,14 @@ class NewSpace:
 
 
 def spaces_for(scope: Scope) -> QuerySet[Space]:
-    """To a key that is bound or limited, those in which it sees a document."""
+    """To a key that is bound or limited, those in which it sees a document, and its own."""
     rows = Space.objects.filter(workspace_id=scope.workspace_id)
-    if not scope.is_bound and scope.subject_ids is None:
+    if not scope.is_narrow:
         return rows
+    if scope.container_tags is not None:
+        rows = rows.filter(container_tag__in=scope.container_tags)
+        if not scope.is_bound and scope.subject_ids is None:
+            return rows
     seen = Document.objects.visible_to(scope)
     return rows.filter(shelves__document__in=seen.values("pk")).distinct()
 
@@ -64,6 +68,10 @@ class SpacesView(WorkspaceView):
     def post(self, request: Request, workspace: str) -> Response:
         """Make a space before anything stands in it; documents make theirs themselves."""
         new = read(NewSpace, request.data)
+        try:
+            tags_to_write(self.scope, [new.container_tag])
+        except NotAllowed as error:
+            raise Forbidden(error.message, "containerTag") from None
         made = Space(
             workspace_id=self.scope.workspace_id, container_tag=new.container_tag, name=new.name,
             metadata=new.metadata,

@@ -59,7 +59,7 @@ class UsageView(WorkspaceView):
     @operation("readUsage", query=UsageQuery, answer=UsageJson)
     def get(self, request: Request, workspace: str) -> Response:
         """Searches by day. Not for keys of an agent, or limited to subjects."""
-        if self.scope.is_bound or self.scope.subject_ids is not None:
+        if self.scope.is_narrow:
             raise Forbidden("This needs a key that sees all of the workspace.")
         query, today = read_query(UsageQuery, request), timezone.now().date()
         until = query.until.date() if query.until else today + timedelta(days=1)
@@ -135,7 +135,7 @@ class CostsView(WorkspaceView):
     def get(self, request: Request, workspace: str) -> Response:
         """Calls, tokens and money by day, purpose and model, and the budget. Not for keys of an
         agent, or limited to subjects."""
-        if self.scope.is_bound or self.scope.subject_ids is not None:
+        if self.scope.is_narrow:
             raise Forbidden("This needs a key that sees all of the workspace.")
         query, today = read_query(CostQuery, request), timezone.now().date()
         until = query.until.date() if query.until else today + timedelta(days=1)

@@ -241,7 +241,7 @@ class EntityMem0View(Mem0View):
     def delete(self, request: Request, kind: str = "", name: str = "") -> Response:
         if kind not in TYPES:
             raise NotFound("Entity")
-        if self.scope.is_bound or self.scope.subject_ids is not None:
+        if self.scope.is_narrow:
             raise refused("A key of an agent, or limited to subjects, does not erase.")
         named = {"workspace_id": self.scope.workspace_id, "external_id": name}
         if kind == "user":

@@ -62,7 +62,7 @@ class MemMachineView(ClientView):
         return {"detail": detail, "code": code}
 
     def check_may_erase(self) -> None:
-        if self.scope.is_bound or self.scope.subject_ids is not None:
+        if self.scope.is_narrow:
             raise refused("A key of an agent, or limited to subjects, does not erase.")
 
     def erase(self, kind: str, row_id: uuid.UUID) -> None:

@@ -229,7 +229,7 @@ class SupermemoryBulkView(SupermemoryView):
 
 
 def refuse_narrow(scope: Scope) -> None:
-    if scope.is_bound or scope.subject_ids is not None:
+    if scope.is_narrow:
         raise Forbidden("A key of an agent, or limited to subjects, does not erase.")
 
 

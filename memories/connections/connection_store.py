@@ -68,7 +68,7 @@ class NewConnection:
 
 def create(scope: Scope, new: NewConnection) -> Connection:
     """Raises Forbidden, Invalid."""
-    if scope.is_bound or scope.subject_ids is not None:
+    if scope.is_narrow:
         raise Forbidden("This needs a key that sees all of the workspace.")
     kind = CONNECTORS[new.provider]
     options = _options(kind, new.options)

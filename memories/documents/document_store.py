@@ -1,7 +1,7 @@
 """Keeping what comes: a file on the disk, then the document's row in one short transaction."""
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -35,10 +35,11 @@ from memories.models import (
 )
 from memories.providers.web_fetch import refused_reason
 from workspaces.models import AuditEntry
-from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write
+from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write, tags_to_write
 
 State = Document.State
 LONGEST_NAME = 255
+FIELDS = {"subject": "userId", "agent": "agentId", "container_tags": "containerTags"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +108,9 @@ def _receive(scope: Scope, new: NewDocument, file: KeptFile | None) -> Received:
     try:
         agent = agent_to_write(scope, new.agent_id)
         subject = subject_to_write(scope, new.user_id)
+        tags = tags_to_write(scope, new.container_tags)
     except NotAllowed as error:
-        fields = {"subject": "userId", "agent": "agentId"}
-        raise Forbidden(error.message, fields[error.field]) from None
+        raise Forbidden(error.message, FIELDS[error.field]) from None
     document = Document(
         workspace_id=scope.workspace_id, subject=subject, agent=agent,
         visibility=new.visibility or (Visibility.PRIVATE if subject else Visibility.TEAM),
@@ -120,7 +121,7 @@ def _receive(scope: Scope, new: NewDocument, file: KeptFile | None) -> Received:
         blob=file.row() if file else None,
     )  # fmt: skip
     document.save(force_insert=True)
-    put_in_spaces(document, new.container_tags)
+    put_in_spaces(document, tags)
     _audit(scope, document, "create_document")
     outbox.post("run_document", document.pk)
     return Received(document)
@@ -144,7 +145,7 @@ def _changed(scope: Scope, document: Document, new: NewDocument, blob: Blob | No
     """New words of a known document; nothing happens where they are the same. What is to be fetched
     is fetched again."""
     if new.container_tags:
-        put_in_spaces(document, new.container_tags)
+        put_in_spaces(document, _own_tags(scope, new.container_tags))
     is_same = blob is not None and document.blob_id == blob.pk and document.state != State.FAILED
     names = {"title": "given_title", "filename": "filename", "url": "url"}
     values = {to: getattr(new, name) for name, to in names.items() if getattr(new, name)}
@@ -170,8 +171,22 @@ def queued() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def put_in_spaces(document: Document, tags: Sequence[str], *, only: bool = False) -> None:
-    """Spaces are made when they are first named. `only`: it stands in no others any more."""
+def _own_tags(scope: Scope, tags: Sequence[str]) -> Sequence[str]:
+    """Of a document that is there. Raises Forbidden."""
+    try:
+        return tags_to_write(scope, tags)
+    except NotAllowed as error:
+        raise Forbidden(error.message, FIELDS[error.field]) from None
+
+
+def put_in_spaces(
+    document: Document,
+    tags: Sequence[str],
+    *,
+    of: Collection[str] | None = (),
+) -> None:
+    """Spaces are made when they are first named. `of`: in these it stands no more unless they are
+    named; None: in all."""
     made = [
         Space(workspace_id=document.workspace_id, container_tag=tag) for tag in sorted(set(tags))
     ]
@@ -184,8 +199,10 @@ def put_in_spaces(document: Document, tags: Sequence[str], *, only: bool = False
         ),
         ignore_conflicts=True,
     )
-    if only:
-        DocumentSpace.objects.filter(document=document).exclude(space__in=rows).delete()
+    left = DocumentSpace.objects.filter(document=document).exclude(space__in=rows)
+    if of is not None:
+        left = left.filter(space__container_tag__in=of)
+    left.delete()
 
 
 def clean_name(name: str) -> str:
@@ -241,7 +258,8 @@ def change(scope: Scope, document_id: uuid.UUID, changes: Mapping[str, Any]) -> 
     if values:
         Document.objects.filter(pk=document.pk).update(**values, updated_at=timezone.now())
     if "container_tags" in changes:
-        put_in_spaces(document, changes["container_tags"], only=True)
+        tags = _own_tags(scope, changes["container_tags"])
+        put_in_spaces(document, tags, of=scope.container_tags)
     if changes.get("visibility", document.visibility) != document.visibility:
         revisions = Revision.objects.filter(document=document).values_list("pk", flat=True)
         items = passages_of(list(revisions))

@@ -21,12 +21,13 @@ from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.confidence import similarity_of
 from memories.search.filters import Filter
 from memories.search.request import NOT_RERANKED
+from workspaces.models.key import CONTAINER_TAG
 from workspaces.request_fields import ExternalId, Flag, Number, OneOf, Text, Whole, declared
 from workspaces.scope import NOBODY, Scope
 
 BY_BOTH, BY_WORDS, RECENT = "vector+keyword", "keyword", "recent"
 PATHS = (BY_BOTH, BY_WORDS, RECENT)
-Tag = Annotated[str, Field(pattern=r"^[A-Za-z0-9_:.-]{1,100}$")]
+Tag = Annotated[str, Field(pattern=CONTAINER_TAG)]
 OF_SPACES = """exists (select 1 from memories_documentspace ds
   join memories_space sp on sp.id = ds.space_id
   where ds.document_id = row.document_id and sp.container_tag = any(%(tags)s::text[]))"""
@@ -138,7 +139,7 @@ def search_documents(scope: Scope, request: DocumentSearch) -> DocumentAnswer:
             own.append(PassageHit(row, score, parts, is_relevant, similarity))
     chosen = [(pk, own) for pk, own in best.items() if own[0].score >= request.document_threshold]
     chosen = chosen[: request.limit]
-    documents = Document.objects.filter(workspace_id=scope.workspace_id).with_all(request.at)
+    documents = Document.objects.visible_to(scope).with_all(request.at)
     known = documents.in_bulk([pk for pk, _ in chosen])
     hits = [DocumentHit(known[pk], own[0].score, own) for pk, own in chosen if pk in known]
     if not hits and request.fallback == "recent":

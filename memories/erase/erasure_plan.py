@@ -152,6 +152,7 @@ def target_of(scope: Scope, kind: str, row_id: uuid.UUID) -> ErasureTarget:
     if kind == Kind.SUBJECT:
         rows = Subject.objects.filter(workspace_id=scope.workspace_id, pk=row_id)
         is_seen = rows.exists() and (scope.subject_ids is None or row_id in scope.subject_ids)
+        is_seen = is_seen and scope.container_tags is None  # its documents go, of whatever space
     elif kind == Kind.CONVERSATION:
         is_seen = Conversation.objects.visible_to(scope).filter(pk=row_id).exists()
     elif kind == Kind.DOCUMENT:

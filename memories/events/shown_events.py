@@ -38,7 +38,7 @@ class EventFilter:
 
 
 def sees_all(scope: Scope) -> bool:
-    return not scope.is_bound and scope.subject_ids is None
+    return not scope.is_narrow
 
 
 def visible_items(scope: Scope, events: Iterable[ChangeEvent]) -> set[uuid.UUID]:

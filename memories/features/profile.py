@@ -128,8 +128,8 @@ def cached(
     # Whoever sees the same asks for the same.
     sees = (
         scope.workspace_id, scope.agent_id, sorted(scope.team_agent_ids), scope.in_default_team,
-        scope.subject_ids and sorted(scope.subject_ids), options.subject_id, options.limit,
-        workspace_index.index_for(scope).date_order,
+        scope.subject_ids and sorted(scope.subject_ids), scope.container_tags, options.subject_id,
+        options.limit, workspace_index.index_for(scope).date_order,
     )  # fmt: skip
     key = f"profile:{hashlib.sha256(repr(sees).encode()).hexdigest()}"
     stamp, entry = _stamp(scope, options), cache.get(key)

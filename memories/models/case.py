@@ -44,7 +44,7 @@ class CaseQuerySet(models.QuerySet["Case"]):
         rows = self.filter(workspace_id=scope.workspace_id)
         if scope.subject_ids is not None:
             rows = rows.filter(subject_id__in=scope.subject_ids)
-        if not scope.is_bound:
+        if not scope.is_bound and scope.container_tags is None:
             return rows
         memories, facts = Memory.objects.visible_to(scope), Fact.objects.visible_to(scope)
         seen = Exists(memories.filter(pk=OuterRef("memory_id"))) | Exists(

@@ -62,6 +62,17 @@ class RecordedQuerySet(NamedQuerySet[Recorded]):
         return self.filter(recorded_for(scope))
 
 
+class SessionQuerySet(RecordedQuerySet["MemorySession"]):
+    def visible_to(self, scope: Scope) -> Self:
+        """Those that read a document, to whom it is seen."""
+        rows = super().visible_to(scope)
+        if scope.container_tags is None:
+            return rows
+        own = Q(revision__document__shelves__space__container_tag__in=scope.container_tags)
+        seen = MemorySession.objects.filter(own).values("pk")
+        return rows.filter(~Q(pathway=MemorySession.Pathway.DOCUMENT) | Q(pk__in=seen))
+
+
 class Conversation(Row):
     """A thread, by the caller's own id (`threadId` in the API)."""
 
@@ -157,7 +168,7 @@ class MemorySession(Row):
     steps = models.JSONField(default=list)
     finished_at = models.DateTimeField(null=True)
 
-    objects = RecordedQuerySet.as_manager()
+    objects = SessionQuerySet.as_manager()
 
     class Meta:
         verbose_name = "session"

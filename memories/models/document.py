@@ -59,13 +59,18 @@ class Blob(Row):
         return self.digest[:12]
 
 
-# Over `d`, a document: as `DocumentQuerySet.visible_to`; `bound`, `team`, `default_team` and
-# `subjects` are the scope's (`seen_values`).
-DOCUMENT_SEEN_SQL = """(%(subjects)s::uuid[] is null or d.subject_id = any(%(subjects)s::uuid[]))
+# That a document stands in one of the spaces that a key is limited to.
+IN_SPACES = """exists (select 1 from memories_documentspace ds
+  join memories_space sp on sp.id = ds.space_id
+  where ds.document_id = {document} and sp.container_tag = any(%(spaces)s::text[]))"""
+# Over `d`, a document: as `DocumentQuerySet.visible_to`; `bound`, `team`, `default_team`,
+# `subjects` and `spaces` are the scope's (`seen_values`).
+DOCUMENT_SEEN_SQL = f"""(%(subjects)s::uuid[] is null or d.subject_id = any(%(subjects)s::uuid[]))
   and (%(bound)s::uuid is null or d.visibility = 'global'
        or (d.visibility = 'private' and d.agent_id = %(bound)s::uuid)
        or (d.visibility = 'team' and (d.agent_id = any(%(team)s::uuid[])
-                                      or (d.agent_id is null and %(default_team)s))))"""
+                                      or (d.agent_id is null and %(default_team)s))))
+  and (%(spaces)s::text[] is null or {IN_SPACES.format(document="d.id")})"""
 
 
 def seen_values(scope: Scope) -> dict[str, Any]:
@@ -75,12 +80,19 @@ def seen_values(scope: Scope) -> dict[str, Any]:
         "team": list(scope.team_agent_ids),
         "default_team": scope.in_default_team,
         "subjects": None if scope.subject_ids is None else list(scope.subject_ids),
+        "spaces": None if scope.container_tags is None else list(scope.container_tags),
     }
 
 
 class DocumentQuerySet(NamedQuerySet["Document"]):
     def visible_to(self, scope: Scope) -> Self:
-        return self.filter(seen_by(scope))
+        """To a key that is limited to spaces, with these alone of those that they stand in."""
+        rows = self.filter(seen_by(scope))
+        if scope.container_tags is None:
+            return rows
+        own = DocumentSpace.objects.filter(space__container_tag__in=scope.container_tags)
+        rows = rows.filter(pk__in=own.values("document"))
+        return rows.prefetch_related(models.Prefetch("shelves", own))
 
     def with_all(self, at: AsOf = NOW) -> Self:
         """With what an answer shows of it: names, spaces, and the newest revision, or the one that

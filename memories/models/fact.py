@@ -66,7 +66,7 @@ class Ground(models.Model):
 class FactQuerySet(NamedQuerySet["Fact"]):
     def visible_to(self, scope: Scope) -> Self:
         """Facts follow what they cite, episodes and documents: all of it must be seen."""
-        if not scope.is_bound and scope.subject_ids is None:
+        if not scope.is_narrow:
             return self.filter(recorded_for(scope))
         heard = Episode.objects.visible_to(scope)
         read = Revision.objects.filter(document__in=Document.objects.visible_to(scope))

@@ -14,7 +14,7 @@ from workspaces.scope import Scope
 class GoldenQuestionQuerySet(models.QuerySet["GoldenQuestion"]):
     def visible_to(self, scope: Scope) -> Self:
         """All of the workspace, or none: a question may be about anybody in it."""
-        if scope.is_bound or scope.subject_ids is not None:
+        if scope.is_narrow:
             return self.none()
         return self.filter(workspace_id=scope.workspace_id)
 
@@ -64,7 +64,7 @@ class GoldenQuestion(Row):
 
 class GoldenRunQuerySet(models.QuerySet["GoldenRun"]):
     def visible_to(self, scope: Scope) -> Self:
-        if scope.is_bound or scope.subject_ids is not None:
+        if scope.is_narrow:
             return self.none()
         return self.filter(workspace_id=scope.workspace_id)
 

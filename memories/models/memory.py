@@ -92,9 +92,38 @@ class NamedSQL(RawSQL):
         super().__init__(re.sub(r"%\(\w+\)s", "%s", sql), [values[name] for name in names])
 
 
+# The ids of memories that were read out of documents alone, of which none stands in `spaces`. A
+# version that a person wrote cites nothing: it is what the version before it is.
+OF_OTHER_SPACES = """
+with recursive elsewhere (id) as (
+  select f.memory_id
+  from memories_fact f join memories_citation ci on ci.fact_id = f.id
+  left join memories_revision r on r.id = ci.revision_id
+  left join memories_documentspace ds on ds.document_id = r.document_id
+  left join memories_space sp on sp.id = ds.space_id
+  where f.workspace_id = %(tenant)s::uuid and f.memory_id is not null
+  group by f.memory_id
+  having bool_and(ci.revision_id is not null
+                  and coalesce(sp.container_tag <> all(%(spaces)s::text[]), true))
+  union
+  select m.superseded_by_id from elsewhere e join memories_memory m on m.id = e.id
+  where m.superseded_by_id is not null and not exists (
+    select 1 from memories_fact f join memories_citation ci on ci.fact_id = f.id
+    where f.memory_id = m.superseded_by_id))
+select id from elsewhere"""
+
+
+def memories_seen_by(scope: Scope) -> Q:
+    """As `seen_by`; to a key that is limited to spaces, without what other documents alone say."""
+    if scope.container_tags is None:
+        return seen_by(scope)
+    values = {"tenant": scope.workspace_id, "spaces": list(scope.container_tags)}
+    return seen_by(scope) & ~Q(pk__in=NamedSQL(OF_OTHER_SPACES, values))
+
+
 class MemoryQuerySet(NamedQuerySet["Memory"]):
     def visible_to(self, scope: Scope) -> Self:
-        return self.filter(seen_by(scope))
+        return self.filter(memories_seen_by(scope))
 
     def with_names(self) -> Self:
         """As of other rows, and with `is_uncertain`: whether something that it rests on has

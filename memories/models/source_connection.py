@@ -22,7 +22,7 @@ class ConnectionQuerySet(NamedQuerySet["Connection"]):
     def visible_to(self, scope: Scope) -> Self:
         """A source has documents about anybody: none for a key of an agent, or one limited to
         subjects."""
-        if scope.is_bound or scope.subject_ids is not None:
+        if scope.is_narrow:
             return self.none()
         return self.filter(workspace_id=scope.workspace_id)
 

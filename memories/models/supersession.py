@@ -20,7 +20,7 @@ class SupersessionQuerySet(models.QuerySet["Supersession"]):
     def visible_to(self, scope: Scope) -> Self:
         """Decisions of which both memories are seen."""
         rows = self.filter(workspace_id=scope.workspace_id)
-        if not scope.is_bound and scope.subject_ids is None:
+        if not scope.is_narrow:
             return rows
         seen = Memory.objects.visible_to(scope)
         return rows.filter(

@@ -22,7 +22,7 @@ class OfAdministrators(models.QuerySet["models.Model"]):
 
     def visible_to(self, scope: Scope) -> Self:
         rows = self.filter(workspace_id=scope.workspace_id)
-        return rows.none() if scope.is_bound or scope.subject_ids is not None else rows
+        return rows.none() if scope.is_narrow else rows
 
 
 class Webhook(Row):

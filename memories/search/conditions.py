@@ -121,6 +121,7 @@ def parameters(index: WorkspaceIndex, asked: LayerQuery) -> dict[str, Any]:
         "team": list(scope.team_agent_ids),
         "default_team": scope.in_default_team,
         "subjects": None if scope.subject_ids is None else list(scope.subject_ids),
+        "spaces": None if scope.container_tags is None else list(scope.container_tags),
         "subject": asked.subject,
         "open_scope": next(iter(asked.open_scopes), None),
         "open_scopes": asked.open_scopes,

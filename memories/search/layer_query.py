@@ -22,6 +22,8 @@ from memories import breakers, metrics
 from memories.errors import Forbidden, ProviderError, Unasked
 from memories.index import configured_embedder, statements
 from memories.models import BELIEVED, SAID, Layer, WorkspaceIndex
+from memories.models.document import IN_SPACES
+from memories.models.memory import OF_OTHER_SPACES
 from memories.models.memory_state import KNOWN_AT as K
 from memories.models.memory_state import VALID_AT as V
 from memories.providers import Embedder, Vector, embeddable
@@ -176,6 +178,11 @@ def query_vector(
 SAID_BY_DOCUMENT = f"""(row.known_from <= {K}
   and (row.superseded_at is null or row.superseded_at > {K})
   and ({V} is null or row.occurred_at <= {V}))"""
+# What a key sees that is limited to spaces; over `row`.
+SEEN_IN_SPACES = {
+    "memories": f"row.id not in ({OF_OTHER_SPACES})",
+    "chunks": f"({IN_SPACES.format(document='row.document_id')})",
+}
 THEN = {"memories": BELIEVED, "chunks": SAID_BY_DOCUMENT}
 
 
@@ -194,6 +201,9 @@ def in_layer(request: SearchRequest, asked: LayerQuery, layer: str) -> LayerQuer
     if history:
         values |= request.at.values
         conditions.append(THEN.get(layer, SAID))
+    if asked.scope.container_tags is not None and layer in SEEN_IN_SPACES:
+        conditions.append(SEEN_IN_SPACES[layer])
+        values["tenant"] = asked.scope.workspace_id
     # What was replaced is in no index for search.
     wanted = RowCondition(" and ".join(conditions), history and layer in THEN)
     return replace(asked, layer=LAYERS[layer], wanted=wanted, wanted_values=values)

@@ -1,5 +1,6 @@
 """API keys: issued with the secret shown once, revoked, never changed."""
 
+import re
 from typing import Any
 
 from django import forms
@@ -8,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSingleDateWidget,
@@ -22,6 +23,7 @@ from workspaces.adminbase.scoped_admin import StateFilter, WorkspaceChoiceForm, 
 from workspaces.agent_setups import agent_setups
 from workspaces.keys import KeyOptions, issue_key, revoke_key
 from workspaces.models import Agent, ApiKey, Capability, Subject
+from workspaces.models.key import CONTAINER_TAG
 from workspaces.time_zones import begin_of
 
 CAPABILITIES = {
@@ -48,6 +50,15 @@ class KeyForm(WorkspaceChoiceForm):
         required=False,
         label="People",
         help_text="Empty: everybody. Otherwise it reads and writes only what is about these.",
+    )
+    spaces = forms.CharField(
+        required=False,
+        widget=UnfoldAdminTextInputWidget,
+        label=gettext_lazy("Spaces"),
+        help_text=gettext_lazy(
+            "Empty: documents of all spaces. Otherwise tags of spaces, with commas between them:"
+            " it reads and writes documents of these alone."
+        ),
     )
     capabilities = forms.MultipleChoiceField(
         choices=list(CAPABILITIES.items()),
@@ -81,6 +92,13 @@ class KeyForm(WorkspaceChoiceForm):
             raise ValidationError(gettext("This day is over, or ends now: give a later one."))
         return day
 
+    def clean_spaces(self) -> tuple[str, ...] | None:
+        told = self.cleaned_data["spaces"].split(",")
+        tags = tuple(dict.fromkeys(tag.strip() for tag in told if tag.strip()))
+        if wrong := [tag for tag in tags if not re.fullmatch(CONTAINER_TAG, tag)]:
+            raise ValidationError(gettext("%s is no tag of a space.") % wrong[0])
+        return tags or None
+
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
         workspace = values.get("workspace")
@@ -102,6 +120,7 @@ class KeyForm(WorkspaceChoiceForm):
             agent=values["agent"],
             subjects=tuple(values["subjects"]) or None,
             expires_at=day and begin_of(day),
+            container_tags=values["spaces"],
         )
 
 

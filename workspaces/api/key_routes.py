@@ -21,6 +21,7 @@ from workspaces.api.schema import operation
 from workspaces.api.views import ADMINISTERS, WorkspaceView
 from workspaces.keys import KeyOptions, KeyOver, issue_key, revoke_key, rotate_key
 from workspaces.models import ApiKey, Capability, User
+from workspaces.models.key import CONTAINER_TAG
 from workspaces.request_fields import ExternalId, Moment, OneOf, OwnId, Text, declared
 from workspaces.scope import Scope, agent_to_write, subject_to_write
 
@@ -31,6 +32,9 @@ class KeyJson(JsonAnswer):
     prefix: str
     agent_id: str | None
     user_ids: list[str] | None
+    container_tags: Annotated[
+        list[str] | None, Meta(description="The spaces whose documents it sees; null: all.")
+    ]
     capabilities: list[str]
     expires_at: datetime | None
     per_minute: int | None
@@ -67,6 +71,15 @@ class NewKey:
     user_ids: Annotated[
         tuple[OwnId, ...] | None,
         Field(max_length=100, description="Sees and writes only what is about these."),
+    ] = None
+    container_tags: Annotated[
+        tuple[Annotated[str, Field(pattern=CONTAINER_TAG)], ...] | None,
+        Field(
+            min_length=1,
+            max_length=100,
+            description="Of documents, and of what was read out of them, it sees those in these"
+            " spaces alone, and it writes into them alone; null: all.",
+        ),
     ] = None
     capabilities: Annotated[
         tuple[Annotated[str, OneOf(Capability)], ...], Field(min_length=1, max_length=4)
@@ -108,6 +121,7 @@ def options_of(scope: Scope, wish: NewKey) -> KeyOptions:
         subjects=None if users is None else tuple(subject for subject in found if subject),
         expires_at=wish.expires_at,
         per_minute=wish.per_minute,
+        container_tags=wish.container_tags and tuple(dict.fromkeys(wish.container_tags)),
     )
 
 

@@ -100,10 +100,9 @@ class WorkspaceView(AskerView):
             capability = self.needs.get(method, Capability.ADMIN)
             if not self.scope.may(capability):
                 raise refused(f"This needs the capability {capability}.")
-            is_narrow = self.scope.is_bound or self.scope.subject_ids is not None
             # A narrow key that could issue keys would not be narrow.
-            if capability == Capability.ADMIN and is_narrow:
-                raise refused("A key of an agent, or limited to subjects, does not administer.")
+            if capability == Capability.ADMIN and self.scope.is_narrow:
+                raise refused("A key of an agent, or with limits, does not administer.")
         act = getattr(self, "post", None) if method == "POST" else None
         key = idempotency_key(request) if act else None
         if key is not None:  # the method that dispatch will find answers only once

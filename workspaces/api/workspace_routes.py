@@ -28,6 +28,9 @@ class AskerJson(JsonAnswer):
     capabilities: list[str]
     agent_bound: bool
     subject_limited: bool
+    container_tags: Annotated[
+        list[str] | None, Meta(description="The spaces whose documents it sees; null: all.")
+    ]
 
 
 class WorkspaceJson(JsonAnswer):
@@ -110,10 +113,12 @@ class OneWorkspaceView(WorkspaceView):
     def get(self, request: Request, workspace: str) -> Response:
         """The workspace, and what the asker may do in it."""
         row = Workspace.objects.get(pk=self.scope.workspace_id)
+        tags = self.scope.container_tags
         asker = AskerJson(
             role=self.scope.role,
             capabilities=sorted(self.scope.capabilities),
             agent_bound=self.scope.is_bound,
             subject_limited=self.scope.subject_ids is not None,
+            container_tags=None if tags is None else list(tags),
         )
         return Response(OwnWorkspaceJson.of(row, asker=asker))

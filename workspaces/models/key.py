@@ -17,6 +17,10 @@ def all_capabilities() -> list[str]:
     return list(Capability.values)
 
 
+# How a space of documents may be called.
+CONTAINER_TAG = r"^[A-Za-z0-9_:.-]{1,100}$"
+
+
 class ApiKey(Row):
     """A key as it is stored: the prefix finds it, the digest proves it. The secret is shown
     once."""
@@ -36,6 +40,12 @@ class ApiKey(Row):
     subjects = models.ManyToManyField(Subject, blank=True, related_name="keys")
     limited_to_subjects = models.BooleanField(
         default=False, help_text="Sees and writes only what is about its subjects."
+    )
+    container_tags = ArrayField(
+        models.CharField(max_length=100),
+        null=True,
+        blank=True,
+        help_text="Of documents it sees and writes only those in these spaces. Empty: all.",
     )
     capabilities = ArrayField(
         models.CharField(max_length=10, choices=Capability), default=all_capabilities
@@ -61,7 +71,11 @@ class ApiKey(Row):
                 condition=models.Q(capabilities__contained_by=Capability.values)
                 & models.Q(capabilities__len__gt=0),
                 name="key_capabilities_known",
-            )
+            ),
+            models.CheckConstraint(
+                condition=models.Q(container_tags=None) | models.Q(container_tags__len__gt=0),
+                name="key_names_a_space",
+            ),
         ]
 
     def __str__(self) -> str:

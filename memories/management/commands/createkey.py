@@ -20,10 +20,11 @@ from memories.management.command_options import (
 from workspaces import keys
 from workspaces.keys import KeyOptions, issue_key
 from workspaces.models import ApiKey, Capability, ServerKey
+from workspaces.models.key import CONTAINER_TAG
 from workspaces.scope import agent_to_write, subject_to_write, worker_scope
 
 LONGEST = timedelta(days=36_500)
-OF_A_WORKSPACE = ("workspace", "agent", "subject", "capability", "per_minute")
+OF_A_WORKSPACE = ("workspace", "agent", "subject", "space", "capability", "per_minute")
 
 
 class Command(CommandWithExamples):
@@ -35,6 +36,7 @@ class Command(CommandWithExamples):
         "  manage.py createkey                              the workspace's own backend\n"
         "  manage.py createkey --agent support-bot --name 'Support bot'\n"
         "  manage.py createkey --subject ada --subject bob --capability read --expires 30d\n"
+        "  manage.py createkey --space handbook             documents of one space alone\n"
         "  manage.py createkey --json                       one line of JSON for a script\n"
         "  KEY=$(manage.py createkey --workspace demo)\n"
         "  manage.py createkey --server                     makes and removes workspaces"
@@ -52,6 +54,14 @@ class Command(CommandWithExamples):
             action="extend",
             metavar="ID",
             help="limit it to these users (default: all)",
+        )
+        parser.add_argument(
+            "--space",
+            nargs="+",
+            action="extend",
+            type=container_tag,
+            metavar="TAG",
+            help="limit it to the documents of these spaces (default: all)",
         )
         parser.add_argument(
             "--capability",
@@ -95,6 +105,7 @@ class Command(CommandWithExamples):
             subjects=None if subjects is None else tuple(s for s in subjects if s is not None),
             expires_at=options["expires"],
             per_minute=options["per_minute"],
+            container_tags=tuple(dict.fromkeys(options["space"] or ())) or None,
         )
         key, text = issue_key(workspace.pk, wanted, actor=scope.actor)
         if options["json"]:
@@ -105,6 +116,7 @@ class Command(CommandWithExamples):
             f"Key {key.prefix} ({key.name}) of workspace {workspace.slug}; it is shown only now.\n"
             f"  agent    {agent.external_id if agent else 'none: sees all of the workspace'}\n"
             f"  users    {', '.join(names) if names else 'all'}\n"
+            f"  spaces   {', '.join(key.container_tags) if key.container_tags else 'all'}\n"
             f"  may      {', '.join(key.capabilities)}\n"
             f"  expires  {expires}"
         )
@@ -139,6 +151,13 @@ def _as_json(key: ApiKey | ServerKey, text: str, **more: str) -> str:
     return json.dumps(
         {"key": text, "prefix": key.prefix, "name": key.name, "expiresAt": expires, **more}
     )
+
+
+def container_tag(text: str) -> str:
+    """For argparse."""
+    if not re.fullmatch(CONTAINER_TAG, text):
+        raise ArgumentTypeError(f"{text!r} is no tag of a space: up to 100 of A-Z a-z 0-9 _ : . -")
+    return text
 
 
 def positive(text: str) -> int:

@@ -83,11 +83,12 @@ class Command(CommandWithExamples):
         for key in keys:
             told = as_json(key)
             agent = told["agent"] or "all of the workspace"
+            spaces = f", spaces {', '.join(key.container_tags)}" if key.container_tags else ""
             cap = f", {key.per_minute} a minute" if key.per_minute else ""
             used = f"last used {told['lastUsedAt']}" if told["lastUsedAt"] else "never used"
             self.stdout.write(
                 f"{key.prefix}  {told['state']:8} {key.name}: {agent};"
-                f" {', '.join(key.capabilities)}{cap}; {used}"
+                f" {', '.join(key.capabilities)}{spaces}{cap}; {used}"
             )
 
 
@@ -101,6 +102,7 @@ def as_json(key: ApiKey) -> dict[str, Any]:
         "name": key.name,
         "state": "active" if key.is_active else is_over,
         "agent": key.agent.external_id if key.agent else None,
+        "containerTags": key.container_tags,
         "capabilities": key.capabilities,
         "perMinute": key.per_minute,
         **{name: at.isoformat() if at else None for name, at in times.items()},

@@ -38,7 +38,7 @@ def try_tools(owner: Tenant, other: Tenant, tally: ProofTally) -> None:
         tally.tried("tools")
         asked = [(door, [owner.secret, owner.private]) for door in strangers]
         if name != WRITES:  # what a narrow key adds to its own workspace is no leak
-            asked += [(door, [owner.private]) for door in owner.narrow_doors()]
+            asked += [(door, [word]) for door, word in owner.narrow_doors()]
         for door, words in asked:
             for path in PATHS if name != WRITES else PATHS[:1]:
                 tally.tried("requests")

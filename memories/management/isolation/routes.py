@@ -162,19 +162,21 @@ def try_compat(owner: Tenant, other: Tenant, tally: ProofTally) -> None:
 
 
 def _try_within(owner: Tenant, every: list[Operation], tally: ProofTally) -> None:
-    """A key of another team and one of another subject, within the workspace: what is private to
-    somebody is not for them."""
-    for door in owner.narrow_doors():
+    """A key of another team, one of another subject and one of another space, within the workspace:
+    what is private to somebody, or stands in a space, is not for them."""
+    for door, word in owner.narrow_doors():
         for operation in every:
             if operation.method == "GET" and "{workspace}" in operation.path:
                 address = operation.address(owner.workspace.slug, owner.rows)
                 answer = door.ask("GET", address)
-                tally.look(f"{operation.name} by {door.name}", answer, [owner.private], False)
-        for path in ("search", "context"):
-            asked = {"query": f"{owner.secret} {owner.private}", "layers": ["memories", "episodes"]}
-            answer = door.ask("POST", f"{owner.base}/memories/{path}", asked)
-            shown = answer.content.replace(asked["query"].encode(), b"")  # type: ignore[attr-defined]
-            if owner.private.encode() in shown:
+                tally.look(f"{operation.name} by {door.name}", answer, [word], False)
+        layers = ["memories", "episodes", "chunks"]
+        query = f"{owner.secret} {word}"
+        for path in ("memories/search", "memories/context", "documents/search"):
+            asked = {"query": query} | ({} if path[0] == "d" else {"layers": layers})
+            answer = door.ask("POST", f"{owner.base}/{path}", asked)
+            shown = answer.content.replace(query.encode(), b"")
+            if word.encode() in shown:
                 tally.leaks.append(f"{path} by {door.name}: shows what is private")
             tally.tried("requests")
 

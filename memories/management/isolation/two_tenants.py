@@ -17,7 +17,7 @@ from memories.features.update import update_now
 from memoryproject import crossings
 from memoryproject.postgres import visible
 from workspaces.keys import KeyOptions, issue_key, scope_for_key
-from workspaces.models import Agent, ApiKey, Membership, Role, Subject, User, Workspace
+from workspaces.models import Agent, ApiKey, Capability, Membership, Role, Subject, User, Workspace
 from workspaces.new_workspace import NewWorkspace, create_workspace
 
 ACTOR = "prove_isolation"
@@ -71,7 +71,7 @@ if settings.BEHIND_TLS_PROXY:
 @dataclass
 class Tenant:
     """`secret` stands in all that is told here about one subject, `private` in what its agent alone
-    may know; `rows` has an id for each resource of the API."""
+    may know, `shelved` in a document; `rows` has an id for each resource of the API."""
 
     workspace: Workspace
     secret: str
@@ -80,15 +80,23 @@ class Tenant:
     doors: list[ProbeDoor]
     people: list[User]
     rows: dict[str, str] = field(default_factory=dict)
+    shelved: str = ""
     revoked: ProbeDoor = field(default_factory=lambda: ProbeDoor("revoked key"))
 
     @property
     def base(self) -> str:
         return f"/api/v1/workspaces/{self.workspace.slug}"
 
-    def narrow_doors(self) -> list[ProbeDoor]:
-        """Those within the tenant which may not know what is private."""
-        return [door for door in self.doors if door.name.startswith("narrow")]
+    def narrow_doors(self) -> list[tuple[ProbeDoor, str]]:
+        """Those within the tenant which may not know all, each with the word that is kept from
+        it."""
+        kept = {"narrow key": self.private, "key of another space": self.shelved}
+        return [
+            (door, word)
+            for door in self.doors
+            for name, word in kept.items()
+            if door.name.startswith(name)
+        ]
 
 
 def by_key(name: str, key: str) -> ProbeDoor:
@@ -112,6 +120,9 @@ def make(label: str) -> Tenant:
     other = Subject.objects.create(workspace=workspace, external_id="somebody else")
     key = issue_key(workspace.pk, KeyOptions("one subject", subjects=(other,)), actor=ACTOR)[1]
     doors.append(by_key(f"narrow key of another subject of {label}", key))
+    options = KeyOptions("space", (Capability.READ,), container_tags=("another",))
+    key = issue_key(workspace.pk, options, actor=ACTOR)[1]
+    doors.append(by_key(f"key of another space of {label}", key))
     for role in (Role.OWNER, Role.VIEWER):
         user = User(username=f"{slug}-{role}", email=f"{slug}-{role}@localhost.localdomain")
         user.set_unusable_password()
@@ -119,7 +130,7 @@ def make(label: str) -> Tenant:
         Membership.objects.create(workspace=workspace, user=user, role=role)
         people.append(user)
         doors.append(in_session(f"{role} of {label}", user))
-    tenant = Tenant(workspace, secret, private, backend, doors, people)
+    tenant = Tenant(workspace, secret, private, backend, doors, people, shelved=f"shelved{mark}")
     furnish(tenant, made.key)
     tenant.revoked = revoked_door(tenant)
     return tenant
@@ -177,7 +188,8 @@ def furnish(tenant: Tenant, key: str) -> None:
     rows["intents"] = intents[0]["id"]
     [subject] = ask("GET", f"{base}/subjects?externalId=gone%20{secret}")["results"]
     rows["erasures"] = ask("DELETE", f"{base}/subjects/{subject['id']}")["id"]
-    said = {"content": f"A page about {secret}.", "containerTags": [f"shelf-{secret}"]}
+    page = f"A page about {secret}. The {tenant.shelved} fee is 12 dollars."
+    said = {"content": page, "containerTags": [f"shelf-{secret}"]}
     source = {"provider": "folder", "name": secret, "options": {"path": f"/{secret}"}, "minutes": 0}
     rows["connections"] = ask("POST", f"{base}/connections", source)["id"]
     rows["documents"] = ask("POST", f"{base}/documents", {**said, "mode": "sync"})["id"]
