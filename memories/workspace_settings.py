@@ -13,13 +13,20 @@ from memories.english.calendar import DATE_ORDERS
 from memories.english.patterns.library import PATTERNS
 from memories.english.statements import shipped_rules
 from memories.errors import Invalid, refuse
-from memories.extraction.configured_models import WHEN, Models, faults_of_model
+from memories.extraction.configured_models import WHEN, Models
 from memories.extraction.extraction_types import DEFAULT_TRUST, TRUST
-from memories.features import set_embedding
-from memories.features.config import WORKSPACE_SETTING, SetSettings
+from memories.features import sets
+from memories.features.config import (
+    LONGEST_NAME,
+    TYPE,
+    TYPES_SETTING,
+    WORKSPACE_SETTING,
+    SetSettings,
+    types_of,
+)
 from memories.guard import LABELS
 from memories.languages import ENGLISH, NAMES
-from memories.models import Category, GoldenRun
+from memories.models import Category, FeatureSet, GoldenRun
 from memories.ranking import Weights
 from memories.resolve import RULES
 from memories.resolve.review_policy import Policy
@@ -27,6 +34,7 @@ from workspaces.models import Audience, AuditEntry, Workspace
 from workspaces.scope import Scope
 
 MOST_NAMES = 200  # in a list
+MOST_TYPES = 100
 PATTERN_NAMES = frozenset(pattern.name for pattern in PATTERNS)
 EARLIER_SPELLINGS = {"conflict_rule": "conflictRule"}  # callers still send them
 
@@ -134,6 +142,14 @@ class WorkspaceSettings(Declared):
         ),
     ] = []
     feature_sets: SetSettings = SetSettings()
+    feature_set_types: Annotated[
+        dict[Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)], SetSettings],
+        Field(
+            max_length=MOST_TYPES,
+            description="What the feature sets of a type share, by the type's name; a set names its"
+            " own in its config.",
+        ),
+    ] = {}
     golden_questions: Annotated[
         golden.GoldenSettings,
         Field(description="What a change meets under which golden questions would do worse."),
@@ -168,12 +184,14 @@ class WorkspaceSettings(Declared):
 
 def faults_of(settings: Mapping[str, Any], place: str = "") -> list[Invalid]:
     """All that is wrong with settings as they are stored and sent; [] where nothing is."""
+    before = f"{place}." if place else ""
+    of_sets = {
+        f"{before}{TYPES_SETTING}.{name}": own for name, own in types_of(settings).items()
+    } | {f"{before}{WORKSPACE_SETTING}": settings.get(WORKSPACE_SETTING, {})}
     found = faults(WorkspaceSettings, settings, place)
-    at = f"{place}.{WORKSPACE_SETTING}" if place else WORKSPACE_SETTING
-    if not any(one.field.startswith(at) for one in found):
-        sets = settings.get(WORKSPACE_SETTING, {})
-        found += faults_of_model(sets.get("languageModel"), f"{at}.languageModel")
-        found += set_embedding.faults(sets.get("embedder"), f"{at}.embedder")
+    for at, own in of_sets.items():
+        if not any(one.field.startswith(at) for one in found):
+            found += sets.faults_of_config(SetSettings, own, at)
     return found
 
 
@@ -307,6 +325,17 @@ def try_settings(scope: Scope, changes: Mapping[str, Any]) -> GoldenRun:
 def _changed_settings(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     given = {EARLIER_SPELLINGS.get(name, name): value for name, value in changes.items()}
     return {each: value for each, value in {**before, **given}.items() if value is not None}
+
+
+def share_type(scope: Scope, key: str, name: str) -> FeatureSet:
+    """Let what the set says itself be what all sets of the type `name` share, instead of what they
+    shared; the set becomes one of them. Raises NotFound, Invalid, and Conflict as
+    `change_workspace` does."""
+    found = sets.find(scope, key)
+    types = types_of(Workspace.objects.get(pk=scope.workspace_id).settings)
+    shared = {each: value for each, value in found.config.items() if each != TYPE}
+    change_workspace(scope, changes={TYPES_SETTING: {**types, name: shared}})
+    return sets.configure(scope, found.key, dict.fromkeys(shared) | {TYPE: name})
 
 
 @transaction.atomic(durable=True)

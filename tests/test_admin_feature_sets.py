@@ -135,6 +135,21 @@ def test_what_makes_no_sense_is_told_at_its_field(
     assert row.config == {}
 
 
+def test_what_a_set_says_is_shared_as_a_type_and_taken_by_another(
+    desk: Client, alice: Person
+) -> None:
+    row, _ = configure(desk, messages="7")
+    assert "One set is of the type talk." in do(desk, row, "share", name="talk")
+    row.refresh_from_db()
+    alice.workspace.refresh_from_db()
+    assert row.config == {"type": "talk"}
+    assert alice.workspace.settings["featureSetTypes"] == {"talk": {"messages": 7}}
+    told = desk.get(address_of(row)).content.decode()
+    assert "Left empty: 7, as the type has it." in told
+    row, _ = configure(desk, type="")
+    assert row.config == {}
+
+
 def categories(row: FeatureSet) -> list[str]:
     return [each["name"] for each in row.config["categories"]]
 

@@ -107,6 +107,78 @@ def test_a_set_says_what_counts_for_it_and_where_that_is_from(http: Caller, alic
     assert taken_back["source"] == "product"
 
 
+@pytest.fixture
+def talks(http: Caller) -> list[str]:
+    """Two sets of a type that the workspace names."""
+    types = {"talk": {"messages": 3, "updatePrompt": "Only what was agreed."}}
+    assert http.patch("", {"settings": {"featureSetTypes": types}}).status == 200
+    for key in ("monday", "friday"):
+        assert http.post("/sets", {"key": key, "config": {"type": "talk"}}).status == 201
+    return ["monday", "friday"]
+
+
+def settings_of(http: Caller, key: str) -> dict[str, tuple[object, str]]:
+    told = http.get(f"/sets/{key}/config").body["settings"]
+    return {name: (each["value"], each["source"]) for name, each in told.items()}
+
+
+def test_sets_of_a_type_share_what_it_says(http: Caller, talks: list[str]) -> None:
+    for key in talks:
+        told = settings_of(http, key)
+        assert told["messages"] == (3, "type")
+        assert told["updatePrompt"] == ("Only what was agreed.", "type")
+        assert told["seconds"] == (60, "product")
+        assert http.get(f"/sets/{key}/config").body["type"] == "talk"
+    http.patch("", {"settings": {"featureSetTypes": {"talk": {"messages": 9}}}})
+    assert [settings_of(http, key)["messages"] for key in talks] == [(9, "type")] * 2
+
+
+def test_what_a_set_says_itself_goes_before_its_type(http: Caller, talks: list[str]) -> None:
+    http.patch("/sets/monday/config", {"messages": 1})
+    assert settings_of(http, "monday")["messages"] == (1, "set")
+    assert settings_of(http, "friday")["messages"] == (3, "type")
+
+
+def test_a_set_leaves_its_type_and_one_whose_type_is_gone_has_the_workspace_s(
+    http: Caller, talks: list[str]
+) -> None:
+    http.patch("/sets/monday/config", {"type": None})
+    assert settings_of(http, "monday")["messages"] == (20, "product")
+    http.patch("", {"settings": {"featureSetTypes": None, "featureSets": {"messages": 4}}})
+    assert settings_of(http, "friday")["messages"] == (4, "workspace")
+
+
+def test_a_type_that_is_not_there_is_refused_with_those_that_are(
+    http: Caller, talks: list[str]
+) -> None:
+    answers = (
+        http.post("/sets", {"key": "sunday", "config": {"type": "walk"}}),
+        http.patch("/sets/monday/config", {"type": "walk"}),
+    )
+    for answer in answers:
+        assert (answer.status, answer.fields) == (400, ["config.type"])
+        assert "talk" in answer.body["detail"]
+    assert settings_of(http, "monday")["messages"] == (3, "type")
+
+
+@pytest.mark.parametrize(
+    ("types", "field"),
+    [
+        ({"talk": {"messages": 0}}, "settings.featureSetTypes.talk.messages"),
+        ({"talk": {"mood": 1}}, "settings.featureSetTypes.talk.mood"),
+        ({"talk": {"type": "talk"}}, "settings.featureSetTypes.talk.type"),
+        (
+            {"talk": {"embedder": {"provider": "openai"}}},
+            "settings.featureSetTypes.talk.embedder.provider",
+        ),
+        ([], "settings.featureSetTypes"),
+    ],
+)
+def test_a_type_that_makes_no_sense_is_refused(http: Caller, types: object, field: str) -> None:
+    answer = http.patch("", {"settings": {"featureSetTypes": types}})
+    assert (answer.status, answer.fields) == (400, [field])
+
+
 @pytest.mark.parametrize(
     ("config", "field"),
     [

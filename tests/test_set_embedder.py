@@ -170,6 +170,18 @@ def test_the_workspace_s_word_counts_for_all_sets_and_the_sweep_sees_it(ada: Per
     assert set_embedding.enqueue_due() == 1
 
 
+def test_a_type_s_word_counts_for_its_sets_alone(ada: Person) -> None:
+    types = {"talk": {"embedder": LOCAL}}
+    ada.workspace.settings = {"featureSetTypes": types, "featureSets": {"embedder": None}}
+    ada.workspace.save()
+    sets.configure(ada.scope, KEY, {"type": "talk"})
+    assert work() == 2
+    assert sweep.sweep().embeddings == 0
+    ada.workspace.settings = {"featureSetTypes": {"talk": {}}}
+    ada.workspace.save()
+    assert sweep.sweep().embeddings == 1
+
+
 def test_a_change_of_the_workspace_s_model_leaves_the_set_s_own(ada: Person) -> None:
     configure(ada, LOCAL)
     work()

@@ -9,14 +9,16 @@ from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.timesince import timesince
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
-from memories import outbox
+from memories import outbox, workspace_settings
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, ingest_hint, one_line
 from memories.admin.set_config_page import NUMBERS, TEXTS, SetConfigPage, setting_text
 from memories.features import manual, sets
+from memories.features.config import LONGEST_NAME
 from memories.features.consolidate import consolidate
 from memories.features.set_embedding import state_of
 from memories.features.sets import effective_of
@@ -47,6 +49,14 @@ class WaitingFilter(StateFilter):
         return rows.filter(waiting__gt=0) if state == "waiting" else rows.filter(waiting=0)
 
 
+class TypeForm(forms.Form):
+    name = forms.CharField(
+        max_length=LONGEST_NAME,
+        widget=UnfoldAdminTextInputWidget,
+        help_text=_("One that is there already then says this instead of what it said."),
+    )
+
+
 class FeatureSetAdmin(MemoryRowAdmin):
     pages = (SetConfigPage,)
     list_display = ("key_label", "person", "held", "waits", "since", "state", "folded_at")
@@ -58,6 +68,10 @@ class FeatureSetAdmin(MemoryRowAdmin):
     verbs = (
         Verb("fold", "Take in now", "move_to_inbox", "primary", bulk=True),
         Verb("consolidate", "Merge what says the same", "merge", bulk=True),
+        Verb(
+            "share", "Share as a type", "share", form=TypeForm, capability=Capability.ADMIN,
+            question="What this set says itself is then said by the type, for all sets of it.",
+        ),
         Verb(
             "delete", "Delete", "delete", "danger", capability=Capability.ADMIN,
             question="The features, their history and what was refused go for good.",
@@ -112,6 +126,15 @@ class FeatureSetAdmin(MemoryRowAdmin):
             return gettext("The worker takes it up at once.")
         merged = consolidate(scope, str(row.pk))
         return f"{merged} feature{pluralize(merged)} became part of others."
+
+    def do_share(self, request: HttpRequest, row: FeatureSet, values: dict[str, Any]) -> str:
+        workspace_settings.share_type(self.scope(request, row), str(row.pk), values["name"])
+        rows = FeatureSet.objects.filter(workspace=row.workspace, config__type=values["name"])
+        number = rows.count()
+        told = ngettext(
+            "One set is of the type %(name)s.", "%(number)d sets are of the type %(name)s.", number
+        )
+        return told % {"number": number, "name": values["name"]}
 
     def do_delete(self, request: HttpRequest, row: FeatureSet, values: dict[str, Any]) -> str:
         sets.delete(self.scope(request, row), str(row.pk))

@@ -11,6 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
@@ -27,7 +28,9 @@ from memories.features.config import (
     LONGEST_NAME,
     LONGEST_TEXT,
     MOST_CATEGORIES,
+    TYPE,
     EffectiveSetting,
+    types_of,
 )
 from memories.features.sets import effective_of, inherited_of
 from memories.models import FeatureSet
@@ -84,6 +87,12 @@ class SetConfigForm(forms.Form):
             else:
                 initial[name] = value or INHERITED
         super().__init__(data, initial=initial)
+        types = sorted({*types_of(feature_set.workspace.settings), own.get(TYPE, "")} - {""})
+        self.fields[TYPE] = forms.ChoiceField(
+            label=_("Type"), required=False, widget=UnfoldAdminSelectWidget,
+            choices=[("", _("None")), *((each, each) for each in types)],
+            help_text=_("What is left empty below is as the other sets of the type have it."),
+        )  # fmt: skip
         for name, label in TEXTS.items():
             area, hint = UnfoldAdminTextareaWidget(attrs={"rows": 4}), _hint(inherited[name])
             self.fields[name] = forms.CharField(
@@ -107,7 +116,12 @@ class SetConfigForm(forms.Form):
             for setting, title in (("languageModel", "Language model"), ("embedder", "Embedder"))
         ]
         prompts = ("Prompts", [self[name] for name in TEXTS])
-        return [prompts, *of_models, ("When", [self[name] for name in NUMBERS])]
+        return [
+            (gettext("Type"), [self[TYPE]]),
+            prompts,
+            *of_models,
+            ("When", [self[name] for name in NUMBERS]),
+        ]
 
     @property
     def changes(self) -> dict[str, Any]:
@@ -115,7 +129,7 @@ class SetConfigForm(forms.Form):
         read is left out."""
         values = self.cleaned_data
         unread = {name.partition(".")[0] for name in self.errors}
-        own = {name: values.get(name) or None for name in TEXTS}
+        own = {name: values.get(name) or None for name in (TYPE, *TEXTS)}
         own |= {name: values.get(name) for name in NUMBERS}
         for name in [each for each in PARTS if each not in unread]:
             parts = {part: values[name_of(name, part)] for part in PARTS[name]}
@@ -287,7 +301,7 @@ def is_saved(
     """All that is wrong is shown at once: what could not be read, and what may not be said."""
     is_read = form.is_valid() & categories.is_valid()
     changes = form.changes | categories.changes
-    refusals = sets.faults_of_changes(changes)
+    refusals = sets.faults_of_changes(scope, changes)
     if is_read and not refusals:
         try:
             sets.configure(scope, str(feature_set.pk), changes)

@@ -18,6 +18,7 @@ from memories.api.feature_routes import (
     with_citations,
 )
 from memories.features import queue, sets
+from memories.features.config import SOURCES, TYPE
 from memories.features.consolidate import consolidate
 from memories.features.set_embedding import state_of
 from memories.features.sets import NewSet, backlog, effective_of, find
@@ -68,13 +69,14 @@ class SetPageJson(page_of(SetJson)):  # type: ignore[misc]  # made when it runs
 
 class SettingJson(JsonAnswer):
     value: Any
-    source: Annotated[str, one_of(("set", "workspace", "product"))]
+    source: Annotated[str, one_of(SOURCES)]
 
 
 class ConfigJson(JsonAnswer):
     """Each setting as it counts, and who said so."""
 
     key: str
+    type: Annotated[str | None, Meta(description="The type whose settings it shares.")]
     settings: dict[str, SettingJson]
     embedding: EmbeddingJson
 
@@ -163,7 +165,7 @@ class ConfigView(WorkspaceView):
 def config_of(row: FeatureSet) -> ConfigJson:
     settings = {name: SettingJson(one.value, one.source) for name, one in effective_of(row).items()}
     # Of one set: it is counted anew.
-    return ConfigJson(row.key, settings, EmbeddingJson.of(state_of(row)))
+    return ConfigJson(row.key, row.config.get(TYPE), settings, EmbeddingJson.of(state_of(row)))
 
 
 class FoldView(WorkspaceView):

@@ -1,6 +1,7 @@
-"""What a feature set holds and when it is brought up to date: product, workspace, set, in turn.
+"""What a feature set holds and when it is brought up to date: product, workspace, the type that
+several sets share, set, in turn.
 
-Each of the three may say any of the settings; the nearest one that says it counts, whole.
+Each of the four may say any of the settings; the nearest one that says it counts, whole.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,9 @@ MOST_CATEGORIES, MOST_TAGS = 40, 60
 EMBEDDERS = ("local", "openai", "hash")
 LONGEST_MODEL, MOST_DIMENSIONS = 200, 4000
 WORKSPACE_SETTING = "featureSets"
-SOURCES = ("set", "workspace", "product")
+TYPES_SETTING = "featureSetTypes"  # of a workspace: what sets of a type share, by its name
+TYPE = "type"  # what a set says of itself beside its settings: the type whose sets it is one of
+SOURCES = ("set", "type", "workspace", "product")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ class FeatureCategory:
 
 @dataclass(frozen=True, slots=True)
 class EffectiveSetting:
-    """A setting as it counts, and who said so: set, workspace or product."""
+    """A setting as it counts, and who said so, of SOURCES."""
 
     value: Any
     source: str
@@ -141,11 +144,11 @@ PRODUCT: dict[str, Any] = {
 def effective(
     workspace_settings: Mapping[str, Any], own: Mapping[str, Any]
 ) -> dict[str, EffectiveSetting]:
-    """Every setting as it counts for a set, with its source; `own` is what the set says itself."""
-    of_workspace = workspace_settings.get(WORKSPACE_SETTING, {})
-    if not isinstance(of_workspace, Mapping):
-        of_workspace = {}
-    layers = dict(zip(SOURCES, (own, of_workspace, PRODUCT), strict=True))
+    """Every setting as it counts for a set, with its source; `own` is what the set says itself. A
+    type that is there no more says nothing."""
+    of_workspace = _object(workspace_settings.get(WORKSPACE_SETTING))
+    of_type = _object(types_of(workspace_settings).get(own.get(TYPE, "")))
+    layers = dict(zip(SOURCES, (own, of_type, of_workspace, PRODUCT), strict=True))
     return {
         name: next(
             EffectiveSetting(layer[name], source)
@@ -154,6 +157,15 @@ def effective(
         )
         for name in PRODUCT
     }
+
+
+def types_of(workspace_settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the sets of each type share, by its name."""
+    return _object(workspace_settings.get(TYPES_SETTING))
+
+
+def _object(raw: Any) -> Mapping[str, Any]:
+    return raw if isinstance(raw, Mapping) else {}
 
 
 def config_of(workspace_settings: Mapping[str, Any], own: Mapping[str, Any]) -> FeatureSetConfig:
@@ -218,7 +230,8 @@ def _language_model(raw: Any) -> Any:
 
 
 class SetSettings(Declared):
-    """What a set says itself, or a workspace for all of its sets. Defaults: the product's own."""
+    """What a workspace says for all of its sets, or for those of a type. Defaults: the product's
+    own."""
 
     categories: Annotated[
         list[SectionSettings],
@@ -232,3 +245,9 @@ class SetSettings(Declared):
     messages: Annotated[int, between(1, 10_000)] = 20
     seconds: Annotated[int, between(0, 7 * 86_400)] = 60
     features_per_consolidation: Annotated[int, between(2, 1_000)] = 24
+
+
+class OwnSetSettings(SetSettings):
+    """What a set says itself."""
+
+    type: Annotated[str, Field(max_length=LONGEST_NAME)] = ""

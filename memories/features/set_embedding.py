@@ -32,6 +32,8 @@ update memories_featureset s set embedding_due_at = %(now)s
 from workspaces_workspace w
 where w.id = s.workspace_id and s.embedding_due_at is null
   and nullif(case when s.config ? 'embedder' then s.config -> 'embedder'
+                  when w.settings #> array['featureSetTypes', s.config ->> 'type'] ? 'embedder'
+                  then w.settings #> array['featureSetTypes', s.config ->> 'type', 'embedder']
                   else w.settings #> '{featureSets,embedder}' end, 'null')
       is distinct from nullif(s.embedder, 'null')
 """
@@ -135,8 +137,9 @@ def _values(feature_set: FeatureSet, model_id: int | None, **more: int) -> dict[
 
 
 def note(feature_set: FeatureSet) -> None:
-    """The set's own setting may have changed: let the worker look, if so."""
-    if feature_set.embedder != feature_set.config.get("embedder") or feature_set.embedding_error:
+    """What the set says itself may have changed: let the worker look, if so."""
+    config = config_of(feature_set.workspace.settings, feature_set.config)
+    if feature_set.embedder != config.embedder or feature_set.embedding_error:
         rows = FeatureSet.objects.filter(pk=feature_set.pk)
         rows.update(embedding_due_at=timezone.now(), embedding_error="")
         outbox.post("embed_set", feature_set.pk)

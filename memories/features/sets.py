@@ -15,10 +15,17 @@ from memories.errors import Conflict, Forbidden, Invalid, NotFound, refuse
 from memories.extraction.configured_models import faults_of_model
 from memories.features import config, queue, set_embedding
 from memories.features.apply import lock_set
-from memories.features.config import PRODUCT, EffectiveSetting, SetSettings
+from memories.features.config import (
+    PRODUCT,
+    TYPE,
+    EffectiveSetting,
+    OwnSetSettings,
+    SetSettings,
+    types_of,
+)
 from memories.index import entries, statements, workspace_index
 from memories.models import Conversation, Episode, Feature, FeatureSet, Layer
-from workspaces.models import AuditEntry, Subject
+from workspaces.models import AuditEntry, Subject, Workspace
 from workspaces.request_fields import ExternalId, Free, Text, declared
 from workspaces.scope import NotAllowed, Scope, subject_to_write
 
@@ -80,8 +87,9 @@ def effective_of(feature_set: FeatureSet) -> dict[str, EffectiveSetting]:
 
 
 def inherited_of(feature_set: FeatureSet) -> dict[str, EffectiveSetting]:
-    """Each setting as it would count, did the set say nothing."""
-    return config.effective(feature_set.workspace.settings, {})
+    """Each setting as it would count, did the set say nothing but its type."""
+    own = {name: value for name, value in feature_set.config.items() if name == TYPE}
+    return config.effective(feature_set.workspace.settings, own)
 
 
 def backlog(scope: Scope, counted: Mapping[uuid.UUID, FeatureSet]) -> Backlog:
@@ -132,7 +140,7 @@ def create(scope: Scope, new: NewSet) -> FeatureSet:
 
     Raises Invalid, Conflict for a key that is taken, Forbidden for a subject that is not covered.
     """
-    refuse(faults_of_config(new.config))
+    refuse(faults_of_changes(scope, new.config))
     if new.key.startswith(FeatureSet.OWN):
         # The set that every subject has, configured before anything was said about it.
         own = ("", new.key.removeprefix(FeatureSet.OWN))
@@ -154,7 +162,8 @@ def create(scope: Scope, new: NewSet) -> FeatureSet:
         raise Invalid("role", f"One of {', '.join(Episode.Kind.values)}.")
     row = FeatureSet(
         workspace_id=scope.workspace_id, key=new.key, subject=subject, conversation=conversation,
-        role=new.role, metadata=dict(new.metadata), config=dict(new.config),
+        role=new.role, metadata=dict(new.metadata),
+        config={name: value for name, value in new.config.items() if value is not None},
     )  # fmt: skip
     try:
         with transaction.atomic(durable=True):
@@ -177,28 +186,35 @@ def _subject(scope: Scope, user_id: str) -> Subject | None:
         raise Forbidden(error.message, "userId") from None
 
 
-def faults_of_changes(changes: Mapping[str, Any]) -> list[Invalid]:
+def faults_of_changes(scope: Scope, changes: Mapping[str, Any]) -> list[Invalid]:
     """All that `configure` would refuse."""
-    return faults_of_config(
-        {name: value for name, value in changes.items() if value is not None or name not in PRODUCT}
-    )
+    known = {*PRODUCT, TYPE}
+    raw = {name: value for name, value in changes.items() if value is not None or name not in known}
+    found = faults_of_config(OwnSetSettings, raw, "config")
+    if raw.get(TYPE) and not any(one.field == f"config.{TYPE}" for one in found):
+        types = types_of(Workspace.objects.get(pk=scope.workspace_id).settings)
+        if raw[TYPE] not in types:
+            names = ", ".join(sorted(types)) or "none yet, see the setting featureSetTypes"
+            found.append(Invalid(f"config.{TYPE}", f"There is no such type; there are: {names}."))
+    return found
 
 
-def faults_of_config(raw: Mapping[str, Any]) -> list[Invalid]:
-    """All that is wrong with what a set is to say itself."""
-    found = faults(SetSettings, raw, "config")
-    found += faults_of_model(raw.get("languageModel"), "config.languageModel")
-    if not any(one.field.startswith("config.embedder") for one in found):
-        found += set_embedding.faults(raw.get("embedder"), "config.embedder")
+def faults_of_config(kind: type[SetSettings], raw: Mapping[str, Any], place: str) -> list[Invalid]:
+    """All that is wrong with settings of sets that stand at `place` of what was sent."""
+    found = faults(kind, raw, place)
+    found += faults_of_model(raw.get("languageModel"), f"{place}.languageModel")
+    if not any(one.field.startswith(f"{place}.embedder") for one in found):
+        found += set_embedding.faults(raw.get("embedder"), f"{place}.embedder")
     return found
 
 
 @transaction.atomic(durable=True)
 def configure(scope: Scope, key: str, changes: Mapping[str, Any]) -> FeatureSet:
-    """Set what the set says itself; null takes it back, so that the workspace's counts again."""
+    """Set what the set says itself, its type included; null takes it back, so that its type's or
+    the workspace's counts again."""
     feature_set = own_set_to_write(scope, key)
     values = {name: value for name, value in changes.items() if value is not None}
-    refuse(faults_of_changes(changes))
+    refuse(faults_of_changes(scope, changes))
     row = FeatureSet.objects.select_for_update().get(pk=feature_set.pk)
     before = dict(row.config)
     kept = {name: value for name, value in before.items() if name not in changes}
