@@ -52,12 +52,13 @@ class Client:
         self,
         method: str,
         path: str,
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
+        """A body is sent as JSON; bytes as they are, and `headers` say what they are."""
         sent = {**self.headers, **(headers or {})}
-        data = None
-        if body is not None:
+        data = body if isinstance(body, bytes) else None
+        if isinstance(body, Mapping):
             data, sent["Content-Type"] = json.dumps(body).encode(), "application/json"
         began = time.perf_counter()
         try:

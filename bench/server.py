@@ -160,10 +160,11 @@ class TrialServer:
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """What the database's owner reads. Raises psycopg.Error where it cannot be asked."""
-        with self._connect() as connection:
+        with self.open_database() as connection:
             return connection.execute(statement.encode(), values or None).fetchall()
 
-    def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+    def open_database(self) -> psycopg.Connection[tuple[Any, ...]]:
+        """As its owner. Raises psycopg.Error."""
         return psycopg.connect(
             host=str(self.home.socket), user=OWNER_ROLE, dbname=DATABASE, connect_timeout=10,
             options="-c statement_timeout=300s",

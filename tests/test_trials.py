@@ -11,8 +11,10 @@ from django.core.management import CommandError, call_command
 
 from bench import sentences, tenants
 from bench.bounds import Bound, as_json, percentile
-from bench.faults import rows
+from bench.faults import document_rows, document_trial, rows
 from bench.faults.acts import NOTE, SYNC, Act, Workload
+from bench.faults.document_acts import SMALL, Writer
+from bench.faults.document_trial import DocumentOptions, DocumentTrial, environment_of
 from bench.faults.points import ALL, KILL, STOP, Point, plan
 from bench.faults.trial import Options, Trial
 from bench.http_client import Answer
@@ -20,7 +22,7 @@ from bench.load.clients import KINDS, Heard, Load, go_on
 from bench.load.samples import Sample, Samples
 from bench.pressure.trial import FLOOD, Presser, possible, results
 from bench.pressure.victim import LIVE, Victim
-from bench.processes import POSTGRES, WEB
+from bench.processes import POSTGRES, WEB, WORKER
 from bench.server import TrialServer
 from bench.spare_folder import MARK, NotSpare, spare_folder
 
@@ -30,7 +32,8 @@ NEVER = "00000000-0000-0000-0000-000000000000"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TrialServer]:
-    made = TrialServer(tmp_path_factory.mktemp("trials"), web=2, workers=1)
+    folder = tmp_path_factory.mktemp("trials")
+    made = TrialServer(folder, environment_of(folder / "files"), web=2, workers=1)
     try:
         made.start()
         yield made
@@ -81,6 +84,37 @@ def test_what_is_killed_and_stopped_loses_and_doubles_nothing(server: TrialServe
     outcome = Trial(server, wish).run(points, lambda done: None)
     assert (outcome.findings, len(outcome.tried)) == ([], 4)
     assert sum(outcome.acts[SYNC].values()) > 0
+
+
+def test_what_is_killed_at_any_state_of_a_document_loses_and_doubles_nothing(server: TrialServer):
+    wish = DocumentOptions(
+        seed=5, patience=120.0, deadline=time.monotonic() + 120, hurried=True
+    )  # fmt: skip
+    points = [
+        Point(1, KILL, WORKER, "done", delay=0.0, place=0.0),
+        Point(2, KILL, WORKER, "extracting", delay=0.0, place=0.0),
+        Point(3, KILL, WEB, "upload", delay=0.1, place=0.5),
+        Point(4, KILL, WORKER, "indexing", delay=0.0, place=0.0),
+        Point(5, KILL, WORKER, "memories", delay=0.0, place=0.0),
+        Point(6, KILL, WEB, "sync", delay=0.1, place=0.0),
+    ]
+    trial = DocumentTrial(server, server.folder / "files", wish)
+    outcome = trial.run(points, lambda done: None)
+    assert (outcome.findings, len(outcome.tried)) == ([], 6)
+    # What was kept, and is not there any more, would have been told.
+    files = [each for each in (server.data / "blobs").rglob("*") if each.is_file()]
+    files[0].rename(server.folder / "elsewhere")
+    assert rows.LOST in {finding.kind for finding in document_rows.blobs_agree(server)}
+    (server.folder / "elsewhere").rename(files[0])
+    never = Writer(7).document(SMALL)
+    kinds = {finding.kind for finding in document_rows.findings(server, [never], trial.files)}
+    assert rows.LOST in kinds
+
+
+def test_a_state_of_documents_is_hit_each_in_its_turn():
+    points = list(document_trial.plan(30, 1))
+    assert points == list(document_trial.plan(30, 1))
+    assert {point.during for point in points} == set(document_trial.STATES)
 
 
 def test_a_message_that_was_acknowledged_and_is_not_there_is_told(server: TrialServer):

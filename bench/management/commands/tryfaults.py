@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 from django.core.management.base import CommandError
 
 from bench.bounds import Bound
-from bench.faults import clock, disk, rows
+from bench.faults import clock, disk, document_trial, rows
+from bench.faults.document_trial import DocumentOptions, DocumentTrial
 from bench.faults.outcome import Finding, Outcome, counted
 from bench.faults.points import KILL, STOP, plan
 from bench.faults.trial import Options, Trial
@@ -20,23 +21,20 @@ from bench.trial_command import TrialCommand, count, folder_of, server_in, some_
 from memories.management.progress import progress
 
 Make: TypeAlias = Callable[[Path, dict[str, Any]], tuple[Outcome, list[Bound]]]
-CLOCK, DISK = "clock", "disk"
-TRIALS = (KILL, STOP, CLOCK, DISK)
+CLOCK, DISK, DOCUMENTS = "clock", "disk", "documents"
+TRIALS = (KILL, STOP, DOCUMENTS, CLOCK, DISK)
 SHOWN = 12  # findings of a kind
 SEALED_FROM = "200"  # so that indexes are built while it is hit
 
 
 class Command(TrialCommand):
     help = (
-        "Run a server of its own, keep it busy, and kill or stop its processes, its database or"
-        " all\n"
-        "of it at points of time that follow from the seed; start it 400 days ahead and back;"
-        " fill\n"
-        "its disk. Every answer is noted. At the end, when nothing is due any more, the rows are\n"
-        "compared with what clients were told: nothing lost, doubled, stuck or told otherwise,"
-        " and\n"
-        "`checkindex` agrees. Exit code 1 where that does not hold, 2 where a trial cannot be"
-        " made.\n\n"
+        "Run a server of its own, keep it busy, and kill or stop its processes, its database or\n"
+        "all of it at points of time that follow from the seed; kill them at each state of\n"
+        "documents; start it 400 days ahead and back; fill its disk. Every answer is noted. At\n"
+        "the end, when nothing is due any more, the rows are compared with what clients were\n"
+        "told: nothing lost, doubled, stuck or told otherwise, and `checkindex` agrees. Exit code\n"
+        "1 where that does not hold, 2 where a trial cannot be made.\n\n"
         "Use a spare folder: it must be empty, and is emptied at the end. Linux only. The clock\n"
         "needs the library of the package faketime; the disk needs root, to mount a small one."
     )
@@ -44,6 +42,7 @@ class Command(TrialCommand):
         "  manage.py tryfaults --data /tmp/spare                  all of it, most of an hour\n"
         "  manage.py tryfaults --points 20 --only kill,stop       some minutes\n"
         "  manage.py tryfaults --only clock\n"
+        "  manage.py tryfaults --only documents --kills 100       half an hour\n"
         "  manage.py tryfaults --only stop --points 10 --stop-seconds 130 --json result.json"
     )
 
@@ -52,6 +51,9 @@ class Command(TrialCommand):
         parser.add_argument("--points", type=count, default=200, help="of kill and stop, together")
         parser.add_argument(
             "--only", type=some_of(TRIALS), default=TRIALS, metavar="KINDS", help=",".join(TRIALS)
+        )
+        parser.add_argument(
+            "--kills", type=count, default=100, help="while documents are on their way"
         )
         parser.add_argument(
             "--stop-seconds",
@@ -90,7 +92,7 @@ class Command(TrialCommand):
         report: dict[str, Any] = {}
         points = {KILL, STOP} & set(options["only"])
         wanted = (["points"] if points else []) + [
-            name for name in (CLOCK, DISK) if name in options["only"]
+            name for name in (DOCUMENTS, CLOCK, DISK) if name in options["only"]
         ]
         with folder_of(options) as folder:
             for name in wanted:
@@ -147,6 +149,27 @@ def _points(folder: Path, options: dict[str, Any]) -> tuple[Outcome, list[Bound]
     return outcome, [Bound("points not tried", missed, 0, "", note), *_none_of("points", outcome)]
 
 
+def _documents(folder: Path, options: dict[str, Any]) -> tuple[Outcome, list[Bound]]:
+    points = list(document_trial.plan(options["kills"], options["seed"]))
+    minutes = options["minutes"] or len(points) / 4 + 10
+    wish = DocumentOptions(
+        options["seed"], options["patience"], deadline=time.monotonic() + minutes * 60
+    )
+    files = folder / "files"
+    with server_in(folder, options, **document_trial.environment_of(files)) as server:
+        server.start()
+        trial = DocumentTrial(server, files, wish)
+        with progress(len(points), "kills", sys.stderr) as shown:
+            outcome = trial.run(points, shown.update)
+    missed = len(points) - len(outcome.tried)
+    note = (
+        f"{len(outcome.tried)} killed, {outcome.starts} starts; served again after"
+        f" {outcome.slowest_recovery:.0f} s at most; "
+        + ", ".join(f"{state} {number}" for state, number in sorted(trial.seen.items()))
+    )
+    return outcome, [Bound("kills not tried", missed, 0, "", note), *_none_of(DOCUMENTS, outcome)]
+
+
 def _clock(folder: Path, options: dict[str, Any]) -> tuple[Outcome, list[Bound]]:
     with server_in(folder, options) as server:
         outcome = clock.try_clock(server, options["seed"], options["patience"])
@@ -160,7 +183,7 @@ def _disk(folder: Path, options: dict[str, Any]) -> tuple[Outcome, list[Bound]]:
     return outcome, _none_of("disk", outcome)
 
 
-MAKING: dict[str, Make] = {"points": _points, CLOCK: _clock, DISK: _disk}
+MAKING: dict[str, Make] = {"points": _points, DOCUMENTS: _documents, CLOCK: _clock, DISK: _disk}
 
 
 def _none_of(trial: str, outcome: Outcome) -> list[Bound]:
