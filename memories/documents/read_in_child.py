@@ -14,6 +14,7 @@ from django.conf import settings
 
 from memories.file_formats.assembly import LONGEST, FileRefused, FileText
 from memories.file_formats.child import Answer
+from memories.file_formats.detect_type import PDF_WITHIN
 
 MOST_ANSWERED = 6 * LONGEST  # bytes
 PART = 1 << 20
@@ -58,9 +59,11 @@ def read_in_child(path: Path, name: str) -> FileText:
 def command_for(path: Path, name: str, seconds: int) -> list[str]:
     words = [sys.executable, "-m", "memories.file_formats.child", str(seconds), name or "file"]
     with path.open("rb") as file:
-        head = file.read(8)
+        head = file.read(PDF_WITHIN)
     # Engines for pictures bring models of their own.
-    may_be_pictures = head.startswith((b"%PDF", b"\x89PNG", b"\xff\xd8", b"II*", b"MM", b"RIFF"))
+    may_be_pictures = b"%PDF" in head or head.startswith(
+        (b"\x89PNG", b"\xff\xd8", b"II*", b"MM", b"RIFF")
+    )
     return [*words, "--pictures"] if may_be_pictures or head[:3] in (b"GIF", b"BM") else words
 
 

@@ -86,7 +86,8 @@ class Assembly:
         """A text that is a part by itself; a blank one is counted and stands nowhere."""
         start, end = self.add(text)
         number = self._numbers[kind] = self._numbers.get(kind, 0) + 1
-        place = TextPlace(kind, number, label.strip()[:300] or f"{kind} {number}", start, end)
+        label = storable(label[:300]).strip() or f"{kind} {number}"
+        place = TextPlace(kind, number, label[:300], start, end)
         for name, value in more.items():
             setattr(place, name, value)
         if end > start:

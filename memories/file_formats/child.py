@@ -14,12 +14,12 @@ from importlib import import_module
 import msgspec
 
 from memories.file_formats.archive_files import read_archive
-from memories.file_formats.assembly import FileRefused, FileText
+from memories.file_formats.assembly import FileRefused, FileText, storable
 from memories.file_formats.detect_type import MEDIA, TYPES, kind_of
 
 NEW_NETWORK, NEW_USER = 0x40000000, 0x10000000
 MEGABYTE = 1 << 20
-# Where the file is one of pictures, an engine with models of its own reads it.
+# An engine for pictures has models of its own, and takes the rest when it is loaded.
 MEMORY, MEMORY_OF_PICTURES = 1024 * MEGABYTE, 3072 * MEGABYTE
 FILES = 128
 READERS = {
@@ -44,8 +44,8 @@ class Answer(msgspec.Struct):
 
 
 def bound(seconds: int, memory: int = MEMORY) -> None:
-    """Give up, for good, what reading a file does not need."""
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    """Give up, for good, what reading a file does not need; `memory` is what may be asked for."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, memory))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 2))
     resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
@@ -72,6 +72,9 @@ def read_file(data: bytes, name: str, *, depth: int = 0) -> FileText:
         found = reader(data)
     found.media_type = found.media_type or MEDIA[kind]
     found.type = TYPES.get(kind, found.type)
+    # What a file says of itself is as strange as what it says.
+    for name in ("title", "author", "language", "published_at"):
+        setattr(found, name, storable(getattr(found, name)))
     return found
 
 

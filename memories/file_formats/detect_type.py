@@ -38,6 +38,9 @@ INSIDE = {
     "ppt/presentation.xml": "pptx",
     "META-INF/container.xml": "epub",
 }
+# A PDF may begin behind what a printer or a server put before it.
+_PDF_HEAD, _PDF_END = re.compile(rb"%PDF|%!PS-Adobe-[\d.]+ PDF"), b"\nstartxref"
+PDF_WITHIN = 1024  # bytes: of its head, and of its end
 # Headings with a blank line below them: a comment of a script has none.
 _HEADINGS = re.compile(rb"^#{1,6} [^\n]{1,300}\n\s*\n", re.MULTILINE)
 TYPES = {"pdf": "pdf", "image": "image", "html": "webpage"}
@@ -71,6 +74,9 @@ def kind_of(data: bytes, name: str) -> str:
         return "image"
     if data[257:262] == b"ustar":
         return "tar"
+    has_head = _PDF_HEAD.search(data, 0, PDF_WITHIN)
+    if has_head and (suffix == "pdf" or _PDF_END in data[-PDF_WITHIN:]):
+        return "pdf"
     if _is_binary(data):
         return _of_magic(data, name)
     if suffix in SOURCE:

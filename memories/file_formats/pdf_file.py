@@ -30,11 +30,16 @@ def read_pdf(data: bytes) -> FileText:
                 warnings.append({"code": "damaged", "part": f"page {number + 1}"})
             elif not text.strip():
                 empty.append(number)
+        if len(warnings) == pages:
+            raise FileRefused("damaged", "No page of this PDF can be read.")
         sure = _read_scans(file, empty, texts, warnings) if empty else {}
         for number, text in enumerate(texts):
             label = f"page {number + 1}"
             made.add_part("page", label, text or "", confidence=sure.get(number))
-        told = file.get_metadata_dict(skip_empty=True)
+        try:
+            told = file.get_metadata_dict(skip_empty=True)
+        except UnicodeDecodeError:  # the file calls itself what is no text
+            told = {}
         names = {"title": told.get("Title", ""), "author": told.get("Author", "")}
         return made.done(type="pdf", extractor="pypdfium2", pages=pages, warnings=warnings, **names)
 

@@ -2,6 +2,7 @@
 
 import io
 import os
+import resource
 import shutil
 import subprocess
 from importlib.util import find_spec
@@ -25,6 +26,9 @@ class Reader:
 
     def __init__(self) -> None:
         self._engine: Any = None
+        # Its models need more than a file may before anybody looks at its pictures.
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
         if find_spec("rapidocr") is not None:
             from rapidocr import RapidOCR
 
