@@ -168,14 +168,16 @@ def has_pip(python: Path) -> bool:
 
 
 def test_command(words: "list[str]") -> "list[str]":
-    """pytest in one process per core, a file in one process; a later -n wins. The whole suite must
-    reach a share of all branches (fail_under in pyproject.toml); a part of it is not measured."""
+    """pytest in one process per core, a file in one process, in the order of tests/conftest.py; a
+    later -n wins. The whole suite must reach a share of all branches (fail_under in
+    pyproject.toml); a part of it is not measured."""
     able = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("-n")
     is_whole = set(parser.parse_known_args(words)[1]) <= {"-v", "-vv", "-q"}
     coverage = ["--cov", "--cov-report="] if is_whole else []
-    return [sys.executable, "-m", "pytest", "-n", str(able), "--dist=loadfile", *coverage, *words]
+    spread = ["-n", str(able), "--dist=loadfile", "--no-loadscope-reorder"]
+    return [sys.executable, "-m", "pytest", *spread, *coverage, *words]
 
 
 def before_up(words: "list[str]") -> None:

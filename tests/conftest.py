@@ -2,6 +2,7 @@
 Mallory has a workspace of her own and must see nothing."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -14,7 +15,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from memories import breakers
 from memoryproject.postgres import visible
-from tests import template_database
+from tests import empty_tables, template_database
 from tests.api_operations import Furnished, furnish
 from tests.ordinary_role import ordinary_role
 from tests.people import Person, backend_of, bound_to_agent
@@ -28,6 +29,7 @@ def django_db_modify_db_settings(
     """pytest-django's own: here test databases are copies of one that is migrated already."""
     with django_db_blocker.unblock():
         connection.settings_dict["TEST"]["TEMPLATE"] = template_database.ready()
+    empty_tables.begin()
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -125,6 +127,32 @@ def still_clock(monkeypatch: pytest.MonkeyPatch) -> datetime:
     now = timezone.now()
     monkeypatch.setattr(timezone, "now", lambda: now)
     return now
+
+
+# Processes that share the tests take these first: none is left alone with one at the end.
+LONGEST = (
+    "test_trials.py", "test_api_bad_input.py", "test_pages.py", "test_clients.py", "test_up.py",
+    "test_survival.py", "test_front.py", "test_guides.py", "test_upgrades.py", "test_statements.py",
+    "test_benchmark.py", "test_pooler.py", "test_replica.py", "test_front_crowd.py",
+    "test_frozen_database.py", "test_mcp_live.py", "test_python_client.py", "test_health_live.py",
+    "test_quick_sessions.py", "test_workspace_removal.py", "test_review.py", "test_desk.py",
+)  # fmt: skip
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The longest files, then those with most tests; within a file as they stand. In processes of
+    pytest-xdist only (with --no-loadscope-reorder)."""
+    if not hasattr(config, "workerinput"):
+        return
+    counts = Counter(item.path for item in items)
+
+    def place(item: pytest.Item) -> tuple[int, int, str]:
+        name = item.path.name
+        rank = LONGEST.index(name) if name in LONGEST else len(LONGEST)
+        return rank, -counts[item.path], str(item.path)
+
+    items.sort(key=place)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -17,6 +17,7 @@ from coverage import Coverage
 
 from memoryproject.embedded_postgres import DATABASE, OWNER_ROLE, Home, is_alive
 from memoryproject.postgres_guard import command_line
+from tests import migrated_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 300.0  # seconds; the machine may be busy
@@ -49,12 +50,21 @@ def measured() -> dict[str, str]:
 
 
 class Server:
-    """One `up` over a folder; its children are found by the variable that names the folder."""
+    """One `up` over a folder; its children are found by the variable that names the folder.
+    `empty`: the first start makes its tables itself, which takes most of its time."""
 
     def __init__(
-        self, folder: Path, port: int = 0, env: Mapping[str, str] | None = None, more: str = ""
+        self,
+        folder: Path,
+        port: int = 0,
+        env: Mapping[str, str] | None = None,
+        more: str = "",
+        *,
+        empty: bool = False,
     ) -> None:
         self.folder, self.file = folder, folder / "info.json"
+        if not (empty or (folder / "data").exists() or "DATABASE_URL" in (env or {})):
+            migrated_folder.copy_to(folder / "data")
         self.home = Home.below(folder / "data")
         words = ["--port", str(port), "--data", str(folder / "data"), "--info", str(self.file)]
         words += ["--web", "1", "--workers", "1", *more.split()]

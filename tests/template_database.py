@@ -15,7 +15,7 @@ LOCK = 7_310_415  # any number that no other lock of the server's has
 
 
 def name() -> str:
-    return PREFIX + _digest()
+    return PREFIX + digest()
 
 
 def ready() -> str:
@@ -37,7 +37,7 @@ def ready() -> str:
     return made
 
 
-def _digest() -> str:
+def digest() -> str:
     digest = hashlib.sha256()
     for app in apps.get_app_configs():
         folder = Path(app.path) / "migrations"

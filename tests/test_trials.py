@@ -25,6 +25,7 @@ from bench.pressure.victim import LIVE, Victim
 from bench.processes import POSTGRES, WEB, WORKER
 from bench.server import TrialServer
 from bench.spare_folder import MARK, NotSpare, spare_folder
+from tests import migrated_folder
 
 pytestmark = pytest.mark.xdist_group("trials")
 NEVER = "00000000-0000-0000-0000-000000000000"
@@ -34,6 +35,7 @@ NEVER = "00000000-0000-0000-0000-000000000000"
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TrialServer]:
     folder = tmp_path_factory.mktemp("trials")
     made = TrialServer(folder, environment_of(folder / "files"), web=2, workers=1)
+    migrated_folder.copy_to(made.data)
     try:
         made.start()
         yield made

@@ -74,7 +74,7 @@ def begin() -> Iterator[Callable[[Path], Server]]:
 
 @pytest.fixture(scope="module")
 def running(folder: Path) -> Iterator[Server]:
-    server = Server(folder, env=measured())
+    server = Server(folder, env=measured(), empty=True)
     try:
         yield server.wait_until_ready()
     finally:
