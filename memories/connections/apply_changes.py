@@ -1,8 +1,8 @@
 """What a source says that it has, written down: documents that are due, in the transaction that
 keeps the cursor."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils import timezone
@@ -10,7 +10,8 @@ from django.utils import timezone
 from memories import outbox
 from memories.connectors.connector_registry import CONNECTORS
 from memories.connectors.contract import SourceItem
-from memories.documents.document_store import clean_name, put_in_spaces, queued
+from memories.documents.document_store import allowed_in, clean_name, put_in_spaces, queued
+from memories.documents.hidden_words import name_without_secrets, without_secrets
 from memories.models import Connection, ConnectionItem, Document
 from memories.models.source_connection import digest_of
 
@@ -43,7 +44,8 @@ def origin_of(connection: Connection, external_id: str) -> str:
 
 def write(connection: Connection, items: Sequence[SourceItem]) -> Applied:
     """In the caller's transaction, which has the connection's row locked."""
-    digests = {digest_of(each.id): each for each in items}
+    allowed = allowed_in(connection.workspace_id)
+    digests = {digest_of(each.id): _screened(each, allowed) for each in items}
     rows = ConnectionItem.objects.filter(connection=connection, digest__in=digests)
     known = {row.digest: row for row in rows.select_related("document")}
     present = {d: each for d, each in digests.items() if not each.is_deleted}
@@ -56,6 +58,12 @@ def write(connection: Connection, items: Sequence[SourceItem]) -> Applied:
         _queue_again(row, digests[row.digest])
     same = len(present) - len(new) - len(changed)
     return Applied(len(new) - len(again), len(changed) + len(again), same)
+
+
+def _screened(item: SourceItem, allowed: Collection[str]) -> SourceItem:
+    """With what of its names may be served."""
+    name = name_without_secrets(clean_name(item.filename), allowed)
+    return replace(item, title=without_secrets(item.title, allowed), filename=name)
 
 
 def _take_up(connection: Connection, new: Sequence[SourceItem]) -> set[str]:

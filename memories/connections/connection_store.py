@@ -16,6 +16,8 @@ from memories import outbox
 from memories.connectors.connector_registry import CONNECTORS
 from memories.connectors.contract import Connector
 from memories.declared import checked
+from memories.documents.document_store import allowed_in
+from memories.documents.hidden_words import without_secrets
 from memories.documents.open_connection import seal
 from memories.documents.search_documents import Tag
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
@@ -80,7 +82,8 @@ def create(scope: Scope, new: NewConnection) -> Connection:
         raise Forbidden(error.message, FIELDS[error.field]) from None
     connection = Connection(
         workspace_id=scope.workspace_id, provider=new.provider, options=options,
-        name=new.name or kind.label, subject=subject, agent=agent,
+        name=without_secrets(new.name, allowed_in(scope.workspace_id)) or kind.label,
+        subject=subject, agent=agent,
         visibility=new.visibility or (Visibility.PRIVATE if subject else Visibility.TEAM),
         container_tags=list(new.container_tags), extract=new.extract, minutes=new.minutes,
         requested_by=scope.actor,
@@ -130,6 +133,8 @@ def change(scope: Scope, connection_id: uuid.UUID, changes: Mapping[str, Any]) -
     kind = CONNECTORS[connection.provider]
     values = {name: changes[name] for name in CHANGED if name in changes}
     before = _shown(connection)
+    if "name" in values:
+        values["name"] = without_secrets(values["name"], allowed_in(scope.workspace_id))
     if "container_tags" in values:
         values["container_tags"] = list(values["container_tags"])
     if "options" in changes:

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
@@ -15,6 +15,7 @@ from django.utils import timezone
 from memories import outbox
 from memories.documents import blobs
 from memories.documents.blobs import KeptFile
+from memories.documents.hidden_words import name_without_secrets, without_secrets
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
 from memories.index import entries, statements, workspace_index
 from memories.models import (
@@ -88,11 +89,29 @@ def receive(scope: Scope, new: NewDocument) -> Received:
 
 
 def _known_or_new(scope: Scope, new: NewDocument, file: KeptFile | None) -> Received:
+    new = _screened(scope, new)
     try:
         return _receive(scope, new, file)
     except IntegrityError:
         # Another request brought the same customId in between: now it is known.
         return _receive(scope, new, file)
+
+
+def allowed_in(workspace_id: uuid.UUID) -> Collection[str]:
+    """Labels of guard that the workspace lets through."""
+    own: Collection[str] = workspace_index.index_of(workspace_id).guard.get("allowed", ())
+    return own
+
+
+def _screened(scope: Scope, new: NewDocument) -> NewDocument:
+    """Without what nobody is to read in its names and metadata."""
+    allowed = allowed_in(scope.workspace_id)
+    return replace(
+        new,
+        title=without_secrets(new.title, allowed),
+        filename=name_without_secrets(clean_name(new.filename), allowed),
+        metadata=without_secrets(dict(new.metadata), allowed),
+    )
 
 
 @transaction.atomic(durable=True)
@@ -115,8 +134,8 @@ def _receive(scope: Scope, new: NewDocument, file: KeptFile | None) -> Received:
         workspace_id=scope.workspace_id, subject=subject, agent=agent,
         visibility=new.visibility or (Visibility.PRIVATE if subject else Visibility.TEAM),
         custom_id=new.custom_id or None, type=new.type or Document.Type.TEXT, source=new.source,
-        url=new.url, filename=clean_name(new.filename), given_title=new.title,
-        title=new.title or clean_name(new.filename) or new.url[:500], metadata=dict(new.metadata),
+        url=new.url, filename=new.filename, given_title=new.title,
+        title=new.title or new.filename or new.url[:500], metadata=dict(new.metadata),
         published_at=new.published_at, extract=new.extract, requested_by=scope.actor,
         blob=file.row() if file else None,
     )  # fmt: skip
@@ -130,6 +149,7 @@ def _receive(scope: Scope, new: NewDocument, file: KeptFile | None) -> Received:
 def revise(scope: Scope, document_id: uuid.UUID, new: NewDocument) -> Received:
     """New words of a document by its id, as `receive` takes them by its customId. Raises Invalid,
     NotFound."""
+    new = _screened(scope, new)
     with blobs.kept(scope.workspace_id, new.parts or ()) as file:
         if not file.size:
             raise Invalid("content", "There is nothing in it.", "blank")
@@ -252,7 +272,12 @@ def reprocess(scope: Scope, document_id: uuid.UUID) -> Document:
 def change(scope: Scope, document_id: uuid.UUID, changes: Mapping[str, Any]) -> Document:
     """Other title, metadata, containerTags or visibility; what is not named stays."""
     document = document_of(scope, document_id)
-    values = {name: changes[name] for name in ("metadata", "visibility") if name in changes}
+    allowed = allowed_in(scope.workspace_id)
+    said = {name: changes[name] for name in ("title", "metadata") if name in changes}
+    changes = {**changes, **{name: without_secrets(value, allowed) for name, value in said.items()}}
+    values: dict[str, Any] = {
+        name: changes[name] for name in ("metadata", "visibility") if name in changes
+    }
     if "title" in changes:
         values |= {"title": changes["title"], "given_title": changes["title"]}
     if values:

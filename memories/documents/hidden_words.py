@@ -1,8 +1,9 @@
 """What of a file nobody is to read: secrets, and orders to whoever reads it. Blocks stand for them
 before the text is cut, so that no reader of it has to know."""
 
+import json
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,9 @@ from workspaces.scope import Scope
 
 SHORTEST = 4  # characters; what is shorter stands in a title by chance
 MOST_WARNINGS = 50
+OF_SECRETS = "secret_masked"
+LONGEST_ENDING = 8
+JSON_SIGNS = ' "{}[],:'
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,7 @@ class HiddenWords:
     text: FileText
     original: str
     places: list[guard.Finding]
+    in_names: int = 0  # how much in its title, author and parts that its text does not say
 
     def masks_of(self, revision: Revision) -> list[MaskedSpan]:
         """Unsaved."""
@@ -44,6 +49,8 @@ class HiddenWords:
         for each in self.places:
             label = next((p.label for p in parts if p.start <= each.start < p.end), "the text")
             counts[f"{each.kind}_masked", label] += 1
+        if self.in_names:
+            counts[OF_SECRETS, "names"] = self.in_names
         return [
             {"code": code, "part": label, "count": count}
             for (code, label), count in counts.most_common(MOST_WARNINGS)
@@ -53,10 +60,13 @@ class HiddenWords:
 def hide_words(read: FileText, allowed: Collection[str] = ()) -> HiddenWords:
     """`allowed` are labels of guard that the workspace lets through."""
     places = guard.findings(read.text, guard.OTHER, allowed)
-    if not places:
-        return HiddenWords(read, read.text, [])
+    beside = "\n".join((read.title, read.author, *(part.label for part in read.parts)))
     words = {read.text[each.start : each.end].strip() for each in places}
+    in_names = {each for each in _words_in(beside, allowed) if not any(each in w for w in words)}
+    words |= in_names
     repeated = sorted((each for each in words if len(each) >= SHORTEST), key=len, reverse=True)
+    if not repeated and not places:
+        return HiddenWords(read, read.text, [])
     kept = replace(
         read,
         text=masked(read.text, [(each.start, each.end) for each in places]),
@@ -64,10 +74,44 @@ def hide_words(read: FileText, allowed: Collection[str] = ()) -> HiddenWords:
         title=without_words(read.title, repeated),
         author=without_words(read.author, repeated),
     )
-    return HiddenWords(kept, read.text, places)
+    return HiddenWords(kept, read.text, places, len(in_names))
+
+
+def without_secrets(value: Any, allowed: Collection[str] = ()) -> Any:
+    """What is said of a document, a text or metadata, as it may be served; nobody unmasks it."""
+    words = set().union(*(_words_in(text, allowed) for text in _texts_in(value)))
+    if not isinstance(value, str):  # a key may tell what its value is
+        written = _words_in(json.dumps(value, ensure_ascii=False), allowed)
+        words |= {word for each in written if (word := each.strip(JSON_SIGNS))}
+    return without_words(value, sorted(words, key=len, reverse=True))
+
+
+def name_without_secrets(name: str, allowed: Collection[str] = ()) -> str:
+    """Of a file, whose ending tells what it is."""
+    stem, dot, ending = name.rpartition(".")
+    if not stem or not ending.isalnum() or len(ending) > LONGEST_ENDING:
+        return str(without_secrets(name, allowed))
+    return f"{without_secrets(stem, allowed)}{dot}{ending}"
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in(each)
+
+
+def _words_in(text: str, allowed: Collection[str]) -> set[str]:
+    """What of a short text nobody is to read, line by line."""
+    found = (text[f.start : f.end] for f in guard.findings(text, guard.OTHER, allowed))
+    return {line for each in found for line in each.split("\n") if line.strip()}
 
 
 def has_masks(document: Document) -> bool:
+    """Whether its file says more than is served of it."""
+    if any(each.get("code") == OF_SECRETS for each in document.warnings):
+        return True
     return MaskedSpan.objects.filter(revision__document=document).exists()
 
 

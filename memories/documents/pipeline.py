@@ -19,7 +19,7 @@ from memories import leases, metrics, outbox
 from memories.documents import blobs
 from memories.documents.cut import ChunkPlace, ChunkSizes, cut
 from memories.documents.fetch_document import NotNow, fetch_document, is_elsewhere
-from memories.documents.hidden_words import HiddenWords, hide_words
+from memories.documents.hidden_words import HiddenWords, hide_words, name_without_secrets
 from memories.documents.ingested_texts import read_message
 from memories.documents.read_in_child import read_in_child
 from memories.documents.summarize_text import summary_of
@@ -27,7 +27,7 @@ from memories.file_formats.assembly import FileRefused, FileText
 from memories.index import due as due_vectors
 from memories.index import entries, rebuild, statements, workspace_index
 from memories.leases import TakenOver
-from memories.masked_text import masked
+from memories.masked_text import is_masked, masked
 from memories.models import (
     Chunk,
     Document,
@@ -152,7 +152,12 @@ class DocumentRun:
             self.write(space, hidden, digest, places, summary)
             advance()
         self.embed(space, advance)
-        found.warnings += hidden.warnings
+        found.warnings = [*hidden.warnings, *found.warnings]
+        found.warnings += [
+            {"code": "words_masked", "part": name}
+            for name in ("title", "filename", "metadata")
+            if is_masked(str(getattr(row, name)))
+        ]
         self.finish(found)
 
     def fetch(self) -> bool:
@@ -168,7 +173,9 @@ class DocumentRun:
             return False
         if not found.data.strip():
             raise FileRefused("no_text", "There is nothing in it.")
-        values: dict[str, Any] = {"filename": found.filename[:255] or row.filename}
+        allowed = (row.workspace.settings.get("guard") or {}).get("allowed", ())
+        name = name_without_secrets(found.filename[:255], allowed)
+        values: dict[str, Any] = {"filename": name or row.filename}
         with (
             blobs.kept(row.workspace_id, [found.data]) as file,
             transaction.atomic(durable=True),
