@@ -117,6 +117,15 @@ def test_many_who_bring_and_remove_the_same_file_leave_no_row_without_it(alice: 
     assert Blob.objects.exists() == is_there(alice)
 
 
+def test_a_file_whose_words_were_replaced_before_they_were_read_is_swept(alice: Person) -> None:
+    for words in (WORDS, b"Other words, sent at once."):
+        document_store.receive(alice.scope, NewDocument(parts=[words], custom_id="note"))
+    path = blobs.path_of(alice.workspace.pk, DIGEST)
+    assert path.is_file()
+    assert blobs.sweep() == 1
+    assert (path.exists(), OURS.exists(), Blob.objects.count()) == (False, False, 1)
+
+
 def test_a_sweep_passes_over_what_is_no_workspace(
     alice: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:

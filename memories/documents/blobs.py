@@ -21,6 +21,7 @@ from django.conf import settings
 from django.db import transaction
 
 from memories.models import Blob
+from memoryproject import crossings
 from memoryproject.postgres import visible
 
 PART = 1 << 20
@@ -141,9 +142,16 @@ def drop_workspace(workspace_id: uuid.UUID) -> None:
 
 
 def sweep() -> int:
-    """Remove files without a row that are older than an hour; how many. What is no folder of a
-    workspace is left alone."""
+    """Remove files whose rows nothing names (a document had other words before these were read),
+    and those without a row that are older than an hour; how many. What is no folder of a workspace
+    is left alone."""
+    with crossings.everywhere():
+        rows = Blob.objects.filter(documents=None, revisions=None)
+        unnamed = list(rows.values_list("workspace_id", "digest")[:LOOKED_UP])
     gone, root = 0, Path(settings.BLOB_DIR)
+    for workspace_id, digest in unnamed:
+        with visible.only(workspace_id), transaction.atomic():
+            gone += drop_unused(workspace_id, [digest])
     for folder in root.iterdir() if root.is_dir() else ():
         try:
             workspace_id = uuid.UUID(folder.name)
