@@ -1,13 +1,21 @@
 """What people read in pages is marked for translation, so that a language is a catalogue more."""
 
+import ast
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from tests import marked_python
+
 ROOT = Path(__file__).parent.parent
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
+MODULES = sorted(
+    path
+    for folder in ("memories/admin", "workspaces/admin", "workspaces/adminbase")
+    for path in (ROOT / folder).glob("*.py")
+)
 MARKED = re.compile(r"{% (blocktrans(?:late)?)\b.*?{% end\1 %}", re.DOTALL)
 UNSEEN = re.compile(
     r"{% comment.*?{% endcomment %}|{#.*?#}|<!--.*?-->|{% block bodyclass %}.*?{% endblock %}",
@@ -77,3 +85,29 @@ def test_every_word_of_a_template_is_marked(path: Path) -> None:
 )
 def test_what_counts_as_marked(template: str, words: list[str]) -> None:
     assert unmarked(template) == words
+
+
+def unmarked_python(text: str) -> list[str]:
+    return [ast.unparse(each) for each in marked_python.unmarked(ast.parse(text))]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_label_message_and_title_of_a_page_is_marked(path: Path) -> None:
+    assert unmarked_python(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('Verb("pin", "Pin it", "keep", question="Sure?")', ["'Sure?'", "'Pin it'"]),
+        ('Verb("pin", _("Pin it"), "keep")', []),
+        ('forms.CharField(label="A name", help_text=f"Of {row}")', ["'A name'", "f'Of {row}'"]),
+        ('@display(description="state", label={"done": "success"})\ndef x(): ...', ["'state'"]),
+        ('messages.error(request, gettext("No %(row)s") % {"row": row})', []),
+        ('class A:\n    states = {"a": "All of it"}', ["'All of it'"]),
+        ('def do_pin(): return "Pinned." if row else gettext("Not pinned.")', ["'Pinned.'"]),
+        ('{"title": "A page", "rows": "rows"}', ["'A page'"]),
+    ],
+)
+def test_what_counts_as_marked_in_python(line: str, words: list[str]) -> None:
+    assert sorted(unmarked_python(line)) == sorted(words)

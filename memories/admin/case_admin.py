@@ -41,22 +41,28 @@ class ApproveCaseForm(forms.Form):
     content = forms.CharField(
         required=False,
         max_length=100_000,
-        label="The newest memory",
-        help_text="Change the words to edit it on the way.",
+        label=gettext_lazy("The newest memory"),
+        help_text=gettext_lazy("Change the words to edit it on the way."),
         widget=UnfoldAdminTextareaWidget,
     )
 
 
 # What the same buttons are called where somebody asked something of the memory.
 ORDER_VERBS = {
-    "approve": Verb("approve", "Do it", "check", "primary", "What the message asks for is done."),
-    "reject": Verb("reject", "Leave it", "close", "danger"),
+    "approve": Verb(
+        "approve",
+        gettext_lazy("Do it"),
+        "check",
+        "primary",
+        gettext_lazy("What the message asks for is done."),
+    ),
+    "reject": Verb("reject", gettext_lazy("Leave it"), "close", "danger"),
 }
 
 
 class SnoozeForm(forms.Form):
     days = forms.TypedChoiceField(
-        choices=REST, coerce=int, label="Until", widget=UnfoldAdminSelectWidget
+        choices=REST, coerce=int, label=gettext_lazy("Until"), widget=UnfoldAdminSelectWidget
     )
 
     def until(self) -> datetime:
@@ -68,7 +74,9 @@ class SnoozeForm(forms.Form):
 class AssignForm(forms.Form):
     """`members`: of the workspace of the row, by the ids of their memberships."""
 
-    assignee = forms.ChoiceField(required=False, label="To", widget=UnfoldAdminSelectWidget)
+    assignee = forms.ChoiceField(
+        required=False, label=gettext_lazy("To"), widget=UnfoldAdminSelectWidget
+    )
 
     def __init__(self, *args: Any, workspace_id: uuid.UUID, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -88,14 +96,14 @@ class AssignForm(forms.Form):
         return f"Given to {self.people[chosen]}." if chosen else "It is nobody's now."
 
 
-SNOOZE = Verb("snooze", "Put off", "snooze", form=SnoozeForm)
-WAKE = Verb("wake", "Wake up", "alarm")
-ASSIGN = Verb("assign", "Give to", "person_add", form=AssignForm)
+SNOOZE = Verb("snooze", gettext_lazy("Put off"), "snooze", form=SnoozeForm)
+WAKE = Verb("wake", gettext_lazy("Wake up"), "alarm")
+ASSIGN = Verb("assign", gettext_lazy("Give to"), "person_add", form=AssignForm)
 # What becomes of failures; the last two take back what "leave" and "snooze" did.
 OF_FAILURES = (
-    Verb("retry", "Try again", "refresh", "primary"),
-    Verb("leave", "Leave it", "close"),
-    Verb("take-up", "Undo", "undo"),
+    Verb("retry", gettext_lazy("Try again"), "refresh", "primary"),
+    Verb("leave", gettext_lazy("Leave it"), "close"),
+    Verb("take-up", gettext_lazy("Undo"), "undo"),
     WAKE,
 )
 
@@ -112,7 +120,7 @@ class CaseActPage(DecidePage):
         rows = self.access.limit(failed(kind), "workspace", self.verb.capability)
         row = rows.filter(pk=row_id).first() if row_id else None
         if row is None:
-            return DecisionResult(asked, False, "It is well by now, or gone.", "gone")
+            return DecisionResult(asked, False, gettext("It is well by now, or gone."), "gone")
         scope = self.access.scope(row.workspace_id)
         try:
             return self.act_on_failure(asked, kind, row, scope)
@@ -124,28 +132,28 @@ class CaseActPage(DecidePage):
         match self.verb.name:
             case "retry" if kind == "session":
                 ingest.retry(scope, row)
-                return done("Due again: the worker takes it up at once.", "decided", "")
+                return done(gettext("Due again: the worker takes it up at once."), "decided", "")
             case "retry" if kind == "document":
                 document_store.retry(scope, row.pk)
-                return done("Due again: the worker takes it up at once.", "decided", "")
+                return done(gettext("Due again: the worker takes it up at once."), "decided", "")
             case "leave" | "reject":
                 cases.leave_failure(scope, row.pk)
-                return done("Left as it is, until it fails anew.", "decided", "take-up")
+                return done(gettext("Left as it is, until it fails anew."), "decided", "take-up")
             case "take-up":
                 cases.leave_failure(scope, row.pk, is_left=False)
-                return done("Taken back: it waits again.", "pending")
+                return done(gettext("Taken back: it waits again."), "pending")
             case "snooze":
                 rest = checked(SnoozeForm(data)).until()
                 cases.snooze_failure(scope, row.pk, rest)
                 return done(rest_words(rest), "snoozed", "wake")
             case "wake":
                 cases.snooze_failure(scope, row.pk, None)
-                return done("It waits again.", "pending")
+                return done(gettext("It waits again."), "pending")
             case "assign":
                 form = checked(AssignForm(data, workspace_id=row.workspace_id))
                 cases.assign_failure(scope, row.pk, form.member)
                 return done(form.sentence, "pending", "assign")
-        return DecisionResult(asked, False, "That is not for a failure.", "pending")
+        return DecisionResult(asked, False, gettext("That is not for a failure."), "pending")
 
     def decide(self, asked: str) -> DecisionResult:
         kind, _, named = asked.partition(":")
@@ -155,7 +163,7 @@ class CaseActPage(DecidePage):
         row_id, rows = as_uuid(asked), admin.get_queryset(request)
         row = rows.filter(pk=row_id).first() if row_id else None
         if row is None or not admin.may(request, verb.capability, row):
-            return DecisionResult(asked, False, "There is no such case.", "gone")
+            return DecisionResult(asked, False, gettext("There is no such case."), "gone")
         if not admin.offers(row, verb):
             return DecisionResult(asked, False, decided_words(row), state_words(row))
         try:
@@ -210,41 +218,58 @@ class CaseAdmin(MemoryRowAdmin):
         ("subject", PickFilter),
     )
     search_fields = ("attribute",)
-    search_help_text = "An attribute, or an id"
+    search_help_text = gettext_lazy("An attribute, or an id")
     page_template = "admin/memories/case_page.html"
     verbs = (
         Verb(
-            "approve", "Approve", "check", "primary",
-            "The newest memory replaces all others.", ApproveCaseForm, bulk=True,
+            "approve",
+            gettext_lazy("Approve"),
+            "check",
+            "primary",
+            gettext_lazy("The newest memory replaces all others."),
+            ApproveCaseForm,
+            bulk=True,
         ),
-        Verb("keep-both", "Keep all", "call_split", bulk=True),
+        Verb("keep-both", gettext_lazy("Keep all"), "call_split", bulk=True),
         Verb(
-            "reject", "Reject", "close", "danger",
-            "What waits is forgotten and not learned again; the others stay.", bulk=True,
+            "reject",
+            gettext_lazy("Reject"),
+            "close",
+            "danger",
+            gettext_lazy("What waits is forgotten and not learned again; the others stay."),
+            bulk=True,
         ),
-        Verb("decide", "Decide as chosen", "rule"),
-        SNOOZE, WAKE, ASSIGN,
-        Verb("undo", "Undo", "undo", question="Everything is as it was, and waits again."),
-    )  # fmt: skip
+        Verb("decide", gettext_lazy("Decide as chosen"), "rule"),
+        SNOOZE,
+        WAKE,
+        ASSIGN,
+        Verb(
+            "undo",
+            gettext_lazy("Undo"),
+            "undo",
+            question=gettext_lazy("Everything is as it was, and waits again."),
+        ),
+    )
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return with_statements(super().get_queryset(request))
 
-    @display(description="about")
+    @display(description=gettext_lazy("about"))
     def text(self, case: Case) -> str:
         return f"{case.subject or 'nobody'}: {attribute_words(case.attribute)}"
 
-    @display(description="kind")
+    @display(description=gettext_lazy("kind"))
     def kind_label(self, case: Case) -> str:
         return str(KindFilter.states[case.kind])
 
     @display(
-        description="state", label={"open": "warning", "decided": "success", "snoozed": "info"}
+        description=gettext_lazy("state"),
+        label={"open": "warning", "decided": "success", "snoozed": "info"},
     )
     def state_label(self, case: Case) -> str:
         return case.state
 
-    @display(description="risk")
+    @display(description=gettext_lazy("risk"))
     def risk_label(self, case: Case) -> str:
         return f"{case.risk_now:.2f}"
 
@@ -282,7 +307,11 @@ class CaseAdmin(MemoryRowAdmin):
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         card = card_of(row)
         may_decide = not row.is_decided and self.may(request, Capability.CURATE, row)
-        return {"title": f"{card.about}: a case", "card": card, "may_decide": may_decide}
+        return {
+            "title": gettext("%(about)s: a case") % {"about": card.about},
+            "card": card,
+            "may_decide": may_decide,
+        }
 
     def _decide(self, request: HttpRequest, row: Case, verb: str, content: str = "") -> CaseCard:
         card = card_of(row)

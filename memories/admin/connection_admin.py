@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
@@ -82,12 +82,16 @@ class RemoveForm(forms.Form):
     documents = forms.ChoiceField(
         choices=[("keep", "They stay"), ("erase", "They are erased first")],
         widget=UnfoldAdminSelectWidget,
-        label="Its documents",
+        label=gettext_lazy("Its documents"),
     )
 
 
 class ConnectionStateFilter(StateFilter):
-    states = {"failed": "Failed", "paused": "Waiting for the source", "fine": "Fine"}
+    states = {
+        "failed": gettext_lazy("Failed"),
+        "paused": gettext_lazy("Waiting for the source"),
+        "fine": gettext_lazy("Fine"),
+    }
 
     def narrow(self, rows: Any, state: str) -> Any:
         if state == "failed":
@@ -100,51 +104,74 @@ class ConnectionAdmin(MemoryRowAdmin):
     read_capability = Capability.CURATE
     write_capability = Capability.ADMIN
     can_add = True
-    add_label = "Connect a source"
+    add_label = gettext_lazy("Connect a source")
     list_display = ("named", "provider", "state_label", "count", "synced", "due", "why")
     list_select_related = ("workspace",)
     list_filter = (ConnectionStateFilter,)
     page_template = "admin/memories/connection.html"
     verbs = (
-        Verb("sync", "Sync now", "sync", "primary", bulk=True),
-        Verb("test", "Test", "network_check"),
-        Verb("full", "List anew", "restart_alt",
-             question="All that the source has is listed and compared with what is here."),
-        Verb("allow", "Allow deletions", "delete_sweep",
-             question="What the source has lost is erased, however much that is."),
-        Verb("secrets", "New credentials", "key", form=forms.Form, capability=Capability.ADMIN),
-        Verb("remove", "Remove", "link_off", "danger", form=RemoveForm,
-             question="It is not asked any more.", capability=Capability.ADMIN),
-    )  # fmt: skip
+        Verb("sync", gettext_lazy("Sync now"), "sync", "primary", bulk=True),
+        Verb("test", gettext_lazy("Test"), "network_check"),
+        Verb(
+            "full",
+            gettext_lazy("List anew"),
+            "restart_alt",
+            question=gettext_lazy(
+                "All that the source has is listed and compared with what is here."
+            ),
+        ),
+        Verb(
+            "allow",
+            gettext_lazy("Allow deletions"),
+            "delete_sweep",
+            question=gettext_lazy("What the source has lost is erased, however much that is."),
+        ),
+        Verb(
+            "secrets",
+            gettext_lazy("New credentials"),
+            "key",
+            form=forms.Form,
+            capability=Capability.ADMIN,
+        ),
+        Verb(
+            "remove",
+            gettext_lazy("Remove"),
+            "link_off",
+            "danger",
+            form=RemoveForm,
+            question=gettext_lazy("It is not asked any more."),
+            capability=Capability.ADMIN,
+        ),
+    )
 
     def get_queryset(self, request: HttpRequest) -> Any:
         documents = Count("items", filter=Q(items__document__isnull=False))
         return super().get_queryset(request).annotate(document_count=documents)
 
-    @display(description="source")
+    @display(description=gettext_lazy("source"))
     def named(self, connection: Connection) -> str:
         return one_line(connection.name, 80)
 
     @display(
-        description="state", label={"failed": "danger", "paused": "warning", "fine": "success",
-                                    "new": "info"},
-    )  # fmt: skip
+        description=gettext_lazy("state"),
+        label={"failed": "danger", "paused": "warning", "fine": "success", "new": "info"},
+    )
     def state_label(self, connection: Connection) -> str:
         return state_of(connection)
 
-    @display(description="documents")
+    @display(description=gettext_lazy("documents"))
     def count(self, connection: Any) -> int:
         return connection.document_count
 
-    @display(description="synced")
+    @display(description=gettext_lazy("synced"))
     def synced(self, connection: Connection) -> Any:
         return connection.last_synced_at
 
-    @display(description="next")
+    @display(description=gettext_lazy("next"))
     def due(self, connection: Connection) -> Any:
         return connection.next_sync_at
 
-    @display(description="why")
+    @display(description=gettext_lazy("why"))
     def why(self, connection: Connection) -> str:
         text = f"{connection.error_code}: {connection.error}" if connection.error_code else ""
         return format_html('<span title="{}">{}</span>', text[:500], one_line(text, 60))
@@ -226,21 +253,31 @@ class ConnectionAdmin(MemoryRowAdmin):
             **fields_of(kind.Options, OPTION),
             **fields_of(kind.Credentials, SECRET),
             "spaces": forms.CharField(
-                required=False, widget=text, help_text="Tags of spaces, with commas between them."
+                required=False,
+                widget=text,
+                help_text=gettext("Tags of spaces, with commas between them."),
             ),
             "user": forms.CharField(
-                required=False, widget=text, label="User id",
-                help_text="Whom its documents are about; empty where nobody in particular.",
+                required=False,
+                widget=text,
+                label=gettext("User id"),
+                help_text=gettext(
+                    "Whom its documents are about; empty where nobody in particular."
+                ),
             ),
             "visibility": forms.ChoiceField(
-                choices=[("", "By default"), *Visibility.choices], required=False,
+                choices=[("", "By default"), *Visibility.choices],
+                required=False,
                 widget=UnfoldAdminSelectWidget,
             ),
             "minutes": forms.IntegerField(
-                min_value=0, max_value=10_080, initial=60, widget=UnfoldAdminIntegerFieldWidget,
-                help_text="Between two syncs; 0: only when somebody asks for it.",
+                min_value=0,
+                max_value=10_080,
+                initial=60,
+                widget=UnfoldAdminIntegerFieldWidget,
+                help_text=gettext("Between two syncs; 0: only when somebody asks for it."),
             ),
-        }  # fmt: skip
+        }
         for name in (each for each in form.fields if each.startswith(SECRET)):
             form.fields[name].required = False  # some sources are open
         if request.method == "POST" and form.is_valid():
@@ -261,7 +298,10 @@ class ConnectionAdmin(MemoryRowAdmin):
             else:
                 return redirect(self.page_of(made))
         return self.form_page(
-            request, form, title=f"Connect: {kind.label}", submit=gettext("Connect")
+            request,
+            form,
+            title=gettext("Connect: %(label)s") % {"label": kind.label},
+            submit=gettext("Connect"),
         )
 
     def empty(self, request: HttpRequest) -> Empty:

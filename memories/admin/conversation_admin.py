@@ -12,6 +12,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from memories import masks
@@ -47,20 +48,20 @@ class EpisodeAdmin(MemoryRowAdmin):
         ("conversation", PickFilter),
     )
     search_fields = ("content",)
-    search_help_text = "Words that were said, or an id"
+    search_help_text = _("Words that were said, or an id")
     page_template = "admin/memories/episode.html"
 
     def get_queryset(self, request: HttpRequest) -> Any:
         rows = super().get_queryset(request)
         return rows.select_related("workspace", "subject", "agent", "conversation")
 
-    @display(description="said")
+    @display(description=_("said"))
     def text(self, episode: Episode) -> str:
         return format_html(
             '<span class="desk-told">{}</span>', one_line(episode.content) or "(empty)"
         )
 
-    @display(description="conversation")
+    @display(description=_("conversation"))
     def conversation_line(self, episode: Episode) -> str:
         return one_line(str(episode.conversation), 30) if episode.conversation else ""
 
@@ -94,7 +95,7 @@ class EpisodeAdmin(MemoryRowAdmin):
         words = masks.reveal(self.scope(request, row), row)[:MOST_SHOWN]
         context = {
             **self.admin_site.each_context(request),
-            "title": "What was said", "opts": self.opts, "row": row, "original": row,
+            "title": gettext("What was said"), "opts": self.opts, "row": row, "original": row,
             "list_url": self.list_url(), "buttons": [], "segments": segments(words, []),
             "is_unmasked": True,
         }  # fmt: skip
@@ -119,13 +120,13 @@ class ConversationAdmin(MemoryRowAdmin):
     list_select_related = ("workspace", "subject", "agent")
     list_filter = (("subject", PickFilter), ("agent", PickFilter))
     search_fields = ("external_id",)
-    search_help_text = "Part of the thread's id (newest 20,000)"
+    search_help_text = _("Part of the thread's id (newest 20,000)")
     page_template = "admin/memories/conversation.html"
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).select_related("workspace", "subject", "agent")
 
-    @display(description="conversation")
+    @display(description=_("conversation"))
     def name(self, conversation: Conversation) -> str:
         return one_line(str(conversation), 90)
 

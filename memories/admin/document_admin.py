@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from memories.admin.memory_rows import (
@@ -71,7 +72,7 @@ MOST_MARKS, BEFORE = 500, 400  # places that facts stand on; characters before t
 
 
 class DocumentStateFilter(StateFilter):
-    states = {"failed": "Failed", "working": "Waiting or being read", "done": "Read"}
+    states = {"failed": _("Failed"), "working": _("Waiting or being read"), "done": _("Read")}
 
     def narrow(self, rows: QuerySet[Any], state: str) -> QuerySet[Any]:
         if state == "working":
@@ -85,32 +86,32 @@ class DocumentAdmin(MemoryRowAdmin):
     list_select_related = ("workspace", "subject")
     list_filter = (DocumentStateFilter, ("subject", PickFilter), DayFilter)
     search_fields = ("title",)
-    search_help_text = "Words of the title, or an id"
+    search_help_text = _("Words of the title, or an id")
     page_template = "admin/memories/document.html"
     pages = (UploadPage,)
     verbs = (
-        Verb("retry", "Retry", "refresh", "primary", bulk=True),
-        Verb("reprocess", "Read anew", "autorenew"),
+        Verb("retry", _("Retry"), "refresh", "primary", bulk=True),
+        Verb("reprocess", _("Read anew"), "autorenew"),
     )
 
-    @display(description="document")
+    @display(description=_("document"))
     def named(self, document: Document) -> str:
         return one_line(str(document), 80)
 
     @display(
-        description="state",
+        description=_("state"),
         label={"done": "success", "failed": "danger", "queued": "warning", "extracting": "info",
                "chunking": "info", "indexing": "info", "embedding": "info"},
     )  # fmt: skip
     def state_label(self, document: Document) -> str:
         return document.state
 
-    @display(description="why")
+    @display(description=_("why"))
     def why(self, document: Document) -> str:
         told = document.reason if document.error_code else ""
         return format_html('<span title="{}">{}</span>', told[:500], one_line(told, 60))
 
-    @display(description="handed in")
+    @display(description=_("handed in"))
     def created(self, document: Document) -> Any:
         return document.created_at
 

@@ -36,7 +36,10 @@ class ConfirmForm(forms.Form):
 
     def clean_name(self) -> str:
         if self.cleaned_data["name"].strip() != self.expected:
-            raise forms.ValidationError(f"This is not {self.expected}: nothing was erased.")
+            raise forms.ValidationError(
+                gettext("This is not %(expected)s: nothing was erased.")
+                % {"expected": self.expected}
+            )
         return self.expected
 
 

@@ -7,6 +7,7 @@ from django.contrib.admin.options import ModelAdmin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, TextFilter
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 from unfold.widgets import (
@@ -47,7 +48,7 @@ class RepeatsForm(forms.Form):
     agents = forms.IntegerField(
         min_value=1,
         max_value=100_000,
-        label="Agents, at least",
+        label=_("Agents, at least"),
         widget=UnfoldAdminIntegerFieldWidget,
     )
 
@@ -78,7 +79,7 @@ class RepeatsPage(AdminPage):
 class RuleFilter(DropdownFilter):
     """Rules as the newest facts have them, and the one that is asked for."""
 
-    title = "rule"
+    title = _("rule")
     parameter_name = "rule"
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
@@ -96,7 +97,7 @@ class RuleFilter(DropdownFilter):
 class EntityFilter(TextFilter):
     """Facts that name somebody or something, written as they write it."""
 
-    title = "entity"
+    title = _("entity")
     parameter_name = "entity"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -105,7 +106,7 @@ class EntityFilter(TextFilter):
 
 
 class ConfidenceFilter(DropdownFilter):
-    title = "confidence"
+    title = _("confidence")
     parameter_name = "confidence"
     least = {"0.9": 0.9, "0.8": 0.8, "0.7": 0.7, "0.5": 0.5}
 
@@ -123,19 +124,19 @@ class ConfidenceFilter(DropdownFilter):
 
 class QuoteForm(forms.Form):
     quote = forms.CharField(
-        label="The words it stands on, as a message has them",
+        label=_("The words it stands on, as a message has them"),
         max_length=10_000,
         required=False,
-        help_text="May be left empty where the fact cites words.",
+        help_text=_("May be left empty where the fact cites words."),
         widget=UnfoldAdminTextareaWidget({"rows": 3}),
     )
 
 
 class FactStateFilter(StateFilter):
     states = {
-        "believed": "Under a memory",
-        "quarantined": "In quarantine",
-        "loose": "Rejected before",
+        "believed": _("Under a memory"),
+        "quarantined": _("In quarantine"),
+        "loose": _("Rejected before"),
     }
 
     def narrow(self, rows: QuerySet[Any], state: str) -> QuerySet[Any]:
@@ -173,11 +174,13 @@ class FactAdmin(MemoryRowAdmin):
         ConfidenceFilter,
     )
     search_fields = ("statement",)
-    search_help_text = "Words of the statement (newest 20,000), or an id"
+    search_help_text = _("Words of the statement (newest 20,000), or an id")
     page_template = "admin/memories/fact.html"
     verbs = (
-        Verb("accept", "Accept", "check", "primary", "It is believed from now on.", QuoteForm),
-        Verb("dismiss", "Dismiss", "close", "danger", "It is never believed.", bulk=True),
+        Verb(
+            "accept", _("Accept"), "check", "primary", _("It is believed from now on."), QuoteForm
+        ),
+        Verb("dismiss", _("Dismiss"), "close", "danger", _("It is never believed."), bulk=True),
     )
 
     def get_queryset(self, request: HttpRequest) -> Any:
@@ -189,23 +192,23 @@ class FactAdmin(MemoryRowAdmin):
             lookup, value, request
         )
 
-    @display(description="statement")
+    @display(description=_("statement"))
     def text(self, fact: Fact) -> str:
         return text_column(fact.statement)
 
-    @display(description="rule")
+    @display(description=_("rule"))
     def rule_label(self, fact: Fact) -> str:
         return fact.rule[:40]
 
-    @display(description="confidence")
+    @display(description=_("confidence"))
     def sure(self, fact: Fact) -> str:
         return f"{fact.confidence:.2f}"
 
-    @display(description="state", label={"believed": "success", "quarantined": "warning"})
+    @display(description=_("state"), label={"believed": "success", "quarantined": "warning"})
     def state(self, fact: Fact) -> str:
         return fact_state(fact)
 
-    @display(description="read")
+    @display(description=_("read"))
     def read_at(self, fact: Fact) -> Any:
         return fact.created_at
 

@@ -5,7 +5,6 @@ from typing import Any
 from django import forms
 from django.db.models import Count, Prefetch, Q
 from django.http import HttpRequest
-from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.timesince import timesince
@@ -41,7 +40,7 @@ LABELS = {
 
 
 class WaitingFilter(StateFilter):
-    states = {"waiting": "Something waits", "failing": "Failing", "quiet": "Nothing waits"}
+    states = {"waiting": _("Something waits"), "failing": _("Failing"), "quiet": _("Nothing waits")}
 
     def narrow(self, rows: Any, state: str) -> Any:
         if state == "failing":
@@ -63,18 +62,18 @@ class FeatureSetAdmin(MemoryRowAdmin):
     list_select_related = ("workspace", "subject")
     list_filter = (WaitingFilter, ("subject", PickFilter))
     search_fields = ("key",)
-    search_help_text = "Key"
+    search_help_text = _("Key")
     page_template = "admin/memories/feature_set.html"
     verbs = (
-        Verb("fold", "Take in now", "move_to_inbox", "primary", bulk=True),
-        Verb("consolidate", "Merge what says the same", "merge", bulk=True),
+        Verb("fold", _("Take in now"), "move_to_inbox", "primary", bulk=True),
+        Verb("consolidate", _("Merge what says the same"), "merge", bulk=True),
         Verb(
-            "share", "Share as a type", "share", form=TypeForm, capability=Capability.ADMIN,
-            question="What this set says itself is then said by the type, for all sets of it.",
+            "share", _("Share as a type"), "share", form=TypeForm, capability=Capability.ADMIN,
+            question=_("What this set says itself is then said by the type, for all sets of it."),
         ),
         Verb(
-            "delete", "Delete", "delete", "danger", capability=Capability.ADMIN,
-            question="The features, their history and what was refused go for good.",
+            "delete", _("Delete"), "delete", "danger", capability=Capability.ADMIN,
+            question=_("The features, their history and what was refused go for good."),
         ),
     )  # fmt: skip
 
@@ -83,23 +82,25 @@ class FeatureSetAdmin(MemoryRowAdmin):
         rows = super().get_queryset(request).select_related("workspace", "subject", "conversation")
         return rows.annotate(number=live)
 
-    @display(description="set")
+    @display(description=_("set"))
     def key_label(self, row: FeatureSet) -> str:
         return one_line(row.key, 80)
 
-    @display(description="features")
+    @display(description=_("features"))
     def held(self, row: Any) -> int:
         return int(row.number)
 
-    @display(description="waiting")
+    @display(description=_("waiting"))
     def waits(self, row: FeatureSet) -> str:
         return str(row.waiting or "")
 
-    @display(description="oldest")
+    @display(description=_("oldest"))
     def since(self, row: FeatureSet) -> str:
         return timesince(row.waiting_since, depth=1) if row.waiting_since else ""
 
-    @display(description="state", label={"ok": "success", "failing": "danger", "at work": "info"})
+    @display(
+        description=_("state"), label={"ok": "success", "failing": "danger", "at work": "info"}
+    )
     def state(self, row: FeatureSet) -> str:
         if row.error:
             return "failing"
@@ -114,10 +115,16 @@ class FeatureSetAdmin(MemoryRowAdmin):
         done = update_now(scope, str(row.pk))
         if done is None:
             return gettext("A worker has it already.")
-        return (
-            f"{done.episodes} messages: {done.added} notes added, {done.updated} updated, "
-            f"{done.deleted} ended, {done.refused} commands refused."
-        )
+        return gettext(
+            "%(episodes)s messages: %(added)s notes added, %(updated)s updated,"
+            " %(deleted)s ended, %(refused)s commands refused."
+        ) % {
+            "episodes": done.episodes,
+            "added": done.added,
+            "updated": done.updated,
+            "deleted": done.deleted,
+            "refused": done.refused,
+        }
 
     def do_consolidate(self, request: HttpRequest, row: FeatureSet, values: dict[str, Any]) -> str:
         scope = self.scope(request, row)
@@ -125,7 +132,12 @@ class FeatureSetAdmin(MemoryRowAdmin):
             outbox.post("consolidate_set", row.pk)
             return gettext("The worker takes it up at once.")
         merged = consolidate(scope, str(row.pk))
-        return f"{merged} feature{pluralize(merged)} became part of others."
+        told = ngettext(
+            "%(number)s note became part of others.",
+            "%(number)s notes became part of others.",
+            merged,
+        )
+        return told % {"number": merged}
 
     def do_share(self, request: HttpRequest, row: FeatureSet, values: dict[str, Any]) -> str:
         workspace_settings.share_type(self.scope(request, row), str(row.pk), values["name"])
@@ -198,19 +210,19 @@ def with_words(rows: Any) -> Any:
 
 class EditForm(forms.Form):
     value = forms.CharField(
-        max_length=1000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}), label="It is"
+        max_length=1000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}), label=_("It is")
     )
 
 
 class EndForm(forms.Form):
     reason = forms.CharField(
-        required=False, max_length=500, widget=UnfoldAdminTextInputWidget, label="Why"
+        required=False, max_length=500, widget=UnfoldAdminTextInputWidget, label=_("Why")
     )
 
 
 class EndedFilter(StateFilter):
     first = "live"
-    states = {"live": "Live", "ended": "Ended"}
+    states = {"live": _("Live"), "ended": _("Ended")}
 
     def narrow(self, rows: Any, state: str) -> Any:
         return rows.filter(ended_at__isnull=state == "live")
@@ -226,23 +238,32 @@ class FeatureAdmin(MemoryRowAdmin):
         ("visibility", ChoicesDropdownFilter),
     )
     search_fields = ("content",)
-    search_help_text = "Words of the feature"
+    search_help_text = _("Words of the feature")
     page_template = "admin/memories/feature.html"
     verbs = (
-        Verb("edit", "Correct", "edit", "primary", "What it said stays in the undo.", EditForm),
-        Verb("undo", "Take back the last change", "undo", bulk=True),
-        Verb("end", "End", "block", "danger", "It is told no more; it can be taken back.", EndForm),
+        Verb(
+            "edit", _("Correct"), "edit", "primary", _("What it said stays in the undo."), EditForm
+        ),
+        Verb("undo", _("Take back the last change"), "undo", bulk=True),
+        Verb(
+            "end",
+            _("End"),
+            "block",
+            "danger",
+            _("It is told no more; it can be taken back."),
+            EndForm,
+        ),
     )
 
     def get_queryset(self, request: HttpRequest) -> Any:
         rows = super().get_queryset(request)
         return rows.select_related("workspace", "subject", "agent", "set")
 
-    @display(description="feature")
+    @display(description=_("feature"))
     def text(self, row: Feature) -> str:
         return one_line(f"{row.feature}: {row.value}", 120)
 
-    @display(description="by", label={"rule": "info", "model": "info", "manual": "success"})
+    @display(description=_("by"), label={"rule": "info", "model": "info", "manual": "success"})
     def method_label(self, row: Feature) -> str:
         return str(row.get_method_display())
 

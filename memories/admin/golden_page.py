@@ -88,7 +88,11 @@ class GoldenPage(OneWorkspacePage):
             )
         else:
             made = golden.run(scope)
-            messages.success(request, f"Asked: {made.better} better, {made.worse} worse.")
+            messages.success(
+                request,
+                gettext("Asked: %(better)s better, %(worse)s worse.")
+                % {"better": made.better, "worse": made.worse},
+            )
 
 
 def _told(run: GoldenRun) -> str:

@@ -91,7 +91,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     recent = list(sessions.select_related("subject").order_by("-id")[:NEWEST])
     days = Days(access)
     return context | {
-        "title": "Home",
+        "title": gettext("Home"),
         "needs": needs(request, access),
         "doing": doing(access, days, waiting(request).decisions),
         "charts": charts(days),
@@ -135,7 +135,9 @@ def doing(access: Access, days: "Days", open_ones: int) -> list[Tile]:
     live = indexes.aggregate(memories=Sum("live_memories"), episodes=Sum("live_episodes"))
     # Of the whole server: a provider serves all workspaces.
     since = timezone.now() - timedelta(days=1)
-    calls = stored_metrics.series("provider_calls", since, timedelta(hours=1), label="outcome")
+    calls = stored_metrics.series(
+        "provider_calls", since, timedelta(hours=1), label=gettext("outcome")
+    )
     failed = sum(point.count for point in calls.get("failed", []))
     return [
         *_memory_tiles(access, live["memories"] or 0),

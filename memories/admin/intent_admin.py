@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from memories import intents
@@ -38,8 +39,8 @@ class IntentAdmin(MemoryRowAdmin):
     page_template = "admin/memories/intent.html"
     verbs = (
         Verb(
-            "undo", "Undo", "undo", "primary",
-            "Memories are believed again, and masked words are shown again.", bulk=True,
+            "undo", _("Undo"), "undo", "primary",
+            _("Memories are believed again, and masked words are shown again."), bulk=True,
         ),
     )  # fmt: skip
 
@@ -47,22 +48,22 @@ class IntentAdmin(MemoryRowAdmin):
         rows = super().get_queryset(request)
         return rows.select_related("workspace", "subject", "agent", "episode")
 
-    @display(description="said")
+    @display(description=_("said"))
     def asked(self, intent: Intent) -> str:
         return one_line(intent.quote, 90)
 
-    @display(description="asks")
+    @display(description=_("asks"))
     def kind_label(self, intent: Intent) -> str:
         return ORDERS[intent.kind]
 
     @display(
-        description="state",
+        description=_("state"),
         label={"done": "success", "waits for a person": "warning", "taken back": "info"},
     )
     def state_label(self, intent: Intent) -> str:
         return STATES[Intent.State(intent.state)]
 
-    @display(description="memories")
+    @display(description=_("memories"))
     def named(self, intent: Intent) -> int:
         return len(intent.memory_ids)
 

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext as text
+from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from memories import long_jobs
@@ -30,8 +31,8 @@ LATELY = timedelta(seconds=20)  # what ended is told by a page that is open for 
 BACKUP_EACH = timedelta(days=2)  # a newest one that is older is told, here and by the alert
 MINUTE, HOUR = 60, 3600  # seconds
 CANCEL = Verb(
-    "cancel", "Stop", "stop_circle", "danger",
-    "It ends after what it is at just now. What is done until then stays.",
+    "cancel", _("Stop"), "stop_circle", "danger",
+    _("It ends after what it is at just now. What is done until then stays."),
     capability=Capability.ADMIN,
 )  # fmt: skip
 
@@ -159,19 +160,19 @@ class LongJobAdmin(MemoryRowAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return jobs_of(access_of(request)).order_by(*self.ordering)
 
-    @display(description="work")
+    @display(description=_("work"))
     def work(self, job: LongJob) -> str:
         return str(job)
 
     @display(
-        description="state",
+        description=_("state"),
         label={"done": "success", "running": "info", "failed": "danger", "silent": "warning",
                "ending": "warning"},
     )  # fmt: skip
     def state_label(self, job: LongJob) -> str:
         return state_text(job)
 
-    @display(description="how far")
+    @display(description=_("how far"))
     def far(self, job: LongJob) -> str:
         if not job.is_live:
             return pace(job)
@@ -182,7 +183,7 @@ class LongJobAdmin(MemoryRowAdmin):
             job.pk, str(job), format_html(' value="{}"', value) if value else "", pace(job),
         )  # fmt: skip
 
-    @display(description="what came of it")
+    @display(description=_("what came of it"))
     def outcome(self, job: LongJob) -> str:
         return text_column(job.error or counts_text(job) or "-", 60)
 

@@ -98,8 +98,8 @@ class ForgetForm(forms.Form):
     note = forms.CharField(
         required=False,
         max_length=500,
-        label="In your words",
-        help_text="Kept beside the reason, unless it is wrong.",
+        label=gettext_lazy("In your words"),
+        help_text=gettext_lazy("Kept beside the reason, unless it is wrong."),
         widget=UnfoldAdminTextInputWidget,
     )
 
@@ -112,17 +112,26 @@ class CorrectForm(forms.Form):
         choices=Category.choices, required=False, widget=UnfoldAdminSelectWidget
     )
     visibility = forms.ChoiceField(
-        choices=Visibility.choices, required=False, label="Seen by", widget=UnfoldAdminSelectWidget
+        choices=Visibility.choices,
+        required=False,
+        label=gettext_lazy("Seen by"),
+        widget=UnfoldAdminSelectWidget,
     )
-    valid_from = forms.DateField(required=False, label="True from", widget=day_input())
-    valid_until = forms.DateField(required=False, label="True until", widget=day_input())
+    valid_from = forms.DateField(
+        required=False, label=gettext_lazy("True from"), widget=day_input()
+    )
+    valid_until = forms.DateField(
+        required=False, label=gettext_lazy("True until"), widget=day_input()
+    )
     version = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
         begin, end = values.get("valid_from"), values.get("valid_until")
         if begin and end and end < begin:
-            raise forms.ValidationError({"valid_until": "It must not end before it begins."})
+            raise forms.ValidationError(
+                {"valid_until": gettext("It must not end before it begins.")}
+            )
         return values
 
 
@@ -133,9 +142,11 @@ class NewCategoryForm(forms.Form):
 class NewVisibilityForm(forms.Form):
     visibility = forms.ChoiceField(
         choices=Visibility.choices,
-        label="Seen by",
-        help_text="private: its own agent and person; team: agents of the team; global: everybody"
-        " in the workspace.",
+        label=gettext_lazy("Seen by"),
+        help_text=gettext_lazy(
+            "private: its own agent and person; team: agents of the team; global: everybody"
+            " in the workspace."
+        ),
         widget=UnfoldAdminSelectWidget,
     )
 
@@ -143,8 +154,10 @@ class NewVisibilityForm(forms.Form):
 class EndDateForm(forms.Form):
     valid_until = forms.DateField(
         required=False,
-        label="True until",
-        help_text="The first day on which it is true no more. Empty: it is true without an end.",
+        label=gettext_lazy("True until"),
+        help_text=gettext_lazy(
+            "The first day on which it is true no more. Empty: it is true without an end."
+        ),
         widget=day_input(),
     )
 
@@ -152,8 +165,10 @@ class EndDateForm(forms.Form):
 class MoveForm(forms.Form):
     user = forms.CharField(
         max_length=255,
-        label="To the person",
-        help_text="The userId of whom it is about. Its versions and facts go with it.",
+        label=gettext_lazy("To the person"),
+        help_text=gettext_lazy(
+            "The userId of whom it is about. Its versions and facts go with it."
+        ),
         widget=UnfoldAdminTextInputWidget,
     )
 
@@ -163,32 +178,58 @@ class MemoryAdmin(MemoryList):
     page_template = "admin/memories/memory.html"
     verbs = (
         Verb(
-            "correct", "Correct", "edit", "primary",
-            "New words make a new version; both stay in the chain.", CorrectForm,
+            "correct",
+            gettext_lazy("Correct"),
+            "edit",
+            "primary",
+            gettext_lazy("New words make a new version; both stay in the chain."),
+            CorrectForm,
         ),
-        Verb("pin", "Pin", "keep", question="", bulk=True),
-        Verb("unpin", "Unpin", "keep_off", bulk=True),
+        Verb("pin", gettext_lazy("Pin"), "keep", question="", bulk=True),
+        Verb("unpin", gettext_lazy("Unpin"), "keep_off", bulk=True),
         Verb(
-            "category", "Change category", form=NewCategoryForm, bulk=True,
+            "category",
+            gettext_lazy("Change category"),
+            form=NewCategoryForm,
+            bulk=True,
             bulk_form=NewCategoryForm,
         ),
         Verb(
-            "visibility", "Change who sees it", form=NewVisibilityForm, bulk=True,
+            "visibility",
+            gettext_lazy("Change who sees it"),
+            form=NewVisibilityForm,
+            bulk=True,
             bulk_form=NewVisibilityForm,
         ),
-        Verb("end-date", "Set the end date", form=EndDateForm, bulk=True, bulk_form=EndDateForm),
         Verb(
-            "move", "Move to person", "person_edit", form=MoveForm, bulk=True, bulk_form=MoveForm,
-            question="Its versions and facts are about somebody else from now on.",
+            "end-date",
+            gettext_lazy("Set the end date"),
+            form=EndDateForm,
+            bulk=True,
+            bulk_form=EndDateForm,
         ),
-        Verb("case", "Make a case", "rule"),
-        Verb("restore", "Restore", "restore_from_trash", "primary", bulk=True),
         Verb(
-            "forget", "Forget", "delete", "danger",
-            "No search finds it any more. It can be restored.", ForgetForm, bulk=True,
+            "move",
+            gettext_lazy("Move to person"),
+            "person_edit",
+            form=MoveForm,
+            bulk=True,
+            bulk_form=MoveForm,
+            question=gettext_lazy("Its versions and facts are about somebody else from now on."),
+        ),
+        Verb("case", gettext_lazy("Make a case"), "rule"),
+        Verb("restore", gettext_lazy("Restore"), "restore_from_trash", "primary", bulk=True),
+        Verb(
+            "forget",
+            gettext_lazy("Forget"),
+            "delete",
+            "danger",
+            gettext_lazy("No search finds it any more. It can be restored."),
+            ForgetForm,
+            bulk=True,
             bulk_form=ForgetForm,
         ),
-    )  # fmt: skip
+    )
 
     def offers(self, row: Any, verb: Verb) -> bool:
         is_head = row.is_live
@@ -284,13 +325,15 @@ class MemoryAdmin(MemoryList):
     def do_end_date(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         end = day_begins(values["valid_until"])
         if end and row.valid_from and end < row.valid_from:
-            raise forms.ValidationError(f"“{row}” would end before it begins.")
+            raise forms.ValidationError(
+                gettext("“%(row)s” would end before it begins.") % {"row": row}
+            )
         review.edit(self.scope(request, row), row.pk, {"valid_until": end})
         return gettext("Changed.")
 
     def do_move(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         review.move(self.scope(request, row), [row.pk], values["user"])
-        return f"It is about {values['user']} now."
+        return gettext("It is about %(user)s now.") % {"user": values["user"]}
 
     def do_pin(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         review.edit(self.scope(request, row), row.pk, {"pinned": True})
@@ -313,8 +356,9 @@ class MemoryAdmin(MemoryList):
         if note and reason != review.WRONG:  # that one is a word for machines, too
             reason = f"{reason}: {note}" if reason else note
         review.forget(self.scope(request, row), row.pk, reason)
-        again = " It will not be learned again." if reason == review.WRONG else ""
-        return f"Forgotten.{again}"
+        if reason == review.WRONG:
+            return gettext("Forgotten. It will not be learned again.")
+        return gettext("Forgotten.")
 
     def empty(self, request: HttpRequest) -> Empty:
         return ingest_hint(request, gettext("No memories yet"))

@@ -81,8 +81,8 @@ class LifeFilter(StateFilter):
     first = MemoryState.LIVE.value
     states = {
         **dict(MemoryState.choices),
-        "twice": "Live, and the same text twice",
-        "unembedded": "Without a vector yet",
+        "twice": _("Live, and the same text twice"),
+        "unembedded": _("Without a vector yet"),
     }
 
     def narrow(self, rows: Any, state: str) -> QuerySet[Any]:
@@ -106,9 +106,9 @@ class LifeFilter(StateFilter):
 class TrueFilter(StateFilter):
     """When it is true: a time without a beginning or an end is open there."""
 
-    title = "true"
+    title = _("true")
     parameter_name = "true"
-    states = {"now": "Now", "over": "Not any more", "ahead": "Not yet"}
+    states = {"now": _("Now"), "over": _("Not any more"), "ahead": _("Not yet")}
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return list(self.states.items())
@@ -127,7 +127,7 @@ class TrueFilter(StateFilter):
 class DocumentFilter(DropdownFilter):
     """What stands on a document, whose page leads here; not to be chosen among the filters."""
 
-    title = "document"
+    title = _("document")
     parameter_name = "document"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -174,7 +174,7 @@ class MemoryList(MemoryRowAdmin):
     list_after_template = "admin/memories/memory_list_after.html"
     change_list_template = "admin/memories/memory_list.html"
     search_fields = ("content",)
-    search_help_text = "Words that the memory contains, or its id"
+    search_help_text = _("Words that the memory contains, or its id")
 
     class Media:
         js = ("memoryproject/memory_list.js",)
@@ -204,7 +204,7 @@ class MemoryList(MemoryRowAdmin):
                 and self.may(request, Capability.CURATE, row)
             )
 
-    @display(description="memory")
+    @display(description=_("memory"))
     def text(self, memory: Memory) -> str:
         pin = PIN if memory.pinned else ""
         state = memory.state
@@ -213,15 +213,15 @@ class MemoryList(MemoryRowAdmin):
             '<span class="desk-told">{}{}</span>{}', pin, one_line(memory.content), mark_safe(chip)
         )
 
-    @display(description="category", label=True)
+    @display(description=_("category"), label=True)
     def category_label(self, memory: Memory) -> str:
         return memory.category
 
-    @display(description="seen by")
+    @display(description=_("seen by"))
     def seen_by(self, memory: Memory) -> str:
         return memory.visibility
 
-    @display(description="said")
+    @display(description=_("said"))
     def when_said(self, memory: Any) -> str:
         read = _("written by hand") if memory.said_at is None else _("read")
         said = memory.said_at or memory.created_at
@@ -233,11 +233,11 @@ class MemoryList(MemoryRowAdmin):
             day_text(said), read, "" if memory.said_at is None else day_text(memory.created_at),
         )  # fmt: skip
 
-    @display(description="true")
+    @display(description=_("true"))
     def true(self, memory: Memory) -> str:
         return true_text(memory)
 
-    @display(description="why")
+    @display(description=_("why"))
     def why(self, memory: Any) -> str:
         page = self.page_of(memory)
         links = format_html(

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 from unfold.widgets import (
@@ -55,7 +55,7 @@ class MissGroup:
 class ShapeFilter(DropdownFilter):
     """Frames of words as open misses have them, and the one that is asked for."""
 
-    title = "form of words"
+    title = gettext_lazy("form of words")
     parameter_name = "shape"
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
@@ -100,7 +100,7 @@ def _open(request: HttpRequest) -> QuerySet[Miss]:
 
 
 class MissStateFilter(StateFilter):
-    states = {"open": "Open", "done": "Done"}
+    states = {"open": gettext_lazy("Open"), "done": gettext_lazy("Done")}
     first = "open"
 
 
@@ -113,7 +113,7 @@ class ReportForm(forms.Form):
 
     statements = forms.CharField(
         max_length=10_000,
-        help_text="What the message says, one statement in a line.",
+        help_text=gettext_lazy("What the message says, one statement in a line."),
         widget=UnfoldAdminTextareaWidget,
     )
     category = forms.ChoiceField(
@@ -132,14 +132,22 @@ class MissAdmin(MemoryRowAdmin):
         ("found_by", ChoicesDropdownFilter),
     )
     search_fields = ("text",)
-    search_help_text = "Words of the message (newest 20,000), or an id"
+    search_help_text = gettext_lazy("Words of the message (newest 20,000), or an id")
     # Together what may be one pattern.
     ordering = ("category", "shape", "-id")
     list_before_template = "admin/memories/miss_groups.html"
     page_template = "admin/memories/miss.html"
     verbs = (
-        Verb("done", "Done", "check", "default", "Nothing is left to do.", NoteForm, bulk=True),
-        Verb("reopen", "Reopen", "undo", "default"),
+        Verb(
+            "done",
+            gettext_lazy("Done"),
+            "check",
+            "default",
+            gettext_lazy("Nothing is left to do."),
+            NoteForm,
+            bulk=True,
+        ),
+        Verb("reopen", gettext_lazy("Reopen"), "undo", "default"),
     )
 
     def get_queryset(self, request: HttpRequest) -> Any:
@@ -150,7 +158,7 @@ class MissAdmin(MemoryRowAdmin):
         own = path("report/<uuid:episode_id>/", view, name="memories_miss_report")
         return [own, *super().get_urls()]
 
-    @display(description="message, and what was found in it")
+    @display(description=gettext_lazy("message, and what was found in it"))
     def text(self, miss: Miss) -> str:
         return format_html(
             '<span class="desk-told">{}</span><div class="desk-small desk-quiet">{}</div>',
@@ -158,7 +166,7 @@ class MissAdmin(MemoryRowAdmin):
             one_line("; ".join(miss.statements)),
         )
 
-    @display(description="likely", ordering="category")
+    @display(description=gettext_lazy("likely"), ordering="category")
     def likely(self, miss: Miss) -> str:
         return format_html(
             '{}<div class="desk-small desk-quiet">{}</div>', miss.category, miss.shape
@@ -168,7 +176,7 @@ class MissAdmin(MemoryRowAdmin):
         context = {**(extra_context or {}), "groups": groups(request)}
         return super().changelist_view(request, context)
 
-    @display(description="by")
+    @display(description=gettext_lazy("by"))
     def by(self, miss: Miss) -> str:
         return miss.get_found_by_display()
 

@@ -60,9 +60,15 @@ class OwnWordsForm(forms.ModelForm):
 
 
 class WorkspaceSlotForm(OwnWordsForm):
-    examples = lines("Examples", "Statements that tell it, one in a line.", required=True)
+    examples = lines(
+        gettext_lazy("Examples"),
+        gettext_lazy("Statements that tell it, one in a line."),
+        required=True,
+    )
     counter_examples = lines(
-        "Counter-examples", "Statements that do not, one in a line.", required=False
+        gettext_lazy("Counter-examples"),
+        gettext_lazy("Statements that do not, one in a line."),
+        required=False,
     )
 
     class Meta:
@@ -85,9 +91,11 @@ class WorkspaceSlotForm(OwnWordsForm):
 
 
 class WorkspaceChangeForm(OwnWordsForm):
-    examples = lines("Examples", escape("Pairs, one in a line: before => after."), required=True)
+    examples = lines(
+        gettext_lazy("Examples"), escape("Pairs, one in a line: before => after."), required=True
+    )
     counter_examples = lines(
-        "Counter-examples",
+        gettext_lazy("Counter-examples"),
         escape("Pairs in which the second ends nothing: before => after."),
         required=False,
     )
@@ -121,7 +129,7 @@ class OwnWordsAdmin(OwnRuleAdmin):
     write_capability = Capability.CURATE
     can_delete = True
     search_fields = ("name",)
-    search_help_text = "Name"
+    search_help_text = gettext_lazy("Name")
     change_form_after_template = "admin/memories/conflict_trial.html"
     trial_name = ""
 

@@ -11,6 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.html import escape
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -76,7 +77,7 @@ def form_faults(form: forms.Form) -> list[str]:
     return [f"{LABELS.get(name, name)}: {' '.join(map(str, each))}" for name, each in errors]
 
 
-def lines(label: str, help_text: str, *, required: bool) -> SimpleArrayField:
+def lines(label: Promise, help_text: str | Promise, *, required: bool) -> SimpleArrayField:
     """A list of texts, one in a line."""
     return SimpleArrayField(
         forms.CharField(max_length=2_000),
@@ -89,9 +90,15 @@ def lines(label: str, help_text: str, *, required: bool) -> SimpleArrayField:
 
 
 class PatternForm(forms.ModelForm):
-    examples = lines("Examples", "Sentences that it must match, one in a line.", required=True)
+    examples = lines(
+        gettext_lazy("Examples"),
+        gettext_lazy("Sentences that it must match, one in a line."),
+        required=True,
+    )
     counter_examples = lines(
-        "Counter-examples", "Sentences that it must not match, one in a line.", required=False
+        gettext_lazy("Counter-examples"),
+        gettext_lazy("Sentences that it must not match, one in a line."),
+        required=False,
     )
 
     class Meta:
@@ -204,7 +211,7 @@ class WorkspacePatternAdmin(OwnRuleAdmin):
     list_display = ("name", "category", "regex_label", "is_in_use", "updated_at")
     list_filter = (("category", ChoicesDropdownFilter),)
     search_fields = ("name",)
-    search_help_text = "Name"
+    search_help_text = gettext_lazy("Name")
     fields = FIELDS
     change_form_after_template = "admin/memories/pattern_trial.html"
 
@@ -270,7 +277,11 @@ class WorkspacePatternAdmin(OwnRuleAdmin):
             scope = access_of(request).scope(miss.workspace_id)
             others = unmatched.settle_found(scope, obj, miss)
             if others:
-                messages.info(request, f"{others} more of the kind are found by it and settled.")
+                messages.info(
+                    request,
+                    _("%(others)s more of the kind are found by it and settled.")
+                    % {"others": others},
+                )
 
     def trial_view(self, request: HttpRequest) -> HttpResponse:
         """What a pattern finds in a text, as JSON; nothing is stored."""

@@ -12,6 +12,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
@@ -51,9 +53,9 @@ class PlaygroundForm(forms.Form):
         widget=UnfoldAdminSelectWidget,
     )
     user = forms.CharField(
-        label="User id",
+        label=_("User id"),
         max_length=200,
-        help_text="Whom you play: another id is another person.",
+        help_text=_("Whom you play: another id is another person."),
         widget=UnfoldAdminTextInputWidget,
     )
 
@@ -70,7 +72,7 @@ class PlaygroundForm(forms.Form):
 
 class TalkForm(forms.Form):
     words = forms.CharField(
-        label="Say something",
+        label=_("Say something"),
         max_length=LONGEST,
         widget=UnfoldAdminTextareaWidget(
             attrs={
@@ -151,7 +153,10 @@ class PlaygroundPage(AdminPage):
             talk.add_error("words", refusal_text(refusal))
             return ""
         if turn.model_error:
-            messages.warning(self.request, f"No model answered: {turn.model_error}")
+            messages.warning(
+                self.request,
+                gettext("No model answered: %(model_error)s") % {"model_error": turn.model_error},
+            )
         return turn.turn_id
 
     def shown(self, scope: Scope, place: TalkPlace, slug: str) -> dict[str, Any]:

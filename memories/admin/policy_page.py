@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSelectMultipleWidget,
@@ -61,17 +61,19 @@ class PolicyForm(forms.Form):
     categories = forms.MultipleChoiceField(
         choices=Category.choices,
         required=False,
-        label="Protected categories",
-        help_text="Where the old or the new memory is of one of them.",
+        label=gettext_lazy("Protected categories"),
+        help_text=gettext_lazy("Where the old or the new memory is of one of them."),
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
     )
     agents = forms.ModelMultipleChoiceField(
         Agent.objects.none(),
         required=False,
-        label="Agents that are not trusted",
+        label=gettext_lazy("Agents that are not trusted"),
         help_text=(
-            "Whatever they write that would replace something. It is compared with what they"
-            " see: a private memory of one of them never replaces, nor waits for, another’s."
+            gettext_lazy(
+                "Whatever they write that would replace something. It is compared with what they"
+                " see: a private memory of one of them never replaces, nor waits for, another’s."
+            )
         ),
         widget=UnfoldAdminSelectMultipleWidget,
     )
@@ -225,5 +227,8 @@ class VisibilityPage(AdminPage):
             raise PermissionDenied
         shown = {str(each.memory.pk): each.memory.pk for each in visibility_changes(scope)}
         chosen = [shown[pk] for pk in request.POST.getlist("memory") if pk in shown]
-        messages.success(request, f"{make_private(scope, chosen)} memories made private.")
+        messages.success(
+            request,
+            gettext("%(number)s memories made private.") % {"number": make_private(scope, chosen)},
+        )
         return redirect(f"{request.path}?workspace={form.cleaned_data['workspace'].slug}")

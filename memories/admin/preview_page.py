@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
 from memories import ingest
@@ -38,11 +39,11 @@ class PreviewForm(forms.Form):
     )
     messages = forms.CharField(
         max_length=LONGEST,
-        help_text="A line that begins with a name and a colon begins a message.",
+        help_text=_("A line that begins with a name and a colon begins a message."),
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 12}),
     )
     extract = forms.ChoiceField(
-        label="Read by",
+        label=_("Read by"),
         choices=[("patterns", "Patterns"), ("auto", "Patterns, then the models")],
         widget=UnfoldAdminSelectWidget,
     )

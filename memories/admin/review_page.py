@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext
 
 from memories.admin.decision_cards import decision_cards, deed, meanwhile
 from memories.admin.inbox_page import InboxBase
@@ -74,12 +75,17 @@ class DecidePage(InboxBase):
         left = [each for each in results if not each.ok]
         if done:
             messages.success(
-                request, done[0].message if len(done) == 1 else f"{len(done)} decided."
+                request,
+                done[0].message
+                if len(done) == 1
+                else gettext("%(number)s decided.") % {"number": len(done)},
             )
         for each in left[:5]:
             messages.warning(request, each.message)
         if len(left) > 5:
-            messages.warning(request, f"{len(left)} were left as they are.")
+            messages.warning(
+                request, gettext("%(number)s were left as they are.") % {"number": len(left)}
+            )
         return redirect(back_to(request) or reverse("admin:memories_inbox"))
 
     def decide(self, asked: str) -> DecisionResult:
@@ -88,7 +94,7 @@ class DecidePage(InboxBase):
         row_id, rows = as_uuid(asked), admin.get_queryset(request)
         row = rows.filter(pk=row_id).first() if row_id else None
         if row is None or not admin.may(request, verb.capability, row):
-            return DecisionResult(asked, False, "There is no such decision.", "gone")
+            return DecisionResult(asked, False, gettext("There is no such decision."), "gone")
         if not admin.offers(row, verb):
             return DecisionResult(asked, False, meanwhile(row), row.state)
         try:

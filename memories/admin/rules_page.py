@@ -304,7 +304,7 @@ class JudgePage(OneWorkspacePage):
             if not may_judge:
                 raise PermissionDenied
             number = rule_rates.judge(scope, self.verdicts(request))
-            messages.success(request, f"{number} judged.")
+            messages.success(request, _("%(number)s judged.") % {"number": number})
             return self.back(workspace)
         rows = rule_rates.memories_to_judge(scope)
         quotes: dict[uuid.UUID, str] = {}

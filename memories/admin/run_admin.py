@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from memories import stored_metrics
 from memories.admin.run_charts import run_series
@@ -145,7 +146,7 @@ class RunAdmin(ListAdmin):
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).defer("details")
 
-    @display(description="took")
+    @display(description=_("took"))
     def took(self, run: EvaluationRun) -> str:
         return f"{run.seconds:,.0f} s"
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import reduce
 from operator import and_, or_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from django import forms
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
 from django.urls import reverse
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
@@ -43,6 +43,9 @@ from workspaces.adminbase.list_admin import AdminPage
 from workspaces.auth import as_uuid
 from workspaces.models import Capability, Workspace
 from workspaces.scope import Scope
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise as StrPromise
 
 SIDE_BY_SIDE = "all"
 MOST_QUOTES = 3
@@ -75,7 +78,10 @@ class SearchForm(forms.Form):
         choices=[(name, name) for name in RANKINGS], widget=UnfoldAdminSelectWidget
     )
     limit = forms.IntegerField(
-        min_value=1, max_value=100, label="Hits shown", widget=UnfoldAdminIntegerFieldWidget
+        min_value=1,
+        max_value=100,
+        label=gettext_lazy("Hits shown"),
+        widget=UnfoldAdminIntegerFieldWidget,
     )
 
     def __init__(self, access: Access, data: dict[str, Any]) -> None:
@@ -104,7 +110,9 @@ LAYER_NAMES = {"episodes": gettext_lazy("messages"), "features": gettext_lazy("p
 LAYER_CHOICES = [(name, LAYER_NAMES.get(name, name)) for name in LAYERS]
 
 
-def _choice(label: str, choices: Sequence[tuple[str, Any]], hint: str = "") -> forms.ChoiceField:
+def _choice(
+    label: "StrPromise", choices: Sequence[tuple[str, Any]], hint: "str | StrPromise" = ""
+) -> forms.ChoiceField:
     return forms.ChoiceField(
         label=label,
         choices=[("", "Any"), *choices],
@@ -114,7 +122,7 @@ def _choice(label: str, choices: Sequence[tuple[str, Any]], hint: str = "") -> f
     )
 
 
-def _moment(label: str, hint: str) -> forms.DateTimeField:
+def _moment(label: "StrPromise", hint: "StrPromise") -> forms.DateTimeField:
     return forms.DateTimeField(
         label=label,
         help_text=hint,
@@ -129,22 +137,26 @@ class SearchPageForm(SearchForm):
         choices=[*((name, name) for name in RANKINGS), (SIDE_BY_SIDE, "side by side")],
         widget=UnfoldAdminSelectWidget,
     )
-    layer = _choice("Layer", LAYER_CHOICES, "Any: all of them, mixed.")
-    category = _choice("Category", Category.choices)
-    fact_type = _choice("Fact type", FactType.choices)
-    scope = _choice("Scope", MemoryScope.choices)
-    valid_at = _moment("True at", "What was true then.")
-    known_at = _moment("Believed at", "What was believed then.")
+    layer = _choice(gettext_lazy("Layer"), LAYER_CHOICES, gettext_lazy("Any: all of them, mixed."))
+    category = _choice(gettext_lazy("Category"), Category.choices)
+    fact_type = _choice(gettext_lazy("Fact type"), FactType.choices)
+    scope = _choice(gettext_lazy("Scope"), MemoryScope.choices)
+    valid_at = _moment(gettext_lazy("True at"), gettext_lazy("What was true then."))
+    known_at = _moment(gettext_lazy("Believed at"), gettext_lazy("What was believed then."))
     threshold = forms.FloatField(
-        min_value=0, max_value=1, required=False, label="Score, at least",
+        min_value=0, max_value=1, required=False, label=gettext_lazy("Score, at least"),
         widget=UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"}),
     )  # fmt: skip
     filter = forms.CharField(
         required=False,
-        help_text='As the API takes it: {"field": "pinned", "op": "eq", "value": true}',
+        help_text=gettext_lazy(
+            'As the API takes it: {"field": "pinned", "op": "eq", "value": true}'
+        ),
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
     )
-    rerank = forms.BooleanField(required=False, help_text="Let the reranker order the best 50.")
+    rerank = forms.BooleanField(
+        required=False, help_text=gettext_lazy("Let the reranker order the best 50.")
+    )
 
     def __init__(self, access: Access, data: dict[str, Any]) -> None:
         super().__init__(access, {"layer": "memories"} | data)
@@ -159,7 +171,9 @@ class SearchPageForm(SearchForm):
         try:
             return filters.parse(json.loads(text), (layer,) if layer else tuple(LAYERS))
         except json.JSONDecodeError as error:
-            raise forms.ValidationError(f"This is no JSON: {error}") from None
+            raise forms.ValidationError(
+                gettext("This is no JSON: %(error)s") % {"error": error}
+            ) from None
         except Invalid as error:
             raise forms.ValidationError(f"{error.field}: {error.message}") from None
 

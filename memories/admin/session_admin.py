@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from memories import ingest, skip_counts
@@ -25,11 +26,11 @@ STUCK = (MemorySession.State.FAILED, MemorySession.State.DEAD)
 
 class SessionStateFilter(StateFilter):
     states = {
-        "stuck": "Failed or dead",
-        "working": "At work or waiting",
-        "done": "Done",
-        "failed": "Failed",
-        "dead": "Dead",
+        "stuck": _("Failed or dead"),
+        "working": _("At work or waiting"),
+        "done": _("Done"),
+        "failed": _("Failed"),
+        "dead": _("Dead"),
     }
 
     def narrow(self, rows: QuerySet[Any], state: str) -> QuerySet[Any]:
@@ -55,36 +56,36 @@ class SessionAdmin(MemoryRowAdmin):
         ("pathway", ChoicesDropdownFilter),
     )
     search_fields = ("error",)
-    search_help_text = "Words of the error (newest 20,000), or an id"
+    search_help_text = _("Words of the error (newest 20,000), or an id")
     page_template = "admin/memories/session.html"
-    verbs = (Verb("retry", "Retry", "refresh", "primary", bulk=True),)
+    verbs = (Verb("retry", _("Retry"), "refresh", "primary", bulk=True),)
 
     def get_queryset(self, request: HttpRequest) -> Any:
         rows = super().get_queryset(request)
         return rows.select_related("workspace", "subject", "agent", "conversation")
 
-    @display(description="received")
+    @display(description=_("received"))
     def received(self, session: MemorySession) -> Any:
         return session.created_at
 
     @display(
-        description="state",
+        description=_("state"),
         label={"done": "success", "failed": "danger", "dead": "danger", "received": "warning",
                "extracting": "info", "resolving": "info"},
     )  # fmt: skip
     def state_label(self, session: MemorySession) -> str:
         return session.state
 
-    @display(description="became")
+    @display(description=_("became"))
     def became(self, session: MemorySession) -> str:
         return outcome(session)
 
-    @display(description="why")
+    @display(description=_("why"))
     def why(self, session: MemorySession) -> str:
         reason = session.error or session.reason
         return format_html('<span title="{}">{}</span>', reason[:500], one_line(reason, 60))
 
-    @display(description="took")
+    @display(description=_("took"))
     def took(self, session: MemorySession) -> str:
         total = session.timings.get("total")
         return "" if total is None else f"{total:,.0f} ms"

@@ -157,7 +157,7 @@ def _model_fields(
     if setting == "languageModel":
         choices.insert(1, (NONE, "None: rules alone"))
     which = forms.ChoiceField(
-        label="Which", required=False, choices=choices, widget=UnfoldAdminSelectWidget
+        label=gettext("Which"), required=False, choices=choices, widget=UnfoldAdminSelectWidget
     )
     fields: dict[str, forms.Field] = {setting: which}
     key = "EXTRACTOR_KEY_… of the server; it goes only to the address in EXTRACTOR_URL_…"
@@ -189,7 +189,7 @@ class CategoryForm(forms.Form):
     )
     tags = forms.CharField(
         required=False,
-        help_text="One in a line: name: what belongs there",
+        help_text=_("One in a line: name: what belongs there"),
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
     )
 

@@ -91,7 +91,7 @@ class HoldForm(forms.Form):
     reason = forms.CharField(
         max_length=500,
         widget=UnfoldAdminTextInputWidget,
-        help_text="Whoever wants to erase it will read that.",
+        help_text=_("Whoever wants to erase it will read that."),
     )
 
 
@@ -104,15 +104,15 @@ class RenameForm(forms.Form):
     def clean_metadata(self) -> dict[str, Any]:
         metadata = self.cleaned_data["metadata"]
         if not isinstance(metadata or {}, dict):
-            raise forms.ValidationError("Metadata is a JSON object.")
+            raise forms.ValidationError(gettext("Metadata is a JSON object."))
         return metadata or {}
 
 
 class MergeForm(forms.Form):
     into = forms.CharField(
         max_length=LONGEST_NAME,
-        label="Into",
-        help_text="The userId of the person that stays.",
+        label=_("Into"),
+        help_text=_("The userId of the person that stays."),
         widget=UnfoldAdminTextInputWidget,
     )
 
@@ -163,29 +163,29 @@ class SubjectAdmin(MemoryRowAdmin):
         ListView(_("On hold"), "state=held"),
     )
     search_fields = ("external_id__startswith", "name__icontains")
-    search_help_text = "Beginning of the id, or name"
+    search_help_text = _("Beginning of the id, or name")
     fields = ("workspace", "external_id", "name", "metadata")
     page_template = "admin/memories/profile.html"
     verbs = (
-        Verb("rename", "Edit", "edit", form=RenameForm, capability=Capability.WRITE),
-        Verb("merge", "Merge", "merge", "danger", "?", MergeForm),
+        Verb("rename", _("Edit"), "edit", form=RenameForm, capability=Capability.WRITE),
+        Verb("merge", _("Merge"), "merge", "danger", "?", MergeForm),
         Verb(
             "hold",
-            "Hold",
+            _("Hold"),
             "gavel",
-            question="Nothing about it is erased until that is lifted.",
+            question=_("Nothing about it is erased until that is lifted."),
             form=HoldForm,
             capability=Capability.ADMIN,
         ),
         Verb(
             "lift",
-            "Lift hold",
+            _("Lift hold"),
             "gavel",
-            question="It may be erased again.",
+            question=_("It may be erased again."),
             capability=Capability.ADMIN,
         ),
-        Verb("merge-duplicates", "Merge", form=PairForm),
-        Verb("separate", "Undo", form=SeparateForm),
+        Verb("merge-duplicates", _("Merge"), form=PairForm),
+        Verb("separate", _("Undo"), form=SeparateForm),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -385,7 +385,7 @@ class SubjectAdmin(MemoryRowAdmin):
         row.name, row.metadata = values["name"], values["metadata"]
         row.save(update_fields=["name", "metadata", "updated_at"])
         self.audit(request, "change", row, subject_id=row.pk, before=before, after=values)
-        return "Changed."
+        return gettext("Changed.")
 
     def do_merge(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
         target = Subject.objects.filter(
@@ -394,28 +394,34 @@ class SubjectAdmin(MemoryRowAdmin):
         if target is None:
             raise NotFound(f"A subject {values['into']}")
         made = review.merge_subjects(self.scope(request, row), row.pk, target.pk)
-        return f"{len(made.ids('memory'))} memories are about {target} now. It can be undone here."
+        return gettext("%(number)s memories are about %(target)s now. It can be undone here.") % {
+            "number": len(made.ids("memory")),
+            "target": target,
+        }
 
     def do_hold(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
         legal_holds.place(self.scope(request, row), row, values["reason"])
-        return "Held: nothing about it is erased."
+        return gettext("Held: nothing about it is erased.")
 
     def do_lift(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
         hold = LegalHold.objects.in_force().filter(subject=row).first()
         if hold is None:
             raise NotFound("A hold")
         legal_holds.lift(self.scope(request, row), hold.pk)
-        return "The hold is lifted."
+        return gettext("The hold is lifted.")
 
     def do_separate(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
         made = review.separate(self.scope(request, row), values["merge"])
-        return f"Undone: {made.source} and {made.target} each have their own again."
+        return gettext("Undone: %(source)s and %(target)s each have their own again.") % {
+            "source": made.source,
+            "target": made.target,
+        }
 
     def do_merge_duplicates(
         self, request: HttpRequest, row: Subject, values: dict[str, Any]
     ) -> str:
         review.merge_duplicates(self.scope(request, row), values["kept"], values["other"])
-        return "Merged: the one that stays has the facts of both."
+        return gettext("Merged: the one that stays has the facts of both.")
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(

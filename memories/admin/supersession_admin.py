@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from memories import review
@@ -33,26 +34,26 @@ class ApproveForm(forms.Form):
     content = forms.CharField(
         required=False,
         max_length=100_000,
-        label="The new memory",
-        help_text="Change the words to edit it on the way.",
+        label=_("The new memory"),
+        help_text=_("Change the words to edit it on the way."),
         widget=UnfoldAdminTextareaWidget,
     )
 
 
 class RejectForm(forms.Form):
     note = forms.CharField(
-        required=False, max_length=500, label="Why", widget=UnfoldAdminTextInputWidget
+        required=False, max_length=500, label=_("Why"), widget=UnfoldAdminTextInputWidget
     )
 
 
 class DecisionFilter(StateFilter):
     first = "pending"
     states = {
-        "pending": "Pending",
-        "applied": "Applied",
-        "settled": "Settled: what contradicted",
-        "rejected": "Rejected",
-        "undone": "Undone",
+        "pending": _("Pending"),
+        "applied": _("Applied"),
+        "settled": _("Settled: what contradicted"),
+        "rejected": _("Rejected"),
+        "undone": _("Undone"),
     }
 
     def narrow(self, rows: QuerySet[Any], state: str) -> QuerySet[Any]:
@@ -68,23 +69,23 @@ class SupersessionAdmin(MemoryRowAdmin):
     list_select_related = ("workspace", "old", "new")
     list_filter = (DecisionFilter, DayFilter)
     search_fields = ("rule",)
-    search_help_text = "An id of the decision or of a memory, or a rule"
+    search_help_text = _("An id of the decision or of a memory, or a rule")
     page_template = "admin/memories/supersession.html"
     verbs = (
         Verb(
-            "approve", "Approve", "check", "primary",
-            "The new memory replaces the old one.", ApproveForm, bulk=True,
+            "approve", _("Approve"), "check", "primary",
+            _("The new memory replaces the old one."), ApproveForm, bulk=True,
         ),
-        Verb("keep-both", "Keep both", "call_split", bulk=True),
+        Verb("keep-both", _("Keep both"), "call_split", bulk=True),
         Verb(
-            "reject", "Reject", "close", "danger",
-            "The old memory stays, the new one is not learned again.", RejectForm, bulk=True,
+            "reject", _("Reject"), "close", "danger",
+            _("The old memory stays, the new one is not learned again."), RejectForm, bulk=True,
         ),
         Verb(
-            "undo", "Undo", "undo",
-            question="Both memories are as they were before it was decided.",
+            "undo", _("Undo"), "undo",
+            question=_("Both memories are as they were before it was decided."),
         ),
-        Verb("redo", "Apply again", "redo"),
+        Verb("redo", _("Apply again"), "redo"),
     )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> Any:
@@ -97,20 +98,20 @@ class SupersessionAdmin(MemoryRowAdmin):
         memories = queryset.filter(old_id=row_id) | queryset.filter(new_id=row_id)
         return memories | queryset.filter(pk=row_id), False
 
-    @display(description="was")
+    @display(description=_("was"))
     def was(self, decision: Supersession) -> str:
         return text_column(decision.old.content, 110)
 
-    @display(description="becomes")
+    @display(description=_("becomes"))
     def becomes(self, decision: Supersession) -> str:
         return text_column(decision.new.content, 110)
 
-    @display(description="similarity")
+    @display(description=_("similarity"))
     def score(self, decision: Supersession) -> str:
         return "" if decision.similarity is None else f"{decision.similarity:.2f}"
 
     @display(
-        description="state",
+        description=_("state"),
         label={
             "pending": "warning",
             "applied": "success",
@@ -133,7 +134,7 @@ class SupersessionAdmin(MemoryRowAdmin):
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         [case] = decision_cards([row])
-        return {"title": f"{row.rule} decision", "case": case}
+        return {"title": gettext("%(rule)s decision") % {"rule": row.rule}, "case": case}
 
     def do_approve(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
         review.approve(self.scope(request, row), row.pk, as_typed(values["content"]))
@@ -177,19 +178,19 @@ class RejectionAdmin(MemoryRowAdmin):
     list_select_related = ("workspace", "subject")
     list_filter = (("subject", PickFilter),)
     search_fields = ("content",)
-    search_help_text = "Words of the claim (newest 20,000)"
+    search_help_text = _("Words of the claim (newest 20,000)")
     page_template = "admin/memories/rejection.html"
     verbs = (
         Verb(
-            "allow", "Allow again", "undo", "primary",
-            "When somebody says it again, it is learned again.", bulk=True,
+            "allow", _("Allow again"), "undo", "primary",
+            _("When somebody says it again, it is learned again."), bulk=True,
         ),
     )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).select_related("workspace", "subject")
 
-    @display(description="never learned again")
+    @display(description=_("never learned again"))
     def text(self, rejection: Rejection) -> str:
         return text_column(rejection.content)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django_q.models import Failure, OrmQ, Schedule
 
 from memories.models import IndexRepair, WorkerBeat
@@ -58,21 +59,21 @@ class RepairAdmin(ServerRowAdmin):
     list_select_related = ("workspace",)
 
     @display(
-        description="state",
+        description=_("state"),
         label={"done": "success", "failing": "danger", "waiting": "warning", "running": "info"},
     )
     def state_label(self, repair: IndexRepair) -> str:
         return repair.state
 
-    @display(description="rows done")
+    @display(description=_("rows done"))
     def rows_done(self, repair: IndexRepair) -> str:
         return f"{repair.done:,}"
 
-    @display(description="rows to go")
+    @display(description=_("rows to go"))
     def rows_left(self, repair: IndexRepair) -> str:
         return "to be counted" if repair.rest is None else f"{repair.rest:,}"
 
-    @display(description="rows a second")
+    @display(description=_("rows a second"))
     def rows_a_second(self, repair: IndexRepair) -> str:
         return f"{repair.rate:,.0f}"
 

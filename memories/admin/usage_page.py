@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from memories import search_counts, stored_metrics, workspace_settings
@@ -232,7 +233,7 @@ class ModelPriceAdmin(ServerAdmin):
     list_display = ("model", "input_per_million", "output_per_million", "per_thousand_calls")
     fields = list_display
     search_fields = ("model",)
-    search_help_text = "A part of the model's name"
+    search_help_text = _("A part of the model's name")
 
     has_add_permission = ServerAdmin.has_view_permission
     has_change_permission = has_delete_permission = has_add_permission

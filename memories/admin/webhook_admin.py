@@ -5,6 +5,7 @@ from typing import Any
 from django.db.models import Model
 from django.http import HttpRequest
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from memories.admin.memory_rows import MemoryRowAdmin, one_line
@@ -23,7 +24,7 @@ STATES = {
     WebhookDelivery.State.GIVEN_UP: "given up",
 }
 AGAIN = Verb(
-    "redeliver", "Send again", "refresh", "primary", capability=Capability.ADMIN, bulk=True
+    "redeliver", _("Send again"), "refresh", "primary", capability=Capability.ADMIN, bulk=True
 )
 
 
@@ -34,16 +35,16 @@ class WebhookAdmin(MemoryRowAdmin):
     actor_field = "created_by"
     page_template = "admin/memories/webhook.html"
     verbs = (
-        Verb("ping", "Send a ping", "send", "primary", capability=Capability.ADMIN),
-        Verb("pause", "Switch off", "pause", capability=Capability.ADMIN),
-        Verb("resume", "Switch on", "play_arrow", capability=Capability.ADMIN),
+        Verb("ping", _("Send a ping"), "send", "primary", capability=Capability.ADMIN),
+        Verb("pause", _("Switch off"), "pause", capability=Capability.ADMIN),
+        Verb("resume", _("Switch on"), "play_arrow", capability=Capability.ADMIN),
     )
 
-    @display(description="address")
+    @display(description=_("address"))
     def address(self, hook: Any) -> str:
         return one_line(str(hook), 80)
 
-    @display(description="told of")
+    @display(description=_("told of"))
     def told_of(self, hook: Any) -> str:
         return ", ".join(hook.events)
 
@@ -87,13 +88,13 @@ class WebhookDeliveryAdmin(MemoryRowAdmin):
     verbs = (AGAIN,)
 
     @display(
-        description="state",
+        description=_("state"),
         label={"delivered": "success", "waiting": "warning", "given up": "danger"},
     )
     def state_label(self, delivery: Any) -> str:
         return STATES[delivery.state]
 
-    @display(description="why")
+    @display(description=_("why"))
     def why(self, delivery: Any) -> str:
         return one_line(delivery.error, 60)
 

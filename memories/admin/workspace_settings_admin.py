@@ -9,7 +9,10 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.functional import Promise
 from django.utils.html import format_html
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminIntegerFieldWidget,
@@ -90,7 +93,7 @@ class IndentedJsonField(forms.JSONField):
         return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _json(label: str, about: str) -> forms.JSONField:
+def _json(label: Promise, about: str) -> forms.JSONField:
     return IndentedJsonField(
         label=label,
         help_text=about,
@@ -107,7 +110,8 @@ def weight_fields() -> dict[str, forms.Field]:
             required=False,
             min_value=each["least"],
             max_value=each["most"],
-            help_text=f"{each['about'].capitalize()}. Default: {each['default']:g}.",
+            help_text=gettext("%(about)s. Default: %(default)s.")
+            % {"about": each["about"].capitalize(), "default": f"{each['default']:g}"},
             widget=UnfoldAdminTextInputWidget(
                 attrs={"inputmode": "decimal", "placeholder": f"{each['default']:g}"}
             ),
@@ -122,7 +126,8 @@ def number_fields() -> dict[str, forms.Field]:
             label=name,
             required=False,
             min_value=1,
-            help_text=f"{about} Default: {PRODUCT[name]}.",
+            help_text=gettext("%(about)s Default: %(number)s.")
+            % {"about": about, "number": PRODUCT[name]},
             widget=UnfoldAdminIntegerFieldWidget(attrs={"placeholder": PRODUCT[name]}),
         )
         for name, about in NUMBERS.items()
@@ -133,7 +138,7 @@ def trust_fields() -> dict[str, forms.Field]:
     """One for each source of words."""
     return {
         f"{GUARD}{source}": forms.ChoiceField(
-            label=f"Only {words} said it",
+            label=gettext("Only %(words)s said it") % {"words": words},
             choices=[
                 ("", f"The default: {TRUST_NAMES[DEFAULT_TRUST[source]]}"),
                 *TRUST_NAMES.items(),
@@ -153,55 +158,59 @@ class SettingsForm(forms.ModelForm):
     """What is left empty has its default. `settings` keeps what this page does not know."""
 
     conflict_rule = forms.ChoiceField(
-        label="Conflict rule",
+        label=_("Conflict rule"),
         choices=[
             ("", f"The default: {RULES[0]}"),
             *((rule, CONFLICT_RULES.get(rule, rule)) for rule in RULES),
         ],
         required=False,
-        help_text="How it is decided that a new statement replaces an older one.",
+        help_text=_("How it is decided that a new statement replaces an older one."),
         widget=UnfoldAdminSelectWidget,
     )
     languages = forms.MultipleChoiceField(
-        label="Languages",
+        label=_("Languages"),
         choices=[(name, LANGUAGE_NAMES.get(name, name)) for name in NAMES],
         required=False,
-        help_text="Whose patterns, dates and greetings are read. English always is.",
+        help_text=_("Whose patterns, dates and greetings are read. English always is."),
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
     )
     date_order = forms.ChoiceField(
-        label="Dates in numbers",
+        label=_("Dates in numbers"),
         choices=[
             ("", f"The default: {DATE_ORDERS[0]}"),
             *((order, DATE_ORDER_NAMES[order]) for order in DATE_ORDERS),
         ],
         required=False,
-        help_text="Whether 3/4/2026 is in March or in April. What can only be read one way, is.",
+        help_text=_("Whether 3/4/2026 is in March or in April. What can only be read one way, is."),
         widget=UnfoldAdminSelectWidget,
     )
     allowed = forms.MultipleChoiceField(
-        label="Let pass",
+        label=_("Let pass"),
         choices=[(name, words) for name, words in LABELS.items()],
         required=False,
-        help_text="What is neither masked nor held for a person, though it looks like a secret or"
-        " an order to whoever reads it.",
+        help_text=_(
+            "What is neither masked nor held for a person, though it looks like a secret or"
+            " an order to whoever reads it."
+        ),
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
     )
     audience = forms.ChoiceField(
-        label="What is decided belongs to",
+        label=_("What is decided belongs to"),
         choices=AUDIENCES,
         required=False,
-        help_text="Of agents without a team, where neither agent nor conversation says whom it"
-        " speaks for.",
+        help_text=_(
+            "Of agents without a team, where neither agent nor conversation says whom it"
+            " speaks for."
+        ),
         widget=UnfoldAdminSelectWidget,
     )
     anyway = forms.BooleanField(
-        label="Change it though golden questions would be answered worse", required=False
+        label=_("Change it though golden questions would be answered worse"), required=False
     )
     worse = ""  # why golden questions speak against it
-    extractors = _json("Models", EXTRACTORS)
-    sets = _json("Profiles", SETS)
-    settings = _json("Other settings", OTHERS)
+    extractors = _json(_("Models"), EXTRACTORS)
+    sets = _json(_("Profiles"), SETS)
+    settings = _json(_("Other settings"), OTHERS)
 
     class Meta:
         model = Workspace
@@ -354,7 +363,7 @@ class WorkspaceSettingsAdmin(WorkspaceAdmin):
         answer.headers["Content-Disposition"] = f'attachment; filename="{row.slug}.jsonl"'
         return answer
 
-    @display(description="file")
+    @display(description=_("file"))
     def export(self, row: Workspace) -> str:
         if row._state.adding:
             return "-"

@@ -20,7 +20,7 @@ def test_a_subject_is_erased_once_its_name_is_typed(visit: Any) -> None:
     ada.page.get_by_label("Type ada").fill("ada")
     ada.page.keyboard.press("Enter")
 
-    expect(ada.page.get_by_role("heading", name="Erasure of a subject")).to_be_visible()
+    expect(ada.page.get_by_role("heading", name="Erasure of a person")).to_be_visible()
     assert "peanuts" not in ada.reads()
     assert not Subject.objects.filter(external_id="ada").exists()
 
@@ -64,6 +64,6 @@ def test_pages_fit(visit: Any, width: int) -> None:
     assert ada.fits()
     ada.page.get_by_label("Type ada").fill("ada")
     ada.presses("Erase for good")
-    ada.page.get_by_role("heading", name="Erasure of a subject").wait_for()
+    ada.page.get_by_role("heading", name="Erasure of a person").wait_for()
 
     assert ada.fits()

@@ -3,6 +3,7 @@
 from django.contrib.auth.admin import UserAdmin
 from django.http import HttpRequest
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from workspaces.adminbase.list_admin import Empty, ServerAdmin, display
@@ -45,10 +46,10 @@ class LoginAttemptAdmin(ServerAdmin):
     list_select_related = ("user",)
     list_filter = ("kind",)
     search_fields = ("address__istartswith", "user__username__istartswith")
-    search_help_text = "Beginning of the address or of an account's name"
+    search_help_text = _("Beginning of the address or of an account's name")
     sortable_by = ()
 
-    @display(description="account")
+    @display(description=_("account"))
     def person(self, attempt: LoginAttempt) -> str:
         return str(attempt.user) if attempt.user else f"unknown name {attempt.name[:8]}"
 

@@ -40,7 +40,7 @@ COLUMNS = (
 class WhoFilter(DropdownFilter):
     """People, keys and the server; or one of the members and keys of the own workspaces."""
 
-    title = "who"
+    title = gettext_lazy("who")
     parameter_name = "who"
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
@@ -92,7 +92,7 @@ class NewestValuesFilter(DropdownFilter):
 
 
 class VerbFilter(NewestValuesFilter):
-    title = "did"
+    title = gettext_lazy("did")
     parameter_name = "did"
     field = "action"
 
@@ -116,7 +116,7 @@ class VerbFilter(NewestValuesFilter):
 
 
 class RowFilter(NewestValuesFilter):
-    title = "to"
+    title = gettext_lazy("to")
     parameter_name = "to"
     field = "target_kind"
 
@@ -220,21 +220,21 @@ class AuditAdmin(RowAdmin):
             lookup, value, request
         )
 
-    @display(description="when")
+    @display(description=gettext_lazy("when"))
     def happened(self, line: AuditEntry) -> Any:
         return line.created_at
 
-    @display(description="who")
+    @display(description=gettext_lazy("who"))
     def who(self, line: Any) -> str:
         if not line.actor.startswith(("user:", "key:")):
             return gettext("the server")
         return getattr(line, "actor_name", line.actor)
 
-    @display(description="did", label=True)
+    @display(description=gettext_lazy("did"), label=True)
     def did(self, line: AuditEntry) -> str:
         return act_words(line)
 
-    @display(description="to")
+    @display(description=gettext_lazy("to"))
     def about(self, line: Any) -> str:
         if len(run := getattr(line, "run", [])) > 1:
             since = timezone.localtime(run[-1].created_at)
@@ -249,7 +249,7 @@ class AuditAdmin(RowAdmin):
             f"{kind}, about {subject}" if subject else kind,
         )
 
-    @display(description="why")
+    @display(description=gettext_lazy("why"))
     def reason_label(self, line: AuditEntry) -> str:
         is_told = line.action in QUIET or line.reason == WRONG_REASON
         return "" if is_told else line.reason[:80]

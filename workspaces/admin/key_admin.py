@@ -38,18 +38,22 @@ class KeyForm(WorkspaceChoiceForm):
     name = forms.CharField(
         max_length=200,
         widget=UnfoldAdminTextInputWidget,
-        help_text="What uses it, so that you know later which key to revoke.",
+        help_text=gettext_lazy("What uses it, so that you know later which key to revoke."),
     )
     agent = forms.ModelChoiceField(
         Agent.objects.none(),
         required=False,
-        help_text="Empty: the workspace's own backend, which sees all of the workspace.",
+        help_text=gettext_lazy(
+            "Empty: the workspace's own backend, which sees all of the workspace."
+        ),
     )
     subjects = forms.ModelMultipleChoiceField(
         Subject.objects.none(),
         required=False,
-        label="People",
-        help_text="Empty: everybody. Otherwise it reads and writes only what is about these.",
+        label=gettext_lazy("People"),
+        help_text=gettext_lazy(
+            "Empty: everybody. Otherwise it reads and writes only what is about these."
+        ),
     )
     spaces = forms.CharField(
         required=False,
@@ -68,8 +72,8 @@ class KeyForm(WorkspaceChoiceForm):
     expires_on = forms.DateField(
         required=False,
         widget=UnfoldAdminSingleDateWidget,
-        label="Expires on",
-        help_text="Empty: never.",
+        label=gettext_lazy("Expires on"),
+        help_text=gettext_lazy("Empty: never."),
     )
 
     def __init__(self, admin: Any, request: HttpRequest) -> None:
@@ -125,7 +129,11 @@ class KeyForm(WorkspaceChoiceForm):
 
 
 class KeyStateFilter(StateFilter):
-    states = {"active": "Active", "expired": "Expired", "revoked": "Revoked"}
+    states = {
+        "active": gettext_lazy("Active"),
+        "expired": gettext_lazy("Expired"),
+        "revoked": gettext_lazy("Revoked"),
+    }
 
     def narrow(self, rows: Any, state: str) -> Any:
         if state == "revoked":
@@ -141,7 +149,7 @@ class KeyStateFilter(StateFilter):
 class KeyAdmin(RowAdmin):
     read_capability = Capability.ADMIN
     can_add = True
-    add_label = "Issue key"
+    add_label = gettext_lazy("Issue key")
     list_display = (
         "name",
         "begins",
@@ -154,34 +162,39 @@ class KeyAdmin(RowAdmin):
     list_select_related = ("workspace", "agent")
     list_filter = (KeyStateFilter,)
     search_fields = ("name__icontains", "prefix__startswith")
-    search_help_text = "Name, or beginning after mp_"
+    search_help_text = gettext_lazy("Name, or beginning after mp_")
     page_template = "admin/workspaces/apikey/page.html"
     verbs = (
         Verb(
-            "revoke", "Revoke", "block", "danger",
-            "Whatever uses this key is refused from now on. This cannot be taken back.",
+            "revoke",
+            gettext_lazy("Revoke"),
+            "block",
+            "danger",
+            gettext_lazy(
+                "Whatever uses this key is refused from now on. This cannot be taken back."
+            ),
             capability=Capability.ADMIN,
         ),
-    )  # fmt: skip
+    )
 
     def get_queryset(self, request: HttpRequest) -> Any:
         # The digest has no business on any page.
         rows = super().get_queryset(request).select_related("workspace", "agent")
         return rows.defer("digest")
 
-    @display(description="begins with")
+    @display(description=gettext_lazy("begins with"))
     def begins(self, key: ApiKey) -> str:
         return f"mp_{key.prefix}_…"
 
-    @display(description="agent")
+    @display(description=gettext_lazy("agent"))
     def agent_label(self, key: ApiKey) -> str:
         return str(key.agent) if key.agent else "any"
 
-    @display(description="may", label=True)
+    @display(description=gettext_lazy("may"), label=True)
     def may_label(self, key: ApiKey) -> list[str]:
         return list(key.capabilities)
 
-    @display(description="state", label={"active": "success", "expired": "warning"})
+    @display(description=gettext_lazy("state"), label={"active": "success", "expired": "warning"})
     def state(self, key: ApiKey) -> str:
         return state_of(key)
 
@@ -198,7 +211,7 @@ class KeyAdmin(RowAdmin):
 
     def do_revoke(self, request: HttpRequest, row: ApiKey, values: dict[str, Any]) -> str:
         revoke_key(row, actor=actor_of(request.user))
-        return f"{row.name} is revoked."
+        return gettext("%(name)s is revoked.") % {"name": row.name}
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: Any = None
@@ -212,7 +225,7 @@ class KeyAdmin(RowAdmin):
             key, secret = issue_key(workspace.pk, form.options(), actor=actor, user=user)
             context = {
                 **self.admin_site.each_context(request),
-                "title": "Key issued",
+                "title": gettext("Key issued"),
                 "opts": self.opts,
                 "key": key,
                 "secret": secret,

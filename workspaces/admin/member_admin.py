@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.widgets import (
     UnfoldAdminEmailInputWidget,
     UnfoldAdminSelectWidget,
@@ -61,33 +62,33 @@ class MemberAdmin(RowAdmin):
     list_select_related = ("workspace", "user")
     list_filter = ("role",)
     search_fields = ("user__username__istartswith", "user__email__istartswith")
-    search_help_text = "Beginning of the name or address"
+    search_help_text = _("Beginning of the name or address")
     page_template = "admin/workspaces/membership/page.html"
     refusals = (members.MembershipConflict, NotAllowed)
     can_add = True
-    add_label = "Invite"
+    add_label = _("Invite")
     verbs = (
         Verb(
-            "role", "Change role", "badge", "primary", "What may this person do?", RoleForm,
+            "role", _("Change role"), "badge", "primary", _("What may this person do?"), RoleForm,
             Capability.ADMIN,
         ),
         Verb(
-            "remove", "Remove", "person_remove", "danger",
-            "The person sees nothing of this workspace any more. The account stays.",
+            "remove", _("Remove"), "person_remove", "danger",
+            _("The person sees nothing of this workspace any more. The account stays."),
             capability=Capability.ADMIN,
         ),
     )  # fmt: skip
 
-    @display(description="person", ordering="user__username")
+    @display(description=_("person"), ordering="user__username")
     def person(self, member: Membership) -> str:
         return member.known_as
 
-    @display(description="address")
+    @display(description=_("address"))
     def email(self, member: Membership) -> str:
         return member.user.email
 
     @display(
-        description="role",
+        description=_("role"),
         label={Role.OWNER: "primary", Role.ADMIN: "info", Role.EDITOR: "success"},
     )
     def role_label(self, member: Membership) -> str:
@@ -120,11 +121,14 @@ class MemberAdmin(RowAdmin):
     def do_role(self, request: HttpRequest, row: Membership, values: dict[str, Any]) -> str:
         scope = access_of(request).scope(row.workspace_id)
         members.change_role(scope, row, values["role"])
-        return f"{row.user} is {values['role']} now."
+        return gettext("%(user)s is %(role)s now.") % {"user": row.user, "role": values["role"]}
 
     def do_remove(self, request: HttpRequest, row: Membership, values: dict[str, Any]) -> str:
         members.remove(access_of(request).scope(row.workspace_id), row)
-        return f"{row.user} was removed from {row.workspace}."
+        return gettext("%(user)s was removed from %(workspace)s.") % {
+            "user": row.user,
+            "workspace": row.workspace,
+        }
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: Any = None
@@ -143,7 +147,7 @@ class MemberAdmin(RowAdmin):
             else:
                 context = {
                     **self.admin_site.each_context(request),
-                    "title": "Invited",
+                    "title": gettext("Invited"),
                     "opts": self.opts,
                     "invitation": invitation,
                     "invite_url": invitation_pages.link_of(request, invitation, token),
@@ -157,7 +161,7 @@ class MemberAdmin(RowAdmin):
 
 
 class InvitationStateFilter(StateFilter):
-    states = {"open": "Open", "accepted": "Accepted", "over": "Revoked or expired"}
+    states = {"open": _("Open"), "accepted": _("Accepted"), "over": _("Revoked or expired")}
 
     def narrow(self, rows: Any, state: str) -> Any:
         if state == "accepted":
@@ -176,12 +180,12 @@ class InvitationAdmin(RowAdmin):
     list_select_related = ("workspace",)
     list_filter = (InvitationStateFilter,)
     search_fields = ("email__istartswith",)
-    search_help_text = "Beginning of the address"
+    search_help_text = _("Beginning of the address")
     page_template = "admin/workspaces/invitation/page.html"
     refusals = (NotAllowed,)
     verbs = (
         Verb(
-            "revoke", "Revoke", "block", "danger", "The link opens nothing any more.",
+            "revoke", _("Revoke"), "block", "danger", _("The link opens nothing any more."),
             capability=Capability.ADMIN,
         ),
     )  # fmt: skip
@@ -189,11 +193,11 @@ class InvitationAdmin(RowAdmin):
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).select_related("workspace").defer("digest")
 
-    @display(description="role", label=True)
+    @display(description=_("role"), label=True)
     def role_label(self, row: Invitation) -> str:
         return row.role
 
-    @display(description="state", label={"open": "info", "accepted": "success"})
+    @display(description=_("state"), label={"open": "info", "accepted": "success"})
     def state_label(self, row: Invitation) -> str:
         return row.state
 
@@ -206,7 +210,7 @@ class InvitationAdmin(RowAdmin):
 
     def do_revoke(self, request: HttpRequest, row: Invitation, values: dict[str, Any]) -> str:
         invitations.revoke(access_of(request).scope(row.workspace_id), row)
-        return f"The invitation of {row.email} is revoked."
+        return gettext("The invitation of %(email)s is revoked.") % {"email": row.email}
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(

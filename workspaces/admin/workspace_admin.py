@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import TabularInline
 
 from workspaces.adminbase.access import access_of, workspace_id_of
@@ -33,7 +34,7 @@ class MembersInline(TabularInline):
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).select_related("user")
 
-    @display(description="person")
+    @display(description=_("person"))
     def person(self, member: Membership) -> str:
         page = reverse("admin:workspaces_membership_change", args=[member.pk])
         return format_html('<a class="desk-link" href="{}">{}</a>', page, member.user)
@@ -53,7 +54,7 @@ class WorkspaceAdmin(ScopedAdmin):
     workspace_path = "pk"
     list_display = ("name", "slug", "role_here", "created_at")
     search_fields = ("slug__startswith", "name__icontains")
-    search_help_text = "Name, or beginning of the slug"
+    search_help_text = _("Name, or beginning of the slug")
     fields: Any = ("name", "slug")
     inlines = (MembersInline,)
 
@@ -68,7 +69,7 @@ class WorkspaceAdmin(ScopedAdmin):
         for row in rows:
             row.own_role = access.roles.get(workspace_id_of(row), "")
 
-    @display(description="your role", label={Role.OWNER: "primary", Role.ADMIN: "info"})
+    @display(description=_("your role"), label={Role.OWNER: "primary", Role.ADMIN: "info"})
     def role_here(self, workspace: Any) -> str:
         return getattr(workspace, "own_role", "")
 
@@ -106,13 +107,13 @@ class AgentAdmin(ScopedAdmin):
     list_display = ("external_id", "name", "team_label", "created_at")
     list_select_related = ("workspace",)
     search_fields = ("external_id__startswith", "name__icontains", "team__istartswith")
-    search_help_text = "Id, name or team"
+    search_help_text = _("Id, name or team")
     fields = ("workspace", "external_id", "name", "team", "audience")
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).filter(removed_at=None)
 
-    @display(description="team")
+    @display(description=_("team"))
     def team_label(self, agent: Agent) -> str:
         return agent.team or "default team"
 

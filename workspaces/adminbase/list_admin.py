@@ -110,7 +110,7 @@ class AdminPage(UnfoldModelAdminViewMixin, TemplateView):
 
     path: ClassVar[str]
     name: ClassVar[str]
-    title: str
+    title: str | Promise
     model_admin: "ListAdmin"
 
     def has_permission(self) -> bool:
@@ -144,8 +144,8 @@ def display(
 class Empty:
     """What a page says where there is nothing yet, and how that changes."""
 
-    title: str
-    text: str = ""
+    title: str | Promise
+    text: str | Promise = ""
     command: str = ""
 
 

@@ -14,7 +14,9 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.functional import Promise
 from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_lazy
 
 from workspaces.adminbase.access import look_at, workspace_id_of
 from workspaces.adminbase.actors import names_of
@@ -34,10 +36,10 @@ class Verb:
     """
 
     name: str
-    label: str
+    label: str | Promise
     icon: str = ""
     look: str = "default"
-    question: str = ""
+    question: str | Promise = ""
     form: type[forms.Form] | None = None
     capability: str = Capability.CURATE
     bulk: bool = False
@@ -81,7 +83,7 @@ class RowAdmin(ScopedAdmin):
     sortable_by: tuple[str, ...] = ()
     actor_field = ""  # of a row: who did it, whom the column `by` names
 
-    @display(description="by")
+    @display(description=gettext_lazy("by"))
     def by(self, row: Any) -> str:
         return getattr(row, "by_name", getattr(row, self.actor_field))
 
@@ -199,7 +201,7 @@ class RowAdmin(ScopedAdmin):
                 request,
                 form,
                 title=f"{verb.label}: {now}",
-                submit=verb.label,
+                submit=str(verb.label),
                 back=back or self.page_of(now),
                 action=button.url,
                 return_to=back,
@@ -251,17 +253,27 @@ class RowAdmin(ScopedAdmin):
             for row in allowed:
                 try:
                     if not self.offers(row, verb):
-                        raise forms.ValidationError(f"{row}: its state does not allow it")
+                        raise forms.ValidationError(
+                            gettext("%(row)s: its state does not allow it") % {"row": row}
+                        )
                     self.act(request, row, verb, {} if form is None else form.data)
                 except self.all_refusals as refusal:
                     refused.append(refusal_text(refusal))
             done = len(allowed) - len(refused)
             if done:
-                messages.success(request, f"{verb.label}: {done} of {len(chosen)} done.")
+                messages.success(
+                    request,
+                    gettext("%(label)s: %(done)s of %(number)s done.")
+                    % {"label": verb.label, "done": done, "number": len(chosen)},
+                )
             if done < len(chosen):
                 why = f" {refused[0]}" if refused else ""
                 left = len(chosen) - done
-                messages.warning(request, f"{verb.label}: {left} left as they were.{why}")
+                messages.warning(
+                    request,
+                    gettext("%(label)s: %(left)s left as they were.%(why)s")
+                    % {"label": verb.label, "left": left, "why": why},
+                )
             return None
 
         return on_several
@@ -272,7 +284,8 @@ class RowAdmin(ScopedAdmin):
         """Sent to the list as it is filtered: the rows are looked up in it again."""
         context = {
             **self.admin_site.each_context(request),
-            "title": f"{verb.label}: {len(chosen)} chosen",
+            "title": gettext("%(label)s: %(number)s chosen")
+            % {"label": verb.label, "number": len(chosen)},
             "opts": self.opts,
             "form": form,
             "submit_label": verb.label,

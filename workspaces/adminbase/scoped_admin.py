@@ -18,6 +18,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_date
+from django.utils.translation import gettext_lazy
 from unfold.contrib.filters.admin import AutocompleteSelectFilter, RelatedDropdownFilter
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 from unfold.widgets import SELECT_CLASSES, UnfoldAdminSelectWidget
@@ -64,7 +65,7 @@ class StateFilter(DropdownFilter):
     With `first` set, the list begins with that state instead of with all rows.
     """
 
-    title: Any = "state"
+    title: Any = gettext_lazy("state")
     parameter_name = "state"
     states: dict[str, Any]
     first = ""
@@ -87,7 +88,7 @@ class StateFilter(DropdownFilter):
 class DayFilter(DropdownFilter):
     """Rows that were made on a day: one of the last week, or any that the address names."""
 
-    title = "day"
+    title = gettext_lazy("day")
     parameter_name = "day"
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
@@ -142,7 +143,7 @@ class ScopedAdmin(ListAdmin):
     read_capability: str = Capability.READ
     write_capability: str = Capability.ADMIN
     can_add = True
-    add_label = "Add"
+    add_label = gettext_lazy("Add")
     can_delete = False
 
     show_facets = 0

@@ -48,7 +48,7 @@ class MemberSite(UnfoldAdminSite):
             return HttpResponseRedirect(reverse("invitations"))
         context = {
             **self.each_context(request),
-            "title": "Log in",
+            "title": _("Log in"),
             "app_path": request.get_full_path(),
             "username": request.user.get_username(),
             **(extra_context or {}),
@@ -60,17 +60,17 @@ class MemberSite(UnfoldAdminSite):
         )(request)
 
     def login_code(self, request: HttpRequest) -> HttpResponseBase:
-        context = {**self.each_context(request), "title": "Your second factor"}
+        context = {**self.each_context(request), "title": _("Your second factor")}
         return login_pages.LoginCode.as_view(extra_context=context)(request)
 
     def password_change(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        context = {**self.each_context(request), "title": "Change your password"}
+        context = {**self.each_context(request), "title": _("Change your password")}
         return login_pages.OwnPassword.as_view(
             success_url=reverse("admin:index"), extra_context=context
         )(request)
 
     def second_factor(self, request: HttpRequest) -> HttpResponseBase:
-        context = {**self.each_context(request), "title": "Second factor"}
+        context = {**self.each_context(request), "title": _("Second factor")}
         return login_pages.OwnSecondFactor.as_view(extra_context=context)(request)
 
     def time_zone(self, request: HttpRequest) -> HttpResponseBase:
