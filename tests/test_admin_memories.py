@@ -1,6 +1,6 @@
 """The pages of what is remembered, and the buttons on them."""
 
-from datetime import timedelta
+from datetime import UTC, date, timedelta
 
 import pytest
 from django.urls import reverse
@@ -11,6 +11,7 @@ from memories.models import (
     Memory,
     MemorySession,
     Rejection,
+    SearchUse,
     Supersession,
 )
 from tests.desk import list_of, member, messages_of, page_of, superuser
@@ -20,16 +21,18 @@ from tests.factories import (
     ConversationFactory,
     EpisodeFactory,
     FactFactory,
+    MembershipFactory,
     MemoryFactory,
     RejectionFactory,
     SessionFactory,
+    SubjectFactory,
     SupersessionFactory,
     WorkspaceFactory,
     chain_of,
     evidence,
 )
 from tests.people import Person
-from workspaces.models import Role, Workspace
+from workspaces.models import Role, Subject, Workspace
 
 
 def test_empty_list_tells_what_to_do(workspace: Workspace) -> None:
@@ -491,3 +494,30 @@ def test_a_page_that_names_no_workspace_is_about_the_one_looked_at_last() -> Non
     assert f'value="{second.slug}" selected' in desk.sees(search)
     desk.sees(search, workspace=first.slug)
     assert desk.client.get(rules).context["workspace"] == first
+
+
+def test_page_tells_who_searched_about_its_person_since_it_was_learned(
+    workspace: Workspace,
+) -> None:
+    ada, bob = (SubjectFactory(workspace=workspace) for _ in range(2))
+    memory = MemoryFactory(workspace=workspace, subject=ada)
+    key = ApiKeyFactory(workspace=workspace, name="Kitchen")
+    today = memory.created_at.astimezone(UTC).date()
+
+    def searched(subject: Subject, day: date, actor: str, searches: int) -> None:
+        SearchUse.objects.create(
+            workspace=workspace, subject=subject, day=day, actor=actor, searches=searches
+        )
+
+    searched(ada, today, f"key:{key.pk}", 3)
+    searched(ada, today - timedelta(days=2), f"key:{key.pk}", 40)
+    searched(bob, today, "user:of-another", 500)
+    page = page_of(memory)
+    html = member(workspace, Role.EDITOR).sees(page)
+
+    assert "key Kitchen" in html
+    assert "3 searches, last on" in html
+    assert "43 searches" not in html
+    assert "500 searches" not in html
+    assert "Asked lately" not in member(workspace, Role.VIEWER).sees(page)
+    assert member(MembershipFactory().workspace).client.get(page).status_code == 404

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 from django import forms
-from django.db.models import Count, F
+from django.db.models import Count, F, Max, Sum
 from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
@@ -15,7 +15,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from memories import cases, review
+from memories import cases, review, search_counts
 from memories.admin.golden_page import GoldenPage
 from memories.admin.jump_page import JumpPage
 from memories.admin.memory_list import MemoryList, day_value
@@ -23,8 +23,9 @@ from memories.admin.memory_rows import as_typed, ingest_hint
 from memories.admin.memory_timeline import chain_as_of, timeline
 from memories.admin.policy_page import VisibilityPage
 from memories.admin.search_page import SearchPage, WhyNotPage
-from memories.models import Category, Memory, Supersession, Visibility, versions_of
+from memories.models import Category, Memory, SearchUse, Supersession, Visibility, versions_of
 from memories.models.memory import memories_seen_by
+from workspaces.adminbase.actors import names_of
 from workspaces.adminbase.list_admin import Empty
 from workspaces.adminbase.row_admin import Button, Verb
 from workspaces.models import ApiKey, Capability
@@ -86,6 +87,17 @@ def readers(row: Memory) -> list[ApiKey]:
         asked[f"key_{place}"] = Count("pk", filter=memories_seen_by(scope))
     sees = Memory.objects.filter(pk=row.pk).aggregate(**asked) if asked else {}
     return [key for place, key in enumerate(keys) if sees[f"key_{place}"]]
+
+
+def asked_lately(row: Memory) -> list[dict[str, Any]]:
+    """Who searched for what is known of its person since it was learned, and how often, the last
+    first: as far back as searches are counted. Which of them it was served to is not kept."""
+    rows = SearchUse.objects.filter(workspace=row.workspace_id, subject=row.subject_id)
+    by_actor = rows.filter(day__gte=row.created_at.astimezone(UTC).date()).values("actor")
+    sums = by_actor.annotate(last=Max("day"), often=Sum("searches"))
+    found = list(sums.order_by("-last", "-often", "actor")[:MOST_READERS])
+    names = names_of(each["actor"] for each in found)
+    return [each | {"name": names.get(each["actor"], each["actor"])} for each in found]
 
 
 class ForgetForm(forms.Form):
@@ -298,6 +310,8 @@ class MemoryAdmin(MemoryList):
             "back": self.page_of(row),
             "may_curate": self.may(request, Capability.CURATE, row),
             "seen_by": SEEN_BY[row.visibility, row.agent_id is not None],
+            "asked": asked_lately(row) if self.may(request, Capability.CURATE, row) else None,
+            "kept_days": search_counts.KEPT.days,
             "readers": readers(row) if self.may(request, Capability.ADMIN, row) else None,
         }
 
