@@ -7,6 +7,8 @@ COPY requirements.lock /tmp/requirements.lock
 RUN /opt/venv/bin/pip install --require-hashes --no-deps -r /tmp/requirements.lock
 
 FROM python:3.11-slim-trixie
+# git reads repositories by their address.
+RUN apt-get update && apt-get install --yes --no-install-recommends git && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --create-home --home-dir /home/memoryproject --shell /usr/sbin/nologin memoryproject \
     && install -d -o memoryproject -g memoryproject -m 0700 /data
 COPY --from=build /opt/venv /opt/venv

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
-from django.db.models import Model
+from django.db.models import Model, Value
 from django.db.models.functions import Left
 from django.utils.translation import gettext_lazy as _
 
@@ -73,18 +73,23 @@ LONGEST = 90
 
 
 def names_of(actors: Iterable[str]) -> dict[str, str]:
-    """A readable name for each actor; what cannot be resolved stays as it is."""
+    """A readable name for each actor, in one statement; what cannot be resolved stays as it is."""
     wanted = {actor for actor in actors if actor}
     names = {actor: actor.partition(":")[0] for actor in wanted}
-    if people := _ids(wanted, "user"):
-        names |= dict.fromkeys(people, "a user that is gone")
-        rows = User.objects.filter(pk__in=people.values()).values_list("pk", "username")
-        names |= {f"user:{pk}": name for pk, name in rows}
-    if keys := _ids(wanted, "key"):
-        names |= dict.fromkeys(keys, "a key that is gone")
-        programs = ApiKey.objects.filter(pk__in=keys.values())
-        for pk, name, agent in programs.values_list("pk", "name", "agent__external_id"):
-            names[f"key:{pk}"] = f"key {name} of {agent}" if agent else f"key {name}"
+    people, keys = _ids(wanted, "user"), _ids(wanted, "key")
+    names |= dict.fromkeys(people, "a user that is gone") | dict.fromkeys(
+        keys, "a key that is gone"
+    )
+    if not people and not keys:
+        return names
+    users = User.objects.filter(pk__in=people.values())
+    programs = ApiKey.objects.filter(pk__in=keys.values())
+    rows = users.values_list(Value("user"), "pk", "username", Value("")).union(
+        programs.values_list(Value("key"), "pk", "name", "agent__external_id"), all=True
+    )
+    for kind, pk, name, agent in rows:
+        shown = name if kind == "user" else f"key {name}"
+        names[f"{kind}:{pk}"] = f"{shown} of {agent}" if agent else shown
     return names
 
 
