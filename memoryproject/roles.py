@@ -24,6 +24,10 @@ MAY_TAKE = """
 select pg_has_role(current_user, %s,
   case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)
 """
+OTHER_SESSIONS = """
+select pg_terminate_backend(pid) from pg_stat_activity
+where usename = %s and datname = current_database() and pid <> pg_backend_pid()
+"""
 # What an administrator has to run, so that an owner who is no superuser may put up the walls.
 LACKING = """
 with own as (
@@ -102,13 +106,25 @@ def prepare(connection: BaseDatabaseWrapper) -> Granted:
                 if not settings.APP_DATABASE_URL and not cursor.fetchone()[0]:
                     cursor.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(role)))
             grant(connection)
-            walls.make(connection, role)
+            is_new = walls.make(connection, role)
+        if is_new:
+            _end_sessions(connection, role)
     except ProgrammingError as error:
         with connection.cursor() as cursor:
             cursor.execute(LACKING, {"role": app_role(), "crossing": walls.CROSSING_ROLE})
             remedy = tuple(text for (text,) in cursor.fetchall())
         return Granted("owner", str(error).splitlines()[0], remedy)
     return Granted("app")
+
+
+def _end_sessions(connection: BaseDatabaseWrapper, role: str) -> None:
+    """Those that a pooler keeps would go on with the settings that they began with. An owner who
+    may not take the role leaves them: a login through the pooler is refused then."""
+    with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+        cursor.execute(MAY_TAKE, [role])
+        if cursor.fetchone()[0]:
+            cursor.execute(sql.SQL("set local role {}").format(sql.Identifier(role)))
+            cursor.execute(OTHER_SESSIONS, [role])
 
 
 def make_crossing_role(cursor: CursorWrapper) -> None:

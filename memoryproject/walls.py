@@ -208,9 +208,17 @@ def _as_crossing_role(cursor: CursorWrapper) -> Iterator[None]:
     cursor.execute("select set_config('role', %s, true)", [before])
 
 
-def make(connection: BaseDatabaseWrapper, role: str) -> None:
+LOGIN_SETTINGS = """
+select s.setconfig from pg_db_role_setting s
+join pg_database d on d.oid = s.setdatabase join pg_roles r on r.oid = s.setrole
+where d.datname = current_database() and r.rolname = %s
+"""
+
+
+def make(connection: BaseDatabaseWrapper, role: str) -> bool:
     """Put up what is missing or was changed by hand; `role` serves. Run as the owner, in one
-    transaction. Tables that are as they should be are not locked."""
+    transaction. Tables that are as they should be are not locked. Whether the role's sessions have
+    to begin anew: those there are look for tables where the views do not stand before them."""
     with connection.cursor() as cursor:
         cursor.execute("select current_schema(), current_user, current_database()")
         schema, owner, database = map(sql.Identifier, cursor.fetchone())
@@ -263,7 +271,11 @@ def make(connection: BaseDatabaseWrapper, role: str) -> None:
                 _make_policies(cursor, wall, role)
         run("revoke create on schema {schema}, {views} from {crossing}")
         # Of this database alone: another one of the same cluster may make its own just now.
+        cursor.execute(LOGIN_SETTINGS, [role])
+        before = cursor.fetchall()
         run("alter role {role} in database {database} set search_path = {views}, {schema}")
+        cursor.execute(LOGIN_SETTINGS, [role])
+        return before != cursor.fetchall()
 
 
 def readable(cursor: CursorWrapper, table: str) -> list[str]:

@@ -31,7 +31,7 @@ from tests.people import Person
 SIZE = 12_000  # characters; what is quadratic takes thousands of times what it should
 TRIFLE = 0.004  # seconds for twice as many: too little to be compared, and enough for no harm
 DOUBLE = 3.0  # twice the work, and what a busy machine's caches add; a square would be four times
-TRIES = 5
+TRIES = 9
 INGEST = "/memories/ingest"
 JUNK = "Orchard gate ladder press. "
 KINDS: dict[str, Callable[[int], str]] = {

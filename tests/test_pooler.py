@@ -14,7 +14,7 @@ from django.core.management import CommandError
 from django.db import OperationalError, connection, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from memoryproject import databases
+from memoryproject import databases, roles
 from memoryproject.embedded_postgres import APP_ROLE, OWNER_ROLE
 from memoryproject.postgres import login_check, prepared
 from memoryproject.postgres.base import DatabaseWrapper
@@ -114,12 +114,32 @@ def test_the_owner_comes_past_the_pooler(bouncer: Pooler, settled: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def settled(database: str) -> str:
-    """As `up` leaves it."""
+def settled(bouncer: Pooler, database: str) -> str:
+    """As `up` leaves it, which the pooler's sessions have seen before."""
+    with psycopg.connect(address(bouncer.port, database), prepare_threshold=None) as early:
+        assert early.execute("select 1").fetchone() == (1,)
     with wrapper_at(past_the_pooler(database)) as own:
         assert login_check.keep(own) == ""
         assert login_check.keep(own) == ""  # again, with nothing to do
+        assert roles.prepare(own).database_role == "app"
     return database
+
+
+def test_sessions_of_before_the_walls_are_ended(bouncer: Pooler, settled: str) -> None:
+    """They would look past the views of the index, and may not read what is under them."""
+    with wrapper_at(address(bouncer.port, settled)) as made, made.cursor() as cursor:
+        cursor.execute("select count(*) from memories_entry")
+        assert cursor.fetchone() == (0,)
+
+
+def test_one_that_is_left_is_refused(bouncer: Pooler, settled: str) -> None:
+    url = address(bouncer.port, settled)
+    with psycopg.connect(url, prepare_threshold=None, autocommit=True) as early:
+        early.execute("set search_path = public")
+        assert "RECONNECT" in refusal(url)
+        early.execute("reset search_path")
+        with wrapper_at(url) as made:
+            made.ensure_connection()
 
 
 def test_statements_that_are_prepared_go_where_the_pooler_sends_them(
@@ -205,7 +225,8 @@ def test_requests_of_several_clients_side_by_side_are_all_answered(server: Serve
     answers = at_once(talk)
     assert len(answers) == CLIENTS * EACH
     faults = {status for status in answers if not 200 <= status < 300}
-    assert faults == set(), server.log.read_text()[-6000:]
+    told = [line for line in server.log.read_text().splitlines() if " INFO " not in line]
+    assert faults == set(), "\n".join(told)[:6000]
 
 
 def test_every_connection_of_the_pooler_has_our_settings(

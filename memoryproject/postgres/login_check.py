@@ -33,6 +33,8 @@ select coalesce((select s.setconfig from pg_db_role_setting s
                  join pg_database d on d.oid = s.setdatabase
                  where d.datname = current_database() and s.setrole = 0), '{}')
 """
+# Whoever serves may read the index by its views alone, which stand before the tables.
+READS = "has_table_privilege(to_regclass('memories_entry'), 'select')"
 PROBE = b"memoryproject_probe"
 IS_NAMED_SO = b"select count(*) from pg_prepared_statements where name = '%b'" % PROBE
 
@@ -73,7 +75,7 @@ def settle(made: BoundedConnection, limits: Mapping[str, int]) -> None:
     Raises PoolerRefused.
     """
     asked = ", ".join(f"current_setting('{name}', true)" for name in wanted())
-    (pid, *values) = _row(made, f"select pg_backend_pid(), {asked}".encode())
+    (pid, reads, *values) = _row(made, f"select pg_backend_pid(), {READS}, {asked}".encode())
     lacking = {
         name: value
         for (name, value), own in zip(wanted().items(), values, strict=True)
@@ -82,12 +84,14 @@ def settle(made: BoundedConnection, limits: Mapping[str, int]) -> None:
     # A pooler answers for its server, with a number of its own.
     made.is_shared = int(pid) != made.pgconn.backend_pid
     if made.is_shared:
-        _refuse_unfit(made, lacking)
+        _refuse_unfit(made, lacking, is_behind_views=reads != "f")
     elif own := {**lacking, **limits}:
         _row(made, "; ".join(f"set {name} to '{value}'" for name, value in own.items()).encode())
 
 
-def _refuse_unfit(made: BoundedConnection, lacking: Mapping[str, str]) -> None:
+def _refuse_unfit(
+    made: BoundedConnection, lacking: Mapping[str, str], *, is_behind_views: bool
+) -> None:
     """A pooler that hands a session on must know prepared statements, and the database itself must
     know our settings."""
     try:
@@ -104,6 +108,11 @@ def _refuse_unfit(made: BoundedConnection, lacking: Mapping[str, str]) -> None:
             "The pooler keeps no account of prepared statements, and would run one program's with"
             " another one's values: take PgBouncer 1.21 or newer, with pool_mode = transaction and"
             " max_prepared_statements = 200."
+        )
+    if not is_behind_views:
+        raise PoolerRefused(
+            "The pooler keeps a session that began before the database was prepared: let it begin"
+            " them anew (RECONNECT in its console), or start it again."
         )
     if lacking:
         alter = f"ALTER DATABASE {made.info.dbname} SET"

@@ -35,9 +35,12 @@ def test_cancel_leads_back_and_nothing_is_gone(visit: Any) -> None:
     assert "peanuts" in ada.reads()
 
 
-@pytest.mark.parametrize(("kind", "model"), [("conversation", Conversation), ("episode", Episode)])
+@pytest.mark.parametrize(
+    ("kind", "model", "called"),
+    [("conversation", Conversation, "conversation"), ("episode", Episode, "message")],
+)
 def test_a_conversation_and_a_message_are_erased_from_their_pages(
-    visit: Any, kind: str, model: Any
+    visit: Any, kind: str, model: Any, called: str
 ) -> None:
     ada, row = visit(), model.objects.order_by("pk")[0]
     ada.opens(f"memories/{kind}/{row.pk}/change/")
@@ -46,7 +49,7 @@ def test_a_conversation_and_a_message_are_erased_from_their_pages(
     ada.page.get_by_label(f"Type {expected}").fill(expected)
     ada.page.keyboard.press("Enter")
 
-    expect(ada.page.get_by_role("heading", name=f"Erasure of a {kind}")).to_be_visible()
+    expect(ada.page.get_by_role("heading", name=f"Erasure of a {called}")).to_be_visible()
     assert not model.objects.filter(pk=row.pk).exists()
 
 

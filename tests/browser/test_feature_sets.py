@@ -119,7 +119,7 @@ def test_a_merge_is_shown_and_taken_back(visit: Any, folded: Scope) -> None:
     add_two_alike(folded)
     ada.opens(page_of(the_set()))
     ada.presses("Merge what says the same")
-    expect(ada.page.get_by_text("1 feature became part of others.")).to_be_visible()
+    expect(ada.page.get_by_text("1 note became part of others.")).to_be_visible()
     changes = ada.page.locator(".desk-card", has_text="Latest changes")
     ada.follows(changes.get_by_role("link", name="plum").first)
     expect(ada.page.get_by_text("merged:").first).to_be_visible()

@@ -1,6 +1,7 @@
 select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
 k.agent_id, k.capabilities, k.expires_at,
-k.revoked_at, k.last_used_at, k.per_minute, k.limited_to_subjects, coalesce(a.team, ''),
+k.revoked_at, k.last_used_at, k.per_minute, k.container_tags, k.limited_to_subjects,
+coalesce(a.team, ''),
 case when a.id is null then '{}' else array(
   select b.id from workspaces_agent b
   where b.workspace_id = k.workspace_id and b.team = a.team) end,

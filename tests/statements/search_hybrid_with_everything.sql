@@ -222,6 +222,9 @@ and (%(bound)s::uuid is null or d.visibility = 'global'
   or (d.visibility = 'private' and d.agent_id = %(bound)s::uuid)
   or (d.visibility = 'team' and (d.agent_id = any(%(team)s::uuid[])
       or (d.agent_id is null and %(default_team)s))))
+and (%(spaces)s::text[] is null or exists (select 1 from memories_documentspace ds
+    join memories_space sp on sp.id = ds.space_id
+    where ds.document_id = d.id and sp.container_tag = any(%(spaces)s::text[])))
 where f.memory_id = any(%(ids)s::uuid[]) and (%(known_at)s::timestamptz is null and f.withdrawn_at is null
   or f.created_at <= %(known_at)s and coalesce(f.withdrawn_at > %(known_at)s, true)) and (e.id is not null or
   d.id is not null)
