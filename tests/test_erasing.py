@@ -261,7 +261,9 @@ def test_an_edit_goes_with_what_it_corrected(alice: Person) -> None:
 
 
 def test_neighbours_no_longer_lend_the_words_of_an_erased_message(alice: Person) -> None:
-    alice.say("Plums are ripe.", f"{SECRET} is far.", "We made jam.", thread_id="t")
+    said = ("Plums are ripe.", f"{SECRET} is far.", "We made jam.", "It was sweet.")
+    alice.say(*said, thread_id="t")
+    assert len(alice.finds(SECRET, layers=("episodes",), ranking="keyword")) == len(said)
     erase(alice, "episode", Episode.objects.get(content__contains=SECRET).pk)
     assert alice.finds(SECRET, layers=("episodes",), ranking="keyword") == []
     assert agrees()

@@ -92,8 +92,8 @@ def test_pattern_takes_wildcards_literally() -> None:
 
 
 def test_neighbours_lend_a_share_of_their_words() -> None:
-    document = index_stems(["tea"], ["tea", "green"], ["pot"])
-    assert document == {"tea": 1.5, "green": 0.5, "pot": 0.25}
+    document = index_stems(["tea"], ["tea", "green"], ["pot"], ["kettle"])
+    assert document == {"tea": 1.5, "green": 0.5, "pot": 0.25, "kettle": 0.25}
 
 
 def test_long_message_neither_borrows_nor_lends_words() -> None:

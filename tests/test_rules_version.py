@@ -40,7 +40,7 @@ def _weights(text: str) -> list[tuple[int, float]]:
 
 def _lent(text: str) -> list[tuple[str, float]]:
     own, other = lexical.stems(text), lexical.stems(SENTENCES[0])
-    return sorted(lexical.index_stems(own, other, other).items())
+    return sorted(lexical.index_stems(own, other, other, other).items())
 
 
 KINDS: dict[str, Callable[[str], object]] = {

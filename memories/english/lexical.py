@@ -31,7 +31,8 @@ SPARSE_ENTRIES = 16_000  # pgvector refuses more elements in one sparsevec
 LAYERS = 8  # a workspace's number and a layer share the upper half of a key
 LOOKED_UP = 8  # trigrams of a query
 SHORT = 60  # stems; a longer message carries its own context
-PREVIOUS_WEIGHT, FOLLOWING_WEIGHT = 0.5, 0.25
+# What "it" or an answer is about was said in the two messages before.
+PREVIOUS_WEIGHT, EARLIER_WEIGHT, FOLLOWING_WEIGHT = 0.5, 0.25, 0.25
 
 # Postgres' english.stop, and what an apostrophe leaves of the contractions
 _stop_text = """
@@ -207,17 +208,25 @@ def lent(text: str) -> Sequence[str]:
 
 
 def index_stems(
-    own: Sequence[str], previous: Sequence[str] = (), following: Sequence[str] = ()
+    own: Sequence[str],
+    previous: Sequence[str] = (),
+    following: Sequence[str] = (),
+    earlier: Sequence[str] = (),
 ) -> dict[str, float]:
     """Fractional counts of a message's lexical document: itself and a share of its neighbours.
 
-    Neighbours are the messages before and after it in the conversation; they lend their words
-    only where both are short (60 stems), because a long message carries its own context.
+    Neighbours are the messages before and after it in the conversation, `earlier` the one before
+    the previous; they lend their words only where both are short (60 stems), because a long message
+    carries its own context.
     """
     document: dict[str, float] = counts(own)
     if len(own) > SHORT:
         return document
-    for neighbour, weight in ((previous, PREVIOUS_WEIGHT), (following, FOLLOWING_WEIGHT)):
+    for neighbour, weight in (
+        (previous, PREVIOUS_WEIGHT),
+        (following, FOLLOWING_WEIGHT),
+        (earlier, EARLIER_WEIGHT),
+    ):
         if len(neighbour) <= SHORT:
             for stem in neighbour:
                 document[stem] = document.get(stem, 0.0) + weight

@@ -37,28 +37,29 @@ TABLE = {
     Layer.CHUNKS: "memories_passage",
     Layer.SUMMARIES: "memories_talksummary",
 }
-# The neighbours of an episode: in its conversation by time; outside of one, within its request.
+# The neighbours of an episode, the nearest before it first: in its conversation by time; outside of
+# one, within its request.
 AROUND = """
-select e.id, left(earlier.content, %(most)s) as previous,
-       left(later.content, %(most)s) as following
+select e.id, later.content as following,
+  array(
+    (select left(p.content, %(most)s) from memories_episode p
+     where p.conversation_id = e.conversation_id
+       and (p.occurred_at, p.position) < (e.occurred_at, e.position)
+     order by p.occurred_at desc, p.position desc limit 2)
+    union all
+    (select left(p.content, %(most)s) from memories_episode p
+     where e.conversation_id is null and p.conversation_id is null
+       and p.session_id = e.session_id and p.position between e.position - 2 and e.position - 1
+     order by p.position desc limit 2)
+  ) as earlier
 from memories_episode e
 left join lateral (
-  (select p.content from memories_episode p
-   where p.conversation_id = e.conversation_id
-     and (p.occurred_at, p.position) < (e.occurred_at, e.position)
-   order by p.occurred_at desc, p.position desc limit 1)
-  union all
-  (select p.content from memories_episode p
-   where e.conversation_id is null and p.conversation_id is null
-     and p.session_id = e.session_id and p.position = e.position - 1 limit 1)
-) earlier on true
-left join lateral (
-  (select n.content from memories_episode n
+  (select left(n.content, %(most)s) as content from memories_episode n
    where n.conversation_id = e.conversation_id
      and (n.occurred_at, n.position) > (e.occurred_at, e.position)
    order by n.occurred_at, n.position limit 1)
   union all
-  (select n.content from memories_episode n
+  (select left(n.content, %(most)s) from memories_episode n
    where e.conversation_id is null and n.conversation_id is null
      and n.session_id = e.session_id and n.position = e.position + 1 limit 1)
 ) later on true
@@ -75,11 +76,11 @@ cross join lateral (
   union all
   (select p.id from memories_episode p where p.conversation_id = e.conversation_id
      and (p.occurred_at, p.position) > (e.occurred_at, e.position)
-     and p.id <> all(%(ids)s::uuid[]) order by p.occurred_at, p.position limit 1)
+     and p.id <> all(%(ids)s::uuid[]) order by p.occurred_at, p.position limit 2)
   union all
   (select p.id from memories_episode p where e.conversation_id is null
      and p.conversation_id is null and p.session_id = e.session_id
-     and p.position between e.position - 1 and e.position + 1 and p.id <> all(%(ids)s::uuid[]))
+     and p.position between e.position - 1 and e.position + 2 and p.id <> all(%(ids)s::uuid[]))
 ) n where e.id = any(%(ids)s::uuid[])
 """
 
@@ -128,9 +129,9 @@ def items_of_truth(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
             items.append(entries.episode_item(episode, lexical.document(episode.content)))
             continue
         row = around[episode.pk]
-        texts = (row.previous, episode.content, row.following)
-        previous, own, following = (lexical.lent(text or "") for text in texts)
-        stems = lexical.index_stems(own, previous, following)
+        texts = (episode.content, *[*row.earlier, "", ""][:2], row.following or "")
+        own, previous, earlier, following = map(lexical.lent, texts)
+        stems = lexical.index_stems(own, previous, following, earlier)
         items.append(entries.episode_item(episode, stems))
     return items
 

@@ -45,14 +45,14 @@ select id, left(content, %(most)s) as content,
        (select max(position) + 1 from memories_episode
         where conversation_id = %(conversation)s) as positions
 from memories_episode where conversation_id = %(conversation)s
-order by occurred_at desc, position desc limit 2
+order by occurred_at desc, position desc limit 3
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The end of a conversation: how many positions it has, and its last two episodes' ids and
-    words, oldest first: one to borrow from, one to lend. Of a long one, more than it can lend."""
+    """The end of a conversation: how many positions it has, and its last three episodes' ids and
+    words, oldest first: the last borrows again. Of a long one, more than it can lend."""
 
     positions: int
     last: tuple[tuple[uuid.UUID, str], ...]
@@ -298,5 +298,6 @@ def index_episodes(
 
 def _document(stems: Sequence[Sequence[str]], at: int) -> dict[str, float]:
     previous = stems[at - 1] if at else ()
+    earlier = stems[at - 2] if at > 1 else ()
     following = stems[at + 1] if at + 1 < len(stems) else ()
-    return lexical.index_stems(stems[at], previous, following)
+    return lexical.index_stems(stems[at], previous, following, earlier)

@@ -46,7 +46,7 @@ select id, left(content, %(most)s) as content,
 (select max(position) + 1 from memories_episode
   where conversation_id = %(conversation)s) as positions
 from memories_episode where conversation_id = %(conversation)s
-order by occurred_at desc, position desc limit 2;
+order by occurred_at desc, position desc limit 3;
 -- reads
 --   Index episode_position
 --   Index episode_order
