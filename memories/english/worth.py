@@ -37,6 +37,8 @@ WISHES = frozenset(
     wants-from-assistant my-work
     """.split()
 )
+# To a machine they are of the work at hand, but for what has a day or is of one's own life.
+AT_HAND = frozenset("will going-to needs".split())
 FEELINGS = frozenset("feels values".split())
 # Of a message that leaves nothing else one may be kept for these reasons all the same.
 WEAK = frozenset("moment remark vague".split())
@@ -140,6 +142,7 @@ def _is_unfinished(telling: Telling) -> bool:
         len(forms.QUOTES.findall(words)) % 2
         or forms.GARBLED.search(words)
         or forms.NO_END.search(words)
+        or (forms.STRESSED.search(words) and telling.category not in STANDING)
     ):
         return True
     if telling.is_restored and (":" in words or forms.OF_A_THING.match(words)):
@@ -148,7 +151,7 @@ def _is_unfinished(telling: Telling) -> bool:
         return True
     if telling.is_restored and (forms.PARTICIPLE.match(words) or len(words.split()) < 4):
         return True
-    return bool(forms.ASIDE.match(words))
+    return bool(forms.ASIDE.match(words) or forms.SUBORDINATE.match(words))
 
 
 def _of_no_use(telling: Telling) -> str:
@@ -156,7 +159,8 @@ def _of_no_use(telling: Telling) -> str:
     if forms.MOMENT.search(words) or forms.NEED.match(words):
         return "moment"
     if rule in TEAM_RULES:
-        return "task" if telling.to_machine and forms.TEXTBOOK.search(words) else ""
+        is_task = forms.TEXTBOOK.search(words) or forms.TO_PRODUCE.match(words)
+        return "task" if telling.to_machine and is_task else ""
     if forms.HOUSEKEEPING.search(words):
         return "remark"
     if rule in LOOSE:
@@ -183,7 +187,9 @@ def _of_little_use(telling: Telling, amount: int) -> str:
     is_event = not telling.to_machine and rule in TOLD_EVENTS and amount >= MUCH
     if not is_event and (forms.CHEER.search(words) or forms.MOOD.search(words)):
         return "remark"
-    if rule == "thinks" and (amount < 5 or forms.JUDGEMENT.search(words)):
+    is_judged = amount < 5 or forms.JUDGEMENT.search(words)
+    is_of_others = telling.to_machine and not forms.LASTING.search(words)
+    if rule == "thinks" and (is_judged or is_of_others):
         return "remark"
     # Who somebody is or what he has is no work at hand, whatever words he says it with.
     is_plain = telling.confidence >= 0.85 and rule not in WISHES | EVENTS
@@ -192,8 +198,10 @@ def _of_little_use(telling: Telling, amount: int) -> str:
         return "task"
     if rule in WISHES:
         return _wish(telling, amount, is_dated=is_dated)
-    if telling.to_machine and rule in ("my-something", "my-thing") and amount < 4:
-        return "vague"
+    if telling.to_machine and rule in ("my-something", "my-thing"):
+        is_his = forms.LASTING.search(words) or forms.FIGURE.search(words)
+        if amount < 4 or (rule == "my-something" and not is_his):
+            return "vague"
     if telling.confidence >= 0.85 and rule not in EVENTS:
         return ""
     least = 1 if telling.is_alone else 4 if telling.to_machine else 2
@@ -209,8 +217,9 @@ def _wish(telling: Telling, amount: int, *, is_dated: bool) -> str:
     # A goal has a day, or something of one's own in it.
     if forms.WORK_AT_HAND.match(words) and not (is_dated or forms.LASTING.search(words)):
         return "task"
-    if rule in ("will", "needs"):
-        return "" if amount >= 6 or (amount >= 5 and is_dated) else "task"
+    if rule in AT_HAND:
+        is_own = is_dated or forms.LASTING.search(words)
+        return "" if is_own and amount >= 5 else "task"
     least = 3 if is_dated or (telling.is_alone and forms.LASTING.search(words)) else 4
     return "" if amount >= least else "task"
 

@@ -11,6 +11,9 @@ QUOTES = re.compile(r"[\"“”]")
 
 GARBLED = re.compile(r"[\t|{}]|->|=>|::|\(\)|</|\\n|_{3,}|={2,}|\*{2,}")
 
+# "Stuck working *in* the business": told against something, not told
+STRESSED = re.compile(r"\*\w[\w' -]*\*")
+
 NO_END = re.compile(
     r"\b(?:the|a|an|my|our|your|their|his|and|or|but|because|if|than|is|are|was|were|am|very|(?<!any )more|so|while|although|been|be)$",
     re.IGNORECASE,
@@ -34,6 +37,15 @@ OF_A_THING = re.compile(
 OPENING = re.compile(
     r"^(?:when|while|after|before|since|although|though|because|as|once|if|last|this|next|yesterday|today|on|in|at|for|with|during"
     r"|over|every|until)\b[^,]{2,120}, (?P<rest>.+)$",
+    re.IGNORECASE,
+)
+
+# "Especially after I failed the test": what it belongs to was said before
+SUBORDINATE = re.compile(
+    r"^(?:especially|particularly|only|mainly|mostly|even|maybe) (?:after|when|since|because|if|as|while|before|with|for|in)\b[^,]*$"
+    r"|^(?:gives?|gave|makes?|made|keeps?|kept|helps?|reminds?|lets?|brings?|brought) (?:me|us)\b"
+    r"|^(?:I|we) (?:[\w']+ )*working on (?:for|since|lately|recently|a lot|all)\b"
+    r"|^(?:I|we) (?:started|began|stopped) (?:when|while|because|a few|a couple|at (?:age )?\d|\d+ (?:years|months|weeks) ago)\b",
     re.IGNORECASE,
 )
 
@@ -121,6 +133,8 @@ NUMBER = re.compile(
     re.IGNORECASE,
 )
 
+FIGURE = re.compile(r"\d(?![\d.,]*\s?%)")
+
 # a piece of work and no rule for all that come
 ONCE = re.compile(
     r"^I (?:want|need|would like|'d like) you to (?!(?:always|never|stop|not|keep)\b)\w+ (?:me )?(?:the|this|that|these|my|an?|it|out)\b",
@@ -196,6 +210,12 @@ SUPPOSITION = re.compile(r"\b(?:might|maybe|perhaps|could|would|should|may)\b", 
 TEXTBOOK = re.compile(
     r"^(?:to \w+[^,]*, )?(?:we|I) (?:should |need to |have to |must |can )?(?:use combinations|calculate|check if|verify|find the|determine|convert|solve|ensure|refactor|write things|avoid assuming|use the (?:formula|law|conservation|equation|fact)|use json)\b"
     r"|\b[a-z] ?= ?[\w(]",
+    re.IGNORECASE,
+)
+
+# A piece of writing that is asked for, told as the team's
+TO_PRODUCE = re.compile(
+    r"^(?:we|I) (?:also )?(?:need|have|want|would like) to (?:write|create|draft|make|prepare|design) (?:an?|the|\d+|some|two|three|four|five) ",
     re.IGNORECASE,
 )
 
