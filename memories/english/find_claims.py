@@ -21,7 +21,7 @@ from memories.english.patterns import library
 from memories.english.patterns.pattern import Found, Pattern
 from memories.english.shorten_clause import shortened
 from memories.english.statements import is_life_event
-from memories.english.talk import UNKNOWN, Talk
+from memories.english.talk import UNKNOWN, People, Talk
 from memories.english.worth import Telling
 
 CERTAIN, SURE, FIRM, FAIR, LOOSE = (
@@ -261,9 +261,17 @@ _of_now = re.compile(
 )
 
 
+TOLD = 160  # characters of a message that says more than a word about somebody just named
+_of_oneself = re.compile(r"\b(?:I|me|my|mine|we|us|our)\b", re.IGNORECASE)
+
+
 def _read(text: str, name: str, talk: Talk) -> Iterator[tuple[Clause, str]]:
     """The clauses of `text` with their words as patterns read them; the first may be an answer."""
-    people, question = replace(talk.people), talk.question_to(name)
+    # A story that is handed to an assistant is about nobody of whom its teller spoke before.
+    to_machine = name == UNKNOWN or talk.with_assistant
+    is_story = to_machine and len(text) > TOLD and not _of_oneself.search(text)
+    people = People() if is_story else replace(talk.people)
+    question = talk.question_to(name)
     for clause in clauses.of_text(text):
         words = read_clause.plain(clause.text)
         answer = ""

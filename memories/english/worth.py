@@ -161,7 +161,7 @@ def _of_no_use(telling: Telling) -> str:
     if rule in TEAM_RULES:
         is_task = forms.TEXTBOOK.search(words) or forms.TO_PRODUCE.match(words)
         return "task" if telling.to_machine and is_task else ""
-    if forms.HOUSEKEEPING.search(words):
+    if forms.HOUSEKEEPING.search(words) or forms.SAYING.search(words):
         return "remark"
     if rule in LOOSE:
         return _loose(telling, strength(words))
@@ -229,7 +229,7 @@ BESIDE = 4  # the least strength of what is said beside the news of a message
 
 def is_idle(words: str) -> bool:
     """Whether it cheers somebody on, gives advice, or shows a picture."""
-    return forms.ADVICE.search(words) is not None
+    return bool(forms.ADVICE.search(words) or forms.SAYING.search(words))
 
 
 def strength(words: str) -> int:

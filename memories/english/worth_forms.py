@@ -76,6 +76,13 @@ ADVICE = re.compile(
     re.IGNORECASE,
 )
 
+# What is said to say something
+SAYING = re.compile(
+    r"\b(?:upbeat|self-belief|into the unknown|hop(?:e|ing) for the best|(?:small|little) things in life|cross(?:ed|ing) (?:my|our) fingers|fingers crossed"
+    r"|dig(?:ging)? deep|am off to (?:go|have|bake|do|get|make|bed|work|sleep|hustle|link|see)|(?:the )?hang of (?:it|things|this)|silver linings?|business to run|let['’]s\b|for example)\b",
+    re.IGNORECASE,
+)
+
 SINCE_TALK = re.compile(
     r"\bsince (?:we|I) (?:last |just )?(?:spoke|talked|chatted|met|caught up)\b|\bwe (?:last )?(?:spoke|talked) last\b"
     r"|\b(?:have|has)n['’]t (?:talked|chatted|spoken)\b(?! to (?:my|our)\b)",
