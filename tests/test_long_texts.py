@@ -60,15 +60,17 @@ def work(read: Callable[[str], object], text: str, runs: int = 1) -> float:
 
 
 def grows_faster(read: Callable[[str], object], make: Callable[[int], str], size: int) -> float:
-    """By how much more than DOUBLE the work grows with twice the text; 0 where it does not."""
-    once, twice = make(size), make(2 * size)
+    """By how much more than DOUBLE the work grows with twice the text; 0 where it does not, or not
+    again from there to four times the text."""
+    once, twice, four = make(size), make(2 * size), make(4 * size)
     ratio = 0.0
     for runs in range(1, TRIES):
         most = work(read, twice, runs)
         ratio = most / work(read, once, runs) if most > TRIFLE else 0.0
         if ratio <= DOUBLE:
             return 0.0
-    return ratio
+    again = work(read, four, TRIES) / work(read, once, TRIES)
+    return ratio if again > DOUBLE**2 else 0.0
 
 
 def test_every_function_that_reads_a_text_is_tried() -> None:

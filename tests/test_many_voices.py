@@ -104,7 +104,7 @@ def test_a_text_that_is_told_again_is_one_hit(alice: Person, ranking: str) -> No
     same = "The review changes nothing in the approved budget."
     talk(alice, *[("Ann", same)] * 4, ("Ben", "The approved budget is 4,000 EUR."), user_id="team")
     hits = alice.ask(
-        "approved budget after the review", user_id="team", layers=BOTH, limit=2, ranking=ranking
+        "approved budget after the review", user_id="team", layers=BOTH, limit=3, ranking=ranking
     )
     assert sum(hit.row.content == same for hit in hits) == 1
     assert any("4,000" in one.row.content for hit in hits for one in (hit, *hit.echoes))

@@ -109,17 +109,17 @@ def _refuse_unfit(
             " another one's values: take PgBouncer 1.21 or newer, with pool_mode = transaction and"
             " max_prepared_statements = 200."
         )
-    if not is_behind_views:
-        raise PoolerRefused(
-            "The pooler keeps a session that began before the database was prepared: let it begin"
-            " them anew (RECONNECT in its console), or start it again."
-        )
     if lacking:
         alter = f"ALTER DATABASE {made.info.dbname} SET"
         told = "; ".join(f"{alter} {name} = '{value}'" for name, value in lacking.items())
         raise PoolerRefused(
             "Behind a pooler the settings of our sessions belong to the database. Start `up` with"
             f" the owner's address in DATABASE_URL, or let an administrator run: {told}."
+        )
+    if not is_behind_views:
+        raise PoolerRefused(
+            "The pooler keeps a session that began before the database was prepared: let it begin"
+            " them anew (RECONNECT in its console), or start it again."
         )
 
 
