@@ -68,6 +68,7 @@ class Hall:
             self.live._looking.cancel()
         both = Barrier(2)
         await asyncio.gather(*(self.threads.run(close_connection, both) for _ in range(2)))
+        connections.close_all()  # the one that the test asks by, inside the loop
 
 
 def close_connection(both: Barrier) -> None:
