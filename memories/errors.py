@@ -121,3 +121,9 @@ class Forbidden(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+
+def refuse_narrow(is_narrow: bool) -> None:
+    """Raises Forbidden for a key of an agent, or one limited to subjects or spaces."""
+    if is_narrow:
+        raise Forbidden("This needs a key that sees all of the workspace.")

@@ -122,6 +122,12 @@ def furnished(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iter
 
 
 @pytest.fixture
+def rows(furnished: Furnished) -> dict[str, str]:
+    """The ids of what the furnished workspace holds, by what each is called in a route."""
+    return dict(furnished.ids)
+
+
+@pytest.fixture
 def still_clock(monkeypatch: pytest.MonkeyPatch) -> datetime:
     """The time of rows stands still: on a busy machine a pause of a second is soon over."""
     now = timezone.now()

@@ -165,11 +165,6 @@ def alice(furnished: Furnished, db: None) -> Person:
     return furnished.alice
 
 
-@pytest.fixture
-def rows(furnished: Furnished) -> dict[str, str]:
-    return dict(furnished.ids)
-
-
 def asker_of(operation: Operation, alice: Person) -> Caller:
     """Somebody who may."""
     if operation.name not in OF_THE_SERVER:

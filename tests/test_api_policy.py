@@ -39,11 +39,6 @@ def alice(furnished: Furnished, db: None) -> Person:
     return furnished.alice
 
 
-@pytest.fixture
-def rows(furnished: Furnished) -> dict[str, str]:
-    return dict(furnished.ids)
-
-
 def asked(http: Caller, rows: dict[str, str], some: list[Operation]) -> dict[str, Answer]:
     return {operation.name: operation.call(http, rows) for operation in some}
 

@@ -44,11 +44,6 @@ def alice(furnished: Furnished, db: None) -> Person:
     return furnished.alice
 
 
-@pytest.fixture
-def rows(furnished: Furnished) -> dict[str, str]:
-    return dict(furnished.ids)
-
-
 def test_the_file_is_up_to_date() -> None:
     made = OpenApiYamlRenderer().render(schema(), renderer_context={})
     regenerate = "manage.py spectacular --validate --fail-on-warn --file openapi.yaml"

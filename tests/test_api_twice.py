@@ -42,11 +42,6 @@ def alice(furnished: Furnished, db: None) -> Person:
     return furnished.alice
 
 
-@pytest.fixture
-def rows(furnished: Furnished) -> dict[str, str]:
-    return dict(furnished.ids)
-
-
 def counts() -> list[int]:
     return [model._default_manager.count() for model in COUNTED]
 

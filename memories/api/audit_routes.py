@@ -9,7 +9,7 @@ from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories.errors import Forbidden
+from memories.errors import refuse_narrow
 from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
@@ -60,9 +60,8 @@ class AuditView(WorkspaceView):
     @operation("listAudit", query=AuditQuery, page=AuditEntryJson)
     def get(self, request: Request, workspace: str) -> Response:
         """Who did what to which row, with its values before and after; the newest first. Not for
-        keys of an agent, or limited to subjects."""
-        if self.scope.is_narrow:
-            raise Forbidden("This needs a key that sees all of the workspace.")
+        keys of an agent, or limited to subjects or spaces."""
+        refuse_narrow(self.scope.is_narrow)
         wanted = narrowing(read_query(AuditQuery, request), NARROWING)
         rows = AuditEntry.objects.filter(workspace_id=self.scope.workspace_id, **wanted)
         return paged(request, rows, AuditEntryJson.of)

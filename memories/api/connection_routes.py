@@ -118,7 +118,7 @@ class ConnectionsView(WorkspaceView):
     @operation("listConnections", query=ConnectionQuery, page=ConnectionJson)
     def get(self, request: Request, workspace: str) -> Response:
         """Sources of documents. They bring documents about anybody: not for keys of an agent, or
-        limited to subjects."""
+        limited to subjects or spaces."""
         rows = Connection.objects.visible_to(self.scope).with_names()
         query = read_query(ConnectionQuery, request)
         rows = rows.filter(**narrowing(query, {"provider": "provider"}))

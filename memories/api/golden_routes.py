@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import golden
-from memories.errors import Forbidden
+from memories.errors import refuse_narrow
 from memories.golden import NewQuestion
 from memories.golden.questions import MOST
 from memories.models import GoldenQuestion, GoldenRun, change_of
@@ -122,8 +122,7 @@ class RunBody:
 
 
 def _unbound(scope: Scope) -> Scope:
-    if scope.is_narrow:
-        raise Forbidden("This needs a key that sees all of the workspace.")
+    refuse_narrow(scope.is_narrow)
     return scope
 
 
@@ -133,7 +132,7 @@ class GoldenQuestionsView(WorkspaceView):
     @operation("listGoldenQuestions", query=PageQuery, page=GoldenQuestionJson)
     def get(self, request: Request, workspace: str) -> Response:
         """Searches whose answers are known. They may be about anybody: not for keys of an agent,
-        or limited to subjects."""
+        or limited to subjects or spaces."""
         rows = GoldenQuestion.objects.visible_to(_unbound(self.scope)).with_names()
         return paged(request, rows, GoldenQuestionJson.of_row)
 

@@ -10,7 +10,7 @@ from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories.errors import Forbidden
+from memories.errors import refuse_narrow
 from memories.models import Category, Miss, Rejection, Visibility, WorkspacePattern
 from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read_query
@@ -89,9 +89,8 @@ class PatternsView(WorkspaceView):
     @operation("listPatterns", query=PatternQuery, page=PatternJson)
     def get(self, request: Request, workspace: str) -> Response:
         """The patterns that the workspace has beside those that ship. Their examples are words of
-        anybody: not for keys of an agent, or limited to subjects."""
-        if self.scope.is_narrow:
-            raise Forbidden("This needs a key that sees all of the workspace.")
+        anybody: not for keys of an agent, or limited to subjects or spaces."""
+        refuse_narrow(self.scope.is_narrow)
         columns = {"category": "category", "enabled": "enabled"}
         wanted = narrowing(read_query(PatternQuery, request), columns)
         rows = WorkspacePattern.objects.filter(workspace_id=self.scope.workspace_id, **wanted)

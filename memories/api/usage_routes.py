@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from memories import search_counts, stored_metrics
 from memories.costs import ledger
 from memories.costs.ledger import BY, CostRow, ModelBudget, Spent, cost_rows
-from memories.errors import Forbidden
+from memories.errors import refuse_narrow
 from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read_query
 from workspaces.api.schema import operation
@@ -58,9 +58,8 @@ class UsageView(WorkspaceView):
 
     @operation("readUsage", query=UsageQuery, answer=UsageJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Searches by day. Not for keys of an agent, or limited to subjects."""
-        if self.scope.is_narrow:
-            raise Forbidden("This needs a key that sees all of the workspace.")
+        """Searches by day. Not for keys of an agent, or limited to subjects or spaces."""
+        refuse_narrow(self.scope.is_narrow)
         query, today = read_query(UsageQuery, request), timezone.now().date()
         until = query.until.date() if query.until else today + timedelta(days=1)
         since = query.since.date() if query.since else until - MONTH
@@ -134,9 +133,8 @@ class CostsView(WorkspaceView):
     @operation("listCosts", query=CostQuery, answer=CostListJson)
     def get(self, request: Request, workspace: str) -> Response:
         """Calls, tokens and money by day, purpose and model, and the budget. Not for keys of an
-        agent, or limited to subjects."""
-        if self.scope.is_narrow:
-            raise Forbidden("This needs a key that sees all of the workspace.")
+        agent, or limited to subjects or spaces."""
+        refuse_narrow(self.scope.is_narrow)
         query, today = read_query(CostQuery, request), timezone.now().date()
         until = query.until.date() if query.until else today + timedelta(days=1)
         since = query.since.date() if query.since else until - MONTH

@@ -242,7 +242,7 @@ class EntityMem0View(Mem0View):
         if kind not in TYPES:
             raise NotFound("Entity")
         if self.scope.is_narrow:
-            raise refused("A key of an agent, or limited to subjects, does not erase.")
+            raise refused("A key of an agent, or limited to subjects or spaces, does not erase.")
         named = {"workspace_id": self.scope.workspace_id, "external_id": name}
         if kind == "user":
             self.erase("subject", Subject.objects.filter(**named))

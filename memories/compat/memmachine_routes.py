@@ -63,7 +63,7 @@ class MemMachineView(ClientView):
 
     def check_may_erase(self) -> None:
         if self.scope.is_narrow:
-            raise refused("A key of an agent, or limited to subjects, does not erase.")
+            raise refused("A key of an agent, or limited to subjects or spaces, does not erase.")
 
     def erase(self, kind: str, row_id: uuid.UUID) -> None:
         target = erase.target_of(self.scope, kind, row_id)

@@ -230,7 +230,7 @@ class SupermemoryBulkView(SupermemoryView):
 
 def refuse_narrow(scope: Scope) -> None:
     if scope.is_narrow:
-        raise Forbidden("A key of an agent, or limited to subjects, does not erase.")
+        raise Forbidden("A key of an agent, or limited to subjects or spaces, does not erase.")
 
 
 def erased(scope: Scope, document_id: uuid.UUID, until: float) -> None:

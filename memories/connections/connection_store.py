@@ -20,7 +20,7 @@ from memories.documents.document_store import allowed_in
 from memories.documents.hidden_words import without_secrets
 from memories.documents.open_connection import seal
 from memories.documents.search_documents import Tag
-from memories.errors import Conflict, Forbidden, Invalid, NotFound
+from memories.errors import Conflict, Forbidden, Invalid, NotFound, refuse_narrow
 from memories.index import statements
 from memories.models import Connection, Document, SyncRun, Visibility
 from memories.providers.web_fetch import refused_reason
@@ -70,8 +70,7 @@ class NewConnection:
 
 def create(scope: Scope, new: NewConnection) -> Connection:
     """Raises Forbidden, Invalid."""
-    if scope.is_narrow:
-        raise Forbidden("This needs a key that sees all of the workspace.")
+    refuse_narrow(scope.is_narrow)
     kind = CONNECTORS[new.provider]
     options = _options(kind, new.options)
     credentials = _credentials(kind, new.credentials)

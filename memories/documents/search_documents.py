@@ -14,6 +14,7 @@ from memories.documents.document_store import State
 from memories.errors import Invalid
 from memories.index import workspace_index
 from memories.models import NOW, AsOf, Document, Layer, WorkspaceIndex
+from memories.models.document import IN_SPACES
 from memories.providers import network
 from memories.ranking import Ranked
 from memories.search import Recency, SearchRequest, after_ranking, candidates, layer_query, rows_of
@@ -28,9 +29,7 @@ from workspaces.scope import NOBODY, Scope
 BY_BOTH, BY_WORDS, RECENT = "vector+keyword", "keyword", "recent"
 PATHS = (BY_BOTH, BY_WORDS, RECENT)
 Tag = Annotated[str, Field(pattern=CONTAINER_TAG)]
-OF_SPACES = """exists (select 1 from memories_documentspace ds
-  join memories_space sp on sp.id = ds.space_id
-  where ds.document_id = row.document_id and sp.container_tag = any(%(tags)s::text[]))"""
+OF_SPACES = IN_SPACES.format(document="row.document_id", tags="tags")
 OF_DOCUMENTS = "row.document_id = any(%(document_ids)s::uuid[])"
 OF_TYPES = "row.type = any(%(types)s::text[])"
 

@@ -93,7 +93,7 @@ def message_worth(
 ) -> MessageWorth:
     """`read` holds the clauses of `text` with their words as patterns read them."""
     told = " ".join(words for _, words in read)
-    to_machine = name == UNKNOWN or talk.with_assistant
+    to_machine = talk.is_with_machine(name)
     # What a message is judged by; each sign has an end, so that no long text wins by length.
     said = [words for clause, words in read if not clause.is_question]
     signs = {
@@ -199,7 +199,7 @@ def extract(
             fits.append(Fit(*first, clause, read_clause.weight(words, name)))
     told = message_worth(unspoken.spoken(text), name, read, fits, talk)
     kept = _kept(fits, told) if fits else []
-    to_machine = name == UNKNOWN or talk.with_assistant
+    to_machine = talk.is_with_machine(name)
     base = Telling(
         to_machine=to_machine,
         is_named=bool(talk.listener(name)),
@@ -268,7 +268,7 @@ _of_oneself = re.compile(r"\b(?:I|me|my|mine|we|us|our)\b", re.IGNORECASE)
 def _read(text: str, name: str, talk: Talk) -> Iterator[tuple[Clause, str]]:
     """The clauses of `text` with their words as patterns read them; the first may be an answer."""
     # A story that is handed to an assistant is about nobody of whom its teller spoke before.
-    to_machine = name == UNKNOWN or talk.with_assistant
+    to_machine = talk.is_with_machine(name)
     is_story = to_machine and len(text) > TOLD and not _of_oneself.search(text)
     people = People() if is_story else replace(talk.people)
     question = talk.question_to(name)

@@ -170,6 +170,10 @@ class Talk:
         """What somebody else has just asked `speaker`; empty where nothing."""
         return self.asked.words if self.asked and self.asked.speaker != speaker else ""
 
+    def is_with_machine(self, speaker: str) -> bool:
+        """Whether `speaker` talks to an assistant, or is nobody known."""
+        return speaker == UNKNOWN or self.with_assistant
+
     def listener(self, speaker: str) -> str:
         """Whom `speaker` calls "you"; empty where that may be several, or a machine."""
         others = self.speakers - {speaker, UNKNOWN}

@@ -59,10 +59,10 @@ class Blob(Row):
         return self.digest[:12]
 
 
-# That a document stands in one of the spaces that a key is limited to.
+# That a document stands in one of the spaces whose tags are the value of this name.
 IN_SPACES = """exists (select 1 from memories_documentspace ds
   join memories_space sp on sp.id = ds.space_id
-  where ds.document_id = {document} and sp.container_tag = any(%(spaces)s::text[]))"""
+  where ds.document_id = {document} and sp.container_tag = any(%({tags})s::text[]))"""
 # Over `d`, a document: as `DocumentQuerySet.visible_to`; `bound`, `team`, `default_team`,
 # `subjects` and `spaces` are the scope's (`seen_values`).
 DOCUMENT_SEEN_SQL = f"""(%(subjects)s::uuid[] is null or d.subject_id = any(%(subjects)s::uuid[]))
@@ -70,7 +70,7 @@ DOCUMENT_SEEN_SQL = f"""(%(subjects)s::uuid[] is null or d.subject_id = any(%(su
        or (d.visibility = 'private' and d.agent_id = %(bound)s::uuid)
        or (d.visibility = 'team' and (d.agent_id = any(%(team)s::uuid[])
                                       or (d.agent_id is null and %(default_team)s))))
-  and (%(spaces)s::text[] is null or {IN_SPACES.format(document="d.id")})"""
+  and (%(spaces)s::text[] is null or {IN_SPACES.format(document="d.id", tags="spaces")})"""
 
 
 def seen_values(scope: Scope) -> dict[str, Any]:

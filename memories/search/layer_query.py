@@ -181,7 +181,7 @@ SAID_BY_DOCUMENT = f"""(row.known_from <= {K}
 # What a key sees that is limited to spaces; over `row`.
 SEEN_IN_SPACES = {
     "memories": f"row.id not in ({OF_OTHER_SPACES})",
-    "chunks": f"({IN_SPACES.format(document='row.document_id')})",
+    "chunks": f"({IN_SPACES.format(document='row.document_id', tags='spaces')})",
 }
 THEN = {"memories": BELIEVED, "chunks": SAID_BY_DOCUMENT}
 
