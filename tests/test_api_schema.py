@@ -11,7 +11,7 @@ from drf_spectacular.renderers import OpenApiYamlRenderer
 from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator
 
-from memories.api import operation_examples
+from memories.api import schema_words
 from memories.api.schema_words import ROW
 from memories.models import Case, Memory, MemorySession
 from tests.api_fixtures import Answer, Caller, caller
@@ -182,7 +182,7 @@ def test_an_operation_is_described_and_has_an_example(operation: Operation) -> N
 
 def test_every_example_is_of_an_operation_and_every_group_is_told() -> None:
     names = {operation.name for operation in operations()}
-    assert set(operation_examples.BODIES) | set(operation_examples.QUERIES) <= names
+    assert set(schema_words.BODIES) | set(schema_words.QUERIES) <= names
     assert {declared(each)["tags"][0] for each in operations()} == {
         group["name"] for group in schema()["tags"]
     }

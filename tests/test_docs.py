@@ -14,7 +14,7 @@ from django.core.management import get_commands
 from tests.api_fixtures import Answer, Caller, caller
 from tests.api_operations import operations
 from tests.people import Person
-from workspaces.agent_setups import agent_setups
+from workspaces.agents import agent_setups
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from memories.long_jobs import Stopped
-from memories.management import document_files
+from memories.management.commands import ingestfile
 from memories.models import Document
 from tests.people import Person
 
@@ -100,6 +100,6 @@ def test_a_dry_run_counts_and_an_empty_folder_is_told(folder: Path, tmp_path: Pa
 
 
 def test_long_paths_are_told_apart() -> None:
-    one, two = (document_files.DocumentFile(Path("x"), "d/" * 200 + name) for name in "ab")
-    assert len(one.custom_id) <= document_files.LONGEST_ID
+    one, two = (ingestfile.DocumentFile(Path("x"), "d/" * 200 + name) for name in "ab")
+    assert len(one.custom_id) <= ingestfile.LONGEST_ID
     assert one.custom_id != two.custom_id

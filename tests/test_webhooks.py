@@ -20,10 +20,14 @@ from werkzeug import Request, Response
 from memories import review
 from memories.models import ChangeEvent, Webhook, WebhookDelivery
 from memories.webhooks import deliver, hooks
-from memories.webhooks.deliver import WAITS, deliver_due
+from memories.webhooks.deliver import (
+    MOST_OF_WORKSPACE,
+    WAITS,
+    WebhookSender,
+    deliver_due,
+    secret_of,
+)
 from memories.webhooks.hooks import NewWebhook
-from memories.webhooks.sender import MOST_OF_WORKSPACE, WebhookSender
-from memories.webhooks.signature import secret_of
 from tests import desk
 from tests.api_fixtures import Answer, caller, member
 from tests.documents import hand_in

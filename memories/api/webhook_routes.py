@@ -13,8 +13,8 @@ from typing_extensions import TypedDict
 
 from memories.models import ChangeEvent, Webhook, WebhookDelivery
 from memories.webhooks import hooks
+from memories.webhooks.deliver import secret_of
 from memories.webhooks.hooks import NewWebhook
-from memories.webhooks.signature import secret_of
 from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, paged

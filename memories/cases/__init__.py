@@ -2,9 +2,15 @@
 transaction, taken back as one, put off, or given to somebody."""
 
 from memories.cases.decide_case import CaseDecision, decide_case
-from memories.cases.failures import assign_failure, leave_failure, snooze_failure
 from memories.cases.inbox import InboxFilter, figures, inbox
-from memories.cases.put_off_case import ask_case, assign_case, snooze_case
+from memories.cases.put_off_case import (
+    ask_case,
+    assign_case,
+    assign_failure,
+    leave_failure,
+    snooze_case,
+    snooze_failure,
+)
 from memories.cases.undo_case import undo_case
 
 __all__ = [

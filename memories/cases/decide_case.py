@@ -26,7 +26,7 @@ from memories.models import (
     Supersession,
     WorkspaceIndex,
 )
-from memories.resolve import grounds, support
+from memories.resolve import grounds, state_changes
 from memories.review.approve import decide, let_replace, release
 from memories.review.create import checked
 from memories.review.edit import new_version
@@ -232,7 +232,7 @@ class _CaseAct:
         for memory_id in decision.keep:
             if kept := grounds.keep(memory_id):
                 self.steps.append({"act": "keep", "grounds": kept})
-            if fact := support.keep(self._standing(memory_id)):
+            if fact := state_changes.keep_unsupported(self._standing(memory_id)):
                 self.steps.append({"act": "vouch", "fact": str(fact.pk)})
 
     def _standing(self, memory_id: uuid.UUID) -> Memory:

@@ -1,19 +1,22 @@
-"""A case made by a person, left for later, or given to somebody."""
+"""A case made by a person, left for later, or given to somebody; and what failed, left for later,
+given to somebody, or as it is."""
 
 import uuid
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from memories.cases.decide_case import audit_case, locked_case, refuse_changed
+from memories.cases.inbox import RISKS, failed
 from memories.english import statements
-from memories.errors import Conflict, Invalid
+from memories.errors import Conflict, Invalid, NotFound
 from memories.index import row_marks, workspace_index
-from memories.models import Case, MemoryState, topic_of
+from memories.models import Case, FailureMark, MemoryState, topic_of
 from memories.resolve.file_cases import CaseAbout, NewItem, open_case
 from memories.review.forget import locked
-from workspaces.models import Membership
+from workspaces.models import AuditEntry, Membership
 from workspaces.scope import Scope
 
 ASKED = "asked"  # why a memory is in a case that a person made
@@ -76,3 +79,55 @@ def member_of(scope: Scope, member_id: uuid.UUID | None) -> Membership | None:
     if member_id and member is None:
         raise Invalid("assignee", "There is no such member of this workspace.")
     return member
+
+
+@transaction.atomic(durable=True)
+def assign_failure(scope: Scope, row_id: uuid.UUID, member_id: uuid.UUID | None) -> None:
+    """Give it to a member of the workspace, by the id of the membership; None takes it back."""
+    row, mark = _marked(scope, row_id)
+    member = member_of(scope, member_id)
+    before = {"assignee": str(mark.assignee_id) if mark.assignee_id else None}
+    mark.assignee = member
+    after = {"assignee": str(member_id) if member_id else None}
+    _keep(scope, row, mark, "assign", before=before, after=after)
+
+
+@transaction.atomic(durable=True)
+def snooze_failure(scope: Scope, row_id: uuid.UUID, until: datetime | None) -> None:
+    """It rests until then; None wakes it."""
+    if until is not None and until <= timezone.now():
+        raise Invalid("until", "This time has passed.")
+    row, mark = _marked(scope, row_id)
+    before = {"snoozedUntil": mark.snoozed_until.isoformat() if mark.snoozed_until else None}
+    mark.snoozed_until = until
+    after = {"snoozedUntil": until.isoformat() if until else None}
+    _keep(scope, row, mark, "snooze", before=before, after=after)
+
+
+@transaction.atomic(durable=True)
+def leave_failure(scope: Scope, row_id: uuid.UUID, *, is_left: bool = True) -> None:
+    """It may stay as it is, and waits for nobody until it fails anew; `is_left=False` takes that
+    back."""
+    row, mark = _marked(scope, row_id)
+    mark.left_as = row.failure if is_left else None
+    _keep(scope, row, mark, "leave" if is_left else "take_up")
+
+
+def _marked(scope: Scope, row_id: uuid.UUID) -> tuple[Any, FailureMark]:
+    """What failed, and its mark, locked until the transaction ends; NotFound where `scope` does not
+    see it, or where it is well by now."""
+    for kind in RISKS:
+        row = failed(kind).visible_to(scope).filter(pk=row_id).first()  # type: ignore[attr-defined]
+        if row is not None:
+            own = {"workspace_id": row.workspace_id, f"{kind}_id": row.pk}
+            mark, _ = FailureMark.objects.select_for_update().get_or_create(**own)
+            return row, mark
+    raise NotFound("Entry of the inbox")
+
+
+def _keep(scope: Scope, row: Any, mark: FailureMark, action: str, **details: object) -> None:
+    mark.save()
+    line = AuditEntry.line(
+        scope.workspace_id, scope.actor, action, row, subject_id=row.subject_id, **details
+    )
+    line.save()

@@ -23,7 +23,7 @@ from memories.models import (
     WorkspaceIndex,
     rank_of,
 )
-from memories.resolve import grounds, state_changes, support
+from memories.resolve import grounds, state_changes
 from memories.review.approve import believe_again, decide
 from memories.review.forget import forget_locked, locked
 from memories.review.undo import may_be_learned, put_back
@@ -185,7 +185,7 @@ def _let_fall(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
 
 
 def _vouch_no_more(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
-    support.doubt(step["fact"])
+    state_changes.take_keeping_back(step["fact"])
 
 
 BACK: dict[str, Callable[[Scope, WorkspaceIndex, Step], list[uuid.UUID] | None]] = {

@@ -32,7 +32,7 @@ from memories.models import (
     Revision,
     WorkspaceIndex,
 )
-from memories.resolve import Claim, Quote, support
+from memories.resolve import Claim, Quote, state_changes
 from memories.review import forget_locked
 from workspaces.scope import Scope
 
@@ -195,8 +195,8 @@ def take_support(scope: Scope, space: WorkspaceIndex, reading: DocumentReading) 
     caller's transaction, which holds the workspace's lock."""
     facts = _older_facts(reading.revision)
     cases = list(CaseItem.objects.filter(fact__in=facts).values_list("case", flat=True))
-    bare = support.take_away(facts, timezone.now())
-    asked = support.decided_by_people(space, bare)
+    bare = state_changes.take_support_away(facts, timezone.now())
+    asked = state_changes.decided_by_people(space, bare)
     resolve.file_unsupported([m for m in bare if m.pk in asked], row_marks.words_of(space))
     if ended := [memory for memory in bare if memory.pk not in asked]:
         forget_locked(scope, ended, UNSAID)

@@ -1,7 +1,7 @@
 """All tables of memories, each as it was when there was the first release.
 
 `replaces` names the steps that led there before it. A database that has taken them all is taken
-as it is; one that has taken some is refused (see memoryproject/postgres/validation.py)."""
+as it is; one that has taken some is refused (see memoryproject/postgres/base.py)."""
 
 import uuid
 

@@ -17,13 +17,13 @@ EMBEDDERS = {
     "none": "memories.providers.embedder.NoEmbedder",
 }
 EXTRACTORS = {
-    "anthropic": "memories.providers.anthropic_extractor.AnthropicExtractor",
+    "anthropic": "memories.providers.anthropic_provider.AnthropicExtractor",
     "openai": "memories.providers.openai_provider.OpenAIExtractor",
     "none": "memories.providers.extractor.NoExtractor",
 }
 CHAT_MODELS = {
-    "anthropic": "memories.providers.anthropic_chat.AnthropicChat",
-    "openai": "memories.providers.openai_chat.OpenAIChat",
+    "anthropic": "memories.providers.anthropic_provider.AnthropicChat",
+    "openai": "memories.providers.openai_provider.OpenAIChat",
 }
 
 

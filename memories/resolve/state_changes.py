@@ -5,14 +5,17 @@ lock, in the caller's transaction.
 """
 
 import uuid
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories.index import entries, statements
-from memories.models import Layer, Memory, MemoryPeriod, WorkspaceIndex
+from memories.models import Fact, Layer, Memory, MemoryPeriod, Supersession, WorkspaceIndex
 from memories.resolve import grounds
+from memories.resolve.review_policy import Policy
 
 SUPERSEDE = """
 with pair as (
@@ -108,3 +111,72 @@ def unlink(old: Memory, new: Memory, heir: Memory | None = None) -> None:
     old.superseded_by = heir
     old.superseded_at = old.superseded_at if heir else None
     old.save(update_fields=["superseded_by", "superseded_at", "valid_until", "updated_at"])
+
+
+# What carries memories, when some of it is taken away: a document's new revision does not say it
+# any more.
+
+KEPT = "kept"  # the rule of the fact that is a person's word, who keeps what nothing else carries
+# A richer text has inherited the support of what it replaced.
+TAKE_AWAY = """
+with recursive line (origin, id) as (
+  select id, id from unnest(%(ids)s::uuid[]) lost (id)
+  union
+  select l.origin, s.new_id from line l join memories_supersession s on s.old_id = l.id
+  where s.state = 'applied' and s.rule = 'richer'),
+less (id, facts) as (
+  select l.id, sum(lost.facts)::int4 from line l
+  join unnest(%(ids)s::uuid[], %(facts)s::int4[]) lost (id, facts) on lost.id = l.origin
+  group by l.id)
+update memories_memory m
+set source_count = greatest(0, m.source_count - less.facts), updated_at = %(at)s
+from less where m.id = less.id
+returning m.id, m.is_head and m.source_count = 0 as is_bare
+"""
+
+
+def take_support_away(facts: QuerySet[Fact], at: datetime) -> list[Memory]:
+    """These facts count no more from `at` on, and wait for nobody; the heads that nothing carries
+    then, locked."""
+    rows = list(facts.filter(withdrawn_at=None).order_by("pk"))
+    lost = Counter(fact.memory_id for fact in rows if fact.memory_id)
+    Fact.objects.filter(pk__in=[fact.pk for fact in rows]).update(
+        withdrawn_at=at, quarantined_at=None, updated_at=at
+    )
+    if not lost:
+        return []
+    values = {"ids": list(lost), "facts": list(lost.values()), "at": at}
+    bare = [row.id for row in statements.rows(TAKE_AWAY, values) if row.is_bare]
+    return list(Memory.objects.filter(pk__in=bare).select_for_update(of=("self",)).order_by("pk"))
+
+
+def decided_by_people(space: WorkspaceIndex, memories: Sequence[Memory]) -> set[uuid.UUID]:
+    """Those that no machine may end alone: what a person pinned, or put in another's place, and
+    what the workspace's policy protects."""
+    policy = Policy.of(space.review)
+    rows = Supersession.objects.filter(new__in=memories, state=Supersession.State.APPLIED)
+    decided = rows.exclude(decided_by__startswith="session:").values_list("new_id", flat=True)
+    return {m.pk for m in memories if m.pinned or m.category in policy.categories} | set(decided)
+
+
+def keep_unsupported(memory: Memory) -> Fact | None:
+    """A person says that it holds though nothing carries it: that carries it from now on. None
+    where something does."""
+    if not Memory.objects.unsupported().filter(pk=memory.pk).exists():
+        return None
+    add_support({memory.pk: 1}, timezone.now())
+    return Fact.objects.create(
+        workspace_id=memory.workspace_id, memory=memory, subject_id=memory.subject_id,
+        agent_id=memory.agent_id, statement=memory.content, category=memory.category,
+        fact_type=memory.fact_type, confidence=memory.confidence, method=Fact.Method.MANUAL,
+        rule=KEPT, entities=memory.entities, visibility=memory.visibility,
+        event_date=memory.event_date,
+    )  # fmt: skip
+
+
+def take_keeping_back(fact_id: uuid.UUID) -> None:
+    """Take back that somebody kept it."""
+    for fact in Fact.objects.filter(pk=fact_id, rule=KEPT):
+        if fact.memory_id is not None:
+            add_support({fact.memory_id: -1}, timezone.now())
+        fact.delete()

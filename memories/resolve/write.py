@@ -25,7 +25,6 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.resolve import file_cases, grounds, neighbours, rejections, state_changes
-from memories.resolve.bystanders import BYSTANDER, DOCUMENT, Bystanders, of_people
 from memories.resolve.claims import (
     Claim,
     Draft,
@@ -46,7 +45,7 @@ from memories.resolve.decide import (
 )
 from memories.resolve.file_cases import WaitingPair
 from memories.resolve.grounds import BatchGrounds
-from memories.resolve.neighbours import compared
+from memories.resolve.neighbours import BYSTANDER, DOCUMENT, Bystanders, compared, of_people
 from memories.resolve.review_policy import Policy, Replacement, held_by
 from workspaces.models.workspace import uuid7
 

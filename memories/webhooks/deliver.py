@@ -5,14 +5,21 @@ No transaction is open while the other side is asked. A delivery may be sent twi
 process died before it wrote what came of it: the id is the same.
 """
 
+import asyncio
+import base64
+import hashlib
+import hmac
 import json
+import logging
 import time
 import uuid
-from datetime import timedelta
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import DatabaseError, InterfaceError, connection, transaction
 from django.utils import timezone
 
 from memories import leases, metrics
@@ -20,9 +27,9 @@ from memories.errors import ProviderError
 from memories.events.shown_events import as_data
 from memories.models import ChangeEvent, Webhook, WebhookDelivery
 from memories.providers import post_webhook
-from memories.webhooks.signature import secrets_of, signed
 from memoryproject import crossings
 from memoryproject.postgres import visible
+from memoryproject.postgres.connection import ServerSilent
 from workspaces.expired import delete_some
 
 State = WebhookDelivery.State
@@ -123,3 +130,90 @@ def prune() -> int:
     """Take away what was sent or given up long ago; the number of rows."""
     over = WebhookDelivery.objects.filter(created_at__lt=timezone.now() - KEPT)
     return delete_some(over.exclude(state=State.WAITING))
+
+
+# Who delivers: a task of an event loop that looks what is due, and threads that wait for nobody
+# but their own address.
+
+log = logging.getLogger(__name__)
+
+MOST_AT_ONCE = 8  # addresses
+MOST_OF_WORKSPACE = 2  # of these: another workspace's addresses that hang are no matter of ours
+LOOKED_EVERY = 1.0  # seconds
+AFTER_AN_ERROR = 5.0
+
+Run = Callable[..., Awaitable[Any]]
+
+
+class WebhookSender:
+    """`run` is how a function is called that waits; it has MOST_AT_ONCE threads and one more."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self.busy: dict[uuid.UUID, uuid.UUID] = {}  # hooks, with their workspaces
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            try:
+                self.begin(await self._run(due))
+                await asyncio.sleep(LOOKED_EVERY)
+            except (DatabaseError, InterfaceError, ServerSilent) as error:
+                log.warning("webhooks could not be looked at: %s", error)  # what is due stays so
+                await asyncio.sleep(AFTER_AN_ERROR)
+
+    def begin(self, due: list[tuple[uuid.UUID, uuid.UUID]]) -> None:
+        """Take up hooks as far as there is room."""
+        of_workspace = Counter(self.busy.values())
+        for hook, workspace in due:
+            if len(self.busy) >= MOST_AT_ONCE:
+                return
+            if hook not in self.busy and of_workspace[workspace] < MOST_OF_WORKSPACE:
+                of_workspace[workspace] += 1
+                self.busy[hook] = workspace
+                asyncio.ensure_future(self._deliver(hook, workspace))
+
+    async def _deliver(self, hook: uuid.UUID, workspace: uuid.UUID) -> None:
+        try:
+            await self._run(deliver_due, hook, workspace)
+        except Exception:  # it is due again when its lease has run out
+            log.exception("webhook %s was not told", hook)
+        finally:
+            del self.busy[hook]
+
+
+# How what is sent proves where it comes from: as https://www.standardwebhooks.com has it.
+# `webhook-signature` holds a signature by each secret that is good, the newest first: after a
+# change of the secret receivers may take their time.
+
+LABEL = "whsec_"
+
+
+def secret_of(webhook: Webhook, nonce: str = "") -> str:
+    """As a receiver is told it. Made anew each time; nothing in the database is one."""
+    of = f"webhook {webhook.pk} {nonce or webhook.nonce}".encode()
+    made = hmac.new(settings.SECRET_KEY.encode(), of, hashlib.sha256).digest()
+    return LABEL + base64.b64encode(made).decode()
+
+
+def secrets_of(webhook: Webhook, now: datetime) -> list[str]:
+    """Those that are good, the newest first."""
+    good = [secret_of(webhook)]
+    if webhook.previous_nonce and webhook.previous_until and webhook.previous_until > now:
+        good.append(secret_of(webhook, webhook.previous_nonce))
+    return good
+
+
+def signed(secrets: list[str], name: str, moment: int, body: bytes) -> dict[str, str]:
+    """The headers of a message: its id, when it was sent (Unix time), and who says so."""
+    text = f"{name}.{moment}.".encode() + body
+    marks = []
+    for secret in secrets:
+        key = base64.b64decode(secret.removeprefix(LABEL))
+        digest = hmac.new(key, text, hashlib.sha256).digest()
+        marks.append(f"v1,{base64.b64encode(digest).decode()}")
+    return {
+        "webhook-id": name,
+        "webhook-timestamp": str(moment),
+        "webhook-signature": " ".join(marks),
+    }

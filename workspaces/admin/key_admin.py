@@ -20,7 +20,7 @@ from workspaces.adminbase.access import access_of, actor_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import RowAdmin, Verb
 from workspaces.adminbase.scoped_admin import StateFilter, WorkspaceChoiceForm, pick_many, pick_one
-from workspaces.agent_setups import agent_setups
+from workspaces.agents import agent_setups
 from workspaces.keys import KeyOptions, issue_key, revoke_key
 from workspaces.models import Agent, ApiKey, Capability, Subject
 from workspaces.models.key import CONTAINER_TAG

@@ -14,7 +14,7 @@ from unfold.admin import TabularInline
 from workspaces.adminbase.access import access_of, workspace_id_of
 from workspaces.adminbase.list_admin import AdminPage, Empty, display
 from workspaces.adminbase.scoped_admin import ScopedAdmin
-from workspaces.agent_setups import agent_setups
+from workspaces.agents import agent_setups
 from workspaces.models import Agent, Membership, Role
 
 

@@ -12,9 +12,8 @@ from memories.english.statements.compare import (
     is_still,
     relation,
 )
-from memories.english.statements.implied_ends import is_life_event
+from memories.english.statements.implied_ends import is_life_event, true_until
 from memories.english.statements.overlap import Relation
-from memories.english.statements.past_values import true_until
 from memories.english.statements.read_statement import Reading, is_said_by, read, slot_keys
 from memories.english.statements.replacement import NUMBERED, UNKNOWN, came_before, negates
 from memories.english.statements.restated import restates

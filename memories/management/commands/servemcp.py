@@ -16,7 +16,7 @@ from memories.events.live_events import LiveEvents
 from memories.extraction import warm_up
 from memories.index import configured_embedder
 from memories.mcp.door import McpDoor
-from memories.webhooks.sender import MOST_AT_ONCE, WebhookSender
+from memories.webhooks.deliver import MOST_AT_ONCE, WebhookSender
 from memoryproject.front.lanes import MCP, Lane
 from memoryproject.front.streams import streams_socket
 from memoryproject.mcp_process import McpProcess
