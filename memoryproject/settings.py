@@ -107,7 +107,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "workspaces.middleware.AuthenticationMiddleware",
-    "workspaces.time_zones.TimeZoneMiddleware",
+    "workspaces.middleware.TimeZoneMiddleware",
     "workspaces.middleware.LookedAtMiddleware",
     "workspaces.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

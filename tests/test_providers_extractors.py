@@ -1,22 +1,26 @@
 """Facts out of messages: both vendors' SDKs against real sockets, and the scripted one."""
 
 import json
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import pytest
+from pydantic import BaseModel
 from pytest_httpserver import HTTPServer
 
 from memories.errors import ProviderError
 from memories.prompts import PROMPT_VERSION, FactsAnswer
 from memories.providers import (
     ExtractedQuote,
+    ExtractionAnswer,
     ExtractionRequest,
     Extractor,
     ExtractorConfig,
+    ModelQuestion,
+    ModelReply,
     PromptMessage,
     extractor_from,
 )
-from memories.providers.extractor import ScriptedExtractor
 from tests.wire_servers import (
     FACT,
     Json,
@@ -29,6 +33,36 @@ from tests.wire_servers import (
 REQUEST = ExtractionRequest(
     (PromptMessage(0, "user", "I live in Lisbon", "Ana", datetime(2024, 5, 1, 9, tzinfo=UTC)),)
 )
+
+
+class ScriptedExtractor(Extractor):
+    """Gives `answers` one by one: a FactsAnswer, the raw text of a reply, or an error to raise.
+
+    `requests` and `questions` hold what it was asked. After the last answer it fails.
+    """
+
+    provider = "scripted"
+    model = "scripted"
+    is_remote = False
+
+    def __init__(self, answers: Iterable[BaseModel | str | ProviderError]) -> None:
+        self._answers = iter(answers)
+        self.requests: list[ExtractionRequest] = []
+        self.questions: list[ModelQuestion] = []
+
+    def extract(self, request: ExtractionRequest) -> ExtractionAnswer:
+        self.requests.append(request)
+        return super().extract(request)
+
+    def ask(self, question: ModelQuestion) -> ModelReply:
+        self.questions.append(question)
+        answer = next(self._answers, None)
+        if answer is None:
+            raise ProviderError("the script has no more answers", permanent=True)
+        if isinstance(answer, ProviderError):
+            raise answer
+        text = answer if isinstance(answer, str) else answer.model_dump_json()
+        return ModelReply(text, stop_reason="end", model=self.model)
 
 
 def claude(server: HTTPServer) -> Extractor:

@@ -1,10 +1,11 @@
 """What every request goes through: its id, a line of the log for who is refused, plain HTTP refused
-behind TLS, sessions for browsers alone, and the headers of pages."""
+behind TLS, sessions for browsers alone, times in the zone of who reads, and the headers of pages."""
 
 import logging
 import re
 import time
 import uuid
+import zoneinfo
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +16,7 @@ from django.contrib.auth import middleware as auth
 from django.contrib.messages import middleware as messages
 from django.contrib.sessions import middleware as sessions
 from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 
 from memoryproject import log_lines
@@ -25,6 +27,7 @@ from workspaces.api.problems import Problem, page
 from workspaces.auth import presented_key
 from workspaces.keys import LABEL, prefix_of
 from workspaces.login.throttle import client_address, is_of_this_machine
+from workspaces.time_zones import zone_of
 
 log = logging.getLogger(__name__)
 
@@ -177,6 +180,19 @@ def shown(parts: Iterable[bytes], setting: str) -> Iterator[bytes]:
 
 class MessageMiddleware(PastKeys, messages.MessageMiddleware):
     pass
+
+
+class TimeZoneMiddleware:
+    """For the pages of people alone: programs are answered in UTC."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if not request.path_info.startswith(ADMIN):
+            return self.get_response(request)
+        with timezone.override(zoneinfo.ZoneInfo(zone_of(request, request.user))):
+            return self.get_response(request)
 
 
 class LookedAtMiddleware:

@@ -1,12 +1,11 @@
 """Pages tell times in the zone of who reads them, and days as days, which are the same in all."""
 
 import zoneinfo
-from collections.abc import Callable
 from datetime import UTC, date, datetime, time
 from functools import cache
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest
 from django.utils import timezone
 
 COOKIE = "time_zone"  # desk.js keeps in it what the browser calls its zone
@@ -21,19 +20,6 @@ def zone_of(request: HttpRequest, user: Any) -> str:
     """The zone that the person has chosen, else the browser's; UTC where neither is known."""
     asked = getattr(user, "time_zone", "") or request.COOKIES.get(COOKIE, "")
     return asked if asked in known_zones() else "UTC"
-
-
-class TimeZoneMiddleware:
-    """For the pages of people alone: programs are answered in UTC."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if not request.path_info.startswith("/admin/"):
-            return self.get_response(request)
-        with timezone.override(zoneinfo.ZoneInfo(zone_of(request, request.user))):
-            return self.get_response(request)
 
 
 def begin_of(day: date) -> datetime:

@@ -14,7 +14,8 @@ from memories.errors import Invalid
 from memories.providers.allowed_addresses import is_refused
 from memoryproject.env import env_secret, env_str
 
-WHEN = UNMATCHED, ALWAYS = ("unmatched", "always")  # the setting `llm`: which messages are read
+ALWAYS = "always"
+WHEN = ("unmatched", ALWAYS)  # the setting `llm`: which messages are read
 PROVIDERS = ("openai", "anthropic")
 MOST_MODELS = 10
 LONGEST_TIMEOUT = 300.0

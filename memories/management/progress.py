@@ -106,11 +106,6 @@ class Steps:
     job: JobRecorder
     done: int = 0
 
-    @property
-    def is_end_asked(self) -> bool:
-        """By a key at the terminal, or in the admin."""
-        return self.asked.is_asked or self.job.is_cancel_asked
-
     def __call__(self, rows: int) -> None:
         self.done += rows
         self.shown.update(rows)

@@ -76,11 +76,6 @@ class OtherDecision:
     would: Relation
     decision: Supersession | None = None
 
-    @property
-    def is_lost(self) -> bool:
-        """A replacement or a question less."""
-        return self.was.kind in ("update", "unsure")
-
 
 @dataclass(frozen=True, slots=True)
 class WordsRehearsal:

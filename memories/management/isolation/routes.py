@@ -30,8 +30,6 @@ OTHERS = {
 API, ADMIN = "api/v1/", "admin/"
 # The routes of other servers' clients: by the key alone, which names no workspace in the address.
 COMPAT = tuple(str(each.pattern) for each in compat_urls.urlpatterns)
-# Of a page's address, what stands for a row of its own model.
-ROW_PARTS = {"object_id", "row", "pk"}
 LEFT_OUT = {"logout", "password_change", "password_change_done", "second_factor", "login_code"}
 
 
