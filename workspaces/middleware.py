@@ -1,5 +1,5 @@
 """What every request goes through: its id, a line of the log for who is refused, plain HTTP refused
-behind TLS, sessions for browsers alone, times in the zone of who reads, and the headers of pages."""
+behind TLS, sessions for browsers alone, times in the zone of who reads, the headers of pages."""
 
 import logging
 import re
