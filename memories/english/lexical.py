@@ -19,6 +19,13 @@ import numpy.typing as npt
 import Stemmer
 
 from memories.bounds import BESIDE, parts
+from memories.english.other_languages import (
+    Language,
+    language_of,
+    stem_by_script,
+    stem_in,
+    unaccented,
+)
 
 K1, B = 1.2, 0.75
 # Stems of an ordinary text: one number for every workspace. Its own mean, measured, ranked worse:
@@ -81,15 +88,20 @@ _as_postgres = (
 
 
 def stems(text: str) -> list[str]:
-    """Index terms of a text in order, with repeats; lower case, English stop words left out.
+    """Index terms of a text in order, with repeats; lower case, function words left out.
 
-    ASCII words are stemmed by the English Snowball. Any other word is kept whole, except that
-    scripts written without spaces are cut into overlapping pairs of characters.
+    Words are stemmed by the Snowball of the text's language; by that of English beside it where
+    the language is not certain, as in a short question. Scripts written without spaces are cut
+    into overlapping pairs of characters.
     """
     if text.isascii():
-        return _stemmed([w for w in _ascii_words.findall(text.lower()) if _says(w)])
-    folded = normal("NFKC", text).translate(_as_postgres).lower()
-    return [term for word in _words.findall(folded) for term in _terms(word)]
+        words = _ascii_words.findall(text.lower())
+    else:
+        words = _words.findall(normal("NFKC", text).translate(_as_postgres).lower())
+    language = language_of(words, STOP_WORDS)
+    if language is None and text.isascii():
+        return _stemmed([word for word in words if _says(word)])
+    return [term for word in words for term in _terms(word, language)]
 
 
 def document(text: str) -> dict[str, float]:
@@ -113,13 +125,23 @@ def _says(word: str) -> bool:
     return word not in STOP_WORDS and (len(word) > 1 or word.isdigit())
 
 
-def _terms(word: str) -> list[str]:
+def _terms(word: str, language: Language | None) -> Iterable[str]:
+    if _unspaced.search(word):
+        runs = _unspaced.findall(word)
+        pairs = [run[i : i + 2] for run in runs for i in range(max(1, len(run) - 1))]
+        return _unspaced.sub(" ", word).split() + pairs
     if word.isascii():
-        return _stemmed([word]) if _says(word) else []
-    if not _unspaced.search(word):
-        return [word]
-    pairs = [run[i : i + 2] for run in _unspaced.findall(word) for i in range(max(1, len(run) - 1))]
-    return _unspaced.sub(" ", word).split() + pairs
+        if not _says(word):
+            return ()
+    elif (own := stem_by_script(word)) is not None:
+        return (own,) if own else ()
+    if language and word in language.function_words:
+        return ()
+    english = _stemmer.stemWord(unaccented(word))
+    if language is None:
+        return (english,) if word.isascii() else dict.fromkeys((word, english))
+    own = stem_in(language.name, word)
+    return (own,) if language.is_certain else dict.fromkeys((own, english))
 
 
 def term_keys(number: int, layer: int, stems: Iterable[str]) -> list[int]:
