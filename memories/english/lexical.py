@@ -20,7 +20,7 @@ import Stemmer
 
 from memories.bounds import BESIDE, parts
 from memories.english.other_languages import (
-    Language,
+    WrittenIn,
     language_of,
     stem_by_script,
     stem_in,
@@ -125,7 +125,7 @@ def _says(word: str) -> bool:
     return word not in STOP_WORDS and (len(word) > 1 or word.isdigit())
 
 
-def _terms(word: str, language: Language | None) -> Iterable[str]:
+def _terms(word: str, language: WrittenIn | None) -> Iterable[str]:
     if _unspaced.search(word):
         runs = _unspaced.findall(word)
         pairs = [run[i : i + 2] for run in runs for i in range(max(1, len(run) - 1))]

@@ -165,7 +165,7 @@ _by_script = [(codes, name, frozenset(words.split())) for codes, (name, words) i
 _accents = re.compile("[\u0300-\u036f]+")
 
 
-class Language(NamedTuple):
+class WrittenIn(NamedTuple):
     """What a text in Latin letters is written in, or may be."""
 
     name: str
@@ -173,7 +173,7 @@ class Language(NamedTuple):
     is_certain: bool
 
 
-def language_of(words: Sequence[str], english: Collection[str]) -> Language | None:
+def language_of(words: Sequence[str], english: Collection[str]) -> WrittenIn | None:
     """The language of words in lower case, None for English; `english` are its function words."""
     telling = _telling.intersection(words)
     if not telling:
@@ -187,7 +187,7 @@ def language_of(words: Sequence[str], english: Collection[str]) -> Language | No
         return None
     # A single one may belong to a name.
     left_out = _FUNCTION_WORDS[name] if count > 1 else frozenset[str]()
-    return Language(name, left_out, count >= _CERTAIN and count > 2 * own)
+    return WrittenIn(name, left_out, count >= _CERTAIN and count > 2 * own)
 
 
 def stem_in(language: str, word: str) -> str:
