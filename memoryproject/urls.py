@@ -11,9 +11,8 @@ from drf_spectacular.views import (
 from memories.api import metrics_page
 from memoryproject import health
 from workspaces import invitation_pages
-from workspaces.adminbase.login_pages import InvitationLink
+from workspaces.adminbase.login_pages import InvitationLink, WelcomePage
 from workspaces.api.problems import unknown_route
-from workspaces.welcome_page import WelcomePage
 
 urlpatterns = [
     # Routes are tried in turn: first what is asked all day.

@@ -101,8 +101,6 @@ def repair_locked(index: WorkspaceIndex, subject: uuid.UUID | None) -> None:
 
 def _of_subject(index: WorkspaceIndex, subject: uuid.UUID | None) -> Iterator[list[uuid.UUID]]:
     """Live memories about a subject with marks of another version."""
-    if index.rules == RULES_VERSION:
-        return
     values = _values(index, Layer.MEMORIES) | {"subject": subject}
     text = ABOUT_SOMEBODY if subject else ABOUT_NOBODY
     ids = _page(text, values, None)

@@ -21,6 +21,11 @@ RULES_VERSION = 5
 PASSAGES_SINCE = 0
 
 
+def are_current(index: WorkspaceIndex) -> bool:
+    """Whether all rows of the workspace have the marks of these rules."""
+    return index.rules == RULES_VERSION
+
+
 def words_of(index: WorkspaceIndex) -> OwnWords:
     """The attributes and words of change that the workspace added itself, and what it switched
     off of those that ship."""

@@ -10,7 +10,7 @@ from memories.errors import Conflict
 from memories.extraction import ExtractOptions, Message
 from memories.extraction.configured_models import ALWAYS
 from memories.extraction.fallback import FallbackChain, chain_from
-from memories.index import configured_embedder, due, repair, workspace_index
+from memories.index import configured_embedder, due, repair, row_marks, workspace_index
 from memories.ingest import document_memories, session_messages, session_queue
 from memories.ingest.ingest_request import AT_ONCE, IngestRequest
 from memories.ingest.session_messages import messages_before, messages_of, writer_of
@@ -95,7 +95,8 @@ def _learn(
     with leases.renewed(partial(session_queue.held, session)) as work:
         if is_long:
             due.make_keys(kept.space, items=session.episode_ids)
-        repair.repair_subject(kept.space, session.subject_id)
+        if not row_marks.are_current(kept.space):
+            repair.repair_subject(kept.space, session.subject_id)
         messages = _messages_of(kept)
         steps = SessionSteps(kept, messages, _options_of(kept), chain, has_waited=has_waited)
         try:

@@ -159,7 +159,7 @@ class SessionSteps:
             doubted = self.earlier.without_doubted(self._doubted())
             resolve.quarantine(placement, doubted, session.pk)
             session.counts["quarantined"] = session.counts.get("quarantined", 0) + len(doubted)
-            if self.document is None:
+            if found.missed and self.document is None:
                 unmatched.record(session, found.missed)
             session.steps = [*session.steps, *found.steps]
             if found.too_long:

@@ -208,6 +208,8 @@ def quarantine(
 ) -> None:
     """Keep claims that are not believed, each with the reason, for a person to review. What a
     pattern read has its citations; of a model's claim a person says what it stands on."""
+    if not doubted:
+        return
     at = timezone.now()
     ids = [uuid7() for _ in doubted]
     facts = [

@@ -208,7 +208,8 @@ class ClaimBatch:
         made = list(self.memories.values())
         workspace = self.placement.workspace_id
         resting = self.grounds.rows(made, live)
-        file_cases.file_pairs(self.placement.subject_id, self.waiting, self.words)
+        if self.waiting:
+            file_cases.file_pairs(self.placement.subject_id, self.waiting, self.words)
         entries.write(
             self.space,
             new_items(self.placement, made),
@@ -330,7 +331,8 @@ def apply(
     readings = [_read(placement, claim, judge) for claim in claims]
     whole = [] if vectors is None else [passages[0] for passages in vectors]
     workspace_index.lock(space)
-    repair.repair_locked(space, placement.subject_id)
+    if not row_marks.are_current(space):
+        repair.repair_locked(space, placement.subject_id)
     batch = ClaimBatch(space, placement, actor, session_id, judge.words)
     resolver = _resolver(batch, claims, readings, whole, judge)
     texts = [claim.statement for claim in claims]

@@ -1,5 +1,5 @@
-"""Logging in, the second factor's code, one's own password and second factor, and the link of an
-invitation."""
+"""Logging in, the second factor's code, one's own password and second factor, the link of an invitation;
+and the page at the root: who is logged in goes on to the admin, everybody else is told where he is."""
 
 import time
 from collections.abc import Callable
@@ -12,13 +12,14 @@ from django.contrib.auth import authenticate, login, update_session_auth_hash
 from django.contrib.auth import views as auth
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import redirect, render
 from django.template.response import TemplateResponse
 from django.urls import reverse, reverse_lazy
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.generic import FormView
+from django.views.generic import FormView, View
 from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 from unfold.widgets import (
     UnfoldAdminPasswordWidget,
@@ -319,3 +320,13 @@ class InvitationLink(auth.PasswordResetConfirmView):
         else:
             attempt.failed(self.user)
         return response
+
+
+class WelcomePage(View):
+    http_method_names = ["get", "head"]
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.user.is_authenticated:
+            return redirect("admin:index")
+        answer: HttpResponse = render(request, "registration/welcome.html")
+        return answer
