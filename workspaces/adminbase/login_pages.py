@@ -1,5 +1,6 @@
-"""Logging in, the second factor's code, one's own password and second factor, the link of an invitation;
-and the page at the root: who is logged in goes on to the admin, everybody else is told where he is."""
+"""Logging in, the second factor's code, one's own password and second factor, the link of an
+invitation; and the page at the root: who is logged in goes on to the admin, everybody else is told
+where they are."""
 
 import time
 from collections.abc import Callable
