@@ -27,7 +27,8 @@ def visitor(person: Person, role: str) -> Client:
 
 def test_the_plan_is_shown_before_anything_goes(alice: Person, ada: Subject) -> None:
     told = visitor(alice, "owner").get(page(ada)).content.decode()
-    assert "1 episodes" in told
+    assert "Erase this person: ada" in told
+    assert "<dt>messages</dt><dd>1</dd>" in told
     assert "Type ada" in told
     assert Episode.objects.exists()
 

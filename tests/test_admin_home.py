@@ -42,7 +42,7 @@ def test_failing_and_waiting_sets_are_told(workspace: Workspace) -> None:
     html = member(workspace).sees(reverse(HOME))
 
     assert "profiles that fail" in html
-    assert "<strong>1</strong>sets with news to take in" in html
+    assert "<strong>1</strong>profile with news to take in" in html
 
 
 def test_home_counts_nothing_of_other_workspaces(workspace: Workspace) -> None:

@@ -218,3 +218,12 @@ def test_workspace_settings_must_be_an_object(workspace: Workspace) -> None:
 
 def test_only_superusers_make_workspaces(workspace: Workspace) -> None:
     assert member(workspace).status(reverse("admin:workspaces_workspace_add")) == 403
+
+
+def test_the_list_of_keys_tells_which_are_narrow(workspace: Workspace) -> None:
+    alice = member(workspace)
+    issue(alice, workspace, name="of the harbour", spaces="harbour")
+    html = alice.sees(list_of(ApiKey))
+
+    assert "documents of harbour only" in html
+    assert "some people only" not in html

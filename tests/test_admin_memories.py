@@ -125,7 +125,7 @@ def test_page_shows_the_whole_chain_with_its_differences(workspace: Workspace) -
 
     assert "in 3 versions" in html
     assert "<del>Lisbon</del><ins>Porto</ins>" in html
-    assert "replaced by rule nearest" in html
+    assert "replaced · the nearest memory" in html
     assert "similarity 0.93" in html
     assert page_of(new) in html
 
@@ -521,3 +521,26 @@ def test_page_tells_who_searched_about_its_person_since_it_was_learned(
     assert "500 searches" not in html
     assert "Asked lately" not in member(workspace, Role.VIEWER).sees(page)
     assert member(MembershipFactory().workspace).client.get(page).status_code == 404
+
+
+def test_a_memory_leads_to_its_person_and_to_the_rule_that_made_it(alice: Person) -> None:
+    """Of its own workspace: somebody may be a member of several."""
+    alice.say("I prefer tea to coffee.", user_id="ada")
+    memory = Memory.objects.get()
+    assert memory.subject is not None
+    rule = f"?workspace={alice.workspace.slug}&amp;q=prefers"
+    html = member(alice.workspace).sees(page_of(memory))
+
+    assert f'href="{page_of(memory.subject)}"' in html
+    assert f'{reverse("admin:memories_rules")}{rule}">Stop this kind of memory</a>' in html
+    viewer = member(alice.workspace, Role.VIEWER).sees(page_of(memory))
+    assert "Stop this kind of memory" not in viewer
+
+
+def test_who_takes_a_correction_back_stands_before_what_is_believed_again(alice: Person) -> None:
+    old = alice.note("Lives in Lisbon")
+    desk = member(alice.workspace)
+    desk.does(old, "correct", content="Lives in Porto")
+    new = Memory.objects.get(content="Lives in Porto")
+
+    assert f'name="back" value="{page_of(old)}"' in desk.sees(page_of(new))

@@ -240,6 +240,26 @@ def test_memory_is_corrected_in_place(alice: Person, ada: Subject) -> None:
 
     assert answer.redirect_chain[-1][0] == page_of(ada)
     assert "Lives in Porto" in answer.content.decode()
+    assert page_of(Memory.objects.get(content="Lives in Porto")) in messages_of(answer)
+
+
+def test_what_is_forgotten_in_place_has_a_way_back(alice: Person, ada: Subject) -> None:
+    memory = Memory.objects.get(content="Lives in Lisbon")
+    desk = member(alice.workspace)
+    from_the_person = messages_of(desk.does(memory, "forget", reason="private", back=page_of(ada)))
+    desk.does(memory, "restore")
+    from_its_own_page = messages_of(desk.does(memory, "forget", reason="private"))
+
+    assert page_of(memory) in from_the_person
+    assert page_of(memory) not in from_its_own_page
+
+
+def test_a_birthday_says_who_somebody_is_and_is_no_plan(alice: Person) -> None:
+    soon = timezone.now() + timedelta(days=9)
+    alice.say(f"My birthday is on {soon:%B} {soon.day}.", user_id="bea")
+    told = parts_of(shown(member(alice.workspace), Subject.objects.get(external_id="bea")))
+
+    assert (len(told["who"]), told["plans"]) == (1, [])
 
 
 def test_merge_shows_what_it_moves_before(alice: Person, ada: Subject) -> None:
@@ -251,7 +271,8 @@ def test_merge_shows_what_it_moves_before(alice: Person, ada: Subject) -> None:
 def test_subjects_are_merged(alice: Person, ada: Subject) -> None:
     other = SubjectFactory(workspace=alice.workspace, external_id="lovelace")
     desk = member(alice.workspace)
-    assert "not found" in messages_of(desk.does(ada, "merge", into="nobody"))
+    told = messages_of(desk.does(ada, "merge", into="nobody"))
+    assert "Nobody here has the userId nobody" in told
     desk.does(ada, "merge", into="lovelace")
 
     assert Memory.objects.filter(subject=other).count() == 2
@@ -261,7 +282,8 @@ def test_subjects_are_merged(alice: Person, ada: Subject) -> None:
 def test_subject_of_another_workspace_is_no_target(ada: Subject, alice: Person) -> None:
     SubjectFactory(workspace=Workspace.objects.create(slug="swamp"), external_id="eve")
 
-    assert "not found" in messages_of(member(alice.workspace).does(ada, "merge", into="eve"))
+    told = messages_of(member(alice.workspace).does(ada, "merge", into="eve"))
+    assert "Nobody here has the userId eve" in told
 
 
 def test_name_is_changed_and_kept_in_the_audit_log(alice: Person, ada: Subject) -> None:
@@ -311,6 +333,10 @@ def test_profile_is_exported_with_its_quotes(alice: Person, ada: Subject) -> Non
     assert told["preferences"][0]["quotes"] == ["I prefer tea to coffee."]
     assert "## Profile\n\n- Lives in Lisbon (identity" in text
     assert "  > I prefer tea to coffee." in text
+    lines = AuditEntry.objects.filter(action="export", target_id=ada.pk).order_by("pk")
+    assert [(line.actor, line.after) for line in lines] == [
+        (f"user:{desk.user.pk}", {"format": form}) for form in ("json", "md")
+    ]
 
 
 def test_profile_is_not_exported_to_strangers(ada: Subject) -> None:

@@ -144,3 +144,16 @@ def test_one_of_several_workspaces_is_chosen(alice: Person, mallory: Person) -> 
     MembershipFactory(user=desk.user, workspace=alice.workspace, role=Role.VIEWER)
 
     assert found(asks(desk, "tea", workspace=alice.workspace.slug)) == ["Prefers tea"]
+
+
+def test_who_looks_in_memories_alone_is_led_to_the_documents(alice: Person) -> None:
+    caller(alice).post(
+        "/documents", {"content": "# Quay\n\nThe ferry is called Skarv.", "mode": "sync"}
+    )
+    desk = member(alice.workspace, Role.VIEWER)
+    narrow = asks(desk, "ferry", layer="memories")
+    everywhere = desk.client.get(reverse("admin:memories_search") + narrow["everywhere_url"])
+
+    assert "ferry is called Skarv" in " ".join(found(everywhere.context))
+    assert everywhere.context["everywhere_url"] == ""
+    assert '<span class="desk-chip">documents</span>' in everywhere.content.decode()

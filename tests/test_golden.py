@@ -244,6 +244,7 @@ def test_a_hit_becomes_a_question_by_one_click(alice: Person, mallory: Person) -
     grace.client.post(page, {"run": "1"})
     shown = viewer.sees(page)
     assert "number 1" in shown
+    assert ">Prefers tea</a>" in shown
     assert "0 worse" in shown
     assert "Ask them now" not in shown
     grace.client.post(page, {"remove": str(row.pk)})

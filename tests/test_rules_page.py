@@ -324,3 +324,11 @@ def test_own_words_are_tried_on_last_week_before_they_are_saved(
     ]
     words = {"verbs": "reglaze", "ended": "*", "workspace": str(workspace.pk)}
     assert rehearsed(editor, WorkspaceChange, **words).json()["lines"] == []
+
+
+def test_whoever_switches_a_rule_still_sees_what_was_looked_for(workspace: Workspace) -> None:
+    page = rules("patterns", workspace=workspace.slug, q="routine")
+    answer = member(workspace).client.post(page, {"rule": "routine", "off": "1"}, follow=True)
+
+    assert answer.context["q"] == "routine"
+    assert [row.name for row, _may in answer.context["rows"]] == ["routine"]

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
@@ -22,17 +23,40 @@ WAIT = 5.0  # seconds that the page takes part in the work; then the worker goes
 ROWS: dict[str, Any] = {"subject": Subject, "conversation": Conversation, "episode": Episode}
 
 
+# What the plan counts, where pages have another word for it.
+WORDS = {
+    "episodes": gettext_lazy("messages"),
+    "sessions": gettext_lazy("readings of messages"),
+    "facts": gettext_lazy("statements"),
+    "citations": gettext_lazy("quotes"),
+    "memories recomputed": gettext_lazy("memories that lose a part of what they stand on"),
+    "supersessions": gettext_lazy("replacements of memories"),
+    "rejections": gettext_lazy("statements not to be learned again"),
+    "features": gettext_lazy("profile notes"),
+    "feature changes": gettext_lazy("changes of profile notes"),
+    "feature citations": gettext_lazy("quotes of profile notes"),
+    "feature sets": gettext_lazy("profiles"),
+    "subjects": gettext_lazy("person"),
+    "index entries": gettext_lazy("entries of the search index"),
+    "vectors": gettext_lazy("entries of the search by meaning"),
+    "audit values": gettext_lazy("values in the activity log"),
+}
+
+
+def words_of(counted: str) -> Any:
+    return WORDS.get(counted, counted)
+
+
 class ConfirmForm(forms.Form):
     """Nobody erases by a slip: the name of what goes is typed."""
 
     name = forms.CharField(widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}))
 
-    def __init__(self, expected: str, plan: dict[str, int], data: Any = None) -> None:
+    def __init__(self, expected: str, data: Any = None) -> None:
         super().__init__(data)
         self.expected = expected
-        counts = ", ".join(f"{number:,} {what}" for what, number in plan.items() if number)
-        self.fields["name"].label = f"Type {expected}"
-        self.fields["name"].help_text = f"There is no way back. It takes away: {counts}."
+        self.fields["name"].label = gettext("Type %(expected)s") % {"expected": expected}
+        self.fields["name"].help_text = gettext("There is no way back.")
 
     def clean_name(self) -> str:
         if self.cleaned_data["name"].strip() != self.expected:
@@ -64,18 +88,24 @@ class ErasureAdmin(MemoryRowAdmin):
         target = erase.target_of(scope, kind, row_id)
         expected = getattr(row, "external_id", None) or str(row.pk)
         data = request.POST if request.method == "POST" else None
-        form = ConfirmForm(expected, erase.plan(target), data)
+        form = ConfirmForm(expected, data)
         if data is not None and form.is_valid():
             asked = erase.request(scope, target)
             erase.run_or_wait(asked.pk, WAIT)
             return redirect(self.page_of(asked))
-        return self.form_page(
-            request,
-            form,
-            title=gettext("Erase this %(row)s") % {"row": kind_text(kind)},
-            submit=gettext("Erase for good"),
-            back=self.page_of(row),
-        )
+        title = gettext("Erase this %(kind)s: %(row)s") % {"kind": kind_text(kind), "row": row}
+        plan = [(words_of(what), number) for what, number in erase.plan(target).items() if number]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": title,
+            "opts": self.opts,
+            "form": form,
+            "submit_label": gettext("Erase for good"),
+            "list_url": self.page_of(row),
+            "plan": plan,
+            "is_danger": True,
+        }
+        return TemplateResponse(request, "admin/form_page.html", context)
 
     @display(description=gettext_lazy("kind"))
     def kind_label(self, row: Any) -> str:
@@ -83,7 +113,9 @@ class ErasureAdmin(MemoryRowAdmin):
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         names = list(dict.fromkeys([*row.plan, *row.removed]))
-        counts = [(name, row.plan.get(name, 0), row.removed.get(name, 0)) for name in names]
+        counts = [
+            (words_of(name), row.plan.get(name, 0), row.removed.get(name, 0)) for name in names
+        ]
         return {
             "title": gettext("Erasure of a %(row)s") % {"row": kind_text(row.kind)},
             "by": name_of(row.requested_by),

@@ -8,13 +8,14 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from django.utils.translation import gettext
 
 from memories import golden
 from memories.admin.rules_page import OneWorkspacePage
 from memories.admin.search_page import SearchPageForm
 from memories.errors import Invalid, NotFound
-from memories.models import GoldenQuestion, GoldenRun, change_of
+from memories.models import Episode, GoldenQuestion, GoldenRun, Memory, change_of
 from workspaces.auth import as_uuid
 from workspaces.models import Capability
 from workspaces.scope import Scope
@@ -54,6 +55,7 @@ class GoldenPage(OneWorkspacePage):
                 messages.error(request, str(error))
             return self.back(workspace)
         questions = list(GoldenQuestion.objects.visible_to(scope).with_names()[:SHOWN])
+        expected = expected_of(scope, questions)
         runs = list(GoldenRun.objects.visible_to(scope)[:NEWEST_RUNS])
         named = as_uuid(request.GET.get("run", ""))
         run = runs[0] if runs else None
@@ -62,7 +64,7 @@ class GoldenPage(OneWorkspacePage):
         return self.render_to_response(
             self.get_context_data(
                 **self.about(workspace),
-                questions=questions,
+                questions=[(each, expected.get(each.pk, ("", ""))) for each in questions],
                 runs=[(each, CAUSES[GoldenRun.Cause(each.cause)], _told(each)) for each in runs],
                 run=run,
                 told=run and _told(run),
@@ -93,6 +95,21 @@ class GoldenPage(OneWorkspacePage):
                 gettext("Asked: %(better)s better, %(worse)s worse.")
                 % {"better": made.better, "worse": made.worse},
             )
+
+
+def expected_of(scope: Scope, questions: list[GoldenQuestion]) -> dict[uuid.UUID, tuple[str, str]]:
+    """The words and the page of the first that answers each question, as far as they are seen."""
+    found: dict[uuid.UUID, tuple[str, str]] = {}
+    models: tuple[Any, ...] = (Memory, Episode)
+    ids = [[q.memory_ids[:1] for q in questions], [q.episode_ids[:1] for q in questions]]
+    for model, own in zip(models, ids, strict=True):
+        rows = model.objects.visible_to(scope).in_bulk([pk for each in own for pk in each])
+        page = f"admin:memories_{model._meta.model_name}_change"
+        for question, each in zip(questions, own, strict=True):
+            if each and each[0] in rows and question.pk not in found:
+                words = rows[each[0]].content
+                found[question.pk] = words, reverse(page, args=[each[0]])
+    return found
 
 
 def _told(run: GoldenRun) -> str:

@@ -190,16 +190,18 @@ def _work_tiles(access: Access, due: QuerySet[DueVector]) -> list[Tile]:
     )
     mine = [access.limit(each, "workspace") for each in rows]
     labels = (
-        ("conversations", "memories_conversation", ""),
-        (gettext("people"), "workspaces_subject", ""),
-        ("sessions at work or waiting", "memories_memorysession", "?state=working"),
-        ("sets with news to take in", "memories_featureset", "?state=waiting"),
-        ("vectors still to make", "memories_memory", "?state=unembedded"),
-    )
+        ("conversation", "conversations", "memories_conversation", ""),
+        (gettext("person"), gettext("people"), "workspaces_subject", ""),
+        ("session at work or waiting", "sessions at work or waiting", "memories_memorysession",
+         "?state=working"),
+        (gettext("profile with news to take in"), gettext("profiles with news to take in"),
+         "memories_featureset", "?state=waiting"),
+        ("vector still to make", "vectors still to make", "memories_memory", "?state=unembedded"),
+    )  # fmt: skip
     counts = bounded_counts(*mine, due)
     return [
-        _tile(label, count_text(count), model, query)
-        for (label, model, query), count in zip(labels, counts, strict=True)
+        _tile(one if count == 1 else many, count_text(count), model, query)
+        for (one, many, model, query), count in zip(labels, counts, strict=True)
     ]
 
 

@@ -8,6 +8,7 @@ from django import forms
 from django.db.models import Count, F, Max, Sum
 from django.http import HttpRequest, QueryDict
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
@@ -27,7 +28,7 @@ from memories.models import Category, Memory, SearchUse, Supersession, Visibilit
 from memories.models.memory import memories_seen_by
 from workspaces.adminbase.actors import names_of
 from workspaces.adminbase.list_admin import Empty
-from workspaces.adminbase.row_admin import Button, Verb
+from workspaces.adminbase.row_admin import Button, Verb, back_to
 from workspaces.models import ApiKey, Capability
 from workspaces.scope import Scope
 from workspaces.time_zones import day_of
@@ -294,8 +295,10 @@ class MemoryAdmin(MemoryList):
         story = timeline(self.scope(request, row), row)
         decided = (v.decision for v in reversed(story.versions) if v.decision is not None)
         undo: list[Any] = []  # the button that takes the last replacement back
+        undone = self.page_of(row)  # where somebody is then: at what is believed again
         if last := next(decided, None):
             undo = self.admin_site.get_model_admin(Supersession).buttons(request, last)
+            undone = self.page_of(last.old)
         return {
             "state": row.state,
             "story": story,
@@ -307,6 +310,7 @@ class MemoryAdmin(MemoryList):
             "head": next((v.memory for v in story.versions if v.state == "live"), None),
             "waiting": [d for d in story.others if d.state == Supersession.State.PENDING],
             "undo": undo,
+            "undone": undone,
             "back": self.page_of(row),
             "may_curate": self.may(request, Capability.CURATE, row),
             "seen_by": SEEN_BY[row.visibility, row.agent_id is not None],
@@ -323,10 +327,19 @@ class MemoryAdmin(MemoryList):
                 changes[name] = day_begins(values[name])
         version = row.version if values["version"] is None else values["version"]
         changes |= {"content": content}
-        review.edit(self.scope(request, row), row.pk, changes, expected_version=version)
+        made = review.edit(self.scope(request, row), row.pk, changes, expected_version=version)
         if content == row.content:
             return gettext("Changed.")
-        return gettext("Corrected: the new version is live.")
+        return self.with_way_back(request, made, gettext("Corrected: the new version is live."))
+
+    def with_way_back(self, request: HttpRequest, row: Memory, words: str) -> str:
+        """With the way back, where the form was sent from another page than the memory's own."""
+        if back_to(request) in ("", self.page_of(row)):
+            return words
+        return format_html(
+            '{} <a class="desk-link" href="{}">{}</a>',
+            words, self.page_of(row), gettext("Look at it, or take it back"),
+        )  # fmt: skip
 
     def do_category(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         review.edit(self.scope(request, row), row.pk, {"category": values["category"]})
@@ -371,8 +384,10 @@ class MemoryAdmin(MemoryList):
             reason = f"{reason}: {note}" if reason else note
         review.forget(self.scope(request, row), row.pk, reason)
         if reason == review.WRONG:
-            return gettext("Forgotten. It will not be learned again.")
-        return gettext("Forgotten.")
+            return self.with_way_back(
+                request, row, gettext("Forgotten. It will not be learned again.")
+            )
+        return self.with_way_back(request, row, gettext("Forgotten."))
 
     def empty(self, request: HttpRequest) -> Empty:
         return ingest_hint(request, gettext("No memories yet"))

@@ -11,6 +11,7 @@ from django.http import QueryDict
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
+from memories.english.plain_words import rule_words
 from memories.models import AsOf, Citation, Fact, Memory, MemoryPeriod, Supersession, chain
 from workspaces.adminbase.actors import names_of
 from workspaces.adminbase.word_diff import Piece, word_diff
@@ -37,6 +38,11 @@ class Version:
     decision: Supersession | None
     facts: list[Fact] = field(default_factory=list)
     lives: list[MemoryPeriod] = field(default_factory=list)
+
+    @property
+    def why(self) -> str:
+        """By what it took the place of the version before, in plain words."""
+        return rule_words(self.decision.rule) if self.decision else ""
 
     @property
     def more_facts(self) -> int:

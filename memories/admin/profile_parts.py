@@ -166,15 +166,17 @@ def _part_of(memory: Memory, today: date, order: DateOrder) -> str:
         return "instructions"
     if Category.PREFERENCE in (memory.category, memory.fact_type):
         return "preferences"
-    if memory.category == Category.PLAN or (day is not None and day > today):
-        return "also" if is_past else "plans"
     is_who = memory.fact_type == FactType.PROFILE or memory.category in (
         Category.IDENTITY,
         Category.RELATIONSHIP,
     )
+    told = {slot.name for slot in statements.read(memory.content).slots} if memory.slots else set()
+    if is_who and told & LASTING:  # the next birthday is no plan
+        return "who"
+    if memory.category == Category.PLAN or (day is not None and day > today):
+        return "also" if is_past else "plans"
     if memory.slots:
-        told = {slot.name for slot in statements.read(memory.content).slots}
-        return "who" if is_who and told & LASTING else "now"
+        return "now"
     if is_who:
         return "who"
     return "now" if memory.category == Category.TEMPORAL and not is_past else "also"

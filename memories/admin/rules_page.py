@@ -118,7 +118,10 @@ class RulesPage(OneWorkspacePage):
         return f"{reverse(f'admin:{self.name}')}?{urlencode(asked)}"
 
     def back(self, workspace: Workspace, **more: str) -> HttpResponse:
-        return redirect(self.page_url(workspace, **more))
+        """Where the person was: with what they looked for, and on the same page of it."""
+        asked = {name: self.request.GET.get(name, "") for name in ("q", "only", "p")}
+        kept = {name: value for name, value in asked.items() if value}
+        return redirect(self.page_url(workspace, **kept, **more))
 
     def may(self, workspace: Workspace, row: RuleRow) -> bool:
         needed = Capability.CURATE if row.kind else Capability.ADMIN

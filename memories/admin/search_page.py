@@ -106,17 +106,22 @@ class SearchForm(forms.Form):
 
 
 # What else the navigation has another word for.
-LAYER_NAMES = {"episodes": gettext_lazy("messages"), "features": gettext_lazy("profile notes")}
+LAYER_NAMES = {
+    "episodes": gettext_lazy("messages"),
+    "features": gettext_lazy("profile notes"),
+    "chunks": gettext_lazy("documents"),
+}
 LAYER_CHOICES = [(name, LAYER_NAMES.get(name, name)) for name in LAYERS]
 
 
 def _choice(
-    label: "StrPromise", choices: Sequence[tuple[str, Any]], hint: "str | StrPromise" = ""
+    label: "StrPromise",
+    choices: Sequence[tuple[str, Any]],
+    any_of_them: "StrPromise | str" = "",
 ) -> forms.ChoiceField:
     return forms.ChoiceField(
         label=label,
-        choices=[("", "Any"), *choices],
-        help_text=hint,
+        choices=[("", any_of_them or gettext_lazy("Any")), *choices],
         required=False,
         widget=UnfoldAdminSelectWidget,
     )
@@ -132,12 +137,13 @@ def _moment(label: "StrPromise", hint: "StrPromise") -> forms.DateTimeField:
 
 
 class SearchPageForm(SearchForm):
-    first: tuple[str, ...] = ("workspace", "query", "ranking")
+    first: tuple[str, ...] = ("workspace", "query", "layer", "ranking")
+    field_order: Sequence[str] = first
     ranking = forms.ChoiceField(
         choices=[*((name, name) for name in RANKINGS), (SIDE_BY_SIDE, "side by side")],
         widget=UnfoldAdminSelectWidget,
     )
-    layer = _choice(gettext_lazy("Layer"), LAYER_CHOICES, gettext_lazy("Any: all of them, mixed."))
+    layer = _choice(gettext_lazy("Look in"), LAYER_CHOICES, gettext_lazy("everything"))
     category = _choice(gettext_lazy("Category"), Category.choices)
     fact_type = _choice(gettext_lazy("Fact type"), FactType.choices)
     scope = _choice(gettext_lazy("Scope"), MemoryScope.choices)
@@ -208,7 +214,7 @@ class SearchPageForm(SearchForm):
     @property
     def is_fine(self) -> bool:
         """Whether one of them was filled, or filled wrongly."""
-        plain = {"limit": "10", "layer": "memories"}
+        plain = {"limit": "10"}
         return any(each.errors or each.value() != plain.get(each.name) and each.value()
                    for each in self.fine)  # fmt: skip
 
@@ -231,6 +237,10 @@ class ShownHit:
     def parts(self) -> list[tuple[str, float]]:
         """What its score is made of, the largest first."""
         return sorted(self.hit.scores.items(), key=lambda part: -abs(part[1]))
+
+    @property
+    def where(self) -> Any:
+        return LAYER_NAMES.get(self.hit.layer, self.hit.layer)
 
     @property
     def may_expect(self) -> bool:
@@ -274,6 +284,7 @@ class SearchPage(AdminPage):
         same = _with(asked, **({"ranking": RANKINGS[0]} if is_beside else {}))
         why_not = f"{reverse('admin:memories_why_not')}?{same}"
         named = {"workspace", "query", "user", "agent", "thread", "layer"}
+        is_narrow = form.is_valid() and form.cleaned_data["layer"] == "memories"
         golden_url = ""
         if form.is_valid() and self.access.may(
             Capability.CURATE, form.cleaned_data["workspace"].pk
@@ -286,6 +297,7 @@ class SearchPage(AdminPage):
             answer=answer,
             others=others,
             why_not_url=why_not,
+            everywhere_url=f"?{_with(asked, layer='')}" if is_narrow else "",
             golden_url=golden_url,
             asked=[(name, form.data[name]) for name in named & form.data.keys()],
         )
@@ -334,7 +346,7 @@ class WhyNotForm(SearchPageForm):
     """The search as the search page has it, of one ranking, and the memory that was expected of
     it."""
 
-    first = ("workspace", "query", "memory", "ranking")
+    first = ("workspace", "query", "memory", "ranking", "layer")
     field_order = first
     memory = text("Expected memory", "Its id, or some of its words.")
 

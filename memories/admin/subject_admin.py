@@ -285,6 +285,7 @@ class SubjectAdmin(MemoryRowAdmin):
             raise Http404(f"there is no {form}")
         kind, write = FORMATS[form]
         answer = HttpResponse(write(self.scope(request, row), row), content_type=kind)
+        self.audit(request, "export", row, subject_id=row.pk, after={"format": form})
         answer.headers["Content-Disposition"] = f'attachment; filename="profile-{row.pk}.{form}"'
         return answer
 
@@ -388,11 +389,16 @@ class SubjectAdmin(MemoryRowAdmin):
         return gettext("Changed.")
 
     def do_merge(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
-        target = Subject.objects.filter(
-            workspace_id=workspace_id_of(row), external_id=values["into"].strip()
-        ).first()
+        user = values["into"].strip()
+        here = Subject.objects.filter(workspace_id=workspace_id_of(row))
+        target = here.filter(external_id=user).first()
         if target is None:
-            raise NotFound(f"A subject {values['into']}")
+            raise forms.ValidationError(
+                gettext(
+                    "Nobody here has the userId %(user)s; the list of people shows all of them."
+                )
+                % {"user": user}
+            )
         made = review.merge_subjects(self.scope(request, row), row.pk, target.pk)
         return gettext("%(number)s memories are about %(target)s now. It can be undone here.") % {
             "number": len(made.ids("memory")),

@@ -2,6 +2,19 @@
 // hit is told its place in the others, or why it is not there.
 "use strict";
 
+// What was typed goes along to the page that tells why something was not found.
+document.addEventListener("DOMContentLoaded", () => {
+    const form = document.querySelector("form.desk-ask");
+    document.querySelectorAll('a[href$="/why-not/"]').forEach((tab) => {
+        const address = tab.href;
+        tab.addEventListener("click", () => {
+            if (form.elements.query.value.trim()) {
+                tab.href = `${address}?${new URLSearchParams(new FormData(form))}`;
+            }
+        });
+    });
+});
+
 document.addEventListener("DOMContentLoaded", async () => {
     const waiting = [...document.querySelectorAll("[data-part]")];
     if (!waiting.length) return;

@@ -80,3 +80,12 @@ def test_a_hit_becomes_a_golden_question_and_is_asked(visit: Any) -> None:
     expect(ada.page.locator('[aria-label="Run"] li')).to_have_count(1)
     expect(ada.page.locator('[aria-label="Run"]')).to_contain_text("same")
     assert ada.fits()
+
+
+def test_what_was_typed_goes_along_to_why_not(visit: Any) -> None:
+    ada = visit()
+    ada.opens("memories/memory/search/")
+    ada.whole().get_by_label("Query").fill("tea or coffee?")
+    ada.follows(ada.page.get_by_role("link", name="Why not found?"))
+
+    expect(ada.page.get_by_label("Query")).to_have_value("tea or coffee?")

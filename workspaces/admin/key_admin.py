@@ -61,7 +61,8 @@ class KeyForm(WorkspaceChoiceForm):
         label=gettext_lazy("Spaces"),
         help_text=gettext_lazy(
             "Empty: documents of all spaces. Otherwise tags of spaces, with commas between them:"
-            " it reads and writes documents of these alone."
+            " it reads and writes documents of these alone. This limits documents only: which"
+            " memories it sees, agent and people above decide."
         ),
     )
     capabilities = forms.MultipleChoiceField(
@@ -192,7 +193,10 @@ class KeyAdmin(RowAdmin):
 
     @display(description=gettext_lazy("may"), label=True)
     def may_label(self, key: ApiKey) -> list[str]:
-        return list(key.capabilities)
+        """What it may, and what of it is narrower than the workspace."""
+        people = [gettext("some people only")] if key.limited_to_subjects else []
+        spaces = [gettext("documents of %s only") % tag for tag in key.container_tags or ()]
+        return [*key.capabilities, *people, *spaces]
 
     @display(description=gettext_lazy("state"), label={"active": "success", "expired": "warning"})
     def state(self, key: ApiKey) -> str:
