@@ -35,7 +35,7 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
-from memories.summaries import summary_before
+from memories.summaries import talk_summaries
 from workspaces.scope import Scope
 
 State = MemorySession.State
@@ -147,7 +147,7 @@ def _keep(
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
         queue.unmark(session.workspace_id, [e.pk for e in adopted])
-    summary_before.grown(
+    talk_summaries.grown(
         session.workspace_id, session.conversation_id, tail.positions, tail.positions + len(made)
     )
     if made and session.subject and not tail.positions:
@@ -212,7 +212,7 @@ def _append(
     _place_after(tail, made)
     index_episodes(space, made, tail, prepared.of(fresh), beside=[made])
     held.write()
-    summary_before.grown(
+    talk_summaries.grown(
         space.workspace_id, place.conversation_id, tail.positions, tail.positions + len(made)
     )
     by_position = dict(zip(fresh, made, strict=True))

@@ -5,7 +5,7 @@ is woken for it."""
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, TypeAlias
 
 from django.db.models import F, Q, QuerySet
@@ -18,7 +18,6 @@ from memories.models import ConversationSummary, Episode
 from memories.summaries import choose_sentences
 from memories.summaries.choose_sentences import Said, Sentence
 from memories.tokens import tokens_of
-from workspaces.models.workspace import uuid7
 from workspaces.scope import Scope
 
 Spans: TypeAlias = tuple[tuple[int, int, float], ...]
@@ -118,27 +117,8 @@ def want(episode: Episode, agent_id: uuid.UUID | None) -> None:
     _ring(row.id for row in statements.rows(WANT, values))
 
 
-STRETCH, FEWEST = 8, 4  # messages: of a stretch of a conversation, and of one worth a summary
-PAUSE = timedelta(seconds=60)  # a conversation that goes on is summarised so often at most
-DUE = """
-insert into memories_duesummary as s
-  (id, workspace_id, conversation_id, due_at, claims, attempts, created_at, updated_at)
-values (%(id)s, %(workspace)s, %(conversation)s, %(at)s, 0, 0, %(now)s, %(now)s)
-on conflict (conversation_id) do update
-  set attempts = 0, claims = s.claims + 1, lease_until = null, due_at = least(s.due_at, %(at)s)
-"""
-
-
-def grown(
-    workspace_id: uuid.UUID, conversation_id: uuid.UUID | None, before: int, after: int
-) -> None:
+def grown(conversation_id: uuid.UUID, before: int, after: int) -> None:
     """The conversation had `before` positions and has `after` now, in the caller's transaction."""
-    if conversation_id is None:
-        return
-    if after >= FEWEST and (before < FEWEST or before // STRETCH != after // STRETCH):
-        now = timezone.now()
-        values = {"id": uuid7(), "workspace": workspace_id, "conversation": conversation_id}
-        statements.execute(DUE, values | {"now": now, "at": now + PAUSE})
     if before // STEP == after // STEP:
         return
     behind = {"conversation": conversation_id, "positions": after, "step": STEP}

@@ -9,6 +9,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -29,8 +30,9 @@ from memories.models import (
     TalkSummary,
     WorkspaceIndex,
 )
-from memories.summaries import choose_sentences, summarize
-from memories.summaries.summary_before import FEWEST, STRETCH, UNSAID, Spans, citations
+from memories.summaries import choose_sentences, summarize, summary_before
+from memories.summaries.summary_before import UNSAID, Spans, citations
+from workspaces.models.workspace import uuid7
 
 Kind = TalkSummary.Kind
 Lines = list[dict[str, Any]]
@@ -39,6 +41,8 @@ RULE = "stretches-1"
 ROOM = 400  # tokens of a conversation's summary
 LONGEST_MESSAGE = 600  # characters of a message in its stretch, in whole sentences
 MOST = 2_000  # messages of a conversation, facts of a subject: the newest
+STRETCH, FEWEST = 8, 4  # messages: of a stretch of a conversation, and of one worth a summary
+PAUSE = timedelta(seconds=60)  # a conversation that goes on is summarised so often at most
 ON_TOPIC = 40  # lines about a topic, the newest
 MAX_ATTEMPTS = 5
 BATCH = 200
@@ -48,6 +52,13 @@ update memories_duesummary
 set lease_until = %(until)s, attempts = attempts + 1, claims = claims + 1, updated_at = %(now)s
 where id = %(id)s and due_at <= %(now)s and {leases.FREE}
 returning *
+"""
+DUE = """
+insert into memories_duesummary as s
+  (id, workspace_id, conversation_id, due_at, claims, attempts, created_at, updated_at)
+values (%(id)s, %(workspace)s, %(conversation)s, %(at)s, 0, 0, %(now)s, %(now)s)
+on conflict (conversation_id) do update
+  set attempts = 0, claims = s.claims + 1, lease_until = null, due_at = least(s.due_at, %(at)s)
 """
 ALL_DUE = """
 insert into memories_duesummary
@@ -86,6 +97,20 @@ def due_rows() -> list[uuid.UUID]:
     now = timezone.now()
     rows = DueSummary.objects.filter(leases.free(now), due_at__lte=now).order_by("due_at")
     return list(rows.values_list("pk", flat=True)[:BATCH])
+
+
+def grown(
+    workspace_id: uuid.UUID, conversation_id: uuid.UUID | None, before: int, after: int
+) -> None:
+    """The conversation, if there is one, had `before` positions and has `after` now, in the
+    caller's transaction."""
+    if conversation_id is None:
+        return
+    if after >= FEWEST and (before < FEWEST or before // STRETCH != after // STRETCH):
+        now = timezone.now()
+        values = {"id": uuid7(), "workspace": workspace_id, "conversation": conversation_id}
+        statements.execute(DUE, values | {"now": now, "at": now + PAUSE})
+    summary_before.grown(conversation_id, before, after)
 
 
 def all_due(workspace_id: uuid.UUID) -> None:
