@@ -53,10 +53,14 @@ def places_of(value: Any, words: Sequence[str], pointer: str = "") -> Iterator[t
     elif isinstance(value, list | dict):
         pairs = value.items() if isinstance(value, dict) else enumerate(value)
         for key, each in pairs:
-            name = str(key)
-            for sign, escape in ESCAPES:
-                name = name.replace(sign, escape)
-            yield from places_of(each, words, f"{pointer}/{name}")
+            yield from places_of(each, words, f"{pointer}/{escaped(str(key))}")
+
+
+def escaped(name: str) -> str:
+    """A key as a JSON pointer has it."""
+    for sign, escape in ESCAPES:
+        name = name.replace(sign, escape)
+    return name
 
 
 def text_at(value: Any, pointer: str) -> str:

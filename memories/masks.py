@@ -50,9 +50,10 @@ from memoryproject import crossings
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
-Target = Episode | Memory | Fact | Revision
+Target = Episode | Memory | Fact | Revision | Document
 MODELS: Mapping[str, type[Target]] = {
     "episode": Episode, "memory": Memory, "fact": Fact, "revision": Revision,
+    "document": Document,
 }  # fmt: skip
 JSON_COLUMNS = ("payload", "metadata")  # of an episode, which repeat what it says
 SHORTEST = 4  # characters; what is shorter stands in a payload by chance

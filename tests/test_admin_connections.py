@@ -93,6 +93,20 @@ def test_buttons_ask_it(alice: Person, connection: Connection) -> None:
     assert "/do/remove/" not in desk.sees(page_of(connection))
 
 
+def test_what_was_erased_is_counted_and_brought_back_by_an_admin(
+    alice: Person, connection: Connection
+) -> None:
+    run_all()
+    admin, editor = member(alice.workspace, "admin"), member(alice.workspace, "editor")
+    assert "/do/back/" not in admin.sees(page_of(connection))
+    Document.objects.all().delete()
+    assert "1 erased here, which stay away" in editor.sees(page_of(connection))
+    assert "/do/back/" not in editor.sees(page_of(connection))
+    assert "The worker asks" in messages_of(admin.does(connection, "back"))
+    run_all()
+    assert Document.objects.get().filename == "a.md"
+
+
 def test_what_is_missing_is_named(alice: Person, connection: Connection) -> None:
     run_all()
     connection.items.update(misses=1)

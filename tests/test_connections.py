@@ -1,6 +1,7 @@
 """Sources are kept in step: what is new comes, what changed is read again, what went is erased."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,12 @@ from memories.errors import Conflict, Forbidden, Invalid, NotFound
 from memories.models import Connection, ConnectionItem, Document, Erasure, SyncRun
 from tests.documents import look_for
 from tests.people import Person
+from workspaces.models import AuditEntry, Capability
 
 Kind = SyncRun.Kind
 pytestmark = pytest.mark.django_db(transaction=True)
+KEY = "9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c"
+TOKEN = f"ghp_{KEY}"
 
 
 def ask(connection: Connection) -> SyncRun:
@@ -274,6 +278,47 @@ def test_a_source_that_is_connected_anew_goes_on_with_the_documents_that_stayed(
     assert counts(again(alice, second)) == {"deleted": 1, "unchanged": 2}
 
 
+@pytest.mark.parametrize("is_first_removed", [False, True])
+def test_what_was_erased_stays_away_when_its_source_is_connected_anew(
+    alice: Person, folder: Path, connection: Connection, *, is_first_removed: bool
+) -> None:
+    def remove(one: Connection) -> None:
+        connection_store.remove(alice.scope, one.pk, erase_documents=False)
+
+    ask(connection)
+    document = Document.objects.get(filename="a.md")
+    if is_first_removed:
+        remove(connection)
+    erase.request(alice.scope, erase.target_of(alice.scope, "document", document.pk))
+    erase_all()
+    if not is_first_removed:
+        remove(connection)
+    assert ConnectionItem.objects.get().external_id == ""
+    new = NewConnection("folder", options={"path": str(folder)})
+    for _ in range(2):
+        second = connection_store.create(alice.scope, new)
+        assert counts(ask(second)) in ({"changed": 1, "unchanged": 1}, {"added": 1, "unchanged": 1})
+        assert names() == ["b.txt"]
+        remove(second)
+
+
+def test_an_admin_brings_back_what_was_erased(
+    alice: Person, bob: Person, connection: Connection
+) -> None:
+    ask(connection)
+    document = Document.objects.get(filename="a.md")
+    erase.request(alice.scope, erase.target_of(alice.scope, "document", document.pk))
+    erase_all()
+    curator = replace(alice.scope, capabilities=alice.scope.capabilities - {Capability.ADMIN})
+    for scope, refusal in ((curator, Forbidden), (bob.scope, NotFound)):
+        with pytest.raises(refusal):
+            connection_store.request_run(scope, connection.pk, Kind.SYNC, with_erased=True)
+    connection_store.request_run(alice.scope, connection.pk, Kind.SYNC, with_erased=True)
+    assert counts(ask(connection)) == {"added": 1, "unchanged": 1}
+    assert names() == ["a.md", "b.txt"]
+    assert AuditEntry.objects.get(action="bring_back_connection").after == {"items": 1}
+
+
 @pytest.mark.parametrize("other", [{"user_id": "ada"}, {"visibility": "global"}])
 def test_a_connection_for_others_takes_up_nothing(
     alice: Person, folder: Path, connection: Connection, other: dict[str, str]
@@ -326,12 +371,31 @@ def test_connections_are_for_who_sees_all_of_the_workspace(
         (NewConnection("folder", options={"path": "/a"}, credentials={"t": "x"}), "credentials"),
         (NewConnection("web", options={"url": "http://127.0.0.1/"}), "options.url"),
         (NewConnection("github", options={"owner": "a/b", "repository": "c"}), "options.owner"),
+        (NewConnection("folder", options={"path": f"/a/{TOKEN}"}), "options.path"),
+        (
+            NewConnection("github", options={"owner": "a", "repository": TOKEN}),
+            "options.repository",
+        ),
+        (NewConnection("web", options={"url": f"https://a.org/?api_key={KEY}"}), "options.url"),
+        (NewConnection("web", options={"url": f"https://ada:{KEY}@a.org/"}), "options.url"),
     ],
 )
 def test_wrong_options_are_refused(alice: Person, new: NewConnection, field: str) -> None:
     with pytest.raises(Invalid) as refusal:
         connection_store.create(alice.scope, new)
     assert refusal.value.field == field
+
+
+def test_a_secret_in_changed_options_is_refused_and_one_that_is_allowed_stands(
+    alice: Person, folder: Path, connection: Connection
+) -> None:
+    changes = {"options": {"path": f"{folder}/{TOKEN}"}}
+    with pytest.raises(Invalid, match="belongs into `credentials`"):
+        connection_store.change(alice.scope, connection.pk, changes)
+    alice.workspace.settings = {"guard": {"allowed": ["key"]}}
+    alice.workspace.save()
+    changed = connection_store.change(alice.scope, connection.pk, changes)
+    assert changed.options["path"].endswith(TOKEN)
 
 
 def test_changed_options_list_the_source_anew(

@@ -196,6 +196,59 @@ def test_a_curator_unmasks_it_and_the_log_keeps_who(alice: Person, bob: Person) 
     assert SECRET not in served(caller(alice), str(row))
 
 
+def test_a_curator_unmasks_title_file_name_and_metadata(alice: Person, bob: Person) -> None:
+    text = "# Pump house\n\nThe pump house stands in Tromsoe."
+    row = hand_in(alice, text, custom_id="p", visibility="global", **NAMES)
+    shown = caller(alice).post(f"/documents/{row.pk}/unmask").body
+    assert {name: shown[name] for name in NAMES} == NAMES
+    assert shown["content"] == text
+    assert caller(bob).post(f"/documents/{row.pk}/unmask").status == 403
+    assert SECRET not in named(caller(alice), str(row.pk))
+    changes = {"title": "The alarm code is 48291", "metadata": {"note": "none"}}
+    caller(alice).patch(f"/documents/{row.pk}", changes)
+    shown = caller(alice).post(f"/documents/{row.pk}/unmask").body
+    assert {name: shown[name] for name in changes} == changes
+    assert shown["filename"] == NAMES["filename"]
+    again = {"content": text, "customId": "p", "title": "Now the alarm code is 90417"}
+    caller(alice).post("/documents", again)
+    assert "90417" not in caller(alice).get(f"/documents/{row.pk}").body["title"]
+    assert caller(alice).post(f"/documents/{row.pk}/unmask").body["title"] == again["title"]
+
+
+def test_the_title_that_a_file_says_and_the_names_of_a_source_are_unmasked(
+    alice: Person, tmp_path: Path, settings: Any
+) -> None:
+    heading = f"The router password is {SECRET}"
+    row = hand_in(alice, f"# {heading}\n\nIt hums.", filename="a.md")
+    assert caller(alice).post(f"/documents/{row.pk}/unmask").body["title"] == heading
+    settings.CONNECTION_FOLDERS = [str(tmp_path)]
+    (tmp_path / f"{heading}.txt").write_text("It hums at night.")
+    source = {"provider": "folder", "options": {"path": str(tmp_path)}}
+    caller(alice).post("/connections", source)
+    sync.run(SyncRun.objects.get().pk)
+    found = Document.objects.get(source="folder")
+    for _ in range(2):  # before it is read, and after
+        shown = caller(alice).post(f"/documents/{found.pk}/unmask").body
+        assert (shown["title"], shown["filename"]) == (f"{heading}.txt", f"{heading}.txt")
+        for each in pipeline.due():
+            pipeline.run(each)
+
+
+def test_a_curator_sees_the_masked_words_on_the_page(alice: Person) -> None:
+    row = hand_in(alice, TEXT, title=NAMES["title"], visibility="global")
+    path, unmask = page_of(row), f"/admin/memories/document/{row.pk}/unmask/"
+    for role, status in (("editor", 200), ("viewer", 403)):
+        http = desk.member(alice.workspace, role)
+        page = http.sees(path)
+        assert SECRET not in page
+        assert ("Show masked words" in page) == (role == "editor")
+        assert http.client.get(unmask).status_code == (302 if role == "editor" else 403)
+        answer = http.client.post(unmask)
+        assert answer.status_code == status
+        assert (answer.content.decode().count(SECRET) >= 2) == (role == "editor")
+    assert AuditEntry.objects.filter(action="reveal", target_id=row.pk).count() == 1
+
+
 def test_what_failed_has_nothing_to_unmask(alice: Person, mallory: Person) -> None:
     row = hand_in(alice, " \n ").pk
     assert caller(alice).post(f"/documents/{row}/unmask").body["content"] == ""

@@ -127,6 +127,13 @@ class ConnectionAdmin(MemoryRowAdmin):
             question=gettext_lazy("What the source has lost is erased, however much that is."),
         ),
         Verb(
+            "back",
+            gettext_lazy("Bring back"),
+            "settings_backup_restore",
+            question=gettext_lazy("What was erased of it here is fetched and read again."),
+            capability=Capability.ADMIN,
+        ),
+        Verb(
             "secrets",
             gettext_lazy("New credentials"),
             "key",
@@ -179,6 +186,8 @@ class ConnectionAdmin(MemoryRowAdmin):
     def offers(self, row: Any, verb: Verb) -> bool:
         if verb.name == "secrets":
             return CONNECTORS[row.provider].Credentials is not None
+        if verb.name == "back":
+            return row.items.filter(document=None).exists()
         return verb.name != "allow" or row.error_code == "many_deletions"
 
     def form_for(self, verb: Verb, row: Any, data: Any, *, prefix: str) -> forms.Form | None:
@@ -202,6 +211,9 @@ class ConnectionAdmin(MemoryRowAdmin):
 
     def do_allow(self, request: HttpRequest, row: Connection, values: dict[str, Any]) -> str:
         return self._ask(request, row, Kind.SYNC, is_confirmed=True)
+
+    def do_back(self, request: HttpRequest, row: Connection, values: dict[str, Any]) -> str:
+        return self._ask(request, row, Kind.FULL, with_erased=True)
 
     def do_secrets(self, request: HttpRequest, row: Connection, values: dict[str, Any]) -> str:
         given = values_of(CONNECTORS[row.provider].Credentials, SECRET, values)
@@ -229,6 +241,7 @@ class ConnectionAdmin(MemoryRowAdmin):
             ],
             "runs": list(row.runs.order_by("-id")[:MOST_RUNS]),
             "failed": row.items.filter(document__state="failed").count(),
+            "erased": row.items.filter(document=None).count(),
             "missing": list(missing.select_related("document")[:MOST_MISSING]),
         }
 

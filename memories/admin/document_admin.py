@@ -1,13 +1,17 @@
 """Documents: what became of each file, what was read of it, and where it failed; and files dropped
 on a page."""
 
+import uuid
 from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -21,7 +25,7 @@ from memories.admin.memory_rows import (
     segments,
 )
 from memories.admin.search_page import text
-from memories.documents import document_store
+from memories.documents import document_store, hidden_words
 from memories.models import Chunk, Citation, Document, DocumentPart, Visibility
 from workspaces.adminbase.list_admin import AdminPage, Empty, display
 from workspaces.adminbase.row_admin import Verb
@@ -152,7 +156,30 @@ class DocumentAdmin(MemoryRowAdmin):
             "parts": list(parts[:MOST_PIECES]) if revision else [],
             "revisions": row.revisions.defer("text"),
             "spaces": row.container_tags,
+            "may_unmask": self.may(request, Capability.CURATE, row)
+            and hidden_words.can_be_unmasked(row),
         }
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.unmask_view)
+        own = path("<uuid:row_id>/unmask/", view, name="memories_unmask_document")
+        return [own, *super().get_urls()]
+
+    def unmask_view(self, request: HttpRequest, row_id: uuid.UUID) -> HttpResponse:
+        """The same page with the words that are masked, once; the audit keeps who looked."""
+        row = self.row_or_404(request, str(row_id))
+        if not self.may(request, Capability.CURATE, row):
+            raise PermissionDenied
+        if request.method != "POST":
+            return redirect(self.page_of(row))
+        words = hidden_words.reveal(self.scope(request, row), row)
+        context = {
+            **self.admin_site.each_context(request), **self.page(request, row),
+            "opts": self.opts, "row": row, "original": row, "list_url": self.list_url(),
+            "buttons": [], "segments": segments(words[:MOST_SHOWN], []), "begun": 0,
+            "is_cut": len(words) > MOST_SHOWN, "may_unmask": False, "is_unmasked": True,
+        }  # fmt: skip
+        return TemplateResponse(request, self.page_template, context)
 
     def empty(self, request: HttpRequest) -> Empty:
         hint = "Drop files under Hand in files, or send them to /documents. Beside them:"

@@ -110,6 +110,9 @@ class SyncBody:
     confirm_deletions: Annotated[
         bool, Field(description="What the source has lost may be erased, however much that is.")
     ] = False
+    include_erased: Annotated[
+        bool, Field(description="What was erased of it comes again: all is listed; for admins.")
+    ] = False
 
 
 class ConnectionsView(WorkspaceView):
@@ -165,8 +168,9 @@ class SyncConnectionView(WorkspaceView):
         body = read(SyncBody, request.data)
         kind = SyncRun.Kind.FULL if body.full else SyncRun.Kind.SYNC
         run = connection_store.request_run(
-            self.scope, row, kind, is_confirmed=body.confirm_deletions
-        )
+            self.scope, row, kind,
+            is_confirmed=body.confirm_deletions, with_erased=body.include_erased,
+        )  # fmt: skip
         return Response(SyncRunJson.of(run), status=201)
 
 

@@ -323,11 +323,13 @@ class UnmaskDocumentView(WorkspaceView):
 
     @operation("unmaskDocument", answer=DocumentJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """What it says, with the words that are masked: for people and the workspace's own backend,
-        never for an agent. The audit keeps who looked; the document stays masked."""
+        """What it says, with the words that are masked, in its title, file name and metadata, too:
+        for people and the workspace's own backend, never for an agent. The audit keeps who looked;
+        the document stays masked."""
         if self.scope.is_bound:
             raise Forbidden("An agent's key sees no masked words.")
         document = get_object_or_404(rows_for(self.scope), pk=row)
+        content = hidden_words.reveal(self.scope, document)
         shown = DocumentJson.of(document)
-        shown.content = hidden_words.reveal_text(self.scope, document)
+        shown.content = content
         return Response(shown)

@@ -2,7 +2,7 @@
 keeps the cursor."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
@@ -11,7 +11,12 @@ from memories import outbox
 from memories.connectors.connector_registry import CONNECTORS
 from memories.connectors.contract import SourceItem
 from memories.documents.document_store import allowed_in, clean_name, put_in_spaces, queued
-from memories.documents.hidden_words import name_without_secrets, without_secrets
+from memories.documents.hidden_words import (
+    keep_hidden,
+    name_without_secrets,
+    without_secrets,
+)
+from memories.masked_text import is_masked
 from memories.models import Connection, ConnectionItem, Document
 from memories.models.source_connection import digest_of
 
@@ -36,37 +41,57 @@ def batches(items: Sequence[SourceItem]) -> Iterator[tuple[Sequence[SourceItem],
         yield left[at : at + BATCH], at + BATCH >= len(left)
 
 
-def origin_of(connection: Connection, external_id: str) -> str:
-    """What an item's document is called when its connection is removed."""
+def origin_of(connection: Connection, name: str) -> str:
+    """What an item's document is called when its connection is removed, by its external id; where
+    the document was erased, what the item is, by its digest."""
     source = connection.source_of(CONNECTORS[connection.provider].named_by)
-    return digest_of(source + external_id)
+    return digest_of(source + name)
 
 
 def write(connection: Connection, items: Sequence[SourceItem]) -> Applied:
     """In the caller's transaction, which has the connection's row locked."""
     allowed = allowed_in(connection.workspace_id)
-    digests = {digest_of(each.id): _screened(each, allowed) for each in items}
+    digests = {digest_of(each.id): each for each in items}
     rows = ConnectionItem.objects.filter(connection=connection, digest__in=digests)
     known = {row.digest: row for row in rows.select_related("document")}
     present = {d: each for d, each in digests.items() if not each.is_deleted}
     rows.filter(digest__in=present).update(listing=connection.listing)
-    new = [(d, each) for d, each in present.items() if d not in known]
-    again = _take_up(connection, [each for _, each in new])
-    _add(connection, [(d, each) for d, each in new if d not in again])
+    unknown = [(d, each) for d, each in present.items() if d not in known]
+    away = _keep_away(connection, unknown)
+    new = [(d, each) for d, each in unknown if d not in away]
+    again = _take_up(connection, [each for _, each in new], allowed)
+    _add(connection, [(d, each) for d, each in new if d not in again], allowed)
     changed = [known[d] for d, each in present.items() if d in known and is_due(known[d], each)]
     for row in changed:
-        _queue_again(row, digests[row.digest])
+        _queue_again(row, digests[row.digest], allowed)
     same = len(present) - len(new) - len(changed)
     return Applied(len(new) - len(again), len(changed) + len(again), same)
 
 
-def _screened(item: SourceItem, allowed: Collection[str]) -> SourceItem:
-    """With what of its names may be served."""
-    name = name_without_secrets(clean_name(item.filename), allowed)
-    return replace(item, title=without_secrets(item.title, allowed), filename=name)
+def _keep_away(connection: Connection, new: Sequence[tuple[str, SourceItem]]) -> set[str]:
+    """What somebody erased of an earlier connection of the same source does not come by this one;
+    the digests of these items."""
+    origins = {
+        origin_of(connection, name): digest for digest, each in new for name in (each.id, digest)
+    }
+    rows = ConnectionItem.objects.filter(
+        workspace_id=connection.workspace_id, connection=None, digest__in=origins
+    )
+    away = {origins[origin] for origin in rows.values_list("digest", flat=True)}
+    ConnectionItem.objects.bulk_create(
+        ConnectionItem(
+            workspace_id=connection.workspace_id, connection=connection, digest=digest,
+            listing=connection.listing,
+        )
+        for digest in sorted(away)
+    )  # fmt: skip
+    rows.delete()
+    return away
 
 
-def _take_up(connection: Connection, new: Sequence[SourceItem]) -> set[str]:
+def _take_up(
+    connection: Connection, new: Sequence[SourceItem], allowed: Collection[str]
+) -> set[str]:
     """Let documents that an earlier connection of the same source left here be of this one, where
     they are about and for the same as its own would be; the digests of their items."""
     origins = {origin_of(connection, each.id): each for each in new}
@@ -85,7 +110,7 @@ def _take_up(connection: Connection, new: Sequence[SourceItem]) -> set[str]:
         )  # fmt: skip
         row.save(force_insert=True)
         put_in_spaces(document, connection.container_tags)
-        _queue_again(row, item)
+        _queue_again(row, item, allowed)
     Document.objects.filter(pk__in=[row.pk for row in newest.values()]).update(origin="")
     return {digest_of(origins[origin].id) for origin in newest}
 
@@ -97,19 +122,26 @@ def is_due(row: ConnectionItem, item: SourceItem) -> bool:
     return not item.version or row.version != item.version[:LONGEST_VERSION]
 
 
-def _add(connection: Connection, new: Sequence[tuple[str, SourceItem]]) -> None:
+def _add(
+    connection: Connection, new: Sequence[tuple[str, SourceItem]], allowed: Collection[str]
+) -> None:
+    names = [_names_of(item) for _, item in new]
     documents = [
         Document(
             workspace_id=connection.workspace_id, subject_id=connection.subject_id,
             agent_id=connection.agent_id, visibility=connection.visibility,
             type=item.type or Document.Type.TEXT, source=connection.provider, url=item.url[:2000],
-            filename=clean_name(item.filename), given_title=item.title[:LONGEST_TITLE],
-            title=(item.title or clean_name(item.filename) or item.url)[:LONGEST_TITLE],
+            filename=name_without_secrets(said["filename"], allowed),
+            given_title=without_secrets(said["given_title"], allowed),
+            title=without_secrets(said["title"], allowed),
             extract=connection.extract, requested_by=connection.requested_by,
         )
-        for _, item in new
+        for (_, item), said in zip(new, names, strict=True)
     ]  # fmt: skip
     Document.objects.bulk_create(documents)
+    for document, said in zip(documents, names, strict=True):
+        if is_masked(document.title + document.filename):
+            keep_hidden(document, said)
     ConnectionItem.objects.bulk_create(
         ConnectionItem(
             workspace_id=connection.workspace_id, connection=connection, document=document,
@@ -124,13 +156,25 @@ def _add(connection: Connection, new: Sequence[tuple[str, SourceItem]]) -> None:
         outbox.post("run_document", document.pk)
 
 
-def _queue_again(row: ConnectionItem, item: SourceItem) -> None:
+def _names_of(item: SourceItem) -> dict[str, str]:
+    """By the columns of its document."""
+    name, title = clean_name(item.filename), item.title[:LONGEST_TITLE]
+    return {
+        "filename": name, "given_title": title, "title": (title or name or item.url)[:LONGEST_TITLE]
+    }  # fmt: skip
+
+
+def _queue_again(row: ConnectionItem, item: SourceItem, allowed: Collection[str] = ()) -> None:
     version = item.version[:LONGEST_VERSION]
     ConnectionItem.objects.filter(pk=row.pk).update(version=version, external_id=item.id)
-    named = {"url": item.url[:2000], "given_title": item.title[:LONGEST_TITLE]}
+    said = _names_of(item)["given_title"]
+    named = {"url": item.url[:2000], "given_title": without_secrets(said, allowed)}
     values = {name: value for name, value in named.items() if value}
     rows = Document.objects.filter(item=row)
     rows.update(**queued(), **values, blob=None, updated_at=timezone.now())
+    if said and row.document:
+        row.document.given_title = values["given_title"]
+        keep_hidden(row.document, {"given_title": said})
     outbox.post("run_document", row.document_id)
 
 

@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from pydantic import Field
 
-from memories import outbox
+from memories import guard, outbox
 from memories.connectors.connector_registry import CONNECTORS
 from memories.connectors.contract import Connector
 from memories.declared import checked
@@ -24,7 +24,7 @@ from memories.errors import Conflict, Forbidden, Invalid, NotFound, refuse_narro
 from memories.index import statements
 from memories.models import Connection, Document, SyncRun, Visibility
 from memories.providers.web_fetch import refused_reason
-from workspaces.models import AuditEntry
+from workspaces.models import AuditEntry, Capability
 from workspaces.request_fields import AnyText, ExternalId, Free, NullIs, OneOf, declared
 from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write
 
@@ -39,6 +39,16 @@ set origin = encode(sha256(convert_to(%(source)s || i.external_id, 'UTF8')), 'he
 from memories_connectionitem i
 where i.connection_id = %(connection)s::uuid and i.document_id = d.id
 """
+# What was erased of it stays away when the same source is connected anew.
+KEEP_AWAY = """
+update memories_connectionitem
+set digest = encode(sha256(convert_to(%(source)s || digest, 'UTF8')), 'hex'), connection_id = null
+where connection_id = %(connection)s::uuid and document_id is null
+"""
+SHOWN_TO_ALL = (
+    "This looks like {what}. Options are shown to whoever sees the connection: what is secret"
+    " belongs into `credentials`."
+)
 
 Name = Annotated[AnyText, Field(max_length=200)]
 Tags = Annotated[tuple[Tag, ...], Field(max_length=100)]
@@ -72,7 +82,7 @@ def create(scope: Scope, new: NewConnection) -> Connection:
     """Raises Forbidden, Invalid."""
     refuse_narrow(scope.is_narrow)
     kind = CONNECTORS[new.provider]
-    options = _options(kind, new.options)
+    options = _options(scope, kind, new.options)
     credentials = _credentials(kind, new.credentials)
     try:
         agent = agent_to_write(scope, new.agent_id)
@@ -96,8 +106,15 @@ def create(scope: Scope, new: NewConnection) -> Connection:
     return connection
 
 
-def _options(kind: type[Connector], given: Mapping[str, Any]) -> dict[str, Any]:
+def _options(scope: Scope, kind: type[Connector], given: Mapping[str, Any]) -> dict[str, Any]:
     options: dict[str, Any] = checked(kind.Options, given, "options").model_dump(by_alias=True)
+    allowed = allowed_in(scope.workspace_id)
+    for name, value in options.items():
+        for text in value if isinstance(value, list) else [value]:
+            for found in guard.findings(str(text), guard.OTHER, allowed):
+                if found.kind == guard.SECRET:
+                    told = SHOWN_TO_ALL.format(what=guard.LABELS[found.label])
+                    raise Invalid(f"options.{name}", told, "secret")
     for name in ("url", "endpoint"):
         url = options.get(name)
         if url and (reason := refused_reason(url, settings.FETCH_ALLOWED_HOSTS)):
@@ -137,7 +154,7 @@ def change(scope: Scope, connection_id: uuid.UUID, changes: Mapping[str, Any]) -
     if "container_tags" in values:
         values["container_tags"] = list(values["container_tags"])
     if "options" in changes:
-        values |= {"options": _options(kind, changes["options"]), "cursor": {}}
+        values |= {"options": _options(scope, kind, changes["options"]), "cursor": {}}
     if "credentials" in changes:
         credentials = _credentials(kind, changes["credentials"])
         values["credentials"] = seal(connection.pk, credentials) if credentials else b""
@@ -157,13 +174,24 @@ def next_sync(minutes: int) -> Any:
 
 
 def request_run(
-    scope: Scope, connection_id: uuid.UUID, kind: str, *, is_confirmed: bool = False
+    scope: Scope,
+    connection_id: uuid.UUID,
+    kind: str,
+    *,
+    is_confirmed: bool = False,
+    with_erased: bool = False,
 ) -> SyncRun:
     """Let the worker ask the source; the run that is due already, where there is one.
-    `is_confirmed`: what the source has no more may go, however much that is. Raises NotFound,
-    Conflict."""
+    `is_confirmed`: what the source has no more may go, however much that is. `with_erased`: what
+    was erased of it comes again, for who may erase. Raises NotFound, Conflict, Forbidden."""
     connection = connection_of(scope, connection_id)
+    if with_erased and not scope.may(Capability.ADMIN):
+        raise Forbidden("Who may not erase brings nothing back.", "includeErased")
     with transaction.atomic():
+        if with_erased:
+            kind = Kind.FULL
+            gone = connection.items.filter(document=None).delete()[0]
+            _audit(scope, connection, "bring_back_connection", after={"items": gone})
         run = _ask(scope, connection, kind)
         if is_confirmed:
             SyncRun.objects.filter(pk=run.pk).update(is_confirmed=True)
@@ -180,11 +208,18 @@ def remove(scope: Scope, connection_id: uuid.UUID, *, erase_documents: bool) -> 
         if not erase_documents:
             source = connection.source_of(CONNECTORS[connection.provider].named_by)
             statements.execute(LET_GO, {"connection": connection.pk, "source": source})
-            connection.delete()
+            delete(connection)
             return None
         Connection.objects.filter(pk=connection.pk).update(next_sync_at=None)
         SyncRun.objects.filter(connection=connection, state__in=SyncRun.OPEN).delete()
         return _ask(scope, connection, Kind.REMOVE)
+
+
+def delete(connection: Connection) -> None:
+    """In the caller's transaction: it goes, and what was erased of it stays known."""
+    source = connection.source_of(CONNECTORS[connection.provider].named_by)
+    statements.execute(KEEP_AWAY, {"connection": connection.pk, "source": source})
+    connection.delete()
 
 
 def _ask(scope: Scope, connection: Connection, kind: str) -> SyncRun:

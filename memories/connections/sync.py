@@ -17,7 +17,7 @@ from django.utils import timezone
 from memories import erase, leases, long_jobs, metrics, outbox
 from memories.connections import apply_changes
 from memories.connections.apply_changes import batches, check_again, unlisted
-from memories.connections.connection_store import next_sync
+from memories.connections.connection_store import delete, next_sync
 from memories.connectors.contract import Changes, CursorExpired, Unlisted
 from memories.documents.fetch_document import MISSES, pause_of
 from memories.documents.open_connection import connector_of, keep_renewed
@@ -255,7 +255,7 @@ class Turn:
             lease.advance()
         with transaction.atomic(durable=True):
             self.lock(connection)
-            connection.delete()
+            delete(connection)
 
     def lock(self, connection: Connection) -> None:
         """In the caller's transaction; raises TakenOver where the claim is lost."""

@@ -15,7 +15,11 @@ from django.utils import timezone
 from memories import outbox
 from memories.documents import blobs
 from memories.documents.blobs import KeptFile
-from memories.documents.hidden_words import name_without_secrets, without_secrets
+from memories.documents.hidden_words import (
+    keep_hidden,
+    name_without_secrets,
+    without_secrets,
+)
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
 from memories.index import entries, statements, workspace_index
 from memories.models import (
@@ -62,6 +66,7 @@ class NewDocument:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     published_at: datetime | None = None
     extract: str = Document.Extract.AUTO
+    said: Mapping[str, Any] = field(default_factory=dict)  # before secrets were taken out
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +111,16 @@ def allowed_in(workspace_id: uuid.UUID) -> Collection[str]:
 def _screened(scope: Scope, new: NewDocument) -> NewDocument:
     """Without what nobody is to read in its names and metadata."""
     allowed = allowed_in(scope.workspace_id)
+    said: dict[str, Any] = {
+        "given_title": new.title, "filename": clean_name(new.filename),
+        "metadata": dict(new.metadata),
+    }  # fmt: skip
     return replace(
         new,
         title=without_secrets(new.title, allowed),
-        filename=name_without_secrets(clean_name(new.filename), allowed),
-        metadata=without_secrets(dict(new.metadata), allowed),
+        filename=name_without_secrets(said["filename"], allowed),
+        metadata=without_secrets(said["metadata"], allowed),
+        said={name: value for name, value in said.items() if value},
     )
 
 
@@ -140,6 +150,8 @@ def _receive(scope: Scope, new: NewDocument, file: KeptFile | None) -> Received:
         blob=file.row() if file else None,
     )  # fmt: skip
     document.save(force_insert=True)
+    title = new.said.get("given_title") or new.said.get("filename", "")
+    keep_hidden(document, {**new.said, "title": title})
     put_in_spaces(document, tags)
     _audit(scope, document, "create_document")
     outbox.post("run_document", document.pk)
@@ -169,6 +181,8 @@ def _changed(scope: Scope, document: Document, new: NewDocument, blob: Blob | No
     is_same = blob is not None and document.blob_id == blob.pk and document.state != State.FAILED
     names = {"title": "given_title", "filename": "filename", "url": "url"}
     values = {to: getattr(new, name) for name, to in names.items() if getattr(new, name)}
+    if new.title:
+        values["title"] = new.title
     if new.metadata:
         values["metadata"] = dict(new.metadata)
     if new.published_at:
@@ -177,6 +191,8 @@ def _changed(scope: Scope, document: Document, new: NewDocument, blob: Blob | No
         values |= queued() | {"blob": blob}
     Document.objects.filter(pk=document.pk).update(**values, updated_at=timezone.now())
     document = Document.objects.get(pk=document.pk)
+    title = new.said.get("given_title")
+    keep_hidden(document, {**new.said, "title": title} if title else new.said)
     if not is_same:
         _audit(scope, document, "change_document")
         outbox.post("run_document", document.pk)
@@ -273,7 +289,9 @@ def change(scope: Scope, document_id: uuid.UUID, changes: Mapping[str, Any]) -> 
     """Other title, metadata, containerTags or visibility; what is not named stays."""
     document = document_of(scope, document_id)
     allowed = allowed_in(scope.workspace_id)
-    said = {name: changes[name] for name in ("title", "metadata") if name in changes}
+    said: dict[str, Any] = {
+        name: changes[name] for name in ("title", "metadata") if name in changes
+    }
     changes = {**changes, **{name: without_secrets(value, allowed) for name, value in said.items()}}
     values: dict[str, Any] = {
         name: changes[name] for name in ("metadata", "visibility") if name in changes
@@ -282,6 +300,9 @@ def change(scope: Scope, document_id: uuid.UUID, changes: Mapping[str, Any]) -> 
         values |= {"title": changes["title"], "given_title": changes["title"]}
     if values:
         Document.objects.filter(pk=document.pk).update(**values, updated_at=timezone.now())
+        if "title" in said:
+            said["given_title"] = said["title"]
+        keep_hidden(Document.objects.get(pk=document.pk), said)
     if "container_tags" in changes:
         tags = _own_tags(scope, changes["container_tags"])
         put_in_spaces(document, tags, of=scope.container_tags)

@@ -55,8 +55,8 @@ def fetch_document(document: Document) -> FetchedItem | None:
         if error.code != "rate_limited":
             raise
         until = pause_of(error)
-        if item is not None:
-            Connection.objects.filter(pk=item.connection_id).update(paused_until=until)
+        if item is not None and item.connection is not None:
+            Connection.objects.filter(pk=item.connection.pk).update(paused_until=until)
         raise NotNow(until, error.message) from error
 
 
@@ -81,6 +81,7 @@ def fetched_repository(url: str, limits: FetchLimits) -> FetchedItem:
 
 def _of_connection(document: Document, item: ConnectionItem) -> FetchedItem | None:
     connection = item.connection
+    assert connection is not None  # an item with a document has one
     if connection.paused_until and connection.paused_until > timezone.now():
         raise NotNow(connection.paused_until, "Its source wants a pause.")
     rows = ConnectionItem.objects.filter(pk=item.pk)

@@ -2,14 +2,25 @@
 before the text is cut, so that no reader of it has to know."""
 
 import json
+import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.db.models import Q
+
 from memories import guard
 from memories.file_formats.assembly import FileText
-from memories.masked_text import masked, unmasked, without_words
+from memories.masked_text import (
+    BLOCK,
+    escaped,
+    masked,
+    text_at,
+    unmasked,
+    with_text_at,
+    without_words,
+)
 from memories.models import Document, MaskedSpan, Revision
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
@@ -19,6 +30,7 @@ MOST_WARNINGS = 50
 OF_SECRETS = "secret_masked"
 LONGEST_ENDING = 8
 JSON_SIGNS = ' "{}[],:'
+_blocks = re.compile(f"{BLOCK}+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +38,7 @@ class HiddenWords:
     """A file's text as it is kept, and what was taken out of it."""
 
     text: FileText
-    original: str
+    original: FileText
     places: list[guard.Finding]
     in_names: int = 0  # how much in its title, author and parts that its text does not say
 
@@ -35,7 +47,7 @@ class HiddenWords:
         return [
             MaskedSpan(
                 workspace_id=revision.workspace_id, revision=revision, place="text",
-                start=each.start, end=each.end, words=self.original[each.start : each.end],
+                start=each.start, end=each.end, words=self.original.text[each.start : each.end],
                 kind=MaskedSpan.Kind.SECRET, reason=guard.LABELS[each.label],
             )
             for each in self.places
@@ -66,7 +78,7 @@ def hide_words(read: FileText, allowed: Collection[str] = ()) -> HiddenWords:
     words |= in_names
     repeated = sorted((each for each in words if len(each) >= SHORTEST), key=len, reverse=True)
     if not repeated and not places:
-        return HiddenWords(read, read.text, [])
+        return HiddenWords(read, read, [])
     kept = replace(
         read,
         text=masked(read.text, [(each.start, each.end) for each in places]),
@@ -74,11 +86,11 @@ def hide_words(read: FileText, allowed: Collection[str] = ()) -> HiddenWords:
         title=without_words(read.title, repeated),
         author=without_words(read.author, repeated),
     )
-    return HiddenWords(kept, read.text, places, len(in_names))
+    return HiddenWords(kept, read, places, len(in_names))
 
 
 def without_secrets(value: Any, allowed: Collection[str] = ()) -> Any:
-    """What is said of a document, a text or metadata, as it may be served; nobody unmasks it."""
+    """What is said of a document, a text or metadata, as it may be served."""
     words = set().union(*(_words_in(text, allowed) for text in _texts_in(value)))
     if not isinstance(value, str):  # a key may tell what its value is
         written = _words_in(json.dumps(value, ensure_ascii=False), allowed)
@@ -92,6 +104,35 @@ def name_without_secrets(name: str, allowed: Collection[str] = ()) -> str:
     if not stem or not ending.isalnum() or len(ending) > LONGEST_ENDING:
         return str(without_secrets(name, allowed))
     return f"{without_secrets(stem, allowed)}{dot}{ending}"
+
+
+def keep_hidden(document: Document, said: Mapping[str, Any]) -> None:
+    """Keep what was taken out of columns of a document, which `said` so before; what was kept of
+    these columns goes."""
+    named = Q()
+    for column in said:
+        named |= Q(place=column) | Q(place__startswith=f"{column}/")
+    if named:
+        document.masks.filter(named).delete()
+    MaskedSpan.objects.bulk_create(
+        MaskedSpan(
+            workspace_id=document.workspace_id, document=document, place=column + pointer,
+            start=start, end=start + len(words), words=words, kind=MaskedSpan.Kind.SECRET,
+        )
+        for column, value in said.items()
+        for pointer, start, words in _taken(value, getattr(document, column), "")
+    )  # fmt: skip
+
+
+def _taken(said: Any, kept: Any, pointer: str) -> Iterator[tuple[str, int, str]]:
+    """Where blocks stand in a value that do not stand in what was said; and what that was."""
+    if isinstance(kept, str) and isinstance(said, str) and len(said) == len(kept):
+        for run in _blocks.finditer(kept):
+            if (words := said[run.start() : run.end()]) != run[0]:
+                yield pointer, run.start(), words
+    elif isinstance(kept, list | dict) and type(said) is type(kept):
+        for name in kept if isinstance(kept, dict) else range(len(kept)):
+            yield from _taken(said[name], kept[name], f"{pointer}/{escaped(str(name))}")
 
 
 def _texts_in(value: Any) -> Iterator[str]:
@@ -115,16 +156,31 @@ def has_masks(document: Document) -> bool:
     return MaskedSpan.objects.filter(revision__document=document).exists()
 
 
+def can_be_unmasked(document: Document) -> bool:
+    own = Q(document=document) | Q(revision=document.current_revision, revision__isnull=False)
+    return MaskedSpan.objects.filter(own).exists()
+
+
 def audit_reveal(scope: Scope, document: Document) -> None:
     AuditEntry.line(
         scope.workspace_id, scope.actor, "reveal", document, subject_id=document.subject_id
     ).save()
 
 
-def reveal_text(scope: Scope, document: Document) -> str:
-    """What it says now with the words that are masked; the log keeps who looked."""
+def reveal(scope: Scope, document: Document) -> str:
+    """What it says now with the words that are masked, and its title, file name and metadata
+    likewise, which `document` has then: not to be saved. The log keeps who looked."""
+    audit_reveal(scope, document)
+    unmask_names(document)
     revision = document.revision
     if revision is None:
         return ""
-    audit_reveal(scope, document)
     return unmasked(revision.text, [(m.start, m.words) for m in revision.masks.order_by("pk")])
+
+
+def unmask_names(document: Document) -> None:
+    """In memory alone."""
+    for mask in document.masks.order_by("-pk"):
+        value = getattr(document, mask.column)
+        text = unmasked(text_at(value, mask.pointer), [(mask.start, mask.words)])
+        setattr(document, mask.column, with_text_at(value, mask.pointer, text))

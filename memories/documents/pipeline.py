@@ -5,6 +5,7 @@ import hashlib
 import logging
 import uuid
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -19,7 +20,13 @@ from memories import leases, metrics, outbox
 from memories.documents import blobs
 from memories.documents.cut import ChunkPlace, ChunkSizes, cut
 from memories.documents.fetch_document import NotNow, fetch_document, is_elsewhere
-from memories.documents.hidden_words import HiddenWords, hide_words, name_without_secrets
+from memories.documents.hidden_words import (
+    HiddenWords,
+    hide_words,
+    keep_hidden,
+    name_without_secrets,
+    unmask_names,
+)
 from memories.documents.ingested_texts import read_message
 from memories.documents.read_in_child import read_in_child
 from memories.documents.summarize_text import summary_of
@@ -149,6 +156,9 @@ class DocumentRun:
             self.enter(State.INDEXING)
             row.title = title_of(row, found)  # lends its words to the entries
             held(row).update(title=row.title)
+            plain = copy(row)
+            unmask_names(plain)
+            keep_hidden(row, {"title": title_of(plain, hidden.original)})
             self.write(space, hidden, digest, places, summary)
             advance()
         self.embed(space, advance)
@@ -185,6 +195,7 @@ class DocumentRun:
             row.filename = values["filename"]
             if not held(row).update(**values, steps=row.steps):
                 raise TakenOver
+            keep_hidden(row, {"filename": found.filename[:255]} if found.filename else {})
         self.began = timezone.now()
         return True
 

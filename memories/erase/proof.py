@@ -180,6 +180,7 @@ def probes(target: ErasureTarget) -> tuple[list[str], int]:
     believed = list(target.memories.order_by("-pk").values_list("content", flat=True)[:LOOKED_AT])
     own = Q(episode__in=target.episodes.values("pk")) | Q(memory__in=target.memories.values("pk"))
     own |= Q(revision__document__in=target.documents.values("pk"))
+    own |= Q(document__in=target.documents.values("pk"))
     told = Revision.objects.filter(document__in=target.documents.values("pk")).order_by("-pk")
     written = [text[:READ] for text in told.values_list("text", flat=True)[:LOOKED_AT]]
     kept = MaskedSpan.objects.filter(own).order_by("-pk").values_list("words", flat=True)
@@ -210,6 +211,7 @@ def _is_shared(target: ErasureTarget, text: str) -> bool:
         masks.exclude(episode__in=target.episodes.values("pk"))
         .exclude(memory__in=target.memories.values("pk"))
         .exclude(revision__document__in=target.documents.values("pk"))
+        .exclude(document__in=target.documents.values("pk"))
         .exists()
     ):
         return True

@@ -221,6 +221,10 @@ def remove_documents(space: WorkspaceIndex, ids: Ids) -> TALLY:
     named = Q(documents__in=ids) | Q(revisions__document__in=ids)
     # That a source has such a thing is kept, by a digest, so that it does not come again.
     ConnectionItem.objects.filter(document__in=ids).update(external_id="", version="", marks={})
+    ConnectionItem.objects.bulk_create(  # of a connection that went before
+        ConnectionItem(workspace_id=space.workspace_id, digest=origin, listing=0)
+        for origin in rows.exclude(origin="").values_list("origin", flat=True)
+    )
     digests = set(Blob.objects.filter(named).values_list("digest", flat=True))
     sessions = set(revisions.exclude(session=None).values_list("session", flat=True))
     read = Q(citations__revision__in=revisions) | Q(session__in=sessions, citations=None)

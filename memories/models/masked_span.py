@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from memories.models.conversation import Episode
-from memories.models.document import Revision
+from memories.models.document import Document, Revision
 from memories.models.fact import Fact
 from memories.models.memory import Memory
 from workspaces.models import Row, Workspace
@@ -26,13 +26,14 @@ class MaskedSpan(Row):
         FORGOTTEN = "forgotten"
         SECRET = "secret"
 
-    TARGETS = ("episode", "memory", "fact", "revision")
+    TARGETS = ("episode", "memory", "fact", "revision", "document")
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     episode = models.ForeignKey(Episode, models.CASCADE, null=True, related_name="masks")
     memory = models.ForeignKey(Memory, models.CASCADE, null=True, related_name="masks")
     fact = models.ForeignKey(Fact, models.CASCADE, null=True, related_name="masks")
     revision = models.ForeignKey(Revision, models.CASCADE, null=True, related_name="masks")
+    document = models.ForeignKey(Document, models.CASCADE, null=True, related_name="masks")
     place = models.TextField(default="content")
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
@@ -47,10 +48,13 @@ class MaskedSpan(Row):
         constraints = [
             models.CheckConstraint(condition=Q(end__gt=F("start")), name="mask_forward"),
             models.CheckConstraint(
-                condition=Q(episode__isnull=False, memory=None, fact=None, revision=None)
-                | Q(episode=None, memory__isnull=False, fact=None, revision=None)
-                | Q(episode=None, memory=None, fact__isnull=False, revision=None)
-                | Q(episode=None, memory=None, fact=None, revision__isnull=False),
+                condition=Q(
+                    episode__isnull=False, memory=None, fact=None, revision=None, document=None
+                )
+                | Q(episode=None, memory__isnull=False, fact=None, revision=None, document=None)
+                | Q(episode=None, memory=None, fact__isnull=False, revision=None, document=None)
+                | Q(episode=None, memory=None, fact=None, revision__isnull=False, document=None)
+                | Q(episode=None, memory=None, fact=None, revision=None, document__isnull=False),
                 name="mask_of_one_row",
             ),
         ]

@@ -89,10 +89,13 @@ class Connection(Row):
 class ConnectionItem(Row):
     """What a source has, and the document that it became; none any more where that was erased: it
     does not come again. `misses` counts how often it was looked for and not there; `marks` are
-    the connector's, of what it fetched last."""
+    the connector's, of what it fetched last. Without a connection it is what was erased of one that
+    went, and `digest` an `origin_of` it."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
-    connection = models.ForeignKey(Connection, models.CASCADE, related_name="items", db_index=False)
+    connection = models.ForeignKey(
+        Connection, models.CASCADE, null=True, related_name="items", db_index=False
+    )
     document = models.OneToOneField(Document, models.SET_NULL, null=True, related_name="item")
     digest = models.CharField(max_length=64)
     external_id = models.TextField()
@@ -103,7 +106,11 @@ class ConnectionItem(Row):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["connection", "digest"], name="connection_item_once")
+            models.UniqueConstraint(fields=["connection", "digest"], name="connection_item_once"),
+            models.CheckConstraint(
+                condition=Q(connection__isnull=False) | Q(document=None),
+                name="connection_item_has_connection",
+            ),
         ]
 
     def __str__(self) -> str:
