@@ -147,9 +147,7 @@ def _keep(
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
         queue.unmark(session.workspace_id, [e.pk for e in adopted])
-    talk_summaries.grown(
-        session.workspace_id, session.conversation_id, tail.positions, tail.positions + len(made)
-    )
+    _grow(session.workspace_id, session.conversation_id, tail, made)
     if made and session.subject and not tail.positions:
         # There at once; looked for where a conversation begins, the sweep sees to the rest.
         sets.make_own_set(session.subject)
@@ -212,11 +210,18 @@ def _append(
     _place_after(tail, made)
     index_episodes(space, made, tail, prepared.of(fresh), beside=[made])
     held.write()
-    talk_summaries.grown(
-        space.workspace_id, place.conversation_id, tail.positions, tail.positions + len(made)
-    )
+    _grow(space.workspace_id, place.conversation_id, tail, made)
     by_position = dict(zip(fresh, made, strict=True))
     return [by_position.get(i) or known[m.id] for i, m in enumerate(request.messages)]
+
+
+def _grow(
+    workspace_id: uuid.UUID, conversation_id: uuid.UUID | None, tail: Tail, made: Sequence[Episode]
+) -> None:
+    """Summaries of the conversation, if there is one, are due when it has grown by so much."""
+    if conversation_id is not None:
+        known = tail.positions
+        talk_summaries.grown(workspace_id, conversation_id, known, known + len(made))
 
 
 def _place_after(tail: Tail, made: list[Episode]) -> None:

@@ -99,13 +99,8 @@ def due_rows() -> list[uuid.UUID]:
     return list(rows.values_list("pk", flat=True)[:BATCH])
 
 
-def grown(
-    workspace_id: uuid.UUID, conversation_id: uuid.UUID | None, before: int, after: int
-) -> None:
-    """The conversation, if there is one, had `before` positions and has `after` now, in the
-    caller's transaction."""
-    if conversation_id is None:
-        return
+def grown(workspace_id: uuid.UUID, conversation_id: uuid.UUID, before: int, after: int) -> None:
+    """The conversation had `before` positions and has `after` now, in the caller's transaction."""
     if after >= FEWEST and (before < FEWEST or before // STRETCH != after // STRETCH):
         now = timezone.now()
         values = {"id": uuid7(), "workspace": workspace_id, "conversation": conversation_id}
