@@ -1,4 +1,5 @@
-"""Searches, counted by workspace, day, user and asker: how many, how many hits, how often none.
+"""Searches, counted by workspace, day, user and asker: how many, how many hits, how often none;
+and how often each memory was served to whom.
 
 A search only adds to sums of its process; the bell of metrics.py has them written soon.
 """
@@ -6,7 +7,8 @@ A search only adds to sums of its process; the bell of metrics.py has them writt
 import os
 import threading
 import uuid
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, NamedTuple
@@ -16,7 +18,7 @@ from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from memories import metrics
-from memories.models import SearchUse
+from memories.models import MemoryUse, SearchUse
 from memoryproject.postgres import visible
 from workspaces.models import Subject, Workspace
 
@@ -30,6 +32,18 @@ set searches = u.searches + excluded.searches, results = u.results + excluded.re
     empty = u.empty + excluded.empty
 """
 
+# What was erased meanwhile is left out.
+ADD_SERVED = """
+insert into memories_memoryuse as u (workspace_id, day, memory_id, actor, times)
+select m.workspace_id, s.day, m.id, s.actor, s.times
+from unnest(%s::uuid[], %s::date[], %s::uuid[], %s::text[], %s::bigint[])
+     s(workspace_id, day, memory_id, actor, times)
+join memories_memory m on m.id = s.memory_id and m.workspace_id = s.workspace_id
+order by m.id, s.day, s.actor
+on conflict (memory_id, day, actor) do update set times = u.times + excluded.times
+"""
+MOST_SERVED = 100_000  # memories, days and askers that wait to be written; more are not counted
+
 
 class SearchOf(NamedTuple):
     """Whose search it was: about which subject, if any, on which day (UTC), and who asked."""
@@ -37,6 +51,15 @@ class SearchOf(NamedTuple):
     workspace_id: uuid.UUID
     day: date
     subject_id: uuid.UUID | None
+    actor: str
+
+
+class ServedTo(NamedTuple):
+    """Which memory, on which day (UTC), to whom."""
+
+    workspace_id: uuid.UUID
+    day: date
+    memory_id: uuid.UUID
     actor: str
 
 
@@ -74,15 +97,25 @@ class SearchDay:
 
 _lock = threading.Lock()
 _sums: dict[SearchOf, SearchSum] = {}
+_served: Counter[ServedTo] = Counter()
 
 
 def count(
-    workspace_id: uuid.UUID, subject_id: uuid.UUID | None, results: int, actor: str = ""
+    workspace_id: uuid.UUID,
+    subject_id: uuid.UUID | None,
+    results: int,
+    actor: str = "",
+    *,
+    served: Iterable[uuid.UUID] = (),
 ) -> None:
-    """One more search; no statement. A subject that there is not counts as none."""
-    place = SearchOf(workspace_id, timezone.now().date(), subject_id, actor)
+    """One more search, with the memories it served; no statement. A subject that there is not
+    counts as none."""
+    day = timezone.now().date()
+    place = SearchOf(workspace_id, day, subject_id, actor)
     with _lock:
         _sums.setdefault(place, SearchSum()).add(SearchSum(1, results, int(not results)))
+        if len(_served) < MOST_SERVED:
+            _served.update(ServedTo(workspace_id, day, each, actor) for each in served)
     own = str(workspace_id)
     metrics.add("search_results", results, workspace=own)
     if not results:
@@ -92,21 +125,23 @@ def count(
 def flush() -> None:
     """Write what this process counted; what cannot be written is not lost."""
     with _lock:
-        taken = dict(_sums)
+        taken, served = dict(_sums), Counter(_served)
         _sums.clear()
-    if not taken:
+        _served.clear()
+    if not taken:  # nothing is served without a search
         return
     try:
         with visible.only(*{place.workspace_id for place in taken}):
-            _write(taken)
+            _write(taken, served)
     except DatabaseError:
         with _lock:
             for place, amount in taken.items():
                 _sums.setdefault(place, SearchSum()).add(amount)
+            _served.update(served)
         raise
 
 
-def _write(taken: dict[SearchOf, SearchSum]) -> None:
+def _write(taken: dict[SearchOf, SearchSum], served: Counter[ServedTo]) -> None:
     workspaces = {place.workspace_id for place in taken}
     there = set(Workspace.objects.filter(pk__in=workspaces).values_list("pk", flat=True))
     named = {place.subject_id for place in taken if place.subject_id}
@@ -122,11 +157,16 @@ def _write(taken: dict[SearchOf, SearchSum]) -> None:
         cursor.executemany(
             ADD, [(*place, each.searches, each.results, each.empty) for place, each in ordered]
         )
+        if served:
+            columns = zip(*((*place, times) for place, times in served.items()), strict=True)
+            cursor.execute(ADD_SERVED, [list(column) for column in columns])
 
 
 def prune() -> int:
     """Drop what is older than five weeks; the number of rows."""
-    return SearchUse.objects.filter(day__lt=timezone.now().date() - KEPT).delete()[0]
+    until = timezone.now().date() - KEPT
+    kinds: tuple[Any, ...] = (SearchUse, MemoryUse)
+    return sum(int(kind.objects.filter(day__lt=until).delete()[0]) for kind in kinds)
 
 
 def search_days(
@@ -155,6 +195,7 @@ def forget() -> None:
     global _lock
     _lock = threading.Lock()
     _sums.clear()
+    _served.clear()
 
 
 os.register_at_fork(after_in_child=forget)

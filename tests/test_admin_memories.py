@@ -10,6 +10,7 @@ from memories.models import (
     Fact,
     Memory,
     MemorySession,
+    MemoryUse,
     Rejection,
     SearchUse,
     Supersession,
@@ -520,6 +521,12 @@ def test_page_tells_who_searched_about_its_person_since_it_was_learned(
     assert "43 searches" not in html
     assert "500 searches" not in html
     assert "Asked lately" not in member(workspace, Role.VIEWER).sees(page)
+    assert "3 times, last on" not in html
+    use = MemoryUse(workspace=workspace, memory=memory, day=today, times=3)
+    use.actor = f"key:{key.pk}"
+    use.save()
+    assert "3 times, last on" in member(workspace, Role.EDITOR).sees(page)
+    assert "3 times" not in member(workspace, Role.VIEWER).sees(page)
     assert member(MembershipFactory().workspace).client.get(page).status_code == 404
 
 

@@ -397,4 +397,5 @@ def test_page_tells_to_whom_something_was_served(alice: Person, ada: Subject) ->
     html = member(alice.workspace, Role.VIEWER).sees(page_of(ada), show="talks")
 
     assert "key backend" in html
+    assert "prefers tea to coffee</a></td><td>1</td>" in html
     assert "<td>not kept</td>" not in html

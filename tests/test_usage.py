@@ -13,11 +13,12 @@ from pytest_django import Settings
 
 from memories import metrics, search_counts, stored_metrics, sweep
 from memories.index import workspace_index
-from memories.models import SearchUse
+from memories.models import Memory, MemoryUse, SearchUse
 from memories.search import layer_query
 from tests.api_fixtures import caller
 from tests.desk import member, superuser
 from tests.documents import hand_in, look_for
+from tests.factories import MemoryFactory
 from tests.people import Person, bound_to_agent
 from tests.test_metrics import scraped
 from workspaces.models import Role, Subject, Workspace
@@ -96,11 +97,55 @@ def test_counts_of_what_went_meanwhile_are_dropped(alice: Person) -> None:
     assert SearchUse.objects.count() == 1
 
 
+def test_each_memory_is_counted_by_whom_it_was_served_to(alice: Person, mallory: Person) -> None:
+    tea = alice.note("Prefers tea", user_id="ana")
+    alice.note("Rust is the language")
+    mallory.note("Prefers tea", user_id="ana")
+    for _ in range(2):
+        alice.finds("tea", user_id="ana")
+        stored_metrics.flush()
+    mallory.finds("tea")
+    stored_metrics.flush()
+    row = MemoryUse.objects.get(memory=tea)
+
+    assert (row.memory_id, row.actor, row.times) == (tea.pk, alice.scope.actor, 2)
+    assert row.day == timezone.now().date()
+    ours = MemoryUse.objects.filter(memory__workspace=alice.workspace)
+    assert {each.workspace_id for each in ours} == {alice.workspace.pk}
+
+
+def test_what_was_served_and_then_erased_is_not_counted(alice: Person) -> None:
+    tea = alice.note("Prefers tea")
+    alice.finds("tea")
+    Memory.objects.filter(pk=tea.pk).delete()
+    stored_metrics.flush()
+
+    assert SearchUse.objects.count() == 1
+    assert not MemoryUse.objects.exists()
+
+
+def test_what_waits_to_be_counted_has_an_end(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_counts, "MOST_SERVED", 1)
+    served = [alice.note(words).pk for words in ("Prefers tea", "Rust is the language")]
+    for memory in served:
+        search_counts.count(alice.workspace.pk, None, 1, served=[memory])
+    stored_metrics.flush()
+
+    assert [row.memory_id for row in MemoryUse.objects.all()] == served[:1]
+
+
 def test_old_counts_go_with_the_sweep(workspace: Workspace) -> None:
     used(workspace, 1, days_ago=36)
     used(workspace, 2, days_ago=34)
+    memory = MemoryFactory(workspace=workspace)
+    for days_ago in (36, 34):
+        day = timezone.now().date() - timedelta(days=days_ago)
+        MemoryUse.objects.create(workspace=workspace, memory=memory, day=day, times=days_ago)
     sweep.sweep()
     assert SearchUse.objects.get().searches == 2
+    assert MemoryUse.objects.get().times == 34
 
 
 def test_a_query_of_the_local_embedder_is_embedded_once(alice: Person, settings: Settings) -> None:

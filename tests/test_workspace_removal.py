@@ -25,7 +25,9 @@ from memories.models import (
     LargeLayer,
     Layer,
     MaskedSpan,
+    Memory,
     MemorySession,
+    MemoryUse,
     ModelUse,
     SearchUse,
     WorkspaceImport,
@@ -62,6 +64,7 @@ def full(alice: Person) -> Person:
     today = {"workspace": alice.workspace, "day": timezone.now().date()}
     ModelUse.objects.create(**today, purpose="query", model="m")
     SearchUse.objects.create(**today)
+    MemoryUse.objects.create(**today, memory=Memory.objects.filter(workspace=alice.workspace)[0])
     came_in = {"workspace": alice.workspace.pk}
     WorkspaceImport.objects.create(**came_in, export=uuid.uuid4(), header={})
     ImportedRow.objects.create(**came_in, model="memories.Memory", row={})

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 from django import forms
-from django.db.models import Count, F, Max, Sum
+from django.db.models import Count, F, Max, QuerySet, Sum
 from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.html import format_html
@@ -24,7 +24,15 @@ from memories.admin.memory_rows import as_typed, ingest_hint
 from memories.admin.memory_timeline import chain_as_of, timeline
 from memories.admin.policy_page import VisibilityPage
 from memories.admin.search_page import SearchPage, WhyNotPage
-from memories.models import Category, Memory, SearchUse, Supersession, Visibility, versions_of
+from memories.models import (
+    Category,
+    Memory,
+    MemoryUse,
+    SearchUse,
+    Supersession,
+    Visibility,
+    versions_of,
+)
 from memories.models.memory import memories_seen_by
 from workspaces.adminbase.actors import names_of
 from workspaces.adminbase.list_admin import Empty
@@ -90,15 +98,24 @@ def readers(row: Memory) -> list[ApiKey]:
     return [key for place, key in enumerate(keys) if sees[f"key_{place}"]]
 
 
-def asked_lately(row: Memory) -> list[dict[str, Any]]:
-    """Who searched for what is known of its person since it was learned, and how often, the last
-    first: as far back as searches are counted. Which of them it was served to is not kept."""
-    rows = SearchUse.objects.filter(workspace=row.workspace_id, subject=row.subject_id)
-    by_actor = rows.filter(day__gte=row.created_at.astimezone(UTC).date()).values("actor")
-    sums = by_actor.annotate(last=Max("day"), often=Sum("searches"))
+def _by_asker(rows: QuerySet[Any], counted: str) -> list[dict[str, Any]]:
+    """How `often` and when `last`, by asker with a `name`, the last first."""
+    sums = rows.values("actor").annotate(last=Max("day"), often=Sum(counted))
     found = list(sums.order_by("-last", "-often", "actor")[:MOST_READERS])
     names = names_of(each["actor"] for each in found)
     return [each | {"name": names.get(each["actor"], each["actor"])} for each in found]
+
+
+def asked_lately(row: Memory) -> list[dict[str, Any]]:
+    """Who searched for what is known of its person since it was learned, and how often, the last
+    first: as far back as searches are counted."""
+    rows = SearchUse.objects.filter(workspace=row.workspace_id, subject=row.subject_id)
+    return _by_asker(rows.filter(day__gte=row.created_at.astimezone(UTC).date()), "searches")
+
+
+def served_to(row: Memory) -> list[dict[str, Any]]:
+    """Whose searches had this version among their hits, and how often, the last first."""
+    return _by_asker(MemoryUse.objects.filter(workspace=row.workspace_id, memory=row), "times")
 
 
 class ForgetForm(forms.Form):
@@ -315,6 +332,7 @@ class MemoryAdmin(MemoryList):
             "may_curate": self.may(request, Capability.CURATE, row),
             "seen_by": SEEN_BY[row.visibility, row.agent_id is not None],
             "asked": asked_lately(row) if self.may(request, Capability.CURATE, row) else None,
+            "served": served_to(row) if self.may(request, Capability.CURATE, row) else None,
             "kept_days": search_counts.KEPT.days,
             "readers": readers(row) if self.may(request, Capability.ADMIN, row) else None,
         }

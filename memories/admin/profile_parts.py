@@ -27,6 +27,7 @@ from memories.models import (
     Feature,
     FeatureCitation,
     Memory,
+    MemoryUse,
     SearchUse,
     SubjectMerge,
     Supersession,
@@ -268,6 +269,13 @@ def served(subject: Subject) -> list[SearchUse]:
     """How often was searched for what is known of somebody, by day and asker, the newest first."""
     rows = SearchUse.objects.filter(workspace_id=subject.workspace_id, subject=subject)
     return list(rows.order_by("-day", "-searches")[:MOST_SERVED])
+
+
+def served_memories(scope: Scope, subject: Subject) -> list[MemoryUse]:
+    """Which of their memories were served, by day and asker, the newest first."""
+    own = Memory.objects.visible_to(scope).filter(subject=subject)
+    rows = MemoryUse.objects.filter(workspace_id=subject.workspace_id, memory__in=own)
+    return list(rows.select_related("memory").order_by("-day", "-times", "-memory")[:MOST_SERVED])
 
 
 def merges(subject: Subject) -> list[SubjectMerge]:

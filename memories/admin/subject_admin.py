@@ -374,10 +374,12 @@ class SubjectAdmin(MemoryRowAdmin):
 
     def talks(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         served = parts.served(row)
+        memories = parts.served_memories(self.scope(request, row), row)
         return {
             "conversations": parts.conversations(row, MOST_TALKS),
             "served": served,
-            "names": names_of(use.actor for use in served),
+            "memories": memories,
+            "names": names_of([use.actor for use in served] + [use.actor for use in memories]),
             "kept_days": search_counts.KEPT.days,
         }
 

@@ -156,7 +156,7 @@ FREE = {
     "WorkspaceImport": None, "ImportedRow": None,
     # of the server and its people, not of what is remembered
     "Figure": None, "EvaluationRun": None, "Team": None, "EmbeddingModel": None,
-    "ModelUse": None, "ModelPrice": None, "SearchUse": None,
+    "ModelUse": None, "ModelPrice": None, "SearchUse": None, "MemoryUse": None,
     "ExtractorUse": None, "LargeLayer": None, "Breaker": None, "User": None, "Workspace": None,
     "Agent": None, "ApiKey": None, "IndexRepair": None, "WorkerBeat": None, "Membership": None,
     "Invitation": None, "ServerKey": None,

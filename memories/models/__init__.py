@@ -75,7 +75,7 @@ from memories.models.memory_state import (
     expired_memories,
     held_memories,
 )
-from memories.models.model_use import ModelPrice, ModelUse, SearchUse
+from memories.models.model_use import MemoryUse, ModelPrice, ModelUse, SearchUse
 from memories.models.names import NAME_COLUMNS, NamedQuerySet, name_joins
 from memories.models.operations import (
     Breaker,
@@ -101,6 +101,7 @@ __all__ = [
     "SyncRun",
     "ModelPrice",
     "ModelUse",
+    "MemoryUse",
     "SearchUse",
     "passages_of",
     "Space",

@@ -3,6 +3,7 @@
 from django.core.validators import MinValueValidator
 from django.db import models
 
+from memories.models.memory import Memory
 from workspaces.models import Row, Subject, Workspace
 
 
@@ -62,6 +63,26 @@ class SearchUse(models.Model):
 
     def __str__(self) -> str:
         return f"{self.day}: {self.searches}"
+
+
+class MemoryUse(models.Model):
+    """How often a memory was among what searches of one day, in UTC, served to one asker."""
+
+    id = models.BigAutoField(primary_key=True)
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
+    day = models.DateField(db_index=True)
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="+", db_index=False)
+    actor = models.CharField(max_length=200, default="", db_default="")
+    times = models.BigIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "memory use"
+        constraints = [
+            models.UniqueConstraint(fields=["memory", "day", "actor"], name="memory_use_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day}: {self.times}"
 
 
 def _price(what: str) -> models.DecimalField:

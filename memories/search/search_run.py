@@ -66,9 +66,9 @@ def search(
             one.ranks = asked.trace.ranks.get(one.row.id, {})
     took = time.perf_counter() - started
     subject = None if asked.subject == NOBODY else asked.subject
-    search_counts.count(scope.workspace_id, subject, len(hits), scope.actor)
+    served = [one.memory.id for hit in hits for one in (hit, *hit.echoes) if one.memory]
+    search_counts.count(scope.workspace_id, subject, len(hits), scope.actor, served=served)
     metrics.count("searches", took, ranking=request.ranking, workspace=str(scope.workspace_id))
-    served = (one.memory.id for hit in hits for one in (hit, *hit.echoes) if one.memory)
     metrics.count_each(metrics.SERVED, "memory", map(str, served))
     if 0 < settings.SLOW_SEARCH_SECONDS <= took:
         log.warning(

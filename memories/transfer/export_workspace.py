@@ -55,6 +55,7 @@ NOT_EXPORTED = {
     "memories.EmbeddingModel": OF_THE_SERVER,
     "memories.EvaluationRun": OF_THE_SERVER,
     "memories.SearchUse": "counts of what this server did",
+    "memories.MemoryUse": "counts of what this server did",
     "memories.ModelPrice": OF_THE_SERVER,
     "memories.Blob": FILES_STAY,
     "memories.Connection": SOURCES_STAY,

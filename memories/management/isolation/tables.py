@@ -15,7 +15,8 @@ OF_THE_SERVER = {
     "memories_workspaceindex", "memories_memorysession", "memories_conversationsummary",
     "memories_talksummary", "memories_duesummary",
     "memories_erasure", "memories_longjob", "workspaces_apikey", "memories_duevector",
-    "memories_entry", "memories_vector", "memories_searchuse", "workspaces_auditmark",
+    "memories_entry", "memories_vector", "memories_searchuse", "memories_memoryuse",
+    "workspaces_auditmark",
 }  # fmt: skip
 FORBIDDEN = (
     "create table isolation (id int)",
