@@ -23,8 +23,10 @@ from memories.index import segments
 from memories.ingest import NewMessage
 from memories.models import AsOf, Memory
 from memories.search import filters
+from memoryproject.postgres import visible
 from tests.api_fixtures import Caller, caller
 from tests.many_rows import fill_beside_memories
+from tests.ordinary_role import ordinary_role
 from tests.people import Person, bound_to_agent
 from tests.statements_sent import Sent, sent
 from workspaces.models import Workspace
@@ -215,6 +217,25 @@ def indented(lines: Iterable[str]) -> str:
         told.append("  " * max(0, depth - closed) + line)
         depth += line.count("(") - line.count(")")
     return "\n".join(told)
+
+
+# ---- behind the walls -------------------------------------------------------------------------
+
+WHOLE = re.compile(rf"Seq Scan on (memories_(?:{LARGE}))\b")
+
+
+def test_behind_the_walls_no_hot_statement_reads_a_whole_table(person: Person) -> None:
+    """A policy keeps operators that are not leakproof, as those of arrays, from their index."""
+    found: dict[str, set[str]] = {}
+    with ordinary_role(), visible.only(person.workspace.pk):
+        for name, act in (ingests(person) | searches(person)).items():
+            act()
+            with sent() as statements:
+                act()
+            for one in statements:
+                if tables := WHOLE.findall(one.plan):
+                    found.setdefault(f"{name}: {one.text}", set()).update(tables)
+    assert not found
 
 
 # ---- what a pooler, a replica and a distributed server allow ---------------------------------

@@ -273,3 +273,30 @@ def test_a_crossing_tells_where_something_belongs_and_no_more(alice: Person, mal
         session = alice.workspace.pk  # no session's id
         with crossings.of_row("memories_memorysession", session):
             assert visible.ids() == []
+
+
+@pytest.mark.django_db
+def test_memories_of_a_slot_are_found_in_the_visible_workspace_alone(
+    alice: Person, mallory: Person
+) -> None:
+    with ordinary_role(), visible.only(alice.workspace.pk):
+        alice.tell("I live in Lisbon.", user_id="ada")
+        alice.tell("I live in Porto now.", user_id="ada")  # it replaces what has the same slot
+        assert len(alice.live()) == 1
+        memory = Memory.objects.get(is_head=True)
+    assert memory.slots
+    ask = "select cross_memories_of_slots(%s, %s::bigint[])"
+
+    def found() -> list[uuid.UUID]:
+        with connection.cursor() as cursor:
+            cursor.execute(ask, [alice.workspace.pk, memory.slots])
+            return list(cursor.fetchone()[0])
+
+    with ordinary_role():
+        assert found() == []
+        with visible.only(mallory.workspace.pk):
+            assert found() == []
+        with visible.only(alice.workspace.pk):
+            assert found() == [memory.pk]
+        with crossings.everywhere():
+            assert found() == [memory.pk]

@@ -20,6 +20,8 @@ from memories.index.nearest import Pair, Placement, Reach
 from memories.models import LIVE_SQL, Episode, Layer, WorkspaceIndex
 from memories.resolve.claims import Claim
 from memories.resolve.decide import NEAREST, Decision, Judge, KnownMemory, Resolver
+from memoryproject.crossings import MEMORIES_OF_SLOTS
+from memoryproject.postgres import visible
 
 MOST = 12  # nearest memories that a statement is compared with
 REACH = 0.35  # below the threshold: so far away two statements may still be one attribute's
@@ -56,6 +58,9 @@ SLOTS = [each.name for each in fields(KnownMemory)].index("slots")
 BY_SLOT = """union
   select id from memories_memory
   where slots && %(slots)s::int8[] and is_head"""
+# Behind the walls, where that text would use no index.
+BY_SLOT_ACROSS = f"""union
+  select unnest({MEMORIES_OF_SLOTS.name}(%(workspace)s, %(slots)s::int8[]))"""
 # Per statement, the newest memories of the subject that hold one of the words it negates.
 NEGATED = """
 select distinct n.i, e.item
@@ -88,11 +93,13 @@ def known(
         "ids": list({pair.memory_id for pair in pairs}),
     }
     # Without a key the statement must not ask the index for keys: see `statements`.
-    text = KNOWN.format(by_slot=BY_SLOT if wanted else "")
+    by_slot = ""
     if wanted:
         values["slots"] = wanted
+        by_slot = BY_SLOT_ACROSS if visible.setting() else BY_SLOT
     memories = []
-    for row in statements.rows(text, values):  # its columns are in the order of the fields
+    # Its columns are in the order of the fields.
+    for row in statements.rows(KNOWN.format(by_slot=by_slot), values):
         own = list(row)
         own[SLOTS] = frozenset(row.slots)
         memories.append(KnownMemory(*own))
