@@ -23,7 +23,8 @@ from memories.admin.memory_list import MemoryList, day_value
 from memories.admin.memory_rows import as_typed, ingest_hint
 from memories.admin.memory_timeline import chain_as_of, timeline
 from memories.admin.policy_page import VisibilityPage
-from memories.admin.search_page import SearchPage, WhyNotPage
+from memories.admin.search_page import SearchPage
+from memories.admin.why_not_page import WhyNotPage
 from memories.models import (
     Category,
     Memory,
