@@ -318,6 +318,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "providers.embedder.embeddable": embedder.embeddable,
     "providers.openai_provider.pieces": openai_provider.pieces,
     "ranking.query.event_question": lambda text: ranking.event_question(text, AT),
+    "ranking.query.listed": lambda text: ranking.listed(f"What are {text}?"),
     "ranking.message_marks.marks": ranking.marks,
     "ranking.query.analyse": lambda text: ranking.analyse(text, now=AT),
     "ranking.query.asks_in_time": ranking.asks_in_time,

@@ -82,6 +82,12 @@ class TestAsked:
         hers, his = (search(alice.scope, SearchRequest(q, limit=2)).confidence for q in asked)
         assert hers > his
 
+    def test_words_count_without_their_accents(self, alice: Person) -> None:
+        alice.note("The baker runs the Café Zürich")
+        asked = ("Who runs the Cafe Zurich?", "Who runs the Inn Geneva?")
+        known, unknown = (search(alice.scope, SearchRequest(q)).confidence for q in asked)
+        assert known > unknown
+
     def test_a_name_alone_asks_for_what_they_told(self, alice: Person) -> None:
         alice.note("Mira paints the old mill", user_id="m")
         assert search(alice.scope, SearchRequest("Mira?", limit=1)).confidence > 0.5

@@ -24,6 +24,7 @@ from memories.ranking.query import (
     analyse,
     asks_in_time,
     event_question,
+    listed,
 )
 from memories.ranking.weights import Weights
 
@@ -47,5 +48,6 @@ __all__ = [
     "event_question",
     "hybrid",
     "linea",
+    "listed",
     "marks",
 ]

@@ -1,6 +1,6 @@
 """What a query asks for, read from its own words and from who speaks in the conversations; and
-questions that name a time by what happened then ("before the move", "which came first"), split
-so that each part is looked up by itself."""
+questions that name several things, or a time by what happened then ("before the move", "which came
+first"), split so that each part is looked up by itself."""
 
 import re
 from collections.abc import Sequence
@@ -144,6 +144,37 @@ _turn_from, _turn_to = 4, 20  # words outside of questions
 _half_a_turn = 0.5
 # Of so many voices whoever is named is spoken of more often than speaking.
 _many_voices = 3.0
+
+
+_asks = re.compile(
+    r"(?:(?:as of|for|in|at) [^,]{1,60}, )?(?:please )?(?:(?:can|could|would) you )?"
+    r"(?:what|which|who|where|when|how"
+    r"|give|list|name|recap|remind|show|summari[sz]e|tell|walk)\b",
+    re.IGNORECASE,
+)
+_parts = re.compile(r"[,;] (?:and |or )?|: ")
+_name = re.compile(r"(?<= )[A-Z][\w-]+(?: [A-Z][\w-]+)*")
+_no_thing = _form | _talk | frozenset(stems("current currently now safe right"))
+_several, _at_most = 3, 6
+
+
+def listed(query: str) -> list[str]:
+    """The things that a question lists, each with the names that stand in it ("What are the date,
+    the budget and the room of Otter?"): three to six; none where it asks for less."""
+    text = " ".join(query.split()).rstrip("?.! ")
+    one_sentence = len(text) <= LONGEST and not _sentence_end.search(text)
+    if not one_sentence or not _asks.match(text) or spans(text, None):
+        return []
+    *parts, last = _parts.split(text)
+    parts += [last] if re.search(r"[,;] (?:and|or) [^,;]+$", text) else last.rsplit(" and ", 1)
+    names = list(dict.fromkeys(_name.findall(text)))
+    no_thing = _no_thing.union(stems(" ".join(names)))
+    things = [
+        " ".join([part, *(name for name in names if name not in part)])
+        for part in parts
+        if not no_thing.issuperset(stems(part))
+    ]
+    return things[:_at_most] if len(things) >= _several else []
 
 
 class Participant(NamedTuple):

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from math import exp, log
 
 from memories.english import lexical
+from memories.english.other_languages import unaccented
 from memories.models import EmbeddingModel
 from memories.search.request import Hit
 
@@ -127,18 +128,19 @@ def _ahead(values: Sequence[float], is_own: Sequence[bool]) -> float:
 def _places(text: str, stems: Iterable[str]) -> list[tuple[int, str]]:
     """Where a word begins as one of the stems does, in order."""
     low = f" {text[:READ]}".lower().translate(_spaced)
+    plain = unaccented(low)  # as stems are
     places = []
     for stem in stems:
         # "happi" is the stem of "happy"; what is no ASCII is not cut into words by spaces alone.
-        key = (
-            f" {stem.removesuffix('i') if len(stem) > MEANT else stem}" if stem.isascii() else stem
-        )
-        at = low.find(key)
+        key, read = stem, low
+        if stem.isascii():
+            key, read = f" {stem.removesuffix('i') if len(stem) > MEANT else stem}", plain
+        at = read.find(key)
         for _ in range(PLACES):
             if at < 0:
                 break
             places.append((at, stem))
-            at = low.find(key, at + 1)
+            at = read.find(key, at + 1)
     return sorted(places)
 
 

@@ -268,9 +268,16 @@ def rank(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> li
         ranked = _scored(ranking.by_keyword(pool))
         return ranked if len(request.layers) < 2 else collapse(ranked[: _most(request) * ECHOES])
     event = ranking.event_question(request.query, request.now or timezone.now(), index.date_order)
-    if event is None:
-        return _hybrid(index, request, asked)
-    turns = by_turns([*_of_events(index, request, asked, event), _hybrid(index, request, asked)])
+    found = [_hybrid(index, request, asked)]
+    if event:
+        found = [*_of_events(index, request, asked, event), *found]
+    else:
+        apart = replace(asked, trace=None)
+        parts = [replace(request, query=thing, limit=1) for thing in ranking.listed(request.query)]
+        found += [_hybrid(index, part, apart)[:1] for part in parts]
+    if len(found) == 1:
+        return found[0]
+    turns = by_turns(found)
     return with_repeats(turns) if len(request.layers) > 1 else turns
 
 
