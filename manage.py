@@ -201,9 +201,16 @@ def run_bridge() -> None:
 
 
 def run_django() -> None:
+    """A setting that cannot be is one line, and no trace of where it was read."""
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        if "--traceback" in sys.argv:
+            raise
+        sys.exit(f"CommandError: {error}")
 
 
 if __name__ == "__main__":

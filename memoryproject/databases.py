@@ -85,13 +85,22 @@ def embedded(data_dir: Path, role: str, limits: Limits = NO_END) -> dict[str, An
 def external(url: str, app_url: str, role: str, limits: Limits = NO_END) -> dict[str, Any]:
     """Settings of the server at `url`. The app role logs in by `app_url`, or takes its rights after
     the owner's login when there is none."""
-    login = app_url if role == "app" and app_url else url
+    name, login = "DATABASE_URL", url
+    if role == "app" and app_url:
+        name, login = "APP_DATABASE_URL", app_url
     if not login.startswith(("postgres://", "postgresql://", "pgsql://")):
-        raise ImproperlyConfigured("DATABASE_URL must begin with postgresql://")
+        raise ImproperlyConfigured(f"{name} must begin with postgresql://")
     try:
         parsed: dict[str, Any] = {**dj_database_url.parse(login)}
-    except ValueError as error:
-        raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {error}") from None
+    except ValueError:
+        raise ImproperlyConfigured(
+            f"{name} cannot be read: postgresql://USER:PASSWORD@HOST:PORT/DATABASE is its form,"
+            " with a port up to 65535 and signs such as @ : / # in a password as %40 %3A %2F %23."
+        ) from None
+    if not parsed["NAME"] and "service" not in (parsed.get("OPTIONS") or {}):
+        raise ImproperlyConfigured(
+            f"{name} names no database: postgresql://USER:PASSWORD@HOST:PORT/DATABASE is its form."
+        )
     usual = {"prepare_threshold": 5, "connect_timeout": limits.connect, **ALIVE}
     options = {**usual, **(parsed.pop("OPTIONS", None) or {})}
     if role == "app" and not app_url:

@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from django.core.management import CommandError
 from django.db import NotSupportedError, OperationalError, ProgrammingError, connection
+from django.db.migrations.exceptions import MigrationSchemaMissing
 from psycopg import errors
 
 from memoryproject.postgres.refusals import one_line_refusals, reason_of
@@ -41,10 +42,11 @@ def test_what_a_server_refuses_is_one_line(
     changed: dict[str, str], said: str, settings: Any
 ) -> None:
     settings.EMBEDDED_POSTGRES = None
-    with another(**changed), pytest.raises(CommandError) as caught:
-        run("stats")
-    assert said in str(caught.value)
-    assert "\n" not in str(caught.value)
+    for command in ("stats", "migrate"):
+        with another(**changed), pytest.raises(CommandError) as caught:
+            run(command)
+        assert said in str(caught.value)
+        assert "\n" not in str(caught.value)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -77,6 +79,9 @@ def test_what_only_other_servers_say_is_one_line_too(words: str, said: str) -> N
 def test_a_lacking_right_and_an_old_server_are_told() -> None:
     lacking = errors.InsufficientPrivilege("permission denied to create extension")
     assert "CREATE EXTENSION vector" in str(told(ProgrammingError(), lacking))
+    missing = MigrationSchemaMissing("no table")
+    missing.__context__ = lacking  # raised while it was handled, and not from it
+    assert "lacks a right" in str(reason_of(missing))
     old = NotSupportedError("PostgreSQL 15 or later is required (found 13.4).")
     assert told(old) == (
         "This PostgreSQL is too old: PostgreSQL 15 or later is required (found 13.4)."

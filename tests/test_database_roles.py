@@ -37,10 +37,18 @@ def test_options_of_the_url_are_kept_and_ours_are_none():
     assert options["options"] == "-csearch_path=mine"
 
 
-@pytest.mark.parametrize("url", ["sqlite:///x", "mysql://x/y", "postgresql://[half/x"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "sqlite:///x", "mysql://x/y", "postgresql://[half/x", "postgresql://db.example:99999/x",
+        "postgresql://", "postgresql://clerk@db.example", "postgresql://clerk:a@b#c@db.example/x",
+    ],
+)  # fmt: skip
 def test_what_is_no_postgresql_url_is_refused(url: str):
     with pytest.raises(ImproperlyConfigured, match="DATABASE_URL"):
         databases.external(url, "", "owner")
+    with pytest.raises(ImproperlyConfigured, match="^APP_DATABASE_URL"):
+        databases.external("postgresql://db.example/x", url, "app")
 
 
 @pytest.mark.django_db

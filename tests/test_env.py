@@ -113,3 +113,11 @@ def test_settings_name_the_variable_that_is_wrong(monkeypatch: pytest.MonkeyPatc
         [sys.executable, "-c", "import memoryproject.settings"], capture_output=True, text=True
     )
     assert "DATABASE_URL must begin with postgresql://" in done.stderr
+    done = subprocess.run(
+        [sys.executable, "manage.py", "stats"],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[1],
+    )
+    assert done.returncode == 1
+    assert done.stderr == "CommandError: DATABASE_URL must begin with postgresql://\n"

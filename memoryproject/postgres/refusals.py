@@ -81,7 +81,8 @@ def reason_of(error: BaseException) -> str | None:
     }  # fmt: skip
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, psycopg.Error):
-        cause = cause.__cause__
+        # Django's migrations raise their own while they handle the database's.
+        cause = cause.__cause__ or cause.__context__
     text = str(cause or error)
     if isinstance(error, NotSupportedError) and "or later is required" in text:
         return f"This PostgreSQL is too old: {text.splitlines()[0].strip()}"
@@ -110,14 +111,14 @@ def lacks_tables(error: BaseException) -> bool:
 
 
 @contextmanager
-def one_line_refusals() -> Iterator[None]:
+def one_line_refusals(*, is_migrating: bool = False) -> Iterator[None]:
     """Inside, a database of the operator's own that cannot be used is a CommandError, and so is any
-    that lacks this version's tables."""
+    that lacks this version's tables, where they are not just being made."""
     try:
         yield
     except DjangoDatabaseError as error:
         reason = reason_of(error) if settings.EMBEDDED_POSTGRES is None else None
-        if reason is None and lacks_tables(error):
+        if reason is None and not is_migrating and lacks_tables(error):
             reason = NOT_MIGRATED
         if reason is None:
             raise

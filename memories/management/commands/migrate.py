@@ -7,9 +7,14 @@ from django.core.management.commands import migrate
 from django.db import connections
 
 from memoryproject import roles, walls
+from memoryproject.postgres.refusals import one_line_refusals
 
 
 class Command(migrate.Command):
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        with one_line_refusals(is_migrating=True):
+            return super().execute(*args, **options)
+
     def handle(self, *args: Any, **options: Any) -> None:
         connection = connections[options["database"]]
         with connection.cursor() as cursor:
