@@ -10,9 +10,12 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from memories import erase, review
+from memories.documents.document_store import put_in_spaces
 from memories.errors import NotFound
 from memories.events.shown_events import visible_items
-from memories.models import ChangeEvent, Document, DocumentSpace, Memory
+from memories.models import AsOf, ChangeEvent, Document, DocumentSpace, Memory, WorkspaceIndex
+from memories.search import candidates
+from memories.search.conditions import COUNTED
 from tests.api_fixtures import Caller, caller, member
 from tests.documents import hand_in, look_for
 from tests.mcp_caller import mcp_caller
@@ -201,3 +204,43 @@ def test_a_key_is_limited_by_route_command_and_page_and_stays_so_when_rotated(
     assert "north, west" in told.err
     call_command("keys", "list", "--workspace", alice.workspace.slug)
     assert "spaces north, west" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("most", [candidates.FEW, 0])
+def test_in_a_large_layer_the_same_is_found_by_looking_up_a_space_and_by_looking_through_all(
+    alice: Person, north: Person, both: dict[str, Document], most: int, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(candidates, "FEW", most)
+    put_in_spaces(both["north"], ["pier"])  # stands in two
+    before = timezone.now()
+    hand_in(alice, SOUTH, custom_id="north", container_tags=["north"], visibility="global")
+    text = NORTH.replace("Seals", "Auks")
+    hand_in(alice, text, custom_id="north", visibility="global")
+
+    def found() -> list[list[tuple[str, str]]]:
+        ways: list[tuple[Person, dict[str, Any]]] = [
+            (north, {}), (alice, {"container_tags": ("north", "pier")}),
+            (north, {"container_tags": ("south",)}), (north, {"at": AsOf(known_at=before)}),
+            (north, {"user_id": "nobody"}),
+        ]  # fmt: skip
+        return [
+            [
+                (str(hit.document.custom_id), passage.row.content)
+                for hit in look_for(person, QUERY, **options).hits
+                for passage in hit.passages
+            ]
+            for person, options in ways
+        ]
+
+    small = found()
+    assert [{name for name, _ in rows} for rows in small] == [
+        {"north"}, {"north"}, set(), {"north"}, {"north"},
+    ]  # fmt: skip
+    assert "Auks" in str(small[0])
+    assert "Seals" in str(small[3])
+    WorkspaceIndex.objects.filter(workspace=alice.workspace).update(live_chunks=COUNTED + 1)
+    assert found() == small
+    for layers in (["chunks"], ["memories", "chunks"]):
+        told = caller(north).post("/memories/search", {"query": QUERY, "layers": layers}).body
+        assert "Auks" in str(told)
+        assert WORD not in str(told)

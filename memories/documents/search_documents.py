@@ -166,7 +166,11 @@ def _asked(scope: Scope, request: DocumentSearch) -> LayerQuery:
         if given:
             conditions.append(condition)
             values[name] = list(given)
-    wanted = RowCondition(" and ".join(filter(None, conditions)), asked.wanted.history)
+    few = asked.wanted.few
+    if request.container_tags:
+        few = layer_query.OF_FEW_SPACES.format(tags="tags")
+        values["tenant"] = scope.workspace_id
+    wanted = RowCondition(" and ".join(filter(None, conditions)), asked.wanted.history, few)
     return LayerQuery(
         asked.scope, Layer.CHUNKS, request.query, subject=asked.subject, wanted=wanted,
         wanted_values=values, notes=asked.notes,

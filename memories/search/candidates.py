@@ -12,7 +12,14 @@ from memories.english import lexical
 from memories.index import common_terms, entries, statements
 from memories.models import Layer, WorkspaceIndex
 from memories.ranking import Columns
-from memories.search.conditions import TABLES, LayerQuery, StatementShape, parameters, shape_of
+from memories.search.conditions import (
+    COUNTED,
+    TABLES,
+    LayerQuery,
+    StatementShape,
+    parameters,
+    shape_of,
+)
 
 Statement: TypeAlias = tuple[str, dict[str, Any]]
 Arrays: TypeAlias = dict[str, np.ndarray[Any, Any]]
@@ -41,6 +48,9 @@ DEEP, DATED = Depth(120), Depth(120, dated=True)
 OF_TURN, OF_QUESTION = Depth(60), Depth(60, newest=False)
 # Passages, of which a document has many
 OF_DOCUMENTS = Depth(120, newest=False, in_texts=True)
+
+
+FEW = 5_000  # rows that are looked up one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +96,7 @@ def linea(
 ) -> list[EntryMatch]:
     """The nearest by cosine, 20 or `most`, and the newest 20 whose text holds the whole query, in
     one round trip."""
+    asked = few_or_many(index, asked)
     shape = shape_of(index, asked, by_vector=by_vector)
     top = TOP if most <= TOP else DEEP.top  # two texts, not one for each number
 
@@ -124,6 +135,19 @@ def _seen_enough(
         path = "exact" if not shape.segment else "hnsw" if enough else "hnsw_then_exact"
         asked.trace.compared(asked.layer, path)
     return found if enough else ask(replace(shape, segment=None))
+
+
+def few_or_many(index: WorkspaceIndex, asked: LayerQuery) -> LayerQuery:
+    """The question without the way to a few rows where these are many, or the layer is small: then
+    all that it has is looked through sooner."""
+    wanted = asked.wanted
+    if not wanted.few:
+        return asked
+    if index.live(asked.layer) > COUNTED:
+        text = f"select count(*) as number from ({wanted.few} limit {FEW + 1}) few"
+        if statements.rows(text, parameters(index, asked))[0].number <= FEW:
+            return asked
+    return replace(asked, wanted=replace(wanted, few=""))
 
 
 def is_reached(index: WorkspaceIndex, asked: LayerQuery, item: uuid.UUID) -> bool:
@@ -246,6 +270,7 @@ def pool(
     def ask(shape: StatementShape) -> Arrays:
         return statements.arrays(*pool_statement(index, asked, stems, shape, depth))
 
+    asked = few_or_many(index, asked)
     shape = shape_of(index, asked, exact=depth.top > DEEP.top)
     found = _seen_enough(asked, shape, ask, lambda found: int(found["seen"][0]))
     if "id" not in found:

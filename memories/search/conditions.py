@@ -65,11 +65,13 @@ TABLES = {
 class RowCondition:
     """What a search is narrowed to: an SQL condition over `row`, s, a, c, and its values.
 
-    `history`: also what is no longer live; the condition says what was believed.
+    `history`: also what is no longer live; the condition says what was believed. `few`: a statement
+    of the ids of rows of which it leaves no others, where these are few enough to be looked up.
     """
 
     condition: str = ""
     history: bool = False
+    few: str = ""
 
 
 EVERYTHING = RowCondition()
@@ -162,6 +164,11 @@ class StatementShape:
         return FILTERED_DEPTH if self.wanted.condition else DEPTH
 
     @property
+    def is_by_entry(self) -> bool:
+        """What is wanted is no range of an index, and looked up."""
+        return self.wanted.history or bool(self.wanted.few)
+
+    @property
     def is_by_exact_vector(self) -> bool:
         return self.has_vector and not self.segment
 
@@ -179,11 +186,18 @@ class StatementShape:
         # The planner takes all workspaces for equally large, and would read the whole table for the
         # rows of a small one. The offset leaves it no way but to look each of them up.
         of_few = f"cross join lateral (select * from {table} t where t.id = x.item offset 0) row"
-        rows = f"join {table} row on row.id = x.item" if self.is_large else of_few
+        is_read = self.is_large and not self.wanted.few
+        rows = f"join {table} row on row.id = x.item" if is_read else of_few
+        # The same for the entries of what is named.
+        entries = "memories_entry x"
+        if self.wanted.few:
+            entries = f"""(select distinct id from ({self.wanted.few}) named) few
+  cross join lateral (select * from memories_entry t
+    where t.layer = %(layer)s and t.item = few.id offset 0) x"""
         live = "" if self.wanted.history else "and x.live"
         return f"""
 w as materialized (
-  select x.id from memories_entry x
+  select x.id from {entries}
   {rows}
   {name_joins("row")}
   where x.workspace = %(workspace)s and x.layer = %(layer)s {live} {self._subject}
@@ -214,7 +228,7 @@ w as materialized (
         the rows are about."""
         if not self.has_vector:
             return NO_VECTORS
-        if self.wanted.history:
+        if self.is_by_entry:
             return f"""
   select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
   from w join memories_vector x on x.entry_id = w.id
@@ -236,7 +250,7 @@ w as materialized (
         `by_key`: a key follows, which names workspace and layer already. Hidden from the planner,
         they do not make it read the whole workspace beside each key's rows.
         """
-        if self.wanted.history:
+        if self.is_by_entry:
             return f"from w join memories_entry x on x.id = w.id where true {self._visible}"
         hidden = " + 0" if by_key else ""
         return f"""from memories_entry x
@@ -300,7 +314,7 @@ def shape_of(
     model = index.embedding_model
     has_vector = by_vector and asked.vector is not None and model is not None
     segment = None
-    if has_vector and not exact and not asked.wanted.history:
+    if has_vector and not exact and not asked.wanted.history and not asked.wanted.few:
         segment = segments.segment_of(index, asked.layer)
         subjects: list[uuid.UUID | None] = [*(asked.scope.subject_ids or ())]
         if asked.subject is not None:

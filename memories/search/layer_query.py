@@ -184,6 +184,17 @@ SEEN_IN_SPACES = {
     "chunks": f"({IN_SPACES.format(document='row.document_id', tags='spaces')})",
 }
 THEN = {"memories": BELIEVED, "chunks": SAID_BY_DOCUMENT}
+# The passages of a space's documents; each is looked up, whatever the planner thinks of their
+# number.
+OF_FEW_SPACES = """
+  select p.id from memories_space sp
+  cross join lateral (select t.document_id from memories_documentspace t
+    where t.space_id = sp.id offset 0) ds
+  cross join lateral (select t.id from memories_revision t
+    where t.document_id = ds.document_id offset 0) r
+  cross join lateral (select t.id from memories_passage t
+    where t.revision_id = r.id offset 0) p
+  where sp.workspace_id = %(tenant)s::uuid and sp.container_tag = any(%({tags})s::text[])"""
 
 
 def in_layer(request: SearchRequest, asked: LayerQuery, layer: str) -> LayerQuery | None:
@@ -201,9 +212,11 @@ def in_layer(request: SearchRequest, asked: LayerQuery, layer: str) -> LayerQuer
     if history:
         values |= request.at.values
         conditions.append(THEN.get(layer, SAID))
+    few = ""
     if asked.scope.container_tags is not None and layer in SEEN_IN_SPACES:
         conditions.append(SEEN_IN_SPACES[layer])
         values["tenant"] = asked.scope.workspace_id
+        few = OF_FEW_SPACES.format(tags="spaces") if layer == "chunks" else ""
     # What was replaced is in no index for search.
-    wanted = RowCondition(" and ".join(conditions), history and layer in THEN)
+    wanted = RowCondition(" and ".join(conditions), history and layer in THEN, few)
     return replace(asked, layer=LAYERS[layer], wanted=wanted, wanted_values=values)
