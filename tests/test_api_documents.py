@@ -274,3 +274,21 @@ def test_a_document_is_erased_in_two_steps_with_its_proof(alice: Person) -> None
     assert proof["clean"]
     assert proof["filesLeft"] == 0
     assert http.get(f"/documents/{row}").status == 404
+
+
+def test_other_content_of_a_document_is_a_new_revision(alice: Person, bob: Person) -> None:
+    http = caller(alice)
+    body = {"content": PUMPS, "mode": "sync", "visibility": "private", "customId": "pumps"}
+    row = http.post("/documents", body).body["id"]
+    new = {"content": PUMPS.replace("oil", "grease"), "title": "Pumps"}
+    shown = http.patch(f"/documents/{row}", new)
+    assert (shown.status, shown.body["status"], shown.body["title"]) == (200, "pending", "Pumps")
+    pipeline.run(Document.objects.get().pk)
+    told = http.get(f"/documents/{row}", include="content").body
+    assert (told["revision"], told["customId"], told["title"]) == (2, "pumps", "Pumps")
+    assert "grease" in told["content"]
+    assert (
+        http.patch(f"/documents/{row}", {"content": new["content"]}).body["status"] == "completed"
+    )
+    assert http.patch(f"/documents/{row}", {"content": ""}).status == 400
+    assert caller(bob).patch(f"/documents/{row}", {"content": "Mine."}).status in (403, 404)

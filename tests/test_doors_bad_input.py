@@ -63,7 +63,8 @@ BODIES: dict[tuple[str, str], Any] = {
         ("POST", path): {
             "content": "The box is full.", "containerTag": "ada", "containerTags": ["north"],
             "customId": "a-document", "metadata": {"room": "2"}, "documentDate": "2026-05-01",
-            "filepath": "notes/box.txt",
+            "filepath": "notes/box.txt", "title": "The box", "url": "https://example.org/box",
+            "type": "text",
         }
         for path in ("v3/documents", "v3/documents/file")
     },
@@ -79,6 +80,11 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "v3/documents/list"): {
         "containerTags": ["ada"], "limit": 5, "page": 1, "order": "asc", "sort": "updatedAt",
         "includeContent": True, "filters": {"AND": [{"key": "room", "value": "2"}]},
+    },
+    ("POST", "chat/v2"): {
+        "messages": [{"role": "user", "content": "Tea?"}], "mode": "simple",
+        "conversationId": str(uuid4()), "metadata": {"preferredTone": "short"},
+        "scopedDocumentIds": ["a-document"], "containerTags": ["ada"],
     },
     ("POST", "v3/search"): {
         "q": "tea", "limit": 5, "chunkThreshold": 0.1, "containerTags": ["ada"],

@@ -33,6 +33,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "v3/documents/list"): {"containerTags": ["ada"]},
     ("POST", "api/v2/memories/semantic/feature/get"): {"feature_id": str(uuid4())},
     ("POST", "v3/search"): {"q": "tea"},
+    ("POST", "chat/v2"): {"messages": [{"role": "user", "content": "tea?"}]},
     ("POST", "v4/search"): {"q": "tea", "searchMode": "hybrid"},
     ("POST", "v4/profile"): {"containerTag": "ada", "q": "tea"},
     ("PATCH", "v4/memories"): {"containerTag": "ada", "id": "ROW", "newContent": "Likes milk"},

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from pytest_httpserver import HTTPServer
 
 from memories.documents import pipeline
 from memories.erase import legal_holds
@@ -126,6 +127,51 @@ def test_a_change_of_metadata_and_containers_reads_nothing_anew(
     assert http.patch(f"{DOCUMENTS}/{gone}", {"content": "x"}).status == 404
 
 
+def test_a_document_says_its_title_type_and_address(http: Caller) -> None:
+    said = {"title": "On drinks", "url": "https://example.org/tea", "type": "webpage"}
+    row = http.post(DOCUMENTS, {**TEA, **said}).body["id"]
+    told = http.get(f"{DOCUMENTS}/{row}").body
+    assert {name: told[name] for name in said} == said
+    http.patch(f"{DOCUMENTS}/{row}", {"title": "On tea"})
+    assert http.get(f"{DOCUMENTS}/{row}").body["title"] == "On tea"
+    assert http.patch(f"{DOCUMENTS}/{row}", {"content": "https://example.org/"}).status == 400
+
+
+@pytest.mark.parametrize("name", ["content", "url"])
+def test_an_address_is_fetched_and_read_by_the_worker(
+    http: Caller, httpserver: HTTPServer, name: str
+) -> None:
+    page = "<html><body><p>The heron fishes at noon.</p></body></html>"
+    httpserver.expect_request("/a").respond_with_data(page, content_type="text/html")
+    url = f"http://localhost:{httpserver.port}/a"
+    answer = http.post(DOCUMENTS, {name: url, "containerTag": "ada"})
+    assert (answer.status, answer.body["status"]) == (200, "queued")
+    pipeline.run(Document.objects.get().pk)
+    told = http.get(f"{DOCUMENTS}/{answer.body['id']}").body
+    assert (told["status"], told["url"], told["type"]) == ("done", url, "webpage")
+    assert "The heron fishes at noon." in told["content"]
+
+
+def test_the_chat_answers_out_of_a_container_or_of_named_documents(
+    http: Caller, document: Document, mallory: Person
+) -> None:
+    other = {"content": "I prefer milk to tea.", "containerTag": "eve"}
+    http.post(DOCUMENTS, other)
+    ask = {"messages": [{"role": "user", "content": "Tea or coffee?"}], "mode": "simple"}
+    for more in ({"containerTags": ["ada"]}, {"scopedDocumentIds": ["ada/drinks"]}):
+        told = http.post("//chat/v2", {**ask, **more}).body
+        assert "tea to coffee" in told["message"]
+        assert "milk" not in told["message"]
+        assert told["model"] is None
+    again = {**ask, "conversationId": told["conversationId"]}
+    assert http.post("//chat/v2", again).body["conversationId"] == told["conversationId"]
+    assert caller(mallory).post("//chat/v2", again).status == 404
+    assert caller(mallory).post("//chat/v2", ask).body["citations"] == []
+    refused = http.post("//chat/v2", {**ask, "mode": "agentic"})
+    assert (refused.status, refused.body["code"]) == (409, "no_model")
+    assert http.get("//chat/v3").status == 404
+
+
 @pytest.mark.parametrize(
     ("filters", "count"),
     [
@@ -163,7 +209,12 @@ def deep() -> dict[str, Any]:
     [
         (DOCUMENTS, {"content": ""}, "content"),
         (DOCUMENTS, {}, "Give the words"),
-        (DOCUMENTS, {"content": "https://example.org/a"}, "not fetched"),
+        (DOCUMENTS, {"content": "http://127.0.0.1/a"}, "does not read that address"),
+        (DOCUMENTS, {"url": "file:///etc/passwd"}, "Give the words"),
+        (DOCUMENTS, {"content": "x", "type": "novel"}, "type"),
+        ("//chat/v2", {"messages": []}, "messages"),
+        ("//chat/v2", {"messages": [{"role": "assistant", "content": "x"}]}, "the user's"),
+        ("//chat/v2", {"messages": [{"role": "user", "content": "x"}], "mode": "hasty"}, "mode"),
         (DOCUMENTS, {"content": "x", "containerTag": "a b"}, "containerTag"),
         (f"{DOCUMENTS}/batch", {}, "documents"),
         (f"{DOCUMENTS}/list", {"filters": {"AND": "x"}}, "list of conditions"),

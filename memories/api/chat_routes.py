@@ -1,11 +1,9 @@
 """Routes: the chat, as one answer or as it is made."""
 
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from django.db.models import Q
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from msgspec import Meta
@@ -13,13 +11,12 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories.api.live_chat import answer_in_parts, as_answer, problem_for, ticket_of
-from memories.chat.answer import MODES, SIMPLE, ChatRequest, check_mode
-from memories.chat.kept_chats import AskedChat, ask
-from memories.chat.sources import SourceFilter
+from memories.api.live_chat import answer_in_parts, problem_for, ticket_of
+from memories.chat.answer import MODES, SIMPLE, TONE_KEY, ChatRequest, check_mode, tone_of
+from memories.chat.kept_chats import AskedChat, as_answer, ask
+from memories.chat.sources import SourceFilter, documents_named
 from memories.documents.search_documents import Tag
 from memories.errors import BudgetSpent
-from memories.models import Document
 from memories.providers.chat_model import ChatMessage
 from memoryproject.front.wire import FRONT, STREAM
 from workspaces.api.json_answers import JsonAnswer
@@ -27,12 +24,9 @@ from workspaces.api.json_requests import read
 from workspaces.api.problems import invalid
 from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView, idempotency_key
-from workspaces.auth import as_uuid
 from workspaces.request_fields import ExternalId, Flag, Free, OneOf, OwnId, Words, declared
-from workspaces.scope import NOBODY, Scope
 
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-TONE = "preferredTone"
 
 
 @declared
@@ -62,7 +56,7 @@ class ChatBody:
     ] = ()
     user_id: ExternalId = ""
     metadata: Annotated[
-        Free, Field(description=f"Kept with the question; {TONE}: how to answer.")
+        Free, Field(description=f"Kept with the question; {TONE_KEY}: how to answer.")
     ] = field(default_factory=dict)
     stream: Flag = False
 
@@ -111,14 +105,13 @@ class ChatView(WorkspaceView):
         if body.messages[-1].role != "user":
             raise invalid("messages", "The last one must be the user's.")
         check_mode(body.mode)
-        documents = _documents(self.scope, body.scoped_document_ids)
+        documents = documents_named(self.scope, body.scoped_document_ids)
         messages = tuple(
             ChatMessage("user" if each.role == "user" else "assistant", each.content)
             for each in body.messages
         )
         only = SourceFilter(body.user_id, body.container_tags, documents)
-        tone = str(body.metadata.get(TONE) or "")[:100]
-        chat = ChatRequest(messages, body.mode, only, tone)
+        chat = ChatRequest(messages, body.mode, only, tone_of(body.metadata))
         asked = AskedChat(chat, body.conversation_id, body.user_id, body.metadata)
         if body.stream:
             if idempotency_key(request):
@@ -138,13 +131,3 @@ class ChatView(WorkspaceView):
 
 def _nothing(name: str, values: dict[str, Any]) -> None:
     """Who waits for the whole of it hears nothing before."""
-
-
-def _documents(scope: Scope, names: Sequence[str]) -> tuple[uuid.UUID, ...]:
-    """Those of these ids, ours or the caller's own; an id that nothing has, where there are none:
-    nothing shall be found then, and not everything."""
-    if not names:
-        return ()
-    ids = {own for name in names if (own := as_uuid(name))}
-    rows = Document.objects.visible_to(scope).filter(Q(pk__in=ids) | Q(custom_id__in=names))
-    return tuple(rows.values_list("pk", flat=True)) or (NOBODY,)

@@ -118,6 +118,7 @@ class BatchBody:
 
 @declared
 class DocumentChanges(TypedDict, total=False):
+    content: Annotated[Text, Field(min_length=1, description="What it says now: a new revision.")]
     title: Title
     metadata: Free
     container_tags: Tags
@@ -294,9 +295,14 @@ class DocumentView(WorkspaceView):
 
     @operation("changeDocument", request=DocumentChanges, answer=DocumentJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Other title, metadata, spaces or visibility. New words come as a POST of the same
-        customId."""
-        document_store.change(self.scope, row, read(DocumentChanges, request.data))
+        """Other title, metadata, spaces or visibility; other `content` is a new revision, which
+        the worker reads, as of a POST of the same customId."""
+        changes = dict(read(DocumentChanges, request.data))
+        content = changes.pop("content", None)
+        if changes or content is None:
+            document_store.change(self.scope, row, changes)
+        if content is not None:
+            document_store.revise(self.scope, row, NewDocument([str(content).encode()]))
         return Response(DocumentJson.of(get_object_or_404(rows_for(self.scope), pk=row)))
 
 

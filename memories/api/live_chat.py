@@ -10,11 +10,9 @@ from typing import Any
 
 import msgspec
 
-from memories.chat.answer import ChatAnswer, as_event
-from memories.chat.kept_chats import AskedChat, ask
+from memories.chat.kept_chats import AskedChat, as_answer, ask
 from memories.errors import BudgetSpent
 from memories.http_errors import as_problem
-from memories.models import Conversation
 from memoryproject.postgres import visible
 from workspaces.api.problems import Problem, problem_of
 from workspaces.scope import Scope
@@ -33,19 +31,6 @@ class ReaderGone(Exception):
 def as_message(name: str, values: dict[str, Any]) -> bytes:
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
     return f"event: {name}\ndata: {text}\n\n".encode()
-
-
-def as_answer(result: ChatAnswer, conversation: Conversation) -> dict[str, Any]:
-    """The whole of it, as it is told at the end."""
-    return {
-        "message": result.message, "model": result.model,
-        "citations": [as_event(each) for each in result.citations],
-        "conversationId": str(conversation.pk), "struckOut": result.struck,
-        "usage": {
-            "inputTokens": result.input_tokens, "outputTokens": result.output_tokens,
-            "calls": result.calls,
-        },
-    }  # fmt: skip
 
 
 def answer_in_parts(scope: Scope, asked: AskedChat, send: Callable[[bytes], None]) -> None:

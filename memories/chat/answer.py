@@ -8,7 +8,7 @@ where the asker said.
 
 import json
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,8 @@ from memories.providers.chat_model import (
 from memories.providers.extractor import ExtractorConfig
 from memories.providers.registry import chat_model_from
 from workspaces.scope import Scope
+
+TONE_KEY = "preferredTone"  # of a question's metadata: how to answer
 
 SIMPLE, AGENTIC, DEEP = MODES = ("simple", "agentic", "deep")
 TURNS = {SIMPLE: 1, AGENTIC: 6, DEEP: 20}
@@ -102,6 +104,10 @@ def chat_config() -> ExtractorConfig | None:
     address = settings.OPENAI_BASE_URL if is_openai else settings.ANTHROPIC_BASE_URL
     seconds = max(settings.PROVIDER_TIMEOUT, LONGEST_CALL)
     return ExtractorConfig(provider, model, key, address, seconds)
+
+
+def tone_of(metadata: Mapping[str, Any]) -> str:
+    return str(metadata.get(TONE_KEY) or "")[:100]
 
 
 def check_mode(mode: str) -> None:

@@ -66,6 +66,19 @@ def ask(scope: Scope, asked: AskedChat, tell: TellEvent) -> tuple[ChatAnswer, Co
     return result, conversation
 
 
+def as_answer(result: ChatAnswer, conversation: Conversation) -> dict[str, Any]:
+    """The whole of it, as it is told at the end."""
+    return {
+        "message": result.message, "model": result.model,
+        "citations": [as_event(each) for each in result.citations],
+        "conversationId": str(conversation.pk), "struckOut": result.struck,
+        "usage": {
+            "inputTokens": result.input_tokens, "outputTokens": result.output_tokens,
+            "calls": result.calls,
+        },
+    }  # fmt: skip
+
+
 def _conversation(scope: Scope, asked: AskedChat) -> Conversation:
     if asked.conversation_id is not None:
         rows = Conversation.objects.visible_to(scope).select_related("subject")

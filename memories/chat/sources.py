@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db.models import Q
+
 from memories import search
 from memories.documents.search_documents import DocumentSearch, search_documents
 from memories.english import lexical
 from memories.models import Document, Episode, Memory, Passage
 from memories.search import SearchRequest
-from workspaces.scope import Scope
+from workspaces.auth import as_uuid
+from workspaces.scope import NOBODY, Scope
 
 LONGEST_QUOTE = 300
 LONGEST_QUERY = 2_000
@@ -26,6 +29,16 @@ class SourceFilter:
     user_id: str = ""
     container_tags: tuple[str, ...] = ()
     document_ids: tuple[uuid.UUID, ...] = ()
+
+
+def documents_named(scope: Scope, names: Sequence[str]) -> tuple[uuid.UUID, ...]:
+    """Those of these ids, ours or the caller's own; an id that nothing has, where there are none:
+    nothing shall be found then, and not everything."""
+    if not names:
+        return ()
+    ids = {own for name in names if (own := as_uuid(name))}
+    rows = Document.objects.visible_to(scope).filter(Q(pk__in=ids) | Q(custom_id__in=names))
+    return tuple(rows.values_list("pk", flat=True)) or (NOBODY,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import erase
+from memories.chat.answer import ChatRequest, tone_of
+from memories.chat.kept_chats import AskedChat, as_answer, ask
+from memories.chat.sources import SourceFilter, documents_named
 from memories.compat.client_view import ClientView
 from memories.compat.supermemory_requests import (
+    AskedInChat,
     DocumentQuestion,
     SupermemoryBatch,
     SupermemoryBulk,
@@ -34,15 +38,17 @@ from memories.compat.supermemory_shapes import (
 from memories.documents import document_store, pipeline
 from memories.documents.document_store import NewDocument
 from memories.documents.search_documents import DocumentSearch, search_documents
-from memories.errors import Conflict, Forbidden, Invalid, NotFound
+from memories.errors import BudgetSpent, Conflict, Forbidden, Invalid, NotFound
 from memories.ingest import IngestRequest, NewMessage
 from memories.ingest.ingest_request import AT_ONCE
 from memories.models import Conversation, Document, Memory
 from memories.models.document import DocumentQuerySet
+from memories.providers.chat_model import ChatMessage
 from memories.search import filters
 from memories.waited_ingest import ingest_and_wait
 from memoryproject.front.wire import FRONT
 from workspaces.api.json_requests import StrictJSONParser, read
+from workspaces.api.problems import Problem
 from workspaces.auth import as_uuid
 from workspaces.models import Capability
 from workspaces.scope import Scope
@@ -118,8 +124,10 @@ class SupermemoryBatchView(SupermemoryView):
 
 
 def added(scope: Scope, asked: SupermemoryDocument) -> Document:
+    if asked.address:  # fetched and read by the worker
+        return document_store.receive(scope, new_document(asked, None)).document
     if not asked.content:
-        raise Invalid("content", "Give the words of the document.", "blank")
+        raise Invalid("content", "Give the words of the document, or its `url`.", "blank")
     kept = document_store.receive(scope, new_document(asked, [asked.content.encode()]))
     return kept.document if kept.is_unchanged else learned(scope, kept.document, asked)
 
@@ -147,19 +155,20 @@ def thread_of(document_id: uuid.UUID) -> str:
 
 
 def new_document(
-    asked: SupermemoryDocument, parts: Iterable[bytes], *, filename: str = ""
+    asked: SupermemoryDocument, parts: Iterable[bytes] | None, *, filename: str = ""
 ) -> NewDocument:
-    content, metadata = (asked.content or "").strip(), asked.metadata or {}
-    if content.startswith(("http://", "https://")) and not any(map(str.isspace, content)):
-        raise Invalid("content", "Send the words of a page: its address is not fetched here.")
-    title = metadata.get("title")
+    """`parts` None: what its address has."""
+    metadata = asked.metadata or {}
+    title = asked.title or metadata.get("title")
     # What a short text says is learned by its ingest.
-    is_read_later = bool(filename) or len(content) > AT_ONCE
+    is_read_later = parts is None or bool(filename) or len(asked.content or "") > AT_ONCE
     extract = Document.Extract.AUTO if is_read_later else Document.Extract.NONE
     return NewDocument(
         parts=parts,
         filename=filename or asked.filepath.rpartition("/")[2],
         title=title[:500] if isinstance(title, str) else "",
+        type=asked.type,
+        url=asked.address if parts is None else asked.url,
         custom_id=kept_custom_id(asked.tags, asked.custom_id),
         container_tags=asked.tags,
         user_id=asked.tags[0] if asked.tags else "",
@@ -186,6 +195,10 @@ class SupermemoryDocumentView(SupermemoryView):
             changes["metadata"] = asked.metadata
         if asked.tags:
             changes["container_tags"] = asked.tags
+        if asked.content and asked.address:
+            raise Invalid("content", "An address is fetched when it is added: send the words.")
+        if asked.title:
+            changes["title"] = asked.title
         if changes:
             document_store.change(self.scope, document.pk, changes)
         if asked.content:
@@ -315,6 +328,32 @@ def question(
         only_matching=getattr(asked, "only_matching_chunks", False),
         filter=filters.parse(filter_of(asked.filters), ("chunks",)) if asked.filters else None,
     )
+
+
+class SupermemoryChatView(SupermemoryView):
+    needs = {**SupermemoryView.needs, "POST": Capability.WRITE}
+
+    def post(self, request: Request) -> Response:
+        """Answer out of documents and memories, as our own chat does, as a whole."""
+        asked = read(AskedInChat, request.data)
+        if asked.messages[-1].role != "user":
+            raise Invalid("messages", "The last one must be the user's.")
+        messages = tuple(
+            ChatMessage("user" if each.role == "user" else "assistant", each.content)
+            for each in asked.messages
+        )
+        documents = documents_named(self.scope, asked.scoped_document_ids)
+        # A container is whom its memories are about.
+        user = asked.tags[0] if len(asked.tags) == 1 else ""
+        only = SourceFilter(user, asked.tags, documents)
+        chat = ChatRequest(messages, asked.mode, only, tone_of(asked.metadata))
+        own = AskedChat(chat, asked.conversation_id, metadata=asked.metadata)
+        try:
+            result, conversation = ask(self.scope, own, lambda name, values: None)
+        except BudgetSpent as error:
+            spent = Problem(429, error.own_words, code="budget", wait=error.retry_after)
+            raise spent from error
+        return Response(as_answer(result, conversation))
 
 
 class NoConnectionsView(SupermemoryView):

@@ -2,6 +2,7 @@
 caller."""
 
 import json
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
@@ -12,9 +13,22 @@ from django.db.models.lookups import Exact, IContains
 from pydantic import BeforeValidator, ConfigDict, Field, with_config
 from pydantic.alias_generators import to_camel
 
+from memories.chat.answer import MODES, SIMPLE
 from memories.documents.search_documents import Tag
 from memories.errors import Invalid
-from workspaces.request_fields import Flag, Free, Moment, NullIs, Number, OwnId, Text
+from memories.models import Document
+from workspaces.request_fields import (
+    AnyText,
+    Flag,
+    Free,
+    Moment,
+    NullIs,
+    Number,
+    OneOf,
+    OwnId,
+    Text,
+    Words,
+)
 
 sent = with_config(ConfigDict(extra="ignore", alias_generator=to_camel))
 
@@ -62,13 +76,41 @@ class ContainerTags:
 @sent
 @dataclass(frozen=True, slots=True)
 class SupermemoryDocument(ContainerTags):
-    """A document, or what changes of one: then content may be missing."""
+    """A document, or what changes of one: then content may be missing. Where content is an address,
+    or there is a `url` alone, what stands there is meant."""
 
     content: Text | None = None
+    title: Annotated[AnyText, Field(max_length=500), NullIs("")] = ""
+    url: Annotated[AnyText, Field(max_length=2000), NullIs("")] = ""
+    type: Annotated[str, OneOf(Document.Type), NullIs("")] = ""
     custom_id: CustomId = ""
     metadata: Annotated[Free, BeforeValidator(_object)] | None = None
     document_date: Annotated[Moment, BeforeValidator(_day)] | None = None
     filepath: Annotated[Text, Field(max_length=255), NullIs("")] = ""
+
+    @property
+    def address(self) -> str:
+        """What is to be fetched."""
+        words = (self.content or self.url).strip()
+        is_one = words.startswith(("http://", "https://")) and not any(map(str.isspace, words))
+        return words if is_one else ""
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class SaidInChat:
+    role: Annotated[str, OneOf(("user", "assistant"))]
+    content: Annotated[Words, Field(max_length=50_000)]
+
+
+@sent
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedInChat(ContainerTags):
+    messages: Annotated[tuple[SaidInChat, ...], Field(min_length=1, max_length=100)]
+    conversation_id: uuid.UUID | None = None
+    mode: Annotated[str, OneOf(MODES)] = SIMPLE
+    metadata: Free = field(default_factory=dict)
+    scoped_document_ids: Annotated[tuple[OwnId, ...], Field(max_length=200)] = ()
 
 
 @sent

@@ -37,6 +37,7 @@ urlpatterns = [
     path("v3/documents/processing", supermemory_documents.SupermemoryProcessingView.as_view()),
     path("v3/documents/bulk", supermemory_documents.SupermemoryBulkView.as_view()),
     path("v3/documents/<str:name>", supermemory_documents.SupermemoryDocumentView.as_view()),
+    path("chat/v2", supermemory_documents.SupermemoryChatView.as_view()),
     path("v3/search", supermemory_documents.SupermemorySearchView.as_view()),
     path("v3/connections/list", supermemory_documents.NoConnectionsView.as_view()),
     path("v4/search", supermemory_memories.SupermemoryRecallView.as_view()),
@@ -68,6 +69,15 @@ urlpatterns = [
     *(
         path(f"{prefix}/<path:rest>", UnknownView.as_view())
         # The last two are mem0's, for its projects and webhooks.
-        for prefix in ("v1", "v2", "v3", "v4", "api/v2", "api/v1/orgs", "api/v1/webhooks")
+        for prefix in (
+            "v1",
+            "v2",
+            "v3",
+            "v4",
+            "chat",
+            "api/v2",
+            "api/v1/orgs",
+            "api/v1/webhooks",
+        )  # fmt: skip
     ),
 ]
