@@ -181,6 +181,8 @@ def test_what_is_no_repository_or_too_large_says_so(served: GitServer) -> None:
     assert refusal(served.url(name="none.git"), "localhost") == "source_gone"
     served.faults["/mine.git/info/refs"] = Response("", 401)
     assert refusal(served.url(name="mine.git"), "localhost") == "login_required"
+    with pytest.raises(FetchError, match="a connection .github. with a token reads it"):
+        git_clone.clone(served.url(name="mine.git"), LIMITS, ["localhost"], lambda *_: True)
     noise = "".join(f"{number * 7919 % 100_003} " for number in range(60_000))
     served.commit(noise_txt=noise)
     small = FetchLimits(60, 200_000)

@@ -32,6 +32,10 @@ MISSING = (
     "A repository is read by the program git, 2.37 or newer: install it where the worker runs"
     " (apt install git, apk add git, brew install git), and try again."
 )
+PRIVATE = (
+    "The repository is not there, or not public: no credentials are sent to an address. Of GitHub,"
+    " a connection (github) with a token reads it; of others, hand in an archive of its files."
+)
 OLDEST = (2, 37)  # the first that can be told which address a name has
 ADVERTISED = "/info/refs?service=git-upload-pack"
 MEDIA_TYPE = "application/x-git-upload-pack-advertisement"
@@ -70,7 +74,12 @@ def clone(
         raise FetchError("fetch_refused", "Behind # stands no name of a branch.")
     check_installed()
     advertised = WebRequest(f"{base.rstrip('/')}{ADVERTISED}", headers={"git-protocol": ""})
-    answer = fetch(advertised, limits, allowed)
+    try:
+        answer = fetch(advertised, limits, allowed)
+    except FetchError as error:
+        if error.code != "login_required":
+            raise
+        raise FetchError(error.code, PRIVATE, answer=error.answer) from error
     base, host = answer.url.removesuffix(ADVERTISED), urlsplit(answer.url).hostname or ""
     if answer.media_type != MEDIA_TYPE or base == answer.url:
         raise FetchError("fetch_failed", f"{host} has no repository of git there.")
