@@ -24,7 +24,6 @@ from memories.english.other_languages import (
     language_of,
     stem_by_script,
     stem_in,
-    unaccented,
 )
 
 K1, B = 1.2, 0.75
@@ -69,6 +68,7 @@ def _marks() -> str:
     return "".join(f"\\{chr(c)}" for c in codes if unicodedata.category(chr(c)) in ("Mn", "Mc"))
 
 
+_accents = re.compile("[\u0300-\u036f]+")
 # \w knows no combining marks: without them Hindi or Thai words fall to pieces
 _words = re.compile(rf"(?:[^\W_]|[{_marks()}])+")
 
@@ -117,6 +117,11 @@ def normal(form: Literal["NFC", "NFD", "NFKC"], text: str) -> str:
     return unicodedata.normalize(form, text if text.isascii() else _stacked.sub(r"\1", text))
 
 
+def unaccented(text: str) -> str:
+    """Without the accents of its letters: many leave them out where they ask."""
+    return text if text.isascii() else _accents.sub("", normal("NFD", text))
+
+
 def _stemmed(words: list[str]) -> list[str]:
     return list(_stemmer.stemWords(words))
 
@@ -140,7 +145,7 @@ def _terms(word: str, language: WrittenIn | None) -> Iterable[str]:
     english = _stemmer.stemWord(unaccented(word))
     if language is None:
         return (english,) if word.isascii() else dict.fromkeys((word, english))
-    own = stem_in(language.name, word)
+    own = unaccented(stem_in(language.name, word))
     return (own,) if language.is_certain else dict.fromkeys((own, english))
 
 

@@ -5,8 +5,6 @@ Function words say nothing of what a text is about, as STOP_WORDS of English do 
 language. Words of a language that is missing here are searched as they stand.
 """
 
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cache
@@ -162,7 +160,6 @@ for _name, _words in _FUNCTION_WORDS.items():
         _languages.setdefault(_word, []).append(_name)
 _telling = frozenset(_languages) - _in_english
 _by_script = [(codes, name, frozenset(words.split())) for codes, (name, words) in _SCRIPTS.items()]
-_accents = re.compile("[\u0300-\u036f]+")
 
 
 class WrittenIn(NamedTuple):
@@ -191,12 +188,7 @@ def language_of(words: Sequence[str], english: Collection[str]) -> WrittenIn | N
 
 
 def stem_in(language: str, word: str) -> str:
-    """Without its accents: many leave them out where they ask."""
-    return unaccented(_stemmer(language).stemWord(word))
-
-
-def unaccented(word: str) -> str:
-    return word if word.isascii() else _accents.sub("", unicodedata.normalize("NFD", word))
+    return _stemmer(language).stemWord(word)
 
 
 def stem_by_script(word: str) -> str | None:

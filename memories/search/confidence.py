@@ -12,7 +12,6 @@ from collections.abc import Set as AbstractSet
 from math import exp, log
 
 from memories.english import lexical
-from memories.english.other_languages import unaccented
 from memories.models import EmbeddingModel
 from memories.search.request import Hit
 
@@ -128,7 +127,7 @@ def _ahead(values: Sequence[float], is_own: Sequence[bool]) -> float:
 def _places(text: str, stems: Iterable[str]) -> list[tuple[int, str]]:
     """Where a word begins as one of the stems does, in order."""
     low = f" {text[:READ]}".lower().translate(_spaced)
-    plain = unaccented(low)  # as stems are
+    plain = lexical.unaccented(low)  # as stems are
     places = []
     for stem in stems:
         # "happi" is the stem of "happy"; what is no ASCII is not cut into words by spaces alone.
