@@ -18,6 +18,7 @@ from memoryproject.env import (
     env_str,
     kept_secret,
 )
+from memoryproject.front.lanes import API
 from memoryproject.log_lines import JSONLines, with_request_id, without_trace_of_refusals
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -37,8 +38,8 @@ CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
 BEHIND_TLS_PROXY = env_bool("BEHIND_TLS_PROXY")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS_PROXY else None
 SECURE_SSL_REDIRECT = BEHIND_TLS_PROXY
-# Asked from beside, not through the proxy; for the API, api/transport.py decides.
-SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$", r"^api/v1/", r"^v[123]/"]
+# Asked from beside, not through the proxy; where keys ask, PlainHttpMiddleware decides.
+SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$", *(f"^{path[1:]}" for path in API)]
 HSTS_SECONDS = env_int("HSTS_SECONDS", 31_536_000)
 SECURE_HSTS_SECONDS = HSTS_SECONDS if BEHIND_TLS_PROXY else 0
 # What other names below ours speak, and whether browsers list the domain, its owner decides.

@@ -11,6 +11,7 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 import memoryproject.settings
+from memoryproject.front.lanes import API
 from tests.desk import member
 from tests.live_server import ROOT, strangers_environment
 from tests.people import Person
@@ -93,6 +94,16 @@ def test_behind_tls_a_key_in_plain_text_is_for_programs_of_this_machine_only(
     answer = Client().get("/api/v1/workspaces", headers={"X-API-Key": alice.key}, **meta)
 
     assert answer.status_code == status
+
+
+@pytest.mark.parametrize("path", API)
+def test_behind_tls_no_program_is_led_on_that_sent_its_key_in_plain_text(
+    alice: Person, behind_tls: ModuleType, path: str
+) -> None:
+    headers = {"X-API-Key": alice.key}
+    answer = Client().post(f"{path}anything", headers=headers, REMOTE_ADDR="203.0.113.7")
+
+    assert answer.status_code == 403
 
 
 def test_behind_tls_browsers_keep_to_https_and_to_this_host(

@@ -20,6 +20,7 @@ from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 
 from memoryproject import log_lines
+from memoryproject.front.lanes import API
 from memoryproject.front.wire import TENANT
 from memoryproject.log_lines import NOTED
 from memoryproject.postgres import visible
@@ -33,8 +34,6 @@ log = logging.getLogger(__name__)
 
 ACCEPTED = re.compile(r"[A-Za-z0-9._:-]{1,64}\Z")
 LONGEST_PATH = 200
-# Where keys ask: ours, and those of other servers' clients.
-API = ("/api/v1/", "/v1/", "/v2/", "/v3/", "/v4/", "/api/v2/")
 SEEN_AT = "seen_at"
 LOOKED_AT = "looked_at"  # a cookie, and of a request what becomes it
 WRITTEN_TIMES = 24  # in the time after which a session ends

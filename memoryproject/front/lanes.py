@@ -37,6 +37,7 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 READS_BY_POST = ("/memories/search", "/memories/context", "/documents/search")
 # Routes that the clients of other memory servers ask.
 OTHERS = ("/v1/", "/v2/", "/v3/", "/v4/", "/api/v2/", "/chat/")
+API = ("/api/v1/", *OTHERS)  # where keys ask
 OTHERS_READ_BY_POST = (
     "/search/", "/search", "v2/memories/", "v3/memories/", "/documents/list", "/profile",
     "v2/memories/list", "/projects/get", "/projects/list", "/feature/get",
