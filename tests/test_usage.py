@@ -14,7 +14,7 @@ from pytest_django import Settings
 from memories import metrics, search_counts, stored_metrics, sweep
 from memories.index import workspace_index
 from memories.models import Memory, MemoryUse, SearchUse
-from memories.search import layer_query
+from memories.search import SearchRequest, layer_query, search
 from tests.api_fixtures import caller
 from tests.desk import member, superuser
 from tests.documents import hand_in, look_for
@@ -22,6 +22,7 @@ from tests.factories import MemoryFactory
 from tests.people import Person, bound_to_agent
 from tests.test_metrics import scraped
 from workspaces.models import Role, Subject, Workspace
+from workspaces.scope import worker_scope
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PAGE = "admin:memories_usage"
@@ -112,6 +113,15 @@ def test_each_memory_is_counted_by_whom_it_was_served_to(alice: Person, mallory:
     assert row.day == timezone.now().date()
     ours = MemoryUse.objects.filter(memory__workspace=alice.workspace)
     assert {each.workspace_id for each in ours} == {alice.workspace.pk}
+
+
+def test_what_the_server_looks_for_itself_is_served_to_nobody(alice: Person) -> None:
+    alice.note("Prefers tea")
+    search(worker_scope(alice.workspace.pk), SearchRequest("tea"))
+    stored_metrics.flush()
+
+    assert SearchUse.objects.get().results == 1
+    assert not MemoryUse.objects.exists()
 
 
 def test_what_was_served_and_then_erased_is_not_counted(alice: Person) -> None:

@@ -76,7 +76,10 @@ def mates_of(workspace_id: uuid.UUID, team: str) -> tuple[uuid.UUID, ...]:
     return tuple(mates.values_list("pk", flat=True))
 
 
-def worker_scope(workspace_id: uuid.UUID, actor: str = "worker") -> Scope:
+WORKER = "worker"
+
+
+def worker_scope(workspace_id: uuid.UUID, actor: str = WORKER) -> Scope:
     """The server's own hands: background work and commands see all of one workspace."""
     return Scope(workspace_id, actor, frozenset(Capability.values))
 

@@ -18,7 +18,7 @@ from memories.search.hits import hits_of, with_rows
 from memories.search.layer_query import asked_of
 from memories.search.rank import rank
 from memories.search.request import NOT_RERANKED, Scored, SearchAnswer, SearchRequest
-from workspaces.scope import NOBODY, Scope
+from workspaces.scope import NOBODY, WORKER, Scope
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +67,8 @@ def search(
     took = time.perf_counter() - started
     subject = None if asked.subject == NOBODY else asked.subject
     served = [one.memory.id for hit in hits for one in (hit, *hit.echoes) if one.memory]
-    search_counts.count(scope.workspace_id, subject, len(hits), scope.actor, served=served)
+    told = () if scope.actor == WORKER else served  # a proof or a golden question serves nobody
+    search_counts.count(scope.workspace_id, subject, len(hits), scope.actor, served=told)
     metrics.count("searches", took, ranking=request.ranking, workspace=str(scope.workspace_id))
     metrics.count_each(metrics.SERVED, "memory", map(str, served))
     if 0 < settings.SLOW_SEARCH_SECONDS <= took:

@@ -69,6 +69,11 @@ document.addEventListener("keydown", (event) => {
   event.target.click();
 });
 
+// A form that is opened beside a memory is written into at once.
+document.addEventListener("toggle", (event) => {
+  if (event.target.open && event.target.matches(".desk-known__acts details")) event.target.querySelector("textarea, select")?.focus();
+}, true);
+
 // Boxes that are picked from by typing have the name of the field that they stand for.
 function nameBoxes() {
   for (const field of document.querySelectorAll("select.select2-hidden-accessible")) {
@@ -114,4 +119,6 @@ document.addEventListener("DOMContentLoaded", () => {
   inLocale(document);
   forAllHands();
   document.querySelector("mark.is-asked")?.scrollIntoView({ block: "center" });
+  const tabs = document.querySelector("#tabs-items"), here = tabs?.querySelector(".active");
+  if (here) tabs.scrollLeft = here.offsetLeft - tabs.offsetLeft - 16;
 });

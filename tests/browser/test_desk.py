@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from bench.story import Told
@@ -262,3 +263,17 @@ def test_what_a_role_may_not_see_is_not_offered_nor_opened(visit: Any, told: Tol
             expect(offered).to_have_count(0)
             answer = person.page.goto(f"{person.url}/admin/workspaces/{model}/")
             assert answer.status == 403
+
+
+@pytest.mark.parametrize("width", [390, 800, 1280])
+def test_every_tab_is_in_reach(visit: Any, width: int) -> None:
+    """They wrap; on a phone they scroll, and begin at the one that is looked at."""
+    ada = visit(viewport={"width": width, "height": 800})
+    ada.opens("memories/webhookdelivery/")
+    tabs = ada.whole().locator("#tabs-items")
+    here = tabs.locator("a.active")
+
+    expect(here).to_have_text("Deliveries")
+    expect(here).to_be_in_viewport(ratio=1)
+    assert width == 390 or tabs.evaluate("(e) => e.scrollWidth <= e.clientWidth")
+    assert ada.fits()

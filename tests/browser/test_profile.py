@@ -26,6 +26,7 @@ def test_memory_is_corrected_and_pinned_in_place_with_the_keyboard(visit: Any) -
     row = grace.page.locator(".desk-known", has_text="allergic to peanuts")
     row.get_by_text("Correct").focus()
     grace.page.keyboard.press("Enter")
+    expect(row.get_by_label("Correct")).to_be_focused()
     row.get_by_label("Correct").fill("Ada is allergic to hazelnuts")
     grace.page.keyboard.press("Tab")
     grace.page.keyboard.press("Enter")
