@@ -39,7 +39,9 @@ from workspaces import keys
 from workspaces.models import Agent, ApiKey, Membership, Subject, Workspace, WorkspaceRemoval
 
 SIZES = """
-select c.relname as name, greatest(c.reltuples, 0)::int8 as rows,
+select c.relname as name,
+       (case when c.reltuples < 0 then pg_stat_get_live_tuples(c.oid) else c.reltuples end)::int8
+         as rows,
        pg_table_size(c.oid) as table_bytes, pg_indexes_size(c.oid) as index_bytes
 from pg_class c
 where c.relkind = 'r' and c.relnamespace = (
@@ -67,7 +69,8 @@ ROWS: dict[str, tuple[type[Any], Q]] = {
 
 @dataclass(frozen=True, slots=True)
 class TableSize:
-    """`rows` is the planner's estimate; sizes are in bytes."""
+    """`rows` is the planner's estimate, or of a table that it has not looked at yet what was
+    written; sizes are in bytes."""
 
     name: str
     rows: int

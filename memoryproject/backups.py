@@ -123,6 +123,8 @@ def take(parent: Path, advance: Callable[[int], object]) -> tuple[Path, Manifest
             options = ["--format=custom", f"--snapshot={name}", f"--file={draft / DUMP}"]
             options.append("--enable-row-security")  # an owner who is held by it sees all by UPKEEP
             run("pg_dump", options, counts, advance)
+        # It holds everything: who copies it out of this folder gets it as it is.
+        os.chmod(draft / DUMP, 0o600)
         _copy_blobs(draft / BLOBS)
         with connection.cursor() as cursor:
             cursor.execute(VERSION)

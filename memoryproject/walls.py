@@ -269,7 +269,7 @@ def make(connection: BaseDatabaseWrapper, role: str) -> bool:
                 "grant select ({columns}) on {table} to {role}",
                 columns=sql.SQL(", ").join(columns), table=sql.Identifier(hidden),
             )  # fmt: skip
-        bad = {wall.table for wall in walls() if any(faults_of(cursor, wall))}
+        bad = {wall.table for wall in walls() if any(faults_of(cursor, wall, with_older=True))}
         for wall in walls():
             if wall.table in bad:
                 _make_policies(cursor, wall, role)
@@ -384,12 +384,12 @@ select relrowsecurity, relforcerowsecurity from pg_class where oid = ({TABLE})
 """
 
 
-def faults_of(cursor: CursorWrapper, wall: Wall) -> Iterator[str]:
-    """In words, what is not as `make` would leave it."""
+def faults_of(cursor: CursorWrapper, wall: Wall, *, with_older: bool = False) -> Iterator[str]:
+    """In words, what somebody took down or changed; `with_older` also what another version left
+    as it made it, which is no reason for an alarm, and neither is a table that comes only now."""
     cursor.execute(SECURITY, [wall.table])
     row = cursor.fetchone()
     if row is None:
-        yield f"{wall.table} is missing"
         return
     if not row[0]:
         yield f"row-level security is off on {wall.table}"
@@ -404,8 +404,11 @@ def faults_of(cursor: CursorWrapper, wall: Wall) -> Iterator[str]:
         yield f"policy {name} on {wall.table} is not ours"
     for name in sorted(wanted & policies.keys()):
         digest, told = policies[name]
-        if told != f"{_mark(wall)} {digest}":
+        mark, _, made = (told or "").partition(" ")
+        if made != digest:
             yield f"policy {name} on {wall.table} was changed"
+        elif with_older and mark != _mark(wall):
+            yield f"policy {name} on {wall.table} is another version's"
 
 
 def faults(connection: BaseDatabaseWrapper) -> list[str]:

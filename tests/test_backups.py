@@ -73,6 +73,7 @@ def test_what_was_backed_up_is_there_again(
 ) -> None:
     manifest = backups.check(backup)
     assert backup.stat().st_mode & 0o777 == 0o700
+    assert (backup / "database.dump").stat().st_mode & 0o777 == 0o600
     assert manifest.counts["memories_memory"] == Memory.objects.count() == 1
     assert {"database.dump", "secret_key"} <= set(manifest.files)
     (data / "secret_key").write_text("second")

@@ -89,7 +89,7 @@ def old(alice: Person) -> None:
 
 def test_nothing_goes_where_nobody_said_so(alice: Person, old: None) -> None:
     assert prune.plan(alice.scope) == {}
-    assert run("prune", "--yes") == "orchard: nothing\n"
+    assert run("prune", "--yes") == "orchard: nothing, its setting `retention` is empty\n"
     assert Episode.objects.count() == 4
 
 

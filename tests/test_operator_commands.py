@@ -5,8 +5,10 @@ from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError, get_commands, load_command_class
+from django.db import connection
 from django.utils import timezone
 
+from memories.stored_metrics import table_sizes
 from memoryproject.front.requests import Refusal, Request
 from memoryproject.front.tenants import Tenants
 from tests.api_fixtures import caller
@@ -243,3 +245,15 @@ def test_rows_and_bytes_are_counted(alice: Person, mallory: Person) -> None:
     assert told["tables"]["memories_entry"]["indexBytes"] > 0
     assert "per live memory" in run("stats")
     assert "swamp" not in run("stats", "--workspace", "orchard", "--all-tables")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_table_that_was_never_analyzed_tells_what_was_written_to_it() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("create table young as select 1 from generate_series(1, 7)")
+        try:
+            cursor.execute("select pg_stat_force_next_flush()")
+            cursor.execute("select 1")
+            assert {size.name: size.rows for size in table_sizes()}["young"] == 7
+        finally:
+            cursor.execute("drop table young")

@@ -75,6 +75,24 @@ def test_what_was_changed_by_hand_is_told_and_mended(act: str, told: str):
 
 
 @pytest.mark.django_db
+def test_what_another_version_made_is_renewed_without_an_alarm():
+    run("create policy old on memories_fact using (workspace_id is not null)")
+    run("drop policy workspace on memories_fact")
+    run("alter policy old on memories_fact rename to workspace")
+    with connection.cursor() as cursor:
+        cursor.execute(walls.POLICIES, ["memories_fact"])
+        digest = next(row[1] for row in cursor.fetchall() if row[0] == walls.POLICY)
+    run(f"comment on policy workspace on memories_fact is 'older {digest}'")
+    run("alter table memories_webhookdelivery rename to not_there_yet")
+    assert walls.faults(connection) == []
+    run("alter table not_there_yet rename to memories_webhookdelivery")
+    walls.make(connection, APP_ROLE)
+    with connection.cursor() as cursor:
+        cursor.execute(walls.POLICIES, ["memories_fact"])
+        assert {row[0]: row[1] for row in cursor.fetchall()}[walls.POLICY] != digest
+
+
+@pytest.mark.django_db
 def test_where_nothing_was_said_nothing_is_there(both: None):
     with ordinary_role():
         seen = {wall.table: count(walls.name_of(wall.table)) for wall in walls.walls()}

@@ -46,7 +46,7 @@ class Command(CommandWithExamples):
                 try:
                     new = NewJob(LongJob.Kind.PRUNE, workspace.pk, sum(rows.values()))
                     with interruptible() as asked, shown_job(asked, new) as steps:
-                        rows = dict(prune.prune(scope, steps))
+                        rows = dict.fromkeys(rows, 0) | dict(prune.prune(scope, steps))
                         steps.job.tell(rows)
                 except Stopped:
                     raise CommandError("Stopped; the rest is still there.", 130) from None
@@ -57,6 +57,7 @@ class Command(CommandWithExamples):
             return
         for name, counts in done.items():
             told = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
-            self.stdout.write(f"{name}: {told or 'nothing'}")
+            nothing = "nothing" if counts else "nothing, its setting `retention` is empty"
+            self.stdout.write(f"{name}: {told or nothing}")
         if not is_done and any(sum(counts.values()) for counts in done.values()):
             self.stderr.write("Nothing was removed: say it with --yes.")
