@@ -99,7 +99,6 @@ def rows_of(workspace: Workspace) -> dict[str, int]:
 
 State = MemorySession.State
 OPEN = (State.RECEIVED, State.EXTRACTING, State.RESOLVING)
-STUCK = (State.FAILED, State.DEAD)
 log = logging.getLogger(__name__)
 
 KEPT = {Figure.Span.MINUTE: timedelta(days=2), Figure.Span.HOUR: timedelta(days=90)}
@@ -291,7 +290,7 @@ def gauges() -> list[Gauge]:
     # Those that are not done: the done ones are counted as they finish.
     told = "Ingest sessions that are not done, by state."
     found: dict[str, int] = {}
-    for states in (OPEN, STUCK):  # each has a partial index of its own
+    for states in (OPEN, MemorySession.STUCK):  # each has a partial index of its own
         rows = MemorySession.objects.filter(state__in=states).order_by()
         found |= dict.fromkeys(states, 0)
         found |= dict(rows.values_list("state").annotate(number=Count("pk")))

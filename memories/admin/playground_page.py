@@ -40,7 +40,6 @@ from workspaces.scope import Scope
 
 OFFERED = ("correct", "forget", "case")
 LONGEST = 10_000  # characters of a message
-STUCK = (MemorySession.State.FAILED, MemorySession.State.DEAD)
 
 
 class PlaygroundForm(forms.Form):
@@ -181,7 +180,7 @@ class PlaygroundPage(AdminPage):
             "learned": learned,
             "session": session,
             "waits": session is not None and not session.is_final,
-            "is_stuck": session is not None and session.state in STUCK,
+            "is_stuck": session is not None and session.state in MemorySession.STUCK,
         }
 
     def recalled(self, hits: list[Hit], chosen: Episode, taken: set[Any]) -> list[RecalledHit]:

@@ -21,7 +21,6 @@ from workspaces.adminbase.row_admin import Verb
 from workspaces.adminbase.scoped_admin import DayFilter, PickFilter, StateFilter
 
 MOST_ROWS = 50
-STUCK = (MemorySession.State.FAILED, MemorySession.State.DEAD)
 
 
 class SessionStateFilter(StateFilter):
@@ -91,7 +90,7 @@ class SessionAdmin(MemoryRowAdmin):
         return "" if total is None else f"{total:,.0f} ms"
 
     def offers(self, row: Any, verb: Verb) -> bool:
-        return row.state in STUCK
+        return row.state in MemorySession.STUCK
 
     def do_retry(self, request: HttpRequest, row: MemorySession, values: dict[str, Any]) -> str:
         ingest.retry(self.scope(request, row), row)

@@ -23,12 +23,10 @@ from workspaces.api.json_answers import JsonAnswer, UserId
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.schema import operation
-from workspaces.api.views import NEEDS, WorkspaceView
-from workspaces.models import Capability
+from workspaces.api.views import CURATES, WorkspaceView
 from workspaces.request_fields import AnyText, Maybe, Moment, NullIs, OneOf, Text, declared
 from workspaces.scope import Scope
 
-DECIDES = NEEDS | {"POST": Capability.CURATE}
 SUPERSESSION_NARROWING = {"state": "state", "user_id": "new__subject__external_id"}
 
 
@@ -77,7 +75,7 @@ class SupersessionView(WorkspaceView):
 
 
 class ApproveView(WorkspaceView):
-    needs = DECIDES
+    needs = CURATES
 
     @operation("approveSupersession", request=ApproveBody, answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -87,7 +85,7 @@ class ApproveView(WorkspaceView):
 
 
 class RejectView(WorkspaceView):
-    needs = DECIDES
+    needs = CURATES
 
     @operation("rejectSupersession", request=RejectBody, answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -97,7 +95,7 @@ class RejectView(WorkspaceView):
 
 
 class KeepBothView(WorkspaceView):
-    needs = DECIDES
+    needs = CURATES
 
     @operation("keepBothMemories", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -106,7 +104,7 @@ class KeepBothView(WorkspaceView):
 
 
 class UndoView(WorkspaceView):
-    needs = DECIDES
+    needs = CURATES
 
     @operation("undoSupersession", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -115,7 +113,7 @@ class UndoView(WorkspaceView):
 
 
 class ReopenView(WorkspaceView):
-    needs = DECIDES
+    needs = CURATES
 
     @operation("reopenSupersession", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -124,7 +122,7 @@ class ReopenView(WorkspaceView):
 
 
 class RedoView(WorkspaceView):
-    needs = DECIDES
+    needs = CURATES
 
     @operation("redoSupersession", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -282,7 +280,7 @@ class CaseView(WorkspaceView):
 
 
 class DecideCaseView(WorkspaceView):
-    needs = DECIDES
+    needs = CURATES
 
     @operation("decideCase", request=CaseDecision, answer=CaseJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -292,7 +290,7 @@ class DecideCaseView(WorkspaceView):
 
 
 class UndoCaseView(WorkspaceView):
-    needs = DECIDES
+    needs = CURATES
 
     @operation("undoCase", answer=CaseJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -301,7 +299,7 @@ class UndoCaseView(WorkspaceView):
 
 
 class SnoozeCaseView(WorkspaceView):
-    needs = DECIDES
+    needs = CURATES
 
     @operation("snoozeCase", request=SnoozeBody, answer=CaseJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -311,7 +309,7 @@ class SnoozeCaseView(WorkspaceView):
 
 
 class AssignCaseView(WorkspaceView):
-    needs = DECIDES
+    needs = CURATES
 
     @operation("assignCase", request=AssignBody, answer=CaseJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:

@@ -18,15 +18,13 @@ from memories.chat.sources import SourceFilter, documents_named
 from memories.documents.search_documents import Tag
 from memories.errors import BudgetSpent
 from memories.providers.chat_model import ChatMessage
-from memoryproject.front.wire import FRONT, STREAM
+from memoryproject.front.wire import FRONT, STREAM, STREAM_HEADERS
 from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read
 from workspaces.api.problems import invalid
 from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView, idempotency_key
 from workspaces.request_fields import ExternalId, Flag, Free, OneOf, OwnId, Words, declared
-
-HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 @declared
@@ -121,7 +119,9 @@ class ChatView(WorkspaceView):
                 request.META[STREAM] = ticket_of(self.scope, asked)
             else:
                 answer_in_parts(self.scope, asked, parts.append)
-            return HttpResponse(b"".join(parts), content_type="text/event-stream", headers=HEADERS)
+            return HttpResponse(
+                b"".join(parts), content_type="text/event-stream", headers=STREAM_HEADERS
+            )
         try:
             result, conversation = ask(self.scope, asked, _nothing)
         except BudgetSpent as error:

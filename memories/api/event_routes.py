@@ -22,7 +22,7 @@ from memories.events.shown_events import (
     visible_items,
 )
 from memories.models import ChangeEvent
-from memoryproject.front.wire import STREAM
+from memoryproject.front.wire import STREAM, STREAM_HEADERS
 from workspaces.api.json_requests import read_query
 from workspaces.api.problems import invalid
 from workspaces.api.schema import operation
@@ -39,7 +39,6 @@ LAST = OpenApiParameter(
     " for 24 hours.",
 )
 ANSWER = {(200, "text/event-stream"): OpenApiTypes.STR}
-HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 Position = Annotated[str, StringConstraints(max_length=event_log.LONGEST_CURSOR)]
 
 
@@ -110,4 +109,4 @@ def streamed(
     start = f"id: {batch.cursor}\n\n".encode()
     request.META[STREAM] = ticket_of(scope, only, batch.cursor)
     body = b"".join([RETRY, first, *messages, start])
-    return HttpResponse(body, content_type="text/event-stream", headers=HEADERS)
+    return HttpResponse(body, content_type="text/event-stream", headers=STREAM_HEADERS)

@@ -21,12 +21,10 @@ from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.schema import operation
-from workspaces.api.views import NEEDS, WorkspaceView
-from workspaces.models import Capability
+from workspaces.api.views import CURATES, WorkspaceView
 from workspaces.request_fields import AnyText, Flag, Maybe, OneOf, Text, Trimmed, declared
 from workspaces.scope import Scope
 
-DECIDES = NEEDS | {"POST": Capability.CURATE}
 NARROWING = {
     "category": "category",
     "method": "method",
@@ -98,7 +96,7 @@ class FactView(WorkspaceView):
 
 
 class AcceptView(WorkspaceView):
-    needs = DECIDES
+    needs = CURATES
 
     @operation("acceptFact", request=AcceptBody, answer=MemoryJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -110,7 +108,7 @@ class AcceptView(WorkspaceView):
 
 
 class DismissView(WorkspaceView):
-    needs = DECIDES
+    needs = CURATES
 
     @operation("dismissFact", answer=FactJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:

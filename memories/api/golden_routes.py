@@ -22,12 +22,9 @@ from workspaces.api.json_answers import AgentId, JsonAnswer, UserId, one_of
 from workspaces.api.json_requests import read
 from workspaces.api.paging import PageQuery, paged
 from workspaces.api.schema import operation
-from workspaces.api.views import NEEDS, WorkspaceView
-from workspaces.models import Capability
+from workspaces.api.views import CURATES, WorkspaceView
 from workspaces.request_fields import Free, declared
 from workspaces.scope import Scope
-
-CURATES = NEEDS | {"POST": Capability.CURATE}
 
 
 class GoldenQuestionJson(JsonAnswer):

@@ -15,7 +15,6 @@ from rest_framework.response import Response
 
 from memories import cases
 from memories.api.case_routes import (
-    DECIDES,
     AssignBody,
     CaseJson,
     SnoozeBody,
@@ -31,7 +30,7 @@ from workspaces.api.json_answers import JsonAnswer, UserId, one_of
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, paged
 from workspaces.api.schema import operation
-from workspaces.api.views import WorkspaceView
+from workspaces.api.views import CURATES, WorkspaceView
 from workspaces.request_fields import Flag, Maybe, OneOf, Text, declared
 from workspaces.scope import Scope
 
@@ -164,7 +163,7 @@ def is_case(scope: Scope, row: uuid.UUID) -> bool:
 
 
 class AssignInboxView(WorkspaceView):
-    needs = DECIDES
+    needs = CURATES
 
     @operation("assignInInbox", request=AssignBody, answer={204: None})
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -178,7 +177,7 @@ class AssignInboxView(WorkspaceView):
 
 
 class SnoozeInboxView(WorkspaceView):
-    needs = DECIDES
+    needs = CURATES
 
     @operation("snoozeInInbox", request=SnoozeBody, answer={204: None})
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -192,7 +191,7 @@ class SnoozeInboxView(WorkspaceView):
 
 
 class LeaveInboxView(WorkspaceView):
-    needs = DECIDES
+    needs = CURATES
 
     @operation("leaveInInbox", request=LeaveBody, answer={204: None})
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:

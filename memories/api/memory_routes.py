@@ -37,7 +37,7 @@ from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.schema import operation
-from workspaces.api.views import NEEDS, WorkspaceView
+from workspaces.api.views import CURATES, NEEDS, WorkspaceView
 from workspaces.models import Capability
 from workspaces.request_fields import Flag, Free, Maybe, Moment, NullIs, OneOf, Text, declared
 from workspaces.scope import Scope
@@ -217,7 +217,6 @@ class MemoryFactsView(WorkspaceView):
         return paged(request, facts, FactJson.of)
 
 
-DECIDES = NEEDS | {"POST": Capability.CURATE}
 INTENT_NARROWING = {"state": "state", "user_id": "subject__external_id"}
 STATES = [state for state in Intent.State.values if state != Intent.State.HEARD]
 
@@ -240,7 +239,7 @@ class IntentsView(WorkspaceView):
 
 
 class UndoIntentView(WorkspaceView):
-    needs = DECIDES
+    needs = CURATES
 
     @operation("undoIntent", answer=IntentJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:

@@ -28,7 +28,7 @@ from workspaces.api.json_answers import JsonAnswer, one_of
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, page_of, paged
 from workspaces.api.schema import operation
-from workspaces.api.views import NEEDS, WorkspaceView
+from workspaces.api.views import CURATES, NEEDS, WorkspaceView
 from workspaces.models import Capability
 from workspaces.request_fields import Free, Maybe, Text, declared
 from workspaces.scope import Scope
@@ -43,7 +43,6 @@ NARROWING = {
     "thread_id": "conversation__external_id",
     "key": "key",
 }
-CURATED = NEEDS | {"POST": Capability.CURATE}
 
 
 @declared
@@ -169,7 +168,7 @@ def config_of(row: FeatureSet) -> ConfigJson:
 
 
 class FoldView(WorkspaceView):
-    needs = CURATED
+    needs = CURATES
 
     @operation("foldSet", answer={200: FoldedJson, 202: FoldedJson})
     def post(self, request: Request, workspace: str, key: str) -> Response:
@@ -184,7 +183,7 @@ class FoldView(WorkspaceView):
 
 
 class ConsolidateView(WorkspaceView):
-    needs = CURATED
+    needs = CURATES
 
     @operation("consolidateSet", answer={200: FoldedJson, 202: FoldedJson})
     def post(self, request: Request, workspace: str, key: str) -> Response:

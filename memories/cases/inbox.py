@@ -27,7 +27,6 @@ from memories.models.case import AGEING
 # How pressing: words that nothing was learned of, a text that nobody finds, a known answer lost.
 RISKS = {"session": 0.7, "document": 0.6, "question": 0.5}
 KINDS = (*Case.Kind.values, *RISKS)
-STUCK = (MemorySession.State.FAILED, MemorySession.State.DEAD)
 
 # Those of some rows that the asker may see.
 Limit = Callable[[QuerySet[Any]], QuerySet[Any]]
@@ -87,7 +86,7 @@ def failed(kind: str) -> QuerySet[Any]:
     since: Any
     now: Any
     if kind == "session":
-        rows = MemorySession.objects.filter(state__in=STUCK)
+        rows = MemorySession.objects.filter(state__in=MemorySession.STUCK)
         since, now = Coalesce("finished_at", "updated_at"), F("claims")
     elif kind == "document":
         rows = Document.objects.filter(state=Document.State.FAILED)

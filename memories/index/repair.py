@@ -40,10 +40,6 @@ OF_SUBJECT = PAGE.format(
 )
 ABOUT_SOMEBODY = OF_SUBJECT.format(subject="subject_id = %(subject)s::uuid")
 ABOUT_NOBODY = OF_SUBJECT.format(subject="subject_id is null")
-DROP_VECTORS = """
-delete from memories_vector where entry_id = any(%(ids)s::int8[])
-  and embedding_model_id = %(model)s::int2
-"""
 LEAVE_DUE = """
 insert into memories_duevector (entry_id, workspace, attempts, next_attempt_at, error)
 select id, workspace, 0, now(), %(error)s from memories_entry where id = any(%(ids)s::int8[])
@@ -78,7 +74,7 @@ def repair(index: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID]) -> Non
     except ProviderError as error:
         with alone(index):
             values: dict[str, Any] = {"ids": done.incomplete, "model": index.embedding_model_id}
-            statements.execute(DROP_VECTORS, values)
+            statements.execute(reembedding.FORGET_VECTORS, values)
             statements.execute(LEAVE_DUE, {"ids": done.incomplete, "error": error.message})
 
 

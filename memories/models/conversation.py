@@ -132,7 +132,8 @@ class MemorySession(Row):
         LLM = "llm"
         NONE = "none"
 
-    FINAL = (State.DONE, State.FAILED, State.DEAD)
+    STUCK = (State.FAILED, State.DEAD)
+    FINAL = (State.DONE, *STUCK)
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)

@@ -20,6 +20,8 @@ BODY_FILE = "memoryproject.body_file"  # where the body lies, which is too long 
 CAP = "memoryproject.cap"  # requests a minute of the key that asked, where it has a cap of its own
 WAIT, SESSION = "memoryproject.wait", "memoryproject.session"
 STREAM = "memoryproject.stream"  # the ticket of what follows the answer (see streams.py)
+# Of that answer: nobody on its way keeps it, or holds it back until it is whole.
+STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 # How far the database's log was when the tenant last asked, in bytes; and after the request.
 POSITION = "memoryproject.position"

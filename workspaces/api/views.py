@@ -34,6 +34,7 @@ NEEDS = {
     "PATCH": Capability.CURATE,
     "DELETE": Capability.CURATE,
 }
+CURATES = NEEDS | {"POST": Capability.CURATE}  # a person's word
 ADMINISTERS = dict.fromkeys(NEEDS, Capability.ADMIN)
 LONGEST_KEY = 255
 

@@ -134,13 +134,13 @@ def near(
     # to decide between them; unless one thing or name stands in the place of another.
     named = old.names - new.stems, new.names - old.stems
     is_exchange = all(named) or len(overlap.only_old) == len(overlap.only_new) == 1
-    is_one = old.head == new.head and old.head not in _many_valued
+    is_one = old.head == new.head and old.head not in MANY_VALUED_ROOTS
     if old.is_past or new.is_past or not (is_exchange and is_one):
         return None
     return Relation("unsure", "near")
 
 
-_many_valued = frozenset(map(root, MANY_VALUED))
+MANY_VALUED_ROOTS = frozenset(map(root, MANY_VALUED))
 
 
 def same_claim(old: Reading, new: Reading) -> bool:

@@ -14,9 +14,9 @@ from itertools import product, takewhile
 from memories.english.calendar import DateOrder
 from memories.english.dates import spans
 from memories.english.plain_words import IMPLIED
-from memories.english.statements.contradictions import KIN, PROFESSIONS
+from memories.english.statements.contradictions import PROFESSIONS
 from memories.english.statements.life_events import IMPLIED_ENDS, LIFE
-from memories.english.statements.overlap import Relation, light, meet, subject_words
+from memories.english.statements.overlap import KIN_ROOTS, Relation, light, meet, subject_words
 from memories.english.statements.parse import ME
 from memories.english.statements.read_statement import Reading, read
 from memories.english.statements.word_lists import ARTICLES, BE, FUNCTION, HAVE
@@ -198,7 +198,7 @@ def _is_of(old: Reading, new: Reading, of_thing: bool) -> bool:
     if not owner & persons and not owner <= old.names:
         return False
     owned = set(new.subject.rpartition("/")[2].split("-")) if "/" in new.subject else set()
-    if owned & _kin and not owned & (old.stems | subject_words(old)):
+    if owned & KIN_ROOTS and not owned & (old.stems | subject_words(old)):
         return False
     persons -= {"other"}
     if persons & {*new.subject.partition("/")[0].split("-"), *new.order}:
@@ -224,7 +224,6 @@ _joints = frozenset(
 )
 _idle = frozenset("got get getting own new said yes again last day".split())
 _persons = frozenset(ME.values()) | {"other"}
-_kin = frozenset(map(root, KIN))
 _professions = frozenset(map(root, PROFESSIONS))
 _work = frozenset({"employer", "job"})
 # "is off to Ireland" calls nothing off, "got back from a party" gives nothing back.

@@ -105,11 +105,11 @@ def meet(old: Reading, new: Reading) -> bool:
     owner = old.subject.partition("/")[0]
     if not owner or owner != new.subject.partition("/")[0]:
         return False
-    kin = (subject_words(old) ^ subject_words(new)) & _kin
+    kin = (subject_words(old) ^ subject_words(new)) & KIN_ROOTS
     return kin <= old.stems & new.stems
 
 
-_kin = frozenset(map(root, KIN))
+KIN_ROOTS = frozenset(map(root, KIN))
 
 
 def same_subject(old: Reading, new: Reading) -> bool:

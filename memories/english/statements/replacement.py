@@ -15,9 +15,9 @@ from memories.english.statements.contradictions import (
     EVENTS,
     HABITS,
     KINDS,
-    MANY_VALUED,
     NOW_SINGLE,
 )
+from memories.english.statements.duplicates import MANY_VALUED_ROOTS
 from memories.english.statements.implied_ends import words_ended
 from memories.english.statements.overlap import (
     Overlap,
@@ -294,7 +294,7 @@ def _now(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
         return Relation("update", "instead")
     if old.head != new.head and new.head != RENAMED:
         return None
-    if old.head in _many_valued:
+    if old.head in MANY_VALUED_ROOTS:
         is_close = len(common) > 1 and overlap.missing <= 1 and overlap.added <= 2
         if not is_close or old.head not in _now_single and common <= _kinds | {old.head}:
             return None
@@ -309,9 +309,6 @@ _kinds = frozenset(map(root, KINDS))
 
 
 _now_single = frozenset(map(root, NOW_SINGLE))
-
-
-_many_valued = frozenset(map(root, MANY_VALUED))
 
 
 # Of these the date in a statement is the day on which it came true; a deadline's is its value.

@@ -8,9 +8,15 @@ and sense; and what it adds must be words that say little.
 import re
 
 from memories.english.statements.compare import relation
-from memories.english.statements.contradictions import KIN
 from memories.english.statements.duplicates import breaks, owner, swapped
-from memories.english.statements.overlap import Overlap, compare, exchanged, light, subject_words
+from memories.english.statements.overlap import (
+    KIN_ROOTS,
+    Overlap,
+    compare,
+    exchanged,
+    light,
+    subject_words,
+)
 from memories.english.statements.read_statement import Reading
 from memories.english.statements.word_lists import PREPOSITIONS
 from memories.english.statements.wording import root
@@ -168,7 +174,7 @@ def _may_lack(old: Reading, new: Reading, missing: set[str], *, is_all: bool) ->
 
 def _is_detail(new: Reading, added: set[str]) -> bool:
     """One more word, which names nobody, turns nothing and makes no compound: "coffee cake"."""
-    if len(added) > 1 or added & (new.names | new.order_words | _kin | _endings):
+    if len(added) > 1 or added & (new.names | new.order_words | KIN_ROOTS | _endings):
         return False
     return not any(breaks(new.words, i, frozenset(added)) for i in range(1, len(new.words)))
 
@@ -208,9 +214,6 @@ _groups: tuple[frozenset[str], ...] = tuple(frozenset(map(root, group.split())) 
 
 
 _endings = frozenset(map(root, ENDINGS))
-
-
-_kin = frozenset(map(root, KIN))
 
 
 _states = frozenset(map(root, STATES))

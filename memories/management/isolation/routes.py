@@ -13,11 +13,11 @@ from django.http import HttpResponse
 from django.urls import URLPattern, URLResolver, get_resolver
 from drf_spectacular.generators import SchemaGenerator
 
+from memories.api.schema_words import METHODS
 from memories.compat import urls as compat_urls
 from memories.management.isolation.two_tenants import ProbeDoor, Tenant
 from memoryproject.postgres import visible
 
-METHODS = ("get", "post", "patch", "put", "delete")
 REFUSED = {400, 401, 403, 404, 405, 409}
 # Where no route of the OpenAPI file and no page of the admin stands. Each was looked at by hand:
 # none shows a row of a workspace to whoever does not prove that it is theirs.
