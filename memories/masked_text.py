@@ -1,11 +1,14 @@
 """Words kept from whoever reads a text: each of their characters is a full block, so that every
 place in the text stays where it was."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 BLOCK = "█"
 Span: TypeAlias = tuple[int, int]
+LONGEST_NAME = 200  # characters of a title that a text gave
+_runs = re.compile(f"{BLOCK}+")
 ESCAPES = (("~", "~0"), ("/", "~1"))  # of a JSON pointer
 
 
@@ -40,6 +43,21 @@ def without_words(value: Any, words: Iterable[str]) -> Any:
     if isinstance(value, dict):
         return {key: without_words(each, words) for key, each in value.items()}
     return value
+
+
+def with_words(name: str, words: Sequence[str]) -> str:
+    """A short text with the first of `words` that is as long in the place of each run of blocks."""
+    lengths = {len(each): each for each in reversed(words)}
+    return _runs.sub(lambda run: lengths.get(len(run[0]), run[0]), name)
+
+
+def in_names(words: Iterable[str]) -> list[str]:
+    """How words of a text stand in titles and headings, which are one line, and cut."""
+    found: dict[str, None] = {}
+    for each in words:
+        line = " ".join(each.split())
+        found |= dict.fromkeys((each, line, line[:LONGEST_NAME]))
+    return sorted(found, key=len, reverse=True)
 
 
 def places_of(value: Any, words: Sequence[str], pointer: str = "") -> Iterator[tuple[str, Span]]:

@@ -7,8 +7,9 @@ episode is masked before it is written: `of_new`.
 
 import json
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 
 from django.db.models import Q, QuerySet
@@ -22,15 +23,19 @@ from memories.index import due, entries, rebuild, row_marks, statements
 from memories.masked_text import (
     BLOCK,
     Span,
+    in_names,
     masked,
     places_of,
     text_at,
     unmasked,
     with_text_at,
+    with_words,
     without_words,
 )
 from memories.models import (
+    Chunk,
     Document,
+    DocumentPart,
     Episode,
     Fact,
     IdempotentAnswer,
@@ -149,7 +154,7 @@ def mask_documents(
     space: WorkspaceIndex, spans: Mapping[uuid.UUID, Iterable[Span]], why: MaskReason
 ) -> list[MaskedSpan]:
     """Mask these spans of revisions, and wherever another revision of the same document repeats
-    their words, with the quotes and what is searched of them."""
+    their words, its title, headings and metadata too, with the quotes and what is searched."""
     words: dict[uuid.UUID, set[str]] = {}  # by document
     for revision in Revision.objects.filter(pk__in=spans):
         said = {revision.text[start:end].strip(f"{BLOCK} \n") for start, end in spans[revision.pk]}
@@ -159,8 +164,21 @@ def mask_documents(
     for revision in rows.order_by("pk"):
         own = sorted(each for each in words[revision.document_id] if len(each) >= SHORTEST)
         taken = _take(revision, [("text", span) for _, span in places_of(revision.text, own)], why)
+        named = places_of(revision.title, in_names(own))
+        taken += _take(revision, [("title", span) for _, span in named], why)
         _save(revision, taken)
         made += taken
+    for document in Document.objects.filter(pk__in=words).select_for_update().order_by("pk"):
+        own = in_names(each for each in words[document.pk] if len(each) >= SHORTEST)
+        places = [
+            (column + pointer, span)
+            for column in ("title", "given_title", "metadata")
+            for pointer, span in places_of(getattr(document, column), own)
+        ]
+        taken = _take(document, places, why)
+        _save(document, taken)
+        made += taken
+        _rename_pieces(document.pk, partial(without_words, words=own))
     MaskedSpan.objects.bulk_create(made)
     _follow_documents(space, made)
     return made
@@ -197,6 +215,16 @@ def mask_memories(
     return made
 
 
+def _rename_pieces(document_id: uuid.UUID, renamed: Callable[[str], str]) -> None:
+    """The labels of a document's parts and the headings of its chunks, which stand in its text."""
+    for part in DocumentPart.objects.filter(revision__document=document_id):
+        if (label := renamed(part.label)) != part.label:
+            DocumentPart.objects.filter(pk=part.pk).update(label=label)
+    for chunk in Chunk.objects.filter(revision__document=document_id).exclude(heading=""):
+        if (heading := renamed(chunk.heading)) != chunk.heading:
+            Chunk.objects.filter(pk=chunk.pk).update(heading=heading)
+
+
 def unmask(space: WorkspaceIndex, masks: QuerySet[MaskedSpan]) -> list[uuid.UUID]:
     """Put words back, but for those that another mask keeps; the rows they are of. Features and
     summaries of them are made anew."""
@@ -229,6 +257,9 @@ def unmask(space: WorkspaceIndex, masks: QuerySet[MaskedSpan]) -> list[uuid.UUID
             text = rejection.memory.content
             Rejection.objects.filter(pk=rejection.pk).update(content=text)
     _follow_episodes(space, episodes)
+    texts = sorted(in_names(each.words for each in rows), key=len, reverse=True)
+    for document_id in touched.get("document", []):
+        _rename_pieces(document_id, partial(with_words, words=texts))
     _follow_documents(space, rows)
     if episodes:
         queue.unmark(space.workspace_id, episodes)
@@ -241,6 +272,8 @@ def fill(space: WorkspaceIndex, masks: Iterable[MaskedSpan]) -> None:
     far."""
     made = list(masks)
     revisions = {each.revision_id for each in made if each.revision_id}
+    named = {each.document_id for each in made if each.document_id}
+    revisions |= set(Revision.objects.filter(document__in=named).values_list("pk", flat=True))
     items = {pk for each in made if (pk := each.episode_id or each.memory_id)}
     due.fill(space, items | set(passages_of(revisions)) if revisions else items)
 
@@ -338,13 +371,17 @@ def _follow_episodes(space: WorkspaceIndex, ids: Sequence[uuid.UUID]) -> None:
     talk_summaries.start_again(space, touched)
 
 
-def _follow_documents(space: WorkspaceIndex, masks: Iterable[MaskedSpan]) -> None:
+def _follow_documents(space: WorkspaceIndex, masks: Sequence[MaskedSpan]) -> None:
     """What is made of the words of revisions: quotes, passages in the index, summaries."""
     places: dict[uuid.UUID, Q] = {}
+    everywhere = ~Q(pk=None)  # a title lends its words to all
     for each in masks:
         if each.revision_id is not None:
-            here = Q(start__lt=each.end, end__gt=each.start)
+            here = Q(start__lt=each.end, end__gt=each.start) if each.place == "text" else everywhere
             places[each.revision_id] = places.get(each.revision_id, Q(pk=None)) | here
+    named = {each.document_id for each in masks if each.document_id}
+    for pk in Revision.objects.filter(document__in=named).values_list("pk", flat=True):
+        places[pk] = everywhere
     if not places:
         return
     statements.execute(DOCUMENT_QUOTES, {"ids": list(places)})

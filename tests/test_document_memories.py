@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, transaction
 
-from memories import cases, ingest, review
+from memories import cases, ingest, intents, review
 from memories import erase as erasing
 from memories.cases import CaseDecision
 from memories.documents import document_store, pipeline
@@ -19,12 +19,14 @@ from memories.models import (
     Citation,
     Document,
     Fact,
+    Intent,
     MaskedSpan,
     Memory,
     MemorySession,
     Revision,
     Supersession,
 )
+from tests.api_fixtures import caller
 from tests.documents import hand_in
 from tests.people import Person
 
@@ -273,4 +275,37 @@ def test_an_order_to_forget_masks_the_words_in_the_askers_own_document(alice: Pe
     assert FEE in revision.text
     assert MaskedSpan.objects.filter(revision=revision, kind="forgotten").exists()
     assert not Citation.objects.filter(quote__contains="Berlin").exists()
+    assert agrees()
+
+
+def test_what_is_forgotten_stands_in_no_title_heading_or_metadata_until_it_is_taken_back(
+    alice: Person,
+) -> None:
+    told = "Ana lives in Berlin."
+    metadata = {"note": f"It says: {told}"}
+    http = caller(alice)
+
+    def shown() -> str:
+        found = [http.get(f"/documents/{row.pk}", include="content,parts,chunks").body
+                 for row in Document.objects.all()]  # fmt: skip
+        found.append(http.get("/documents").body)
+        query = {"query": "Where does Ana live?", "layers": ["chunks"], "threshold": 0}
+        found += [http.post("/memories/search", query).body]
+        return str(found)
+
+    rows = [
+        learned(alice, f"# {told}\n\n{told} {FEE}", user_id="ada", metadata=metadata),
+        learned(alice, told, user_id="ada", title=f"Note: {told}"),
+    ]
+    before = shown()
+    alice.say("Forget that Ana lives in Berlin.", user_id="ada")
+    assert "Berlin" not in shown()
+    assert agrees()
+    for row in rows:
+        document_store.reprocess(alice.scope, row.pk)
+        pipeline.run(row.pk)
+    assert "Berlin" not in shown()
+    intents.undo(alice.scope, Intent.objects.get().pk)
+    assert shown().count("Berlin") == before.count("Berlin")
+    assert "█" not in shown()
     assert agrees()

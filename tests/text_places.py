@@ -45,13 +45,14 @@ ROUTES_SERVING = {
     "v1/memories/", "v1/memories/<str:row>/", "v1/memories/<str:row>/history/", "v2/memories/",
     "v3/memories/", "v3/memories/add/", *(f"v{n}/memories/search/" for n in (1, 2, 3)),
     "v3/documents", "v3/documents/<str:name>", "v3/documents/list", "v3/documents/processing",
-    "v3/search", "v4/search", "v4/profile", "v4/memories",
+    "v3/search", "v4/search", "v4/profile", "v4/memories", "chat/v2",
     "api/v2/memories", "api/v2/memories/search", "api/v2/memories/list",
     "api/v2/memories/semantic/feature/get",
 }  # fmt: skip
 ROUTES_SILENT = {
     "v1/ping/", "v1/batch/", "v1/entities/", "v1/entities/<str:kind>/<path:name>/",
     "v2/entities/<str:kind>/<path:name>/", *(f"v{n}/<path:rest>" for n in (1, 2, 3, 4)),
+    "chat/<path:rest>",
     "api/v2/health", "api/v2/projects", "api/v2/memories/episodic/delete", "api/v2/<path:rest>",
     "api/v1/orgs/<path:rest>", "api/v1/webhooks/<path:rest>",
     *(f"api/v2/projects/{name}" for name in ("get", "list", "delete", "episode_count/get")),

@@ -108,12 +108,17 @@ def name_without_secrets(name: str, allowed: Collection[str] = ()) -> str:
 
 def keep_hidden(document: Document, said: Mapping[str, Any]) -> None:
     """Keep what was taken out of columns of a document, which `said` so before; what was kept of
-    these columns goes."""
+    these columns goes, unless somebody asked to forget it and it is masked still."""
     named = Q()
     for column in said:
         named |= Q(place=column) | Q(place__startswith=f"{column}/")
-    if named:
-        document.masks.filter(named).delete()
+    staying = set()
+    for mask in document.masks.filter(named) if said else ():
+        is_forgotten = mask.kind == MaskedSpan.Kind.FORGOTTEN
+        if is_forgotten and _is_hidden(getattr(document, mask.column), mask):
+            staying.add((mask.place, mask.start))
+        else:
+            mask.delete()
     MaskedSpan.objects.bulk_create(
         MaskedSpan(
             workspace_id=document.workspace_id, document=document, place=column + pointer,
@@ -121,7 +126,16 @@ def keep_hidden(document: Document, said: Mapping[str, Any]) -> None:
         )
         for column, value in said.items()
         for pointer, start, words in _taken(value, getattr(document, column), "")
+        if (column + pointer, start) not in staying
     )  # fmt: skip
+
+
+def _is_hidden(value: Any, mask: MaskedSpan) -> bool:
+    try:
+        text = text_at(value, mask.pointer)
+    except (LookupError, ValueError, TypeError):
+        return False
+    return text[mask.start : mask.end] == BLOCK * len(mask.words)
 
 
 def _taken(said: Any, kept: Any, pointer: str) -> Iterator[tuple[str, int, str]]:

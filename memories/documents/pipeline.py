@@ -34,7 +34,7 @@ from memories.file_formats.assembly import FileRefused, FileText
 from memories.index import due as due_vectors
 from memories.index import entries, rebuild, statements, workspace_index
 from memories.leases import TakenOver
-from memories.masked_text import is_masked, masked
+from memories.masked_text import LONGEST_NAME, in_names, is_masked, masked, without_words
 from memories.models import (
     Chunk,
     Document,
@@ -145,8 +145,12 @@ class DocumentRun:
         is_known = known is not None and known.text_sha256 == digest
         if known is not None and is_known:
             # What somebody asked to forget stays masked, whatever the workspace lets through now.
-            kept = known.masks.filter(kind=MaskedSpan.Kind.FORGOTTEN)
+            kept = known.masks.filter(kind=MaskedSpan.Kind.FORGOTTEN, place="text")
             found.text = masked(found.text, kept.values_list("start", "end"))
+            words = in_names(kept.values_list("words", flat=True))
+            found.title = without_words(found.title, words)
+            for part in found.parts:
+                part.label = without_words(part.label, words)
         if not (known and is_known and known.chunks.exists()):
             self.enter(State.CHUNKING)
             places = cut(found.text, found.parts, sizes_of(row.workspace))
@@ -383,7 +387,7 @@ def title_of(row: Document, found: FileText) -> str:
     heading = next((part.label for part in found.parts if part.kind == "heading"), "")
     first = found.text.lstrip().partition("\n")[0]
     told = row.given_title or found.title or heading or row.filename or first
-    return " ".join(told.split())[:200]
+    return " ".join(told.split())[:LONGEST_NAME]
 
 
 def moment_of(text: str) -> datetime | None:
