@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse, reverse_lazy
@@ -151,17 +152,22 @@ BACKUPS = reverse_lazy("admin:memories_backups")
 
 
 def test_who_administers_the_server_sees_when_it_was_backed_up(workspace: Workspace) -> None:
-    root, told = superuser(), {"folder": "memory-20260101T000000Z", "bytes": 2048}
-    assert "No backup is remembered here." in root.sees(BACKUPS)
+    root = superuser()
+    told = {"in": "/mnt/nightly", "folder": "memory-20260101T000000Z", "bytes": 2048}
+    first = root.sees(BACKUPS)
+    assert "No backup is remembered here." in first
+    assert f"MEMORY_DATA_DIR={settings.DATA_DIR} python3 manage.py backup /srv/backups" in first
     job = over(None, kind=Kind.BACKUP, unit="rows", result=told)
     html = root.sees(BACKUPS)
-    assert told["folder"] in html
     assert "2.0\xa0KB" in html
+    assert "restore /mnt/nightly/memory-20260101T000000Z --check" in html
+    assert "restore /mnt/nightly/memory-20260101T000000Z --replace --yes" in html
     assert "Take one at least" not in html
     LongJob.objects.update(created_at=timezone.now() - timedelta(days=9))
     assert "Take one at least" in root.sees(BACKUPS)
     LongJob.objects.filter(pk=job.pk).update(state=State.FAILED, error="No space left on device")
     assert "No backup is remembered here." in root.sees(BACKUPS)
+    assert "No space left on device" in root.sees(BACKUPS)
 
 
 def test_backups_are_nobody_else_s(workspace: Workspace, mallory: Desk) -> None:

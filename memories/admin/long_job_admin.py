@@ -29,6 +29,7 @@ from workspaces.models import Capability
 MOST_SHOWN = 50
 LATELY = timedelta(seconds=20)  # what ended is told by a page that is open for so long
 BACKUP_EACH = timedelta(days=2)  # a newest one that is older is told, here and by the alert
+EXAMPLE = "/srv/backups"  # where they are, as long as there is none
 MINUTE, HOUR = 60, 3600  # seconds
 CANCEL = Verb(
     "cancel", _("Stop"), "stop_circle", "danger",
@@ -128,7 +129,8 @@ class BackupsPage(AdminPage):
             {
                 "row": job,
                 "state": state_text(job),
-                "folder": job.result.get("folder", ""),
+                "folder": "/".join(job.result[k] for k in ("in", "folder") if k in job.result),
+                "error": job.error,
                 "bytes": filesizeformat(job.result["bytes"]) if "bytes" in job.result else "",
                 "pace": pace(job),
                 "url": reverse("admin:memories_longjob_change", args=[job.pk]),
@@ -142,6 +144,9 @@ class BackupsPage(AdminPage):
                 newest=newest,
                 is_old=is_old,
                 data=settings.DATA_DIR,
+                code=settings.BASE_DIR,
+                where=newest.result.get("in", EXAMPLE) if newest else EXAMPLE,
+                folder=newest.result.get("folder", "memory-…") if newest else "memory-…",
                 days=BACKUP_EACH.days,
             )
         )

@@ -50,7 +50,8 @@ class Command(CommandWithExamples):
                     folder, manifest = backups.take(parent, steps)
                     paths = [path for path in folder.rglob("*") if path.is_file()]
                     size = sum(path.stat().st_size for path in paths)
-                    steps.job.tell({"folder": folder.name, "rows": manifest.rows, "bytes": size})
+                    told = {"folder": folder.name, "in": str(parent.resolve())}
+                    steps.job.tell({**told, "rows": manifest.rows, "bytes": size})
                 done |= {"folder": str(folder), "rows": manifest.rows, "bytes": size}
             # One that is still to come counts, too.
             left = (keep - 1 if options["dry_run"] else keep) if keep else None
