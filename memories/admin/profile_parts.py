@@ -275,7 +275,7 @@ def served_memories(scope: Scope, subject: Subject) -> list[MemoryUse]:
     """Which of their memories were served, by day and asker, the newest first."""
     own = Memory.objects.visible_to(scope).filter(subject=subject)
     rows = MemoryUse.objects.filter(workspace_id=subject.workspace_id, memory__in=own)
-    return list(rows.select_related("memory").order_by("-day", "-times", "-memory")[:MOST_SERVED])
+    return list(rows.select_related("memory").order_by("-day", "-times", "-memory")[:PER_PART])
 
 
 def merges(subject: Subject) -> list[SubjectMerge]:
