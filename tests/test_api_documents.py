@@ -292,3 +292,17 @@ def test_other_content_of_a_document_is_a_new_revision(alice: Person, bob: Perso
     )
     assert http.patch(f"/documents/{row}", {"content": ""}).status == 400
     assert caller(bob).patch(f"/documents/{row}", {"content": "Mine."}).status in (403, 404)
+
+
+def test_a_context_of_documents_serves_the_one_passage_that_holds_what_is_asked(
+    alice: Person,
+) -> None:
+    hand_in(alice, "# Tide house\n\nThe tide gauge of Vardo is wound every evening by Solveig.")
+    for number in range(12):
+        hand_in(alice, f"# Birds\n\nThe heron comes at noon and stays until two, on pier {number}.")
+    ask = {"layers": ["chunks"], "query": "Who winds the tide gauge?"}
+    told = caller(alice).post("/memories/context", ask).body
+    assert "Solveig" in told["text"]
+    assert told["confidence"] >= 0.5
+    off = caller(alice).post("/memories/context", ask | {"query": "Which opera is by Verdi?"}).body
+    assert (off["text"], off["confidence"] < 0.16) == ("", True)

@@ -29,6 +29,10 @@ PASSAGE = 600  # characters
 ASKED, PLACES = 40, 20  # words of a question, and places of each in a hit
 # What a few hits do not hold may yet be meant by them: up to so many the chance is drawn to even.
 MANY, EVEN, NEAR = 30, 0.5, 0.4
+# Of documents one passage may be the whole answer, and stand apart from all others. Where it
+# holds so much of the words, 6 of 300 questions that documents answer are held back in place of
+# 18, and of 300 that they do not answer 183 in place of 184 (SQuAD).
+HELD = 0.6
 TELLING = 8  # letters: a longer word says no more
 MEANT = 3  # letters of a stem that keeps its last
 SURE = log(99)  # odds of what says the same; at the floor of its model a hit is as good as chance
@@ -104,6 +108,8 @@ def confidence_of(query: str, hits: Sequence[Hit], limit: int) -> float:
     if len(hits) < limit and (held or max(cosines) > NEAR or _personal.search(query)):
         share = min(1.0, len(hits) / MANY)
         sure = share * sure + (1 - share) * max(sure, EVEN)
+    if most[-1] >= HELD and all(hit.chunk for hit in best):
+        sure = max(sure, EVEN)
     return sure
 
 
