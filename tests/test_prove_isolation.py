@@ -10,7 +10,7 @@ from memories.mcp.memory_tools import TOOLS
 from memories.models.memory import MemoryQuerySet
 from memoryproject.postgres import visible
 from tests.ordinary_role import ordinary_role
-from workspaces.models import Workspace
+from workspaces.models import User, Workspace
 
 
 @pytest.fixture
@@ -61,3 +61,13 @@ def test_a_door_that_is_not_on_the_list_is_told(both: list[Tenant]):
     told = list(routes.unlisted([new, odd], owner))
     assert len(told) == 2, told
     assert visible.setting() == ""
+
+
+@pytest.mark.django_db
+def test_what_could_not_be_made_whole_is_removed() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("alter table memories_goldenquestion add constraint never check (false)")
+    with ordinary_role(), pytest.raises(two_tenants.NotFurnished, match="/golden-questions: "):
+        two_tenants.make("a")
+    assert not Workspace.objects.filter(slug__startswith="isolation-").exists()
+    assert not User.objects.filter(username__startswith="isolation-").exists()

@@ -157,6 +157,11 @@ def test_the_same_answers_and_chains_come_out_elsewhere(
     again = rows_of(workspace)
     assert "here already" in run("importworkspace", str(exported))
     assert rows_of(workspace) == again
+    # Another export of it is not what is here, and does not say so.
+    run("exportworkspace", str(exported), "--force")
+    with pytest.raises(CommandError, match="another export, and an import adds nothing"):
+        run("importworkspace", str(exported))
+    assert rows_of(workspace) == again
 
     # And what came out goes on living.
     person = backend_of(workspace)

@@ -56,6 +56,13 @@ def planned(first_line: str, slug: str = "") -> WorkspaceImport:
     visible.add(uuid.UUID(named["id"]))
     known = WorkspaceImport.objects.filter(workspace=named["id"]).first()
     if known is not None and known.loaded_at is not None:
+        if str(known.export) != head["export"]:
+            # What changed in between is in neither: to say that it is here would lose it unseen.
+            raise Invalid(
+                "file",
+                f"The workspace {known.header['workspace']['slug']!r} came here out of another"
+                " export, and an import adds nothing to it: remove it first, or leave it.",
+            )
         return known
     if Workspace.objects.filter(pk=named["id"]).exists():
         raise Invalid("file", f"The workspace {named['slug']!r} is on this server already.")

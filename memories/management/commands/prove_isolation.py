@@ -38,6 +38,11 @@ class Command(CommandWithExamples):
         try:
             with progress(STEPS, "steps", sys.stderr) as shown:
                 tally = prove(shown.update)
+        except two_tenants.NotFurnished as error:
+            raise CommandError(
+                f"Nothing is proven: a workspace to try could not be made ({error}). Are all"
+                " migrations applied, and what does /health/ready say?"
+            ) from None
         finally:
             logging.disable(logging.NOTSET)
         if options["json"]:

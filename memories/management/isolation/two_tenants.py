@@ -131,8 +131,12 @@ def make(label: str) -> Tenant:
         people.append(user)
         doors.append(in_session(f"{role} of {label}", user))
     tenant = Tenant(workspace, secret, private, backend, doors, people, shelved=f"shelved{mark}")
-    furnish(tenant, made.key)
-    tenant.revoked = revoked_door(tenant)
+    try:
+        furnish(tenant, made.key)
+        tenant.revoked = revoked_door(tenant)
+    except BaseException:
+        remove([tenant])
+        raise
     return tenant
 
 
