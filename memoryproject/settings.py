@@ -181,7 +181,7 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
-WHITENOISE_MAX_AGE = 0 if DEBUG else 3600
+WHITENOISE_MAX_AGE = 0 if DEBUG else 300  # seconds that a page may look old after an upgrade
 
 # Admin: colours are in static/memoryproject/desk.css
 UNFOLD = {
