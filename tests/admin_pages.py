@@ -24,6 +24,7 @@ from memories.models import (
     Memory,
     Miss,
     ModelPrice,
+    Space,
     Supersession,
     Webhook,
     WebhookDelivery,
@@ -113,6 +114,7 @@ def rows_of(workspace: Workspace) -> list[Model]:
         Connection.objects.create(
             workspace=workspace, provider="folder", name=SECRET, visibility="team"
         ),
+        Space.objects.create(workspace=workspace, container_tag="orchard", name=SECRET),
         Intent.objects.create(
             workspace=workspace, subject=subject, session=session, episode=episode,
             kind="forget", state="done", start=0, end=len(SECRET),

@@ -15,7 +15,7 @@ from bench.speed.recall import recall
 from memories import review
 from memories.erase import workspace_removal
 from memories.index import segments, workspace_index
-from memories.models import LargeLayer, Layer, Memory
+from memories.models import LargeLayer, Layer, Memory, WorkspaceIndex
 from memories.review import forget
 from memories.search import SearchRequest, candidates, filters, search
 from memories.search.conditions import LayerQuery
@@ -87,6 +87,12 @@ def test_a_small_layer_is_compared_one_by_one(place: Place, settings: Any) -> No
 def test_zero_means_never(place: Place, settings: Any) -> None:
     settings.VECTOR_INDEX_FROM = 0
     assert segments.build_and_drop() == 0
+
+
+def test_passages_of_documents_are_sealed_as_memories_are(place: Place) -> None:
+    assert WorkspaceIndex.objects.update(live_chunks=SIZE) == 1
+    large = {state.layer for state in segments.layer_states() if state.is_large}
+    assert large == {Layer.MEMORIES, Layer.CHUNKS}
 
 
 def test_a_large_layer_is_searched_through_its_indexes(sealed: Place) -> None:

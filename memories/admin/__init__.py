@@ -18,6 +18,7 @@ from memories.admin.own_words_admin import WorkspaceChangeAdmin, WorkspaceSlotAd
 from memories.admin.pattern_admin import WorkspacePatternAdmin
 from memories.admin.run_admin import RunAdmin
 from memories.admin.session_admin import SessionAdmin
+from memories.admin.space_admin import SpaceAdmin
 from memories.admin.subject_admin import SubjectAdmin
 from memories.admin.supersession_admin import RejectionAdmin, SupersessionAdmin
 from memories.admin.system_admin import QUEUE_ADMINS, SERVER_ADMINS, BreakerAdmin
@@ -43,6 +44,7 @@ from memories.models import (
     Miss,
     ModelPrice,
     Rejection,
+    Space,
     Supersession,
     Webhook,
     WebhookDelivery,
@@ -62,6 +64,7 @@ admin.site.register(Episode, EpisodeAdmin)
 admin.site.register(Fact, FactAdmin)
 admin.site.register(Document, DocumentAdmin)
 admin.site.register(Connection, ConnectionAdmin)
+admin.site.register(Space, SpaceAdmin)
 admin.site.register(Erasure, ErasureAdmin)
 admin.site.register(LongJob, LongJobAdmin)
 admin.site.register(Webhook, WebhookAdmin)

@@ -149,6 +149,10 @@ MENU = (
             Tab(_("Documents"), "memories_document_changelist"),
             Tab(_("Add files"), "memories_upload"),
             Tab(
+                _("Spaces"), "memories_space_changelist",
+                _("Shelves of documents: programs search one, and a key may be limited to some."),
+            ),
+            Tab(
                 _("Sources"), "memories_connection_changelist",
                 _("Folders, sites and drives that documents are fetched from."),
                 Capability.CURATE,

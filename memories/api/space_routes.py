@@ -11,8 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
+from memories.documents import document_store
 from memories.documents.search_documents import Tag
-from memories.errors import Conflict, Forbidden
 from memories.models import Document, Space
 from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read
@@ -20,7 +20,7 @@ from workspaces.api.paging import paged
 from workspaces.api.schema import operation
 from workspaces.api.views import WorkspaceView
 from workspaces.request_fields import AnyText, Free, declared
-from workspaces.scope import NotAllowed, Scope, tags_to_write
+from workspaces.scope import Scope
 
 
 class SpaceJson(JsonAnswer):
@@ -68,18 +68,7 @@ class SpacesView(WorkspaceView):
     def post(self, request: Request, workspace: str) -> Response:
         """Make a space before anything stands in it; documents make theirs themselves."""
         new = read(NewSpace, request.data)
-        try:
-            tags_to_write(self.scope, [new.container_tag])
-        except NotAllowed as error:
-            raise Forbidden(error.message, "containerTag") from None
-        made = Space(
-            workspace_id=self.scope.workspace_id, container_tag=new.container_tag, name=new.name,
-            metadata=new.metadata,
-        )  # fmt: skip
-        Space.objects.bulk_create([made], ignore_conflicts=True)
-        row = Space.objects.filter(pk=made.pk).first()
-        if row is None:
-            raise Conflict("There is a space of this tag already.", field="containerTag")
+        row = document_store.make_space(self.scope, new.container_tag, new.name, new.metadata)
         return Response(SpaceJson.of(row), status=201)
 
 
@@ -93,8 +82,5 @@ class SpaceView(WorkspaceView):
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Give it another name or metadata."""
         space = get_object_or_404(spaces_for(self.scope), pk=row)
-        changes = read(SpaceChanges, request.data)
-        for name, value in changes.items():
-            setattr(space, name, value)
-        space.save(update_fields=[*changes, "updated_at"])
+        document_store.change_space(space, {**read(SpaceChanges, request.data)})
         return Response(SpaceJson.of(space))

@@ -241,6 +241,32 @@ def put_in_spaces(
     left.delete()
 
 
+def make_space(
+    scope: Scope, tag: str, name: str = "", metadata: dict[str, Any] | None = None
+) -> Space:
+    """A space before anything stands in it. Raises Forbidden where the key is limited to others,
+    Conflict where there is one of this tag."""
+    try:
+        tags_to_write(scope, [tag])
+    except NotAllowed as error:
+        raise Forbidden(error.message, "containerTag") from None
+    made = Space(
+        workspace_id=scope.workspace_id, container_tag=tag, name=name, metadata=metadata or {}
+    )
+    Space.objects.bulk_create([made], ignore_conflicts=True)
+    row = Space.objects.filter(pk=made.pk).first()
+    if row is None:
+        raise Conflict("There is a space of this tag already.", field="containerTag")
+    return row
+
+
+def change_space(space: Space, changes: dict[str, Any]) -> None:
+    """Another `name` or `metadata`."""
+    for name, value in changes.items():
+        setattr(space, name, value)
+    space.save(update_fields=[*changes, "updated_at"])
+
+
 def clean_name(name: str) -> str:
     """A file's name without its folders and without what no terminal should print."""
     plain = PurePosixPath(name.replace("\\", "/")).name

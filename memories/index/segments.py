@@ -118,7 +118,8 @@ select w.number, w.embedding_model_id as model, n.layer, n.live,
        as is_built, w.workspace_id
 from memories_workspaceindex w
 cross join lateral (
-  values (1, live_memories), (2, live_episodes), (3, live_features)) n(layer, live)
+  values (1, live_memories), (2, live_episodes), (3, live_features), (4, live_chunks)
+) n(layer, live)
 left join memories_largelayer l on l.workspace_id = w.number and l.layer = n.layer
 where (%(least)s > 0 and n.live >= %(least)s) or l.sealed_upto is not null
 order by n.live desc

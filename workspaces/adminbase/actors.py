@@ -28,6 +28,7 @@ KINDS: dict[str, tuple["StrPromise", "StrPromise"]] = {
     "breaker": (_("model"), _("models")),
     "case": (_("case"), _("cases")),
     "connection": (_("source"), _("sources")),
+    "space": (_("space"), _("spaces")),
     "conversation": (_("conversation"), _("conversations")),
     "document": (_("document"), _("documents")),
     "episode": (_("message"), _("messages")),
