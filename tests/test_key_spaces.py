@@ -101,7 +101,7 @@ def _tags(person: Person) -> tuple[str, ...]:
 
 
 def leaks(shown: dict[str, str]) -> list[str]:
-    words = ("the south", "999", "Penguins", "south.md")
+    words = ("the south", "999 dollars", "Penguins", "south.md")
     return [door for door, text in shown.items() if any(word in text for word in words)]
 
 

@@ -91,7 +91,7 @@ PAGES_SERVING = {
     "memories.Fact",
     "memories.Feature", "memories.FeatureSet", "memories.Intent", "memories.Memory",
     "memories.MemorySession", "memories.Miss",
-    "memories.Rejection", "memories.Supersession", "memories.WorkspaceChange",
+    "memories.Rejection", "memories.Space", "memories.Supersession", "memories.WorkspaceChange",
     "memories.WorkspacePattern", "memories.WorkspaceSlot", "workspaces.AuditEntry",
     "workspaces.Subject",
 }  # fmt: skip

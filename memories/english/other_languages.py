@@ -142,14 +142,16 @@ _SCRIPTS = {
 }
 # They are words or names in English, too, and alone tell nothing.
 _in_english = frozenset("""
-    ad ai al ale alla alle also am an ante are art as at au be bin by care cat ci com come como
-    con da dam dan de del dem den der des di die do does dos du ed een ei el ella em en end
-    entre er era es est et eu ex fait fin for fra ha had han hat have he hem her him his hun il
-    im in io is it ja je ki kim la las le lei les lo los ma mai man mano mas me men mer met mi
-    mia min mine mis mit mod mon more most mu na ne no nod non nor nos not nu ob of ola on one
-    op or os out over pas per plus pod por pro que rule sa san sans sat saw se sea see ser set
-    si sin so sole son soy ste sui sum sur ta tak tam tan te tea ten tit to tom tot tu uk un und
-    under uns up us use van var ve ver vi via von war was we will win wo ya yang yo za ze zu
+    ad ada ai al ale alla alle also am ama an ana ante are art as at au bana be ben bin by care
+    cat ci com come como con da dam dan dari de del dem den der des di dia die dina do does dos
+    du ed een ei el ela eles ella elle em en end entre er era es est et eu eva ex fait fin for
+    fra ha had han hans hat have he hem her him his hon hun il im in ina io is it ja je jo kam
+    kami ki kim kita la las le lei les lo los lui ma mai man mana mano mas me men mer met mi mia
+    min mina mine mis mit mod moi mon more most mu na ne no nod noi non nor nos not nu ob of ola
+    ole on one op or os out over pas per plus pod por pro que rule sa san sans sat saw se sea
+    see sen ser set si sia sin sina so sole son soy ste sui sum sur ta tai tak tam tan te tea
+    ten tit to toi tom tot tu uk un una und under uns up us use van var ve ver vi via von war
+    was we will win wo ya yang yo za ze zu
 """.split())  # fmt: skip
 _CERTAIN = 4  # function words
 

@@ -26,6 +26,7 @@ ACTS = {
     "calibrate": _("measured a limit anew"),
     "change": _("changed"),
     "change_agent": _("changed an agent"),
+    "bring_back_connection": _("let a source bring back what was erased"),
     "change_connection": _("changed a source"),
     "change_conversation": _("changed a conversation"),
     "change_document": _("changed a document"),
