@@ -183,6 +183,7 @@ function heard(event) {
     if (isOpen && state !== "open") mark(item, state === "snoozed" ? "Put off by somebody else." : "Decided by somebody else.");
     else if (!isOpen && state === "open" && !item.querySelector(".desk-case__outcome .desk-act")) reopen(item, "");
     if (item === here && item.classList.contains("is-sent")) go(nextOpen(item));
+    else if (!here) go(open()[0]); // the last one came back
   }
   clearTimeout(soon);
   soon = setTimeout(recount, 400);

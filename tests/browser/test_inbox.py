@@ -105,6 +105,18 @@ def test_what_others_decide_is_seen_without_a_reload(visit: Any, told: Told) -> 
     expect(grace.page.locator(OPEN)).to_have_count(3)
 
 
+def test_the_last_one_that_comes_back_is_picked_again(visit: Any, told: Told) -> None:
+    queue(told, 1)
+    ada, grace = visit(), visit("grace.hopper")
+    for curator in (ada, grace):
+        curator.opens(INBOX)
+    ada.page.keyboard.press("a")
+    settled(ada.page, 1)
+    expect(grace.page.locator(".desk-case").first).to_contain_text("Decided by somebody else")
+    ada.page.keyboard.press("u")
+    expect(grace.page.locator(HERE)).to_have_count(1)
+
+
 def test_what_comes_meanwhile_is_fetched(visit: Any, told: Told) -> None:
     queue(told, 1)
     grace = visit("grace.hopper")
