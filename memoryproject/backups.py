@@ -199,8 +199,10 @@ def check(folder: Path) -> Manifest:
         path = folder / name
         if not path.is_file() or _sha256(path) != digest:
             raise BackupFault(f"{path} is not as it was written: take another backup.")
-    there = set(MigrationLoader(None).disk_migrations)
-    unknown = {app: name for app, name in manifest.migrations.items() if (app, name) not in there}
+    there = MigrationLoader(None).disk_migrations
+    # The last step of those that one replaces left the same tables.
+    known = {*there, *(each.replaces[-1] for each in there.values() if each.replaces)}
+    unknown = {app: name for app, name in manifest.migrations.items() if (app, name) not in known}
     if unknown:
         told = ", ".join(f"{app} {name}" for app, name in sorted(unknown.items()))
         raise BackupFault(f"The backup is of a later version, or another one ({told}): take that.")

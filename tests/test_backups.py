@@ -145,6 +145,7 @@ def test_a_backup_that_was_changed_is_refused(backup: Path, tmp_path: Path) -> N
     manifest = json.loads((backup / backups.MANIFEST).read_text())
     changed = {
         "a later version, or another one": {"migrations": {"memories": "9999_later"}},
+        "memories 0010_revision_sha256": {"migrations": {"memories": "0010_revision_sha256"}},
         "written by a later version": {"version": 2},
         "holds no backup of this server": {"format": "another"},
     }
@@ -157,6 +158,18 @@ def test_a_backup_that_was_changed_is_refused(backup: Path, tmp_path: Path) -> N
         dump.write(b"x")
     with pytest.raises(CommandError, match="not as it was written"):
         run("restore", str(backup))
+
+
+def test_a_backup_with_the_last_of_the_steps_that_a_migration_replaces_is_taken(
+    backup: Path,
+) -> None:
+    manifest = json.loads((backup / backups.MANIFEST).read_text())
+    manifest["migrations"] |= {
+        "memories": "0030_served_memories",
+        "workspaces": "0007_spaces_of_a_key",
+    }
+    (backup / backups.MANIFEST).write_text(json.dumps(manifest))
+    assert "would come" in run("restore", str(backup), "--dry-run")
 
 
 def test_a_count_that_differs_is_told(backup: Path, empty_database: str) -> None:

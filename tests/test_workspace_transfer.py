@@ -249,7 +249,7 @@ def test_what_this_server_cannot_take_is_refused_in_a_line(
     head, *rest = exported.read_text().splitlines(keepends=True)
     told = json.loads(head)
     wrong = {
-        "another version": told | {"migrations": {"memories": "0001_first_release"}},
+        "another version": told | {"migrations": {"memories": "0027_split_subjects"}},
         "upgrade it": told | {"version": 9},
         "no export": told | {"format": "something"},
     }

@@ -42,7 +42,11 @@ PGVECTOR = (0, 7)  # the first with halfvec and sparsevec
 AVAILABLE = (
     "select default_version, installed_version from pg_available_extensions where name = 'vector'"
 )
-LAST_WITH_OLD_STEPS = "69f907e"  # commit: it has all that the first release's migrations replace
+# Commits. The first has all steps that the release's migrations replace. They began anew once: the
+# second has all before, and the other takes data from where they ended.
+LAST_WITH_OLD_STEPS = "c18273f1"
+LAST_WITH_OLDER_STEPS = "69f907e over it once, then c18273f1"
+END_OF_OLDER_STEPS = {("memories", "0001_first_release"), ("memories", "0032_names_of_periods")}
 
 
 class DatabaseValidation(BaseDatabaseValidation):
@@ -67,17 +71,17 @@ class DatabaseValidation(BaseDatabaseValidation):
 
 
 def refuse_half_way(connection: BaseDatabaseWrapper) -> None:
-    """Raises CommandError where the database has taken some of the migrations that a later one
-    replaces, not all of them, and the rest is no longer there to be taken."""
+    """Raises CommandError where the database has taken steps of before the first release, and not
+    all that a migration of today replaces: the rest is no longer there to be taken."""
     applied = MigrationRecorder(connection).applied_migrations().keys()
     there = MigrationLoader(None).disk_migrations
-    for migration in there.values():
-        replaced = set(migration.replaces)
-        if replaced & applied and replaced - applied - there.keys():
+    for (app, _), migration in there.items():
+        begun = migration.replaces and any(app == each for each, _ in applied)
+        if begun and set(migration.replaces) - applied - there.keys():
+            last = LAST_WITH_OLD_STEPS if applied & END_OF_OLDER_STEPS else LAST_WITH_OLDER_STEPS
             raise CommandError(
                 "This data was written by a version before the first release, and not by the last"
-                " of"
-                f" them: start commit {LAST_WITH_OLD_STEPS} over it once, then this version."
+                f" of them: start commit {last} over it once, then this version."
             )
 
 

@@ -1,26 +1,51 @@
-"""All tables of workspaces, each as it was when there was the first release.
+"""All tables of workspaces, each as it was when 0.1.0 was released.
 
-`replaces` names the steps that led there before it; see the first release of memories.
-"""
+`replaces` names the steps that led there; see the same migration of memories."""
+
+import re
+import uuid
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import UserManager
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.contrib.postgres.fields import ArrayField
-from django.core.validators import RegexValidator
+from django.core.validators import MinValueValidator, RegexValidator
 from django.db import migrations, models
+from django.db.models import F, Q
 from django.db.models.functions import Lower
 from django.utils import timezone
 
-from workspaces.models.workspace import uuid7
 from workspaces.models.key import all_capabilities
+from workspaces.models.workspace import uuid7
+
+
+def labelled(*values: str) -> list[tuple[str, str]]:
+    return [(value, re.sub("[._]", " ", value).title()) for value in values]
+
+
+def part_of(model: str, related_name: str = "+", **options: Any) -> models.ForeignKey:
+    return models.ForeignKey(
+        on_delete=models.CASCADE, related_name=related_name, to=model, **options
+    )
+
+
+def mention(model: str, related_name: str = "+", **options: Any) -> models.ForeignKey:
+    return models.ForeignKey(
+        null=True, on_delete=models.SET_NULL, related_name=related_name, to=model, **options
+    )
+
 
 ROW = [
     ("id", models.UUIDField(default=uuid7, editable=False, primary_key=True, serialize=False)),
     ("created_at", models.DateTimeField(default=timezone.now, editable=False)),
     ("updated_at", models.DateTimeField(auto_now=True)),
 ]
-# Lines of the audit log change only in a transaction that says that it erases content.
+AUDIENCES = labelled("person", "team")
+ROLES = labelled("owner", "admin", "editor", "viewer")
+KNOWN_ROLE = Q(role__in=["owner", "admin", "editor", "viewer"])
+# Lines of the audit log, and their marks, change only in a transaction that says that it erases
+# content.
 AUDIT_IS_KEPT = """
 create function workspaces_audit_is_kept() returns trigger language plpgsql as $$
 begin
@@ -34,16 +59,25 @@ end
 $$;
 create trigger audit_is_kept before update or delete on workspaces_auditentry
 for each row execute function workspaces_audit_is_kept();
+create trigger marks_are_kept before update or delete on workspaces_auditmark
+for each row execute function workspaces_audit_is_kept();
+"""
+# As it is in older databases, where this column was added.
+NAMES = """
+alter table workspaces_apikey
+    rename constraint workspaces_apikey_per_minute_check to workspaces_apikey_per_minute_a2ba9709_check;
 """
 
 
 class Migration(migrations.Migration):
     replaces = [
-        ("workspaces", "0001_initial"),
-        ("workspaces", "0002_audit_is_kept"),
-        ("workspaces", "0003_invitations_and_server_keys"),
-        ("workspaces", "0004_login_door"),
-        ("workspaces", "0005_one_spelling_of_settings"),
+        ("workspaces", "0001_first_release"),
+        ("workspaces", "0002_audience"),
+        ("workspaces", "0003_agents_and_key_caps"),
+        ("workspaces", "0004_audit_chain"),
+        ("workspaces", "0005_views_of_members"),
+        ("workspaces", "0006_time_zones"),
+        ("workspaces", "0007_spaces_of_a_key"),
     ]
 
     initial = True
@@ -113,6 +147,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("email", models.EmailField(max_length=254, verbose_name="email address")),
+                ("must_change_password", models.BooleanField(default=False, editable=False)),
+                ("session_number", models.PositiveIntegerField(default=0, editable=False)),
+                (
+                    "time_zone",
+                    models.CharField(
+                        blank=True, db_default="", default="", editable=False, max_length=64
+                    ),
+                ),
                 (
                     "groups",
                     models.ManyToManyField(
@@ -135,8 +177,6 @@ class Migration(migrations.Migration):
                         verbose_name="user permissions",
                     ),
                 ),
-                ("must_change_password", models.BooleanField(default=False, editable=False)),
-                ("session_number", models.PositiveIntegerField(default=0, editable=False)),
             ],
             options={
                 "verbose_name": "user",
@@ -144,7 +184,9 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "constraints": [models.UniqueConstraint(Lower("email"), name="user_email_unique")],
             },
-            managers=[("objects", UserManager())],
+            managers=[
+                ("objects", UserManager()),
+            ],
         ),
         migrations.CreateModel(
             name="Workspace",
@@ -166,7 +208,9 @@ class Migration(migrations.Migration):
                 ("name", models.CharField(max_length=200)),
                 ("settings", models.JSONField(blank=True, default=dict)),
             ],
-            options={"ordering": ["name"]},
+            options={
+                "ordering": ["name"],
+            },
         ),
         migrations.CreateModel(
             name="Agent",
@@ -180,17 +224,26 @@ class Migration(migrations.Migration):
                         blank=True, help_text="Empty: the workspace's default team.", max_length=255
                     ),
                 ),
+                ("workspace", part_of("workspaces.workspace", "agents")),
                 (
-                    "workspace",
-                    models.ForeignKey(
-                        on_delete=models.CASCADE, related_name="agents", to="workspaces.workspace"
+                    "audience",
+                    models.CharField(
+                        blank=True,
+                        choices=AUDIENCES,
+                        help_text="Whom it speaks for. Empty: a person, where one is named; a team that has a name.",
+                        max_length=6,
                     ),
                 ),
+                ("removed_at", models.DateTimeField(editable=False, null=True)),
             ],
             options={
                 "ordering": ["id"],
                 "constraints": [
-                    models.UniqueConstraint(fields=("workspace", "external_id"), name="agent_once")
+                    models.UniqueConstraint(
+                        condition=Q(removed_at=None),
+                        fields=("workspace", "external_id"),
+                        name="agent_once",
+                    )
                 ],
             },
         ),
@@ -198,35 +251,9 @@ class Migration(migrations.Migration):
             name="Membership",
             fields=[
                 *ROW,
-                (
-                    "role",
-                    models.CharField(
-                        choices=[
-                            ("owner", "Owner"),
-                            ("admin", "Admin"),
-                            ("editor", "Editor"),
-                            ("viewer", "Viewer"),
-                        ],
-                        default="viewer",
-                        max_length=10,
-                    ),
-                ),
-                (
-                    "user",
-                    models.ForeignKey(
-                        on_delete=models.CASCADE,
-                        related_name="memberships",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "workspace",
-                    models.ForeignKey(
-                        on_delete=models.CASCADE,
-                        related_name="memberships",
-                        to="workspaces.workspace",
-                    ),
-                ),
+                ("role", models.CharField(choices=ROLES, default="viewer", max_length=10)),
+                ("user", part_of(settings.AUTH_USER_MODEL, "memberships")),
+                ("workspace", part_of("workspaces.workspace", "memberships")),
                 (
                     "name",
                     models.CharField(
@@ -235,16 +262,14 @@ class Migration(migrations.Migration):
                         max_length=300,
                     ),
                 ),
+                ("views", models.JSONField(db_default=[], default=list, editable=False)),
             ],
             options={
                 "verbose_name": "member",
                 "ordering": ["id"],
                 "constraints": [
                     models.UniqueConstraint(fields=("workspace", "user"), name="membership_once"),
-                    models.CheckConstraint(
-                        condition=models.Q(("role__in", ["owner", "admin", "editor", "viewer"])),
-                        name="membership_role_known",
-                    ),
+                    models.CheckConstraint(condition=KNOWN_ROLE, name="membership_role_known"),
                 ],
             },
         ),
@@ -255,12 +280,7 @@ class Migration(migrations.Migration):
                 ("external_id", models.CharField(max_length=255)),
                 ("name", models.CharField(blank=True, max_length=255)),
                 ("metadata", models.JSONField(blank=True, default=dict)),
-                (
-                    "workspace",
-                    models.ForeignKey(
-                        on_delete=models.CASCADE, related_name="subjects", to="workspaces.workspace"
-                    ),
-                ),
+                ("workspace", part_of("workspaces.workspace", "subjects")),
             ],
             options={
                 "ordering": ["id"],
@@ -283,14 +303,8 @@ class Migration(migrations.Migration):
                 ("reason", models.TextField(blank=True)),
                 ("before", models.JSONField(null=True)),
                 ("after", models.JSONField(null=True)),
-                (
-                    "workspace",
-                    models.ForeignKey(
-                        on_delete=models.CASCADE,
-                        related_name="audit_entries",
-                        to="workspaces.workspace",
-                    ),
-                ),
+                ("workspace", part_of("workspaces.workspace", "audit_entries")),
+                ("salt", models.UUIDField(default=uuid.uuid4, editable=False, null=True)),
             ],
             options={
                 "verbose_name_plural": "audit entries",
@@ -299,12 +313,12 @@ class Migration(migrations.Migration):
                     models.Index(fields=["workspace", "-id"], name="audit_newest"),
                     models.Index(fields=["target_id"], name="audit_target"),
                     models.Index(
-                        condition=models.Q(("subject_id__isnull", False)),
+                        condition=Q(subject_id__isnull=False),
                         fields=["subject_id"],
                         name="audit_subject",
                     ),
                     models.Index(
-                        condition=models.Q(("action", "ingest"), _negated=True),
+                        condition=~Q(action="ingest"),
                         fields=["workspace", "action", "-id"],
                         name="audit_acts",
                     ),
@@ -328,13 +342,7 @@ class Migration(migrations.Migration):
                     "capabilities",
                     ArrayField(
                         base_field=models.CharField(
-                            choices=[
-                                ("read", "Read"),
-                                ("write", "Write"),
-                                ("curate", "Curate"),
-                                ("admin", "Admin"),
-                            ],
-                            max_length=10,
+                            choices=labelled("read", "write", "curate", "admin"), max_length=10
                         ),
                         default=all_capabilities,
                         size=None,
@@ -345,24 +353,33 @@ class Migration(migrations.Migration):
                 ("last_used_at", models.DateTimeField(blank=True, editable=False, null=True)),
                 (
                     "agent",
-                    models.ForeignKey(
+                    part_of(
+                        "workspaces.agent",
+                        "keys",
                         blank=True,
                         help_text="Empty: the workspace's own backend, which sees all of the workspace.",
                         null=True,
-                        on_delete=models.CASCADE,
-                        related_name="keys",
-                        to="workspaces.agent",
+                    ),
+                ),
+                ("created_by", mention(settings.AUTH_USER_MODEL, blank=True, editable=False)),
+                ("workspace", part_of("workspaces.workspace", "keys")),
+                (
+                    "per_minute",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        help_text="Requests a minute. Empty: as many as the server lets every key ask.",
+                        null=True,
+                        validators=[MinValueValidator(1)],
                     ),
                 ),
                 (
-                    "created_by",
-                    models.ForeignKey(
+                    "container_tags",
+                    ArrayField(
+                        base_field=models.CharField(max_length=100),
                         blank=True,
-                        editable=False,
+                        help_text="Of documents it sees and writes only those in these spaces. Empty: all.",
                         null=True,
-                        on_delete=models.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
+                        size=None,
                     ),
                 ),
                 (
@@ -371,24 +388,22 @@ class Migration(migrations.Migration):
                         blank=True, related_name="keys", to="workspaces.subject"
                     ),
                 ),
-                (
-                    "workspace",
-                    models.ForeignKey(
-                        on_delete=models.CASCADE, related_name="keys", to="workspaces.workspace"
-                    ),
-                ),
             ],
             options={
                 "verbose_name": "API key",
                 "ordering": ["-id"],
                 "constraints": [
                     models.CheckConstraint(
-                        condition=models.Q(
-                            ("capabilities__contained_by", ["read", "write", "curate", "admin"]),
-                            ("capabilities__len__gt", 0),
+                        condition=Q(
+                            capabilities__contained_by=["read", "write", "curate", "admin"],
+                            capabilities__len__gt=0,
                         ),
                         name="key_capabilities_known",
-                    )
+                    ),
+                    models.CheckConstraint(
+                        condition=Q(container_tags=None) | Q(container_tags__len__gt=0),
+                        name="key_names_a_space",
+                    ),
                 ],
             },
         ),
@@ -404,7 +419,10 @@ class Migration(migrations.Migration):
                 ("revoked_at", models.DateTimeField(blank=True, editable=False, null=True)),
                 ("last_used_at", models.DateTimeField(blank=True, editable=False, null=True)),
             ],
-            options={"verbose_name": "server key", "ordering": ["-id"]},
+            options={
+                "verbose_name": "server key",
+                "ordering": ["-id"],
+            },
         ),
         migrations.CreateModel(
             name="WorkspaceRemoval",
@@ -416,12 +434,7 @@ class Migration(migrations.Migration):
                 (
                     "state",
                     models.CharField(
-                        choices=[
-                            ("waiting", "Waiting"),
-                            ("running", "Running"),
-                            ("done", "Done"),
-                            ("failed", "Failed"),
-                        ],
+                        choices=labelled("waiting", "running", "done", "failed"),
                         default="waiting",
                         max_length=7,
                     ),
@@ -438,7 +451,7 @@ class Migration(migrations.Migration):
                 "ordering": ["-id"],
                 "indexes": [
                     models.Index(
-                        condition=models.Q(("state__in", ["waiting", "running"])),
+                        condition=Q(state__in=["waiting", "running"]),
                         fields=["due_at"],
                         name="removal_due",
                     )
@@ -451,49 +464,26 @@ class Migration(migrations.Migration):
                 *ROW,
                 ("email", models.EmailField(max_length=254)),
                 ("name", models.CharField(blank=True, max_length=300)),
-                (
-                    "role",
-                    models.CharField(
-                        choices=[
-                            ("owner", "Owner"),
-                            ("admin", "Admin"),
-                            ("editor", "Editor"),
-                            ("viewer", "Viewer"),
-                        ],
-                        max_length=10,
-                    ),
-                ),
+                ("role", models.CharField(choices=ROLES, max_length=10)),
                 ("invited_by", models.CharField(max_length=200)),
                 ("digest", models.BinaryField(max_length=32)),
                 ("expires_at", models.DateTimeField()),
                 ("accepted_at", models.DateTimeField(null=True)),
                 ("revoked_at", models.DateTimeField(null=True)),
-                (
-                    "workspace",
-                    models.ForeignKey(
-                        on_delete=models.CASCADE,
-                        related_name="invitations",
-                        to="workspaces.workspace",
-                    ),
-                ),
+                ("workspace", part_of("workspaces.workspace", "invitations")),
             ],
             options={
                 "ordering": ["-id"],
                 "constraints": [
+                    models.CheckConstraint(condition=KNOWN_ROLE, name="invitation_role_known"),
                     models.CheckConstraint(
-                        condition=models.Q(("role__in", ["owner", "admin", "editor", "viewer"])),
-                        name="invitation_role_known",
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            ("accepted_at", None), ("revoked_at", None), _connector="OR"
-                        ),
+                        condition=Q(accepted_at=None) | Q(revoked_at=None),
                         name="invitation_answered_once",
                     ),
                     models.UniqueConstraint(
-                        models.F("workspace"),
+                        F("workspace"),
                         Lower("email"),
-                        condition=models.Q(("accepted_at", None), ("revoked_at", None)),
+                        condition=Q(accepted_at=None, revoked_at=None),
                         name="invitation_one_open",
                     ),
                 ],
@@ -532,23 +522,12 @@ class Migration(migrations.Migration):
                 *ROW,
                 (
                     "kind",
-                    models.CharField(
-                        choices=[("password", "Password"), ("code", "Code"), ("link", "Link")],
-                        max_length=10,
-                    ),
+                    models.CharField(choices=labelled("password", "code", "link"), max_length=10),
                 ),
                 ("name", models.CharField(max_length=32)),
                 ("address", models.CharField(max_length=45)),
                 ("request_id", models.CharField(max_length=64)),
-                (
-                    "user",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=models.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ("user", mention(settings.AUTH_USER_MODEL)),
             ],
             options={
                 "ordering": ["-id"],
@@ -565,19 +544,45 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("digest", models.CharField(max_length=64)),
-                (
-                    "user",
-                    models.ForeignKey(
-                        on_delete=models.CASCADE,
-                        related_name="recovery_codes",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ("user", part_of(settings.AUTH_USER_MODEL, "recovery_codes")),
             ],
             options={
                 "constraints": [
                     models.UniqueConstraint(fields=("user", "digest"), name="recovery_code_once")
-                ]
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Team",
+            fields=[
+                *ROW,
+                ("name", models.CharField(max_length=255)),
+                ("audience", models.CharField(blank=True, choices=AUDIENCES, max_length=6)),
+                ("workspace", part_of("workspaces.workspace", "teams")),
+            ],
+            options={
+                "ordering": ["id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("workspace", "name"), name="team_once")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="AuditMark",
+            fields=[
+                ("line_id", models.UUIDField(primary_key=True, serialize=False)),
+                ("position", models.BigIntegerField()),
+                ("values_hash", models.BinaryField()),
+                ("mark", models.BinaryField()),
+                ("created_at", models.DateTimeField(default=timezone.now, editable=False)),
+                ("workspace", part_of("workspaces.workspace", db_index=False)),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("workspace", "position"), name="audit_mark_once"
+                    )
+                ],
             },
         ),
         migrations.AddField(
@@ -589,5 +594,7 @@ class Migration(migrations.Migration):
                 to=settings.AUTH_USER_MODEL,
             ),
         ),
-        migrations.RunSQL(AUDIT_IS_KEPT, "drop function workspaces_audit_is_kept() cascade"),
+        migrations.RunSQL(
+            AUDIT_IS_KEPT + NAMES, "drop function workspaces_audit_is_kept() cascade"
+        ),
     ]
