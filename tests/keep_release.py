@@ -4,8 +4,9 @@ a story, and writes down what it answers.
     python -m tests.keep_release 0.1.0                   of this tree
     python -m tests.keep_release 0.1.0 --tree CHECKOUT   of a checkout of the tag, by today's script
 
-Writes tests/releases/VERSION: data.sql.xz, a dump, and answers.json. It speaks HTTP alone, so that
-it keeps any release.
+Writes tests/releases/VERSION: data.sql.xz, a dump, and answers.json, and tells which tables have no
+row. It speaks HTTP alone, so that it keeps any release; tests/release_rows.py of the release itself
+fills what has no door.
 """
 
 import argparse
@@ -25,12 +26,25 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
-from memoryproject.embedded_postgres import DATABASE, OWNER_ROLE, Home
+import psycopg
+
+from memoryproject.backups import counts_of
+from memoryproject.embedded_postgres import DATABASE, OWNER_ROLE, Home, is_alive
 from memoryproject.postgres_programs import program
 
 TREE = Path(__file__).resolve().parent.parent
 RELEASES = TREE / "tests" / "releases"
+CLEAN = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
+ADD_ROWS = """
+import os
+os.environ["DJANGO_SETTINGS_MODULE"] = "memoryproject.settings"
+import django
+django.setup()
+from tests import release_rows
+release_rows.add()
+"""
 START = 300.0  # seconds until a server answers on a busy machine
+SETTLED = 60.0  # seconds until a worker has done what it was left, and counts were written down
 TOLD = {
     "mira": """I live in Porto.
         I work as a nurse at the harbour clinic.
@@ -78,6 +92,38 @@ QUERIES = {
     "": ("Which database?", "Who builds?", "two approvals"),
 }
 FORGOTTEN, PINNED = ("mira", "walnuts"), ("jonas", "Signe")
+# A row in more tables; {name} is the id that the request called so was answered.
+MORE = (
+    ("", "POST", "/memories/ingest", {"content": "Nothing to keep.", "userId": "gone"}),
+    ("", "POST", "/memories/ingest", {"content": "The password of the wiki is tR0ub4dor-31."}),
+    ("", "POST", "/memories/ingest", {"userId": "lena", "messages": [
+        {"role": "user", "content": "I have a horse called Thunder."},
+        {"role": "user", "content": "I was only kidding about the horse."},
+    ]}),
+    ("", "POST", "/documents", {
+        "content": "# Pumps\n\nThe pump in hall 4 runs at 60 bar.", "mode": "sync",
+        "containerTags": ["manuals"], "customId": "pumps",
+    }),
+    ("", "POST", "/documents", {
+        "content": "# Pumps\n\nThe pump in hall 4 runs at 70 bar.", "mode": "sync",
+        "containerTags": ["manuals"], "customId": "pumps",
+    }),
+    ("", "POST", "/documents", {"content": " \n ", "mode": "sync"}),
+    ("", "POST", "/connections", {
+        "provider": "folder", "options": {"path": "/nowhere"}, "minutes": 0,
+    }),
+    ("", "POST", "/teams", {"name": "harbour"}),
+    ("", "POST", "/keys", {"name": "spare"}),
+    ("", "POST", "/members", {"email": "guest@example.org", "role": "viewer"}),
+    ("", "POST", "/golden-questions", {"query": "staging server", "answer": "Debian"}),
+    ("", "POST", "/golden-runs", {}),
+    ("hook", "POST", "/webhooks", {
+        "url": "https://example.org/hook", "events": ["session.done", "memory.changed"],
+    }),
+    ("", "POST", "/webhooks/{hook}/ping", {}),
+    ("hold", "POST", "/holds", {"userId": "rada", "reason": "Case 12"}),
+    ("", "POST", "/holds/{hold}/lift", {}),
+)  # fmt: skip
 
 
 Call: TypeAlias = Callable[..., dict[str, Any]]  # (method, path below the workspace, body)
@@ -120,15 +166,24 @@ def tell(call: Call) -> None:
             call("DELETE", f"/memories/{memory['id']}?reason=wrong")
         if user == PINNED[0] and PINNED[1] in content:
             call("PATCH", f"/memories/{memory['id']}", {"pinned": True})
-    try:
-        sets = call("GET", "/sets")["results"]
-    except HTTPError as error:
-        if error.code != 404:  # a release without sets
-            raise
-        return
-    for each in sets:
+    ids: dict[str, str] = {}
+    for name, method, path, body in MORE:
+        ids[name] = known(call, method, path.format(**ids), body).get("id", "")
+    for each in call("GET", "/subjects?externalId=gone")["results"]:
+        call("DELETE", f"/subjects/{each['id']}")
+    for each in known(call, "GET", "/sets").get("results", ()):
         call("POST", f"/sets/{each['key']}/fold", {})
-    time.sleep(5)  # the worker folds
+    time.sleep(SETTLED)
+
+
+def known(call: Call, *asked: Any) -> dict[str, Any]:
+    """What is answered, or nothing by a release that has not this yet."""
+    try:
+        return call(*asked)
+    except HTTPError as error:
+        if error.code != 404:
+            raise
+        return {}
 
 
 def answers(call: Call) -> dict[str, Any]:
@@ -171,14 +226,20 @@ def dump(data: Path) -> bytes:
     return "".join(line for line in text.splitlines(True) if line[:1] != "\\").encode()
 
 
+def rows(data: Path) -> dict[str, int]:
+    """How many each table has."""
+    home = str(Home.below(data).socket)
+    with psycopg.connect(host=home, user=OWNER_ROLE, dbname=DATABASE) as owner:
+        return counts_of(owner.cursor())
+
+
 @contextmanager
 def server(tree: Path, data: Path) -> Iterator[dict[str, Any]]:
     """`up` of a tree over a new folder; its info file."""
     info = data.parent / "info.json"
     words = [sys.executable, "manage.py", "up", "--port", "0", "--data", str(data)]
     words += ["--info", str(info), "--web", "1", "--workers", "1"]
-    clean = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
-    process = subprocess.Popen(words, cwd=tree, env=clean)
+    process = subprocess.Popen(words, cwd=tree, env=CLEAN)
     try:
         end = time.monotonic() + START
         while not info.exists():
@@ -189,6 +250,8 @@ def server(tree: Path, data: Path) -> Iterator[dict[str, Any]]:
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(60)
+        while is_alive(Home.below(data)):  # its database ends after it
+            time.sleep(0.2)
 
 
 def main() -> None:
@@ -204,12 +267,21 @@ def main() -> None:
         with server(options.tree, data) as info:
             call = caller(info)
             tell(call)
-            recorded, dumped = answers(call), dump(data)
+            recorded = answers(call)
+            time.sleep(SETTLED)
+            if (options.tree / "tests" / "release_rows.py").exists():
+                subprocess.run(
+                    [sys.executable, "-c", ADD_ROWS], check=True, cwd=options.tree,
+                    env=CLEAN | {"MEMORY_DATA_DIR": str(data)},
+                )  # fmt: skip
+            recorded["rows"], dumped = rows(data), dump(data)
     kept = options.out / options.version
     kept.mkdir(parents=True, exist_ok=True)
     text = json.dumps(recorded, indent=2, ensure_ascii=False)
     (kept / "answers.json").write_text(f"{text}\n")
     (kept / "data.sql.xz").write_bytes(lzma.compress(dumped, preset=9))
+    without = [table for table, count in recorded["rows"].items() if not count]
+    sys.stdout.write(f"Tables without a row: {', '.join(without)}\n")
 
 
 if __name__ == "__main__":

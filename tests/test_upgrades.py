@@ -25,6 +25,7 @@ from memories.index.row_marks import RULES_VERSION
 from memories.ingest import NewMessage
 from memories.models import IndexRepair, Memory, MemorySession, WorkspaceIndex
 from memoryproject import machine_health
+from memoryproject.backups import counts_of
 from memoryproject.embedded_postgres import OWNER_ROLE
 from memoryproject.postgres_programs import program
 from tests import keep_release, template_database
@@ -206,9 +207,13 @@ def test_a_repair_that_stops_goes_on_where_it_was(backend: Person) -> None:
     assert WorkspaceIndex.objects.get().rules == RULES_VERSION
 
 
-def test_a_release_answers_after_the_upgrade_as_it_did_before(kept: Path) -> None:
+def test_a_release_has_all_rows_and_answers_after_the_upgrade_as_it_did_before(kept: Path) -> None:
     assert machine_health.migrations().state == "ok"
     recorded = json.loads((kept / "answers.json").read_text())
+    with connection.cursor() as cursor:
+        counts = counts_of(cursor)
+    ours = [table for table in recorded["rows"] if table.startswith(("memories_", "workspaces_"))]
+    assert {table: counts[table] for table in ours} == {t: recorded["rows"][t] for t in ours}
     person = backend_of(Workspace.objects.get())
 
     def call(method: str, path: str, body: Any = None) -> Any:
