@@ -185,29 +185,33 @@ def mask_documents(
 
 
 def mask_memories(
-    space: WorkspaceIndex, ids: Iterable[uuid.UUID], why: MaskReason
+    space: WorkspaceIndex, ids: Iterable[uuid.UUID], why: MaskReason, words: Sequence[str] = ()
 ) -> list[MaskedSpan]:
     """Mask whole memories, which the caller forgets, with the statements of their facts, and what
-    the log says of them."""
+    the log says of them; or these `words` alone, wherever they say them."""
     memories = list(Memory.objects.filter(pk__in=ids).select_for_update().order_by("pk"))
     facts = list(Fact.objects.filter(memory__in=memories).order_by("pk"))
     made: list[MaskedSpan] = []
     rows: list[Memory | Fact] = [*memories, *facts]
     for row in rows:
         place = "content" if isinstance(row, Memory) else "statement"
-        taken = _take(row, [(place, (0, len(getattr(row, place))))], why)
-        named = [(f"entities/{at}", (0, len(text))) for at, text in enumerate(row.entities) if text]
-        taken += _take(row, named, why)
+        said = {place: getattr(row, place), "entities": row.entities}
+        whole = {place: (0, len(said[place]))} | {
+            f"entities/{at}": (0, len(text)) for at, text in enumerate(row.entities) if text
+        }
+        named = [(pointer[1:], span) for pointer, span in places_of(said, words)]
+        taken = _take(row, named if words else whole.items(), why)
         _save(row, taken)
         made += taken
     MaskedSpan.objects.bulk_create(made)
     known = [memory.pk for memory in memories]
     for rejection in Rejection.objects.filter(memory__in=known):
-        words = masked(rejection.content, [(0, len(rejection.content))])
-        Rejection.objects.filter(pk=rejection.pk).update(content=words)
+        content = without_words(rejection.content, words or [rejection.content])
+        Rejection.objects.filter(pk=rejection.pk).update(content=content)
     _reindex(space, Layer.MEMORIES, known)
     touched = [*known, *(fact.pk for fact in facts)]
-    blank(AuditEntry.objects.filter(workspace_id=space.workspace_id, target_id__in=touched))
+    if not words:
+        blank(AuditEntry.objects.filter(workspace_id=space.workspace_id, target_id__in=touched))
     texts = [one.words for one in made if len(one.words) >= SHORTEST]
     drop_standing_on(space.workspace_id, known, texts)
     _mask_notes({fact.session_id for fact in facts if fact.session_id}, texts)

@@ -8,7 +8,9 @@ import pytest
 from memories.english import gatekeeper
 from memories.ingest import NewMessage
 from memories.models import Memory
+from memories.ranking import asks_in_time
 from memories.search import SearchRequest, context, filters
+from memories.search.confidence import FLOOR
 from memories.search.context import Context
 from memories.tokens import tokens_of
 from tests.api_fixtures import caller
@@ -226,7 +228,7 @@ def test_a_question_that_has_nothing_to_do_with_it_gets_nothing(alice: Person) -
         )
     found = pack(alice, "Who composed the ninth symphony?")
     assert (found.text, found.hits) == ("", [])
-    assert found.confidence < context.FLOOR
+    assert found.confidence < FLOOR
     whatever = context.context(
         alice.scope, SearchRequest("Who composed the ninth symphony?", layers=BOTH), floor=0
     )
@@ -275,3 +277,51 @@ def test_a_window_shows_no_line_that_nobody_said(alice: Person) -> None:
     [thread] = http.get("/conversations", threadId="t").body["results"]
     text = http.get(f"/conversations/{thread['id']}/context").body["text"]
     assert not any(line.startswith("[2020") for line in text.splitlines())
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "stock",
+    [
+        "Hello! I'm doing great, thanks. How can I assist you with your barge today?",
+        "I'm sorry, I can't help with that.",
+        "Wonderful! Is there anything else I can help you with?",
+    ],
+)
+def test_what_an_assistant_says_to_anybody_is_not_told(alice: Person, stock: str) -> None:
+    alice.say(NewMessage("I moor my barge below the lock.", name="Ada"), user_id="ada")
+    alice.say(NewMessage(stock, role="assistant"), user_id="ada")
+    text = pack(alice, "Where is the barge?", user_id="ada", layers=BOTH).text
+    assert "below the lock" in text
+    assert stock not in text
+
+
+@pytest.mark.django_db
+def test_a_turn_without_content_asks_for_what_its_thread_speaks_of(alice: Person) -> None:
+    alice.say("I moor my barge below the lock.", user_id="ada", thread_id="then")
+    alice.say("My cello needs new strings.", user_id="ada", thread_id="then")
+    alice.say("Let us speak of my barge and where it lies.", user_id="ada", thread_id="barge")
+    alice.say("Let us speak of my cello and its strings.", user_id="ada", thread_id="cello")
+    for thread, word in (("barge", "lock"), ("cello", "strings")):
+        hits = alice.ask("And then?", user_id="ada", thread_id=thread, layers=BOTH, limit=3)
+        told = [one.row.content for hit in hits for one in (hit, *hit.echoes)]
+        assert any(word in text for text in told)
+    asked = {"thread_id": "cello", "ranking": "linea", "layers": BOTH}
+    assert alice.finds("And then?", **asked) == alice.finds(
+        "And then?", ranking="linea", layers=BOTH
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "is_story"),
+    [
+        ("Tell me the story of my barge from the beginning", True),
+        ("Walk me through how I got the mooring", True),
+        ("Which came first, the barge or the cello?", True),
+        ("What led to the repair?", True),
+        ("Did I put my papers in order?", False),
+        ("What do I need in order to sail?", False),
+    ],
+)
+def test_a_story_is_known_by_its_words(query: str, is_story: bool) -> None:
+    assert asks_in_time(query) is is_story

@@ -1,12 +1,15 @@
 """Orders about a thing that is named exactly, in a talk that several people share."""
 
+from typing import Any
+
 import pytest
 
-from memories.cases import CaseDecision, decide_case
+from memories.cases import CaseDecision, decide_case, undo_case
 from memories.english.exact_values import exact_values, withdrawn_value
 from memories.english.spoken_intents import find_intents
 from memories.ingest import NewMessage
-from memories.models import Case, Episode, Intent, Memory
+from memories.models import Case, Episode, Intent, MaskedSpan, Memory
+from memories.review import edit
 from tests.people import Person
 
 BADGE = "The badge of the north gate is NG-1188-C. The gate opens at six."
@@ -87,6 +90,48 @@ def test_anybody_else_gets_a_case_which_a_person_may_still_do(alice: Person) -> 
     decide_case(alice.scope, Case.objects.get().pk, CaseDecision(intent="do"))
     assert "NG-1188-C" not in served(alice)
     assert not Memory.objects.live().filter(content__contains="NG-1188-C").exists()
+
+
+def waiting(person: Person) -> Case:
+    """In a talk of three, one asks to have deleted what another one told."""
+    order = told(person, ("Omar", "Morning, all."), ("Ravi", BADGE), ("Lena", PURGE))
+    assert (order.state, order.reason) == ("case", "somebody else's words")
+    return Case.objects.get(pk=order.case_id)
+
+
+def test_among_several_what_one_of_them_names_exactly_is_served_to_nobody_until_it_is_decided(
+    alice: Person,
+) -> None:
+    alice.note("User's badge for the north gate is NG-1188-C.", user_id="desk")
+    before = Memory.objects.live().count()
+    case = waiting(alice)
+    assert "NG-1188-C" not in served(alice)
+    assert "opens at six" in served(alice)
+    assert Memory.objects.live().count() >= before
+    decide_case(alice.scope, case.pk, CaseDecision(intent="leave"))
+    assert "User's badge for the north gate is NG-1188-C." in alice.live()
+    assert PURGE in served(alice)
+    undo_case(alice.scope, case.pk)
+    assert "NG-1188-C" not in served(alice)
+    decide_case(alice.scope, case.pk, CaseDecision(intent="do"))
+    assert "NG-1188-C" not in served(alice)
+    assert not Memory.objects.live().filter(content__contains="north gate is").exists()
+    undo_case(alice.scope, case.pk)
+    assert "NG-1188-C" not in served(alice)
+    decide_case(alice.scope, case.pk, CaseDecision(intent="leave"))
+    assert PURGE in served(alice)
+    assert not MaskedSpan.objects.exists()
+
+
+@pytest.mark.parametrize("change", [{"pinned": True}, {"visibility": "team"}])
+def test_what_is_pinned_or_the_teams_is_served_while_it_waits(
+    alice: Person, change: dict[str, Any]
+) -> None:
+    memory = alice.note("User's badge for the north gate is NG-1188-C.", user_id="desk")
+    edit(alice.scope, memory.pk, change)
+    order = told(alice, ("Omar", "Morning, all."), ("Ravi", BADGE), ("Lena", PURGE))
+    assert order.state == "case"
+    assert "NG-1188-C" in served(alice)
 
 
 def test_what_a_person_had_forgotten_is_masked_where_a_reminder_names_it(alice: Person) -> None:

@@ -1,7 +1,10 @@
 """How near a hit is, on one scale for all questions; and how sure an answer is."""
 
+from datetime import UTC, datetime
+
 import pytest
 
+from memories.ingest import NewMessage
 from memories.models import EmbeddingModel
 from memories.search import SearchRequest, search
 from memories.search.confidence import similarity_of
@@ -96,3 +99,51 @@ class TestAsked:
 @pytest.mark.django_db
 def test_nothing_was_told_so_nothing_is_sure(alice: Person) -> None:
     assert search(alice.scope, SearchRequest("geese")).confidence == 0
+
+
+@pytest.mark.django_db
+class TestManyThingsToldOfOneself:
+    FACTS = (
+        "I keep eleven hives behind the old dairy", "My sister Runa studies geology in Graz",
+        "I drive a green Niva", "I can't stand coriander", "I play the tuba in the fire brigade",
+        "I broke my left wrist on the barn ladder", "I paid 320 euros for the extractor",
+        "The vet comes every second Thursday", "Our roof leaks above the pantry",
+        "I learned to weld last winter",
+    )  # fmt: skip
+    QUESTIONS = (
+        ("How many hives are there?", "eleven"), ("What does Runa study?", "geology"),
+        ("Which car do I drive?", "Niva"), ("What did I break?", "wrist"),
+        ("How much was the extractor?", "320"), ("Where does the roof leak?", "pantry"),
+    )  # fmt: skip
+
+    @pytest.fixture(autouse=True)
+    def told(self, alice: Person) -> None:
+        for round_ in range(4):  # and much that has to do with none of it
+            for text in self.FACTS if not round_ else ("The tram was late", "It rained all day"):
+                alice.say(f"{text}{'' if not round_ else f' on day {round_}'}.", user_id="ada")
+
+    @pytest.mark.parametrize(("query", "word"), QUESTIONS)
+    def test_one_message_that_answers_is_enough(self, alice: Person, query: str, word: str) -> None:
+        answer = caller(alice).post("/memories/context", {"query": query, "userId": "ada"}).body
+        assert word in answer["text"]
+        off = {"query": "Who painted the ceiling of the chapel?", "userId": "ada"}
+        assert (
+            answer["confidence"] > caller(alice).post("/memories/context", off).body["confidence"]
+        )
+
+    @pytest.mark.parametrize(("query", "word"), QUESTIONS)
+    def test_notices_about_nobody_do_not_make_it_less_sure(
+        self, alice: Person, query: str, word: str
+    ) -> None:
+        for number in range(15):
+            alice.say(f"Room {number} gets a new carpet, please clear your desks.", thread_id="n")
+        answer = caller(alice).post("/memories/context", {"query": query, "userId": "ada"}).body
+        assert word in answer["text"]
+
+    def test_what_is_of_the_day_that_was_asked_for_is_an_answer(self, alice: Person) -> None:
+        alice.say(
+            NewMessage("We sold out by nine.", created_at=datetime(2026, 2, 14, 9, tzinfo=UTC)),
+            user_id="ada",
+        )
+        wish = {"query": "What happened on 14 February 2026?", "userId": "ada"}
+        assert "sold out" in caller(alice).post("/memories/context", wish).body["text"]

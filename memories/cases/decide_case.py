@@ -146,6 +146,7 @@ def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Cas
         act.close(decision)
         resolve.file_unfiled(space)  # what an accepted fact contradicts
     masks.fill(space, act.masked)
+    due.fill(space, act.shown)
     return case
 
 
@@ -211,6 +212,7 @@ class _CaseAct:
         self.scope, self.space, self.case = scope, space, case
         self.steps: list[dict[str, object]] = []
         self.masked: list[MaskedSpan] = []
+        self.shown: list[uuid.UUID] = []
         rows = Supersession.objects.filter(case=case, state=State.PENDING)
         self.pairs = {(row.old_id, row.new_id): row for row in rows.select_for_update()}
         waiting = [str(row.pk) for row in self.pairs.values()]
@@ -352,7 +354,7 @@ class _CaseAct:
             for intent_id in waiting_orders(self.case):
                 intent = intents.waiting_intent(self.scope, intent_id, lock=True)
                 self.steps.append(_order_step(LEAVE, intent))
-                intents.leave_locked(self.scope, intent)
+                self.shown += intents.leave_locked(self.scope, self.space, intent)
 
     def close(self, decision: CaseDecision) -> None:
         """Both of what nobody replaced stay; Invalid where something still waits."""
@@ -382,7 +384,8 @@ class _CaseAct:
 
 def _order_step(act: str, intent: Intent) -> dict[str, object]:
     named = [str(pk) for pk in intent.memory_ids]
-    return {"act": act, "intent": str(intent.pk), "memories": named, "reason": intent.reason}
+    step = {"act": act, "intent": str(intent.pk), "memories": named, "reason": intent.reason}
+    return step | {"withheld": intents.masks_of(intent).exists()}
 
 
 def audit_case(scope: Scope, action: str, case: Case, **details: object) -> None:

@@ -165,6 +165,8 @@ def _ask_again(scope: Scope, space: WorkspaceIndex, step: Step) -> list[uuid.UUI
         return []
     is_done = intent.state == Intent.State.DONE
     touched = intents.take_back_locked(scope, space, intent) if is_done else []
+    if step.get("withheld"):
+        intents.withhold_again_locked(scope, space, intent)
     rows.filter(pk=intent.pk).update(
         state=Intent.State.CASE, memory_ids=step["memories"], reason=step["reason"],
         supersession=None, decided_by=scope.actor, decided_at=timezone.now(),

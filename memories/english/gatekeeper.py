@@ -91,6 +91,18 @@ _notice = re.compile(
     r"|click here to [\w ]+|loading|all rights reserved|page not found|404.*)[.!… ]*",
     re.IGNORECASE,
 )
+# What an assistant says to anybody; each piece of its message, between commas and full stops.
+_of_service = re.compile(
+    r"(?:(?:hello|hi|hey|welcome)\b.{0,30}|(?:I am|I'm) (?:doing |very )?(?:great|fine|good|well|sorry)\b.{0,30}|and you"
+    r"|(?:how|what) (?:else )?(?:can|may|could) I (?:help|assist|do for)\b.{0,60}|(?:is there )?anything else\b.{0,60}"
+    r"|(?:but )?I (?:can't|cannot|am unable to|am not able to) (?:help|assist|do)\b.{0,60}|I (?:see|understand)(?: completely)?"
+    r"|(?:that is |that's |how )?(?:wonderful|excellent|great|perfect|lovely|nice|fantastic|amazing|good to (?:know|hear))"
+    r"|understood|noted|got it|sounds (?:good|great)|of course|certainly|sure|okay|ok|all right|alright|no problem|my pleasure"
+    r"|(?:thanks?|thank you)\b.{0,40}|I(?:'ll| will) (?:keep|remember|note) (?:that|this|it)\b.{0,30}|let me know\b.{0,60}"
+    r"|(?:you're|you are) welcome|(?:I am |I'm )?(?:happy|glad|here) to help)",
+    re.IGNORECASE,
+)
+_piece_end = re.compile(r"[.!?,;:…]+")
 _for_ever = re.compile(r"\b(?:always|never|from now on|every time|in future)\b", re.IGNORECASE)
 _heard = Verdict(False)
 
@@ -103,7 +115,7 @@ def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
         return _skip("served" if text.strip() else "empty")
     if _is_dump(said):
         return _skip("dump")
-    if _notice.fullmatch(said):
+    if _notice.fullmatch(said) or (role == "assistant" and _is_service(said)):
         return _skip("boilerplate")
     if len(said) > LONGEST or (question and short_answers.says(question, said)):
         return _heard
@@ -124,6 +136,11 @@ def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
     if "content" in labels or not labels or telling > MOST or (is_long and telling):
         return _heard
     return _skip(labels.most_common(1)[0][0])
+
+
+def _is_service(text: str) -> bool:
+    pieces = _piece_end.split(text[:LONGEST].replace("’", "'"))
+    return all(_of_service.fullmatch(each.strip()) for each in pieces if each.strip())
 
 
 def _skip(label: str) -> Verdict:

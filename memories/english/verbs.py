@@ -26,6 +26,12 @@ _irregular_text = """
     lie lay lain / lay laid laid / ring rang rung / show showed shown / bear bore born
 """
 IRREGULAR = tuple(tuple(row.split()) for row in re.split(r"/|\n", _irregular_text) if row.strip())
+# "break": broke, broken; "broke": break, broken
+OTHER_FORMS = {
+    form: tuple(dict.fromkeys(other for other in forms if other != form))
+    for forms in reversed(IRREGULAR)
+    for form in forms
+}
 _bases = frozenset(base for base, _, _ in IRREGULAR)
 _rather_regular = frozenset(("showed", "bore"))
 # "lay" is a present, too

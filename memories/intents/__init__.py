@@ -9,10 +9,12 @@ from memories.intents.carry_out import (
     carry_out,
     do_locked,
     leave_locked,
+    masks_of,
     plan_decided,
     take_back_locked,
     undo,
     waiting_intent,
+    withhold_again_locked,
 )
 from memories.intents.recognise import claims_to_keep, hear, remember, unmet_before, waiting_of
 
@@ -23,6 +25,7 @@ __all__ = [
     "do_locked",
     "hear",
     "leave_locked",
+    "masks_of",
     "plan_decided",
     "remember",
     "take_back_locked",
@@ -30,4 +33,5 @@ __all__ = [
     "unmet_before",
     "waiting_intent",
     "waiting_of",
+    "withhold_again_locked",
 ]

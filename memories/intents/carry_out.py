@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories import masks
@@ -21,6 +22,7 @@ from memories.masks import MaskReason
 from memories.models import (
     Case,
     Citation,
+    Episode,
     Intent,
     MaskedSpan,
     Memory,
@@ -42,6 +44,8 @@ from workspaces.scope import Scope
 Kind, State = Intent.Kind, Intent.State
 MOST = 5  # memories that one sentence may end
 HIDING = (Kind.FORGET, Kind.NEVER)
+OTHERS = "somebody else's words"
+SEVERAL = 3  # who speak in a talk, for it to be a group's
 REASONS = {
     Kind.FORGET: "asked to forget",
     Kind.NEVER: "asked never to mention",
@@ -52,14 +56,15 @@ LEFT = "left as it is"
 
 @dataclass(frozen=True, slots=True)
 class OrderPlan:
-    """What an order comes to: memories and the places that say it, or, of a correction, the one
-    memory and what it should say, with the vectors of these words."""
+    """What an order comes to: memories and the places that say it, with the words that it names
+    exactly, or, of a correction, the one memory and what it should say, with their vectors."""
 
     intent: Intent
     space: WorkspaceIndex
     target: Target
     content: str = ""
     vectors: list[entries.Vectors] | None = None
+    values: tuple[str, ...] = ()
 
 
 def carry_out(scope: Scope, intent: Intent, chain: FallbackChain | None = None) -> Intent:
@@ -93,7 +98,7 @@ def carry_out(scope: Scope, intent: Intent, chain: FallbackChain | None = None) 
         is_told = intent.state == State.NOTHING_FOUND
         return intent if is_told else _end(scope, intent, State.NOTHING_FOUND)
     if reason := _why_to_ask(reach, plan.target):
-        return _ask(scope, intent, plan.target.memories, reason)
+        return _ask(scope, plan, reason)
     plan = _embedded(plan)
     made: list[MaskedSpan] = []
     with transaction.atomic(durable=True):
@@ -108,9 +113,10 @@ def plan_decided(scope: Scope, intent_id: uuid.UUID, kept: Collection[uuid.UUID]
     """What becomes of an order that waits, now that a person says so: all that it named but for the
     memories that are `kept`. Conflict where it does not wait, or what it named is gone."""
     intent = waiting_intent(scope, intent_id)
+    intent.episode.content = masks.originals([intent.episode])[intent.episode_id]
     reach = OrderReach.of(scope, intent)
+    spoken = spoken_in(intent)
     if intent.kind == Kind.CORRECT:
-        spoken = spoken_in(intent)
         plan = _plan(reach, spoken) if spoken else None
         if plan is None:
             raise Conflict("What it would correct is not there any more.", "stale", "intent")
@@ -125,7 +131,7 @@ def plan_decided(scope: Scope, intent_id: uuid.UUID, kept: Collection[uuid.UUID]
     named = list(heads.values())
     memories = [memory for memory in named if memory.pk not in kept]
     target = Target(memories, reach.spans_of(memories))
-    if (spoken := spoken_in(intent)) and spoken.values and not kept:
+    if spoken and spoken.values and not kept:
         for episode, spans in target_of(reach, spoken).spans.items():
             for span in spans:
                 target.add_span(episode, *span)
@@ -138,10 +144,24 @@ def do_locked(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
     return _correct(scope, plan) if plan.content else _forget(scope, plan)
 
 
-def leave_locked(scope: Scope, intent: Intent) -> None:
-    """A person decided that an order which waited is not done."""
+def leave_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -> list[uuid.UUID]:
+    """A person decided that an order which waited is not done: the rows whose words are shown
+    again, of which the caller fills the vectors."""
     intent.memory_ids, intent.reason = [], LEFT
     _end(scope, intent, State.UNDONE)
+    return masks.unmask(space, masks_of(intent))
+
+
+def masks_of(intent: Intent) -> QuerySet[MaskedSpan]:
+    """What is kept from everybody for the sake of this order."""
+    return MaskedSpan.objects.filter(workspace_id=intent.workspace_id, cause=intent.pk)
+
+
+def withhold_again_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -> None:
+    """An order waits again, and what it names is kept from everybody again until then."""
+    reach = OrderReach.of(scope, intent)
+    if (spoken := spoken_in(intent)) and spoken.values:
+        _withhold_locked(OrderPlan(intent, space, target_of(reach, spoken), values=spoken.values))
 
 
 def waiting_intent(scope: Scope, intent_id: uuid.UUID, *, lock: bool = False) -> Intent:
@@ -165,7 +185,7 @@ def _plan(reach: OrderReach, spoken: SpokenIntent) -> OrderPlan | None:
     target = target_of(reach, spoken)
     if not target or (intent.kind == Kind.RETRACT and not target.memories):
         return None
-    return OrderPlan(intent, reach.space, target)
+    return OrderPlan(intent, reach.space, target, values=spoken.values)
 
 
 def _embedded(plan: OrderPlan) -> OrderPlan:
@@ -192,7 +212,7 @@ def _why_to_ask(reach: OrderReach, target: Target) -> str:
         if memory.category in policy.categories:
             return "protected"
     if not target.is_of_asker and reach.is_of_others(target):
-        return "somebody else's words"
+        return OTHERS
     subject = reach.intent.subject
     asker, name = episode.author.casefold(), subject.name.casefold() if subject else ""
     if asker and name and set(asker.split()).isdisjoint(name.split()):
@@ -282,11 +302,18 @@ def _correction(reach: OrderReach, spoken: SpokenIntent) -> tuple[Memory | None,
     return None, ""
 
 
-def _ask(scope: Scope, intent: Intent, memories: Sequence[Memory], reason: str) -> Intent:
-    """Open a case; nothing is done before somebody decides."""
+def _ask(scope: Scope, plan: OrderPlan, reason: str) -> Intent:
+    """Open a case; nothing is done before somebody decides. In a talk of several, words that one
+    of them names exactly are kept from everybody until then, whoever told them first."""
+    intent, memories = plan.intent, plan.target.memories
+    withheld: list[MaskedSpan] = []
     with transaction.atomic(durable=True):
+        if is_withheld := reason == OTHERS and bool(plan.values) and _is_among_several(intent):
+            workspace_index.lock(plan.space)
         if not _take(intent):
             return intent
+        if is_withheld:
+            withheld = _withhold_locked(plan)
         at = intent.episode.occurred_at
         items = [NewItem(at, f"intent:{intent.kind}", intent_id=intent.pk)]
         items += [NewItem(memory.valid_from or memory.created_at, "intent", memory_id=memory.pk)
@@ -295,7 +322,26 @@ def _ask(scope: Scope, intent: Intent, memories: Sequence[Memory], reason: str) 
         intent.case_id = open_case(about, Case.Kind.INTENT, items, risk=0.8)
         intent.memory_ids, intent.reason = [memory.pk for memory in memories], reason
         _end(scope, intent, State.CASE)
+    masks.fill(plan.space, withheld)
     return intent
+
+
+def _is_among_several(intent: Intent) -> bool:
+    rows = Episode.objects.filter(
+        conversation=intent.episode.conversation_id, kind__in=Episode.OF_PEOPLE
+    )
+    authors = rows.exclude(author="").values("author").distinct()
+    return intent.episode.conversation_id is not None and authors.count() >= SEVERAL
+
+
+def _withhold_locked(plan: OrderPlan) -> list[MaskedSpan]:
+    why = MaskReason(
+        MaskedSpan.Kind.FORGOTTEN, f"{plan.intent.kind}, to be decided", plan.intent.pk
+    )
+    made = masks.mask_episodes(plan.space, plan.target.spans, why)
+    every = {version for row in plan.target.memories for version in versions_of(row.pk)}
+    words = sorted({*plan.values, *(one.words for one in made)})
+    return made + masks.mask_memories(plan.space, every, why, words)
 
 
 def _take(intent: Intent) -> bool:
@@ -343,8 +389,7 @@ def take_back_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -> lis
     the rows whose words are shown again, of which the caller fills the vectors."""
     if intent.supersession_id:
         undo_locked(scope, space, intent.supersession_id)
-    own = MaskedSpan.objects.filter(workspace_id=scope.workspace_id, cause=intent.pk)
-    touched = masks.unmask(space, own)
+    touched = masks.unmask(space, masks_of(intent))
     if not intent.supersession_id:
         for memory_id in intent.memory_ids:
             memory = locked(scope, memory_id)

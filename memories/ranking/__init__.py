@@ -25,6 +25,7 @@ from memories.ranking.query import (
     asks_in_time,
     event_question,
     listed,
+    says_nothing,
 )
 from memories.ranking.weights import Weights
 
@@ -50,4 +51,5 @@ __all__ = [
     "linea",
     "listed",
     "marks",
+    "says_nothing",
 ]

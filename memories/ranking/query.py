@@ -106,10 +106,23 @@ _talk_words = """
     item everything covered two three four five six seven eight nine ten time far
 """
 _talk = frozenset(stems(_talk_words))
+# of a turn that goes on with what was said
+_idle = frozenset(
+    stems(
+        "ok okay go on continue more yes no yeah sure right really exactly then else well please"
+        " thanks thank tell me about so anything something it that this too again next and"
+    )
+)
+_longest_nothing = 60  # characters
 _overview = re.compile(r"\b(?:summar(?:y|ies|i[sz]e\w*)|overview|recap\w*)\b", re.IGNORECASE)
 _order = re.compile(r"\b(?:what|the|in|which) order\b", re.IGNORECASE)
 _in_time = re.compile(
-    r"\b(?:what|which|the|in) order\b|\bchronological\w*|\btimeline\b|\b(?:over|through) time\b"
+    r"\b(?:what|which|the) order\b|(?<!things )(?<!affairs )(?<!papers )\bin order\b(?! to\b)"
+    r"|\bchronological\w*|\btimeline\b|\b(?:over|through) time\b|\bstory of\b|\bstep by step\b"
+    r"|\bfrom (?:the (?:beginning|start)|oldest to newest|first to last)\b|\bwalk me through\b"
+    r"|\b(?:history of|outline) (?:my|our|the|his|her|their)\b|\bsequence of events\b"
+    r"|\b(?:which|what) (?:came|happened|was|did .{1,60}) first\b"
+    r"|\bwhat (?:happened (?:after|before|next)|led to)\b"
     r"|\bhow (?:did|has|have)\b.{1,200}\b(?:chang|evol|develop|progress|gr[eo]w)\w*",
     re.IGNORECASE,
 )
@@ -306,6 +319,11 @@ def _terms(distinct: Sequence[str], numbers: AbstractSet[str]) -> tuple[str, ...
 def asks_in_time(query: str) -> bool:
     """Whether what happened is asked for in the order in which it did, as a story is told."""
     return bool(_in_time.search(query) or _overview.search(query))
+
+
+def says_nothing(query: str) -> bool:
+    """Whether it has no content of its own: "And why?", "Go on." """
+    return len(query) <= _longest_nothing and not set(stems(query)) - _form - _idle
 
 
 def _dates(

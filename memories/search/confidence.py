@@ -1,44 +1,44 @@
 """How sure an answer is: the chance that what was asked for stands in its hits; and how near one
 hit is to the question.
 
-The chance is a logistic function of five signs, fitted on questions whose conversation holds the
-answer, that ask for what nobody said, or that belong to another one (LoCoMo, BEAM-100K; the
-embedded model).
+The chance is that of two things at once. That the hits speak of what was asked: the best of them
+decides, so that more hits, other layers and words of strangers never lower it. And that they answer
+it: this lowers it by no more than to LEAST_ANSWERED of the first. Both are logistic functions,
+fitted on questions whose conversation holds the answer, that ask for what nobody said, or that
+belong to another one (LoCoMo, BEAM-100K; and on small stores of single facts, made for it).
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from math import exp, log
 
-from memories.english import lexical
+from memories.english import lexical, verbs
 from memories.models import EmbeddingModel
 from memories.search.request import Hit
 
 BEST, FIRST = 10, 3  # hits that are read, and those that tell whether a few stand apart
-WEIGHTS = {
-    "cosine": 6.35,
-    "stands_apart": -7.0,
-    "held_in_a_passage": 3.41,
-    "held_by_the_named": 2.03,
-    "told_by_the_named": 1.31,
+SPOKEN_OF = {"best": 5.4, "by_the_named": 2.1, "in_time": 5.8}
+SPOKEN_START = -3.0
+ANSWERED = {
+    "held_by_the_named": 2.1,
+    "nearness": 1.9,
+    "stands_apart": -6.1,
+    "held_in_a_passage": 2.9,
 }
-START = -3.39
+ANSWERED_START = -0.7
+LEAST_ANSWERED = 0.3
+WORDS = 0.77  # what holding all words of the question is worth, to saying the same
+DATED = 0.36  # the part of a hit's score that is its date, where that is just what was asked for
+FAR = -0.2  # nearness of what was not meant
+FLOOR = 0.16  # of the confidence: below it stands what has nothing to do with the question
 READ = 20_000  # characters of a hit
 PASSAGE = 600  # characters
 ASKED, PLACES = 40, 20  # words of a question, and places of each in a hit
-# What a few hits do not hold may yet be meant by them: up to so many the chance is drawn to even.
-MANY, EVEN, NEAR = 30, 0.5, 0.4
-# Of documents one passage may be the whole answer, and stand apart from all others. Where it
-# holds so much of the words, 6 of 300 questions that documents answer are held back in place of
-# 18, and of 300 that they do not answer 183 in place of 184 (SQuAD).
-HELD = 0.6
 TELLING = 8  # letters: a longer word says no more
 MEANT = 3  # letters of a stem that keeps its last
 SURE = log(99)  # odds of what says the same; at the floor of its model a hit is as good as chance
 
-# Somebody asks about himself, or about who answers.
-_personal = re.compile(r"\b(?:I|me|my|mine|we|us|our|ours|you|your)\b", re.IGNORECASE)
 # Words of a question about the talk itself, which no message of it holds.
 _about_talk = frozenset(
     lexical.stems(
@@ -71,13 +71,13 @@ def similarity_by_words(query: str, hit: Hit) -> float:
     return _share({stem for _, stem in _places(hit.row.content, wanted)}, wanted)
 
 
-def confidence_of(query: str, hits: Sequence[Hit], limit: int) -> float:
-    """0 to 1; 0 where there are no hits. There are fewer than `limit` hits only where there is no
-    more to be found.
+def confidence_of(query: str, hits: Sequence[Hit]) -> float:
+    """0 to 1; 0 where there are no hits, whose `similarity` is known.
 
-    What counts: the mean of the nearest meanings, and how far a few of them stand before the
-    others; how much of the question's words one passage holds; and, where somebody is named,
-    whether the first is theirs, and how much more of the words theirs hold.
+    What counts: how near the best is, and how much of the question's words one passage of it holds;
+    whether one is told by who is named, or is of the time that was asked for. And then: how near
+    all are, and how far a few stand before the others; and how much more of the words those of who
+    is named hold.
     """
     if not hits:
         return 0.0
@@ -90,27 +90,50 @@ def confidence_of(query: str, hits: Sequence[Hit], limit: int) -> float:
         _places("\n".join(one.row.content for one in (hit, *hit.echoes)), wanted) for hit in best
     ]
     passages = [_best_passage(of_one, wanted) for of_one in places]
-    cosines = [hit.cosine or 0.0 for hit in best]
-    near, mean = sorted(cosines)[-FIRST:], sum(cosines) / len(cosines)
     is_own = [bool(named & who) for who in speakers]
-    held = _share({stem for of_one in places for _, stem in of_one}, wanted)
     if named and not wanted:  # what somebody has to say, whatever it is
-        held, passages = 1.0, [float(own) for own in is_own]
-    most = sorted(passages)[-FIRST:]
-    signs = {
-        "cosine": mean,
-        "stands_apart": sum(near) / len(near) - mean,
-        "held_in_a_passage": sum(most) / FIRST,
-        "held_by_the_named": _ahead(passages, is_own) if named else 0.0,
-        "told_by_the_named": float(is_own[0]),
+        passages = [float(own) for own in is_own]
+    near = [_nearness(hit) for hit in best]
+    dates = [one.scores.get("date", 0.0) for hit in best[:FIRST] for one in (hit, *hit.echoes)]
+    spoken_of = {
+        "best": max(a + WORDS * b for a, b in zip(near, passages, strict=True)),
+        "by_the_named": float(any(is_own)),
+        "in_time": min(1.0, max(dates) / DATED),
     }
-    sure = 1 / (1 + exp(-START - sum(WEIGHTS[name] * sign for name, sign in signs.items())))
-    if len(hits) < limit and (held or max(cosines) > NEAR or _personal.search(query)):
-        share = min(1.0, len(hits) / MANY)
-        sure = share * sure + (1 - share) * max(sure, EVEN)
-    if most[-1] >= HELD and all(hit.chunk for hit in best):
-        sure = max(sure, EVEN)
-    return sure
+    mean = sum(near) / len(near)
+    answered = {
+        "held_by_the_named": _ahead(passages, is_own) if named else 0.0,
+        "nearness": mean,
+        "stands_apart": sum(sorted(near)[-FIRST:]) / min(FIRST, len(near)) - mean,
+        "held_in_a_passage": sum(sorted(passages)[-FIRST:]) / FIRST,
+    }
+    is_answered = _chance(ANSWERED_START, ANSWERED, answered)
+    return _chance(SPOKEN_START, SPOKEN_OF, spoken_of) * (
+        LEAST_ANSWERED + (1 - LEAST_ANSWERED) * is_answered
+    )
+
+
+def _chance(start: float, weights: Mapping[str, float], signs: Mapping[str, float]) -> float:
+    return 1 / (1 + exp(-start - sum(weights[name] * sign for name, sign in signs.items())))
+
+
+def _nearness(hit: Hit) -> float:
+    """0 at the floor of the embedding model, 1 where it says the same: as `similarity_of`, before
+    it is bent. Where no vector is known, the share of the words."""
+    if hit.cosine is None:
+        return hit.similarity
+    odds = min(max(hit.similarity, 1e-6), 1 - 1e-6)
+    return log(odds / (1 - odds)) / SURE
+
+
+def is_noise(query: str, hit: Hit) -> bool:
+    """Whether nothing tells why it should answer: far in meaning, without a word of the question,
+    and of another time."""
+    asked = set(lexical.stems(query)[:ASKED]) - _about_talk
+    return not any(
+        _nearness(one) >= FAR or one.scores.get("date") or _places(one.row.content, asked)
+        for one in (hit, *hit.echoes)
+    )
 
 
 def _told_of(hit: Hit) -> list[str]:
@@ -131,7 +154,7 @@ def _ahead(values: Sequence[float], is_own: Sequence[bool]) -> float:
 
 
 def _places(text: str, stems: Iterable[str]) -> list[tuple[int, str]]:
-    """Where a word begins as one of the stems does, in order."""
+    """Where a word begins as one of the stems does, or is another form of that verb, in order."""
     low = f" {text[:READ]}".lower().translate(_spaced)
     plain = lexical.unaccented(low)  # as stems are
     places = []
@@ -140,12 +163,13 @@ def _places(text: str, stems: Iterable[str]) -> list[tuple[int, str]]:
         key, read = stem, low
         if stem.isascii():
             key, read = f" {stem.removesuffix('i') if len(stem) > MEANT else stem}", plain
-        at = read.find(key)
-        for _ in range(PLACES):
-            if at < 0:
-                break
-            places.append((at, stem))
-            at = read.find(key, at + 1)
+        for form in (key, *(f" {other}" for other in verbs.OTHER_FORMS.get(stem, ()))):
+            at = read.find(form)
+            for _ in range(PLACES):
+                if at < 0:
+                    break
+                places.append((at, stem))
+                at = read.find(form, at + 1)
     return sorted(places)
 
 

@@ -27,6 +27,7 @@ from memories.search import (
     layer_query,
     search,
 )
+from memories.search.confidence import FLOOR, is_noise
 from memories.search.context_text import (
     AS_ASKED,
     SHORT,
@@ -42,7 +43,7 @@ from memories.search.hits import rows_of
 from memories.tokens import tokens_of
 from workspaces.scope import Scope
 
-FLOOR = 0.16  # of the confidence: below it stands what has nothing to do with the question
+FIRST = 3  # lines that are told however little there is to say for them
 LEAST, USUAL, MOST = 50, 1_000, 32_000  # tokens
 STANDING_SHARE, STANDING_MOST, STANDING_READ = 4, 8, 40  # a quarter of the budget, so many wishes
 PREFERRED_MOST = 2
@@ -113,6 +114,9 @@ def context(
     wanted = replace(request, include=request.include | {"citations"})
     answer = search(scope, wanted)
     entries = _entries(scope, request, answer.hits) if answer.confidence >= floor else []
+    if floor and not asks_in_time(request.query):
+        rest = [one for one in entries[FIRST:] if not is_noise(request.query, one.hit)]
+        entries = [*entries[:FIRST], *rest]
     standing = (
         _standing(scope, request, with_preferences=bool(entries)) if request.at.is_now else []
     )

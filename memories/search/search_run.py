@@ -9,10 +9,11 @@ from django.conf import settings
 from memories import metrics, search_counts
 from memories.errors import Invalid
 from memories.index import workspace_index
-from memories.models import WorkspaceIndex
+from memories.models import Episode, WorkspaceIndex
 from memories.providers import network
-from memories.ranking import Weights
+from memories.ranking import Weights, says_nothing
 from memories.search import after_ranking
+from memories.search.conditions import LayerQuery
 from memories.search.confidence import confidence_of, similarity_by_words, similarity_of
 from memories.search.hits import hits_of, with_rows
 from memories.search.layer_query import asked_of
@@ -21,6 +22,10 @@ from memories.search.request import NOT_RERANKED, Scored, SearchAnswer, SearchRe
 from workspaces.scope import NOBODY, WORKER, Scope
 
 log = logging.getLogger(__name__)
+
+# Of the thread in which a turn has no content: messages that are read, and that are its context,
+# and characters of each.
+TURNS_READ, TURNS, TURN = 6, 2, 300
 
 
 def search(
@@ -39,6 +44,9 @@ def search(
     started = time.perf_counter()
     index = index or workspace_index.index_for(scope)
     asked = asked_of(scope, request)
+    if request.thread_id and request.ranking == "hybrid" and says_nothing(request.query):
+        request = _in_its_talk(asked, request)
+        asked = replace(asked, query=request.query)
     with network.patience(settings.QUERY_TIMEOUT):
         ranked = rank(index, request, asked)
     ranked_after = time.perf_counter() - started
@@ -81,8 +89,16 @@ def search(
     for note in notes:
         metrics.count("searches_degraded", note=note, workspace=str(scope.workspace_id))
     weights = Weights.of(index.ranking) if request.ranking == "hybrid" else None
-    sure = confidence_of(request.query, hits, request.limit)
+    sure = confidence_of(request.query, hits)
     return SearchAnswer(hits, took * 1e3, weights, asked.trace, reranked is not None, notes, sure)
+
+
+def _in_its_talk(asked: LayerQuery, request: SearchRequest) -> SearchRequest:
+    """A turn without content of its own asks for what its thread was speaking of."""
+    rows = Episode.objects.visible_to(asked.scope).filter(conversation=asked.place_of_thread)
+    texts = rows.order_by("-pk").values_list("content", flat=True)[:TURNS_READ]
+    told = [text[:TURN] for text in texts if not says_nothing(text)][:TURNS]
+    return replace(request, query="\n".join([*reversed(told), request.query]))
 
 
 def _is_near(request: SearchRequest, index: WorkspaceIndex, cosine: float | None) -> bool:
