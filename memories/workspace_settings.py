@@ -8,7 +8,7 @@ from django.db import transaction
 from pydantic import AfterValidator, Field
 
 from memories import golden
-from memories.declared import Declared, between, faults, one_of, wrong
+from memories.declared_settings import Declared, between, faults, one_of, wrong
 from memories.english.calendar import DATE_ORDERS
 from memories.english.patterns.library import PATTERNS
 from memories.english.statements import shipped_rules
@@ -29,7 +29,7 @@ from memories.languages import ENGLISH, NAMES
 from memories.models import Category, FeatureSet, GoldenRun
 from memories.ranking import Weights
 from memories.resolve import RULES
-from memories.resolve.review_policy import Policy
+from memories.resolve.hold_policy import Policy
 from workspaces.models import Audience, AuditEntry, Workspace
 from workspaces.scope import Scope
 

@@ -21,7 +21,7 @@ from memories.admin.memory_rows import MemoryRowAdmin, one_line
 from memories.connections import connection_store
 from memories.connections.connection_store import NewConnection
 from memories.connectors.connector_registry import CONNECTORS
-from memories.declared import Declared
+from memories.declared_settings import Declared
 from memories.models import Connection, SyncRun, Visibility
 from workspaces.adminbase.access import access_of
 from workspaces.adminbase.list_admin import Empty, display

@@ -20,7 +20,7 @@ from memories import review
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, excerpt, ingest_hint, text_column
 from memories.admin.rules_page import JudgePage, RulesPage
 from memories.models import Category, Citation, Episode, Fact
-from memories.repeats import Repeat, RepeatQuery, repeats
+from memories.repeated_statements import Repeat, RepeatQuery, repeats
 from workspaces.adminbase.access import Access, access_of
 from workspaces.adminbase.list_admin import AdminPage, Empty, display
 from workspaces.adminbase.row_admin import Verb

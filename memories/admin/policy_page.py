@@ -27,7 +27,7 @@ from memories.english.plain_words import REASONS
 from memories.errors import Invalid
 from memories.models import Category, Fact
 from memories.resolve import rehearsal
-from memories.resolve.review_policy import Policy
+from memories.resolve.hold_policy import Policy
 from memories.review.visibility import make_private, visibility_changes
 from memories.workspace_settings import MOST_NAMES
 from workspaces.adminbase.access import Access, look_at

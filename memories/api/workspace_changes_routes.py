@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from memories.api.answer_once import make_once
+from memories.api.idempotency import make_once
 from memories.erase import workspace_removal
 from memories.ranking import Weights
 from memories.transfer.export_workspace import export_over_http

@@ -41,7 +41,7 @@ from memories.compat.memmachine_shapes import (
     within,
 )
 from memories.errors import Conflict, Invalid, NotFound
-from memories.features import manual
+from memories.features import features_by_hand
 from memories.ingest import IngestRequest
 from memories.models import Conversation, Episode, name_joins
 from memories.models.memory import NamedSQL
@@ -117,7 +117,7 @@ class DeleteProjectView(MemMachineView):
         for row in features_of(self.scope, asked.project).filter(
             **{f"metadata__{PROJECT}": asked.project}
         ):
-            manual.delete(self.scope, row.pk, "Its project was deleted.")
+            features_by_hand.delete(self.scope, row.pk, "Its project was deleted.")
         threads = Conversation.objects.visible_to(self.scope)
         for row_id in threads.filter(external_id__startswith=f"{asked.project}/").values_list(
             "pk", flat=True

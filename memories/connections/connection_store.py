@@ -15,7 +15,7 @@ from pydantic import Field
 from memories import guard, outbox
 from memories.connectors.connector_registry import CONNECTORS
 from memories.connectors.contract import Connector
-from memories.declared import checked
+from memories.declared_settings import checked
 from memories.documents.document_store import allowed_in
 from memories.documents.hidden_words import without_secrets
 from memories.documents.open_connection import seal

@@ -18,7 +18,7 @@ from django.utils.dateparse import parse_date, parse_datetime
 
 from memories import leases, metrics, outbox
 from memories.documents import blobs
-from memories.documents.cut import ChunkPlace, ChunkSizes, cut
+from memories.documents.chunks import ChunkPlace, ChunkSizes, cut
 from memories.documents.fetch_document import NotNow, fetch_document, is_elsewhere
 from memories.documents.hidden_words import (
     HiddenWords,

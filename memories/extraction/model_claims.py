@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from memories import guard, providers
 from memories.bounds import STATEMENT
-from memories.chunking import PIECE
 from memories.english import lexical, read_clause
 from memories.english.calendar import MONTHS, WEEKDAYS, DateOrder
 from memories.english.talk import UNKNOWN
@@ -25,6 +24,7 @@ from memories.extraction.extraction_types import (
     type_of,
 )
 from memories.extraction.fallback import ChainAnswer, FallbackChain, ReadFact
+from memories.message_pieces import PIECE
 from memories.models import Category, Fact, FactType, Source
 from memories.providers import ExtractedFact, ExtractionRequest
 from memories.resolve import Claim, Quote

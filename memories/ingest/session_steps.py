@@ -23,7 +23,7 @@ from memories.extraction import ExtractionRun, ExtractOptions, Message
 from memories.extraction.fallback import FallbackChain
 from memories.index import due, entries, workspace_index
 from memories.ingest import document_memories, session_queue
-from memories.ingest.screen import GUARD
+from memories.ingest.mask_messages import GUARD
 from memories.ingest.session_messages import writer_of
 from memories.ingest.store import Kept
 from memories.leases import TakenOver

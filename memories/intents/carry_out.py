@@ -31,7 +31,7 @@ from memories.models import (
     versions_of,
 )
 from memories.resolve.file_cases import CaseAbout, NewItem, open_case
-from memories.resolve.review_policy import Policy
+from memories.resolve.hold_policy import Policy
 from memories.review.approve import believe_again
 from memories.review.edit import EDIT, new_version
 from memories.review.forget import forget_locked, locked, reject_claim

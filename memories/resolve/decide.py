@@ -13,7 +13,7 @@ from memories.english import statements
 from memories.english.calendar import DateOrder
 from memories.english.statements import NO_WORDS, OwnWords, Relation
 from memories.index.nearest import Pair
-from memories.resolve.review_policy import PINNED, held_by
+from memories.resolve.hold_policy import PINNED, held_by
 
 GUARDED, NEAREST = "guarded", "nearest"
 RULES = (GUARDED, NEAREST)

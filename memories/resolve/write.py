@@ -45,8 +45,8 @@ from memories.resolve.decide import (
 )
 from memories.resolve.file_cases import WaitingPair
 from memories.resolve.grounds import BatchGrounds
+from memories.resolve.hold_policy import Policy, Replacement, held_by
 from memories.resolve.neighbours import BYSTANDER, DOCUMENT, Bystanders, compared, of_people
-from memories.resolve.review_policy import Policy, Replacement, held_by
 from workspaces.models.workspace import uuid7
 
 State = Supersession.State

@@ -28,7 +28,7 @@ from memories.models import (
 from memories.models.conversation import is_shared_by_default
 from memories.resolve import Claim, rejections
 from memories.review.forget import audit
-from memories.review.hold import hold_new, places_in
+from memories.review.held_by_hand import hold_new, places_in
 from workspaces.request_fields import (
     ExternalId,
     Flag,

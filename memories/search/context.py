@@ -27,7 +27,7 @@ from memories.search import (
     layer_query,
     search,
 )
-from memories.search.context_text import (
+from memories.search.context_lines import (
     AS_ASKED,
     SHORT,
     ContextEntry,
