@@ -1,5 +1,5 @@
 """An ingest inside a request of HTTP, whichever door it came through: what the worker has to do is
-waited for, by the front where there is one."""
+waited for, by the front where there is one. And how long requests wait for the worker at all."""
 
 import time
 import uuid
@@ -13,6 +13,9 @@ from memories.models import MemorySession
 from memoryproject.front.wire import FRONT, SESSION, WAIT
 from workspaces.scope import Scope
 
+# Seconds: what a caller may ask for, and what an ingest, an erasure or the removal of a workspace
+# waits for where nobody says; then the worker goes on alone.
+LONGEST_WAIT, USUAL_WAIT = 60.0, 10.0
 FIRST_LOOK, SLOWEST_LOOK = 0.02, 0.25  # seconds
 
 

@@ -24,7 +24,12 @@ from memories.models import Episode, MemorySession
 from memories.resolve import Claim
 from memories.skip_counts import verdicts
 from memories.transcripts import activities
-from memories.waited_ingest import ingest_and_wait, session_waited_for
+from memories.waited_ingest import (
+    LONGEST_WAIT,
+    USUAL_WAIT,
+    ingest_and_wait,
+    session_waited_for,
+)
 from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read, read_query, values_of
 from workspaces.api.paging import PageQuery, narrowing, paged
@@ -125,7 +130,6 @@ PAYLOAD = {
     "error_message": "errorMessage",
 }
 
-LONGEST_WAIT, USUAL_WAIT = 60.0, 10.0  # seconds
 MOST_MESSAGES = 1000
 
 
