@@ -146,11 +146,6 @@ class ScopedAdmin(ListAdmin):
     add_label = gettext_lazy("Add")
     can_delete = False
 
-    show_facets = 0
-    list_per_page = 50
-    list_max_show_all = 0
-    list_disable_select_all = True
-    list_filter_submit = True
     ordering: tuple[str, ...] = ("-id",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
