@@ -17,6 +17,8 @@ from memories.models.names import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 
+USUAL_MINUTES, MOST_MINUTES = 60, 7 * 24 * 60  # between two syncs, see `connections/sync.py`
+
 
 class ConnectionQuerySet(NamedQuerySet["Connection"]):
     def visible_to(self, scope: Scope) -> Self:
@@ -56,7 +58,7 @@ class Connection(Row):
     extract = models.CharField(
         max_length=8, choices=Document.Extract, default=Document.Extract.AUTO
     )
-    minutes = models.PositiveIntegerField(default=60)
+    minutes = models.PositiveIntegerField(default=USUAL_MINUTES)
     cursor = models.JSONField(default=dict)
     listing = models.PositiveIntegerField(default=0)
     next_sync_at = models.DateTimeField(null=True, default=timezone.now)
