@@ -9,6 +9,7 @@ from memories.english import gatekeeper
 from memories.ingest import NewMessage
 from memories.models import Memory
 from memories.search import SearchRequest, context, filters
+from memories.search.confidence import FLOOR
 from memories.search.context import Context
 from memories.tokens import tokens_of
 from tests.api_fixtures import caller
@@ -226,7 +227,7 @@ def test_a_question_that_has_nothing_to_do_with_it_gets_nothing(alice: Person) -
         )
     found = pack(alice, "Who composed the ninth symphony?")
     assert (found.text, found.hits) == ("", [])
-    assert found.confidence < context.FLOOR
+    assert found.confidence < FLOOR
     whatever = context.context(
         alice.scope, SearchRequest("Who composed the ninth symphony?", layers=BOTH), floor=0
     )

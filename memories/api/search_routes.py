@@ -18,6 +18,7 @@ from memories.api.shapes import CitationJson, EpisodeJson, LinkJson, MemoryJson
 from memories.index import workspace_index
 from memories.models import AsOf, MemoryScope, TalkSummary
 from memories.search import Hit, SearchRequest, context, filters
+from memories.search.confidence import FLOOR
 from memories.search.context_lines import AS_ASKED, ORDERS
 from memories.search.request import PATHS, SearchOptions, SourceMessage, SourcePassage
 from workspaces.api.json_answers import AgentId, JsonAnswer, ThreadId, UserId, one_of
@@ -338,7 +339,7 @@ class ContextBody(SearchBody):
             description="Where the confidence is below it, nothing is told but the person's"
             " standing wishes; 0 tells what there is.",
         ),
-    ] = context.FLOOR
+    ] = FLOOR
 
 
 class ContextAnswerJson(JsonAnswer):

@@ -15,6 +15,8 @@ from memories.english import lexical
 from memories.models import EmbeddingModel
 from memories.search.request import Hit
 
+# Below it stands what has nothing to do with the question: a context is empty, if nobody says else.
+FLOOR = 0.16
 BEST, FIRST = 10, 3  # hits that are read, and those that tell whether a few stand apart
 WEIGHTS = {
     "cosine": 6.35,

@@ -27,6 +27,7 @@ from memories.search import (
     layer_query,
     search,
 )
+from memories.search.confidence import FLOOR
 from memories.search.context_lines import (
     AS_ASKED,
     SHORT,
@@ -42,7 +43,6 @@ from memories.search.hits import rows_of
 from memories.tokens import tokens_of
 from workspaces.scope import Scope
 
-FLOOR = 0.16  # of the confidence: below it stands what has nothing to do with the question
 LEAST, USUAL, MOST = 50, 1_000, 32_000  # tokens
 STANDING_SHARE, STANDING_MOST, STANDING_READ = 4, 8, 40  # a quarter of the budget, so many wishes
 PREFERRED_MOST = 2
