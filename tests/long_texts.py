@@ -415,7 +415,7 @@ OTHERS = frozenset(
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
     search.layer_query.query_vector search.layer_query.vector_of
     search.after_ranking.reranker_scores
-    transcripts.activities.past transcripts.text_files.MarkdownPlace.add
+    transcripts.text_files.MarkdownPlace.add
     transcripts.text_files.MarkdownPlace.enter
     transcripts.text_files.paragraph
     """.split()
