@@ -331,7 +331,10 @@ class Turn:
         )  # fmt: skip
         if row.kind != Kind.TEST:
             connection.update(error_code=error.code, error=error.message)
-        log.info("sync of connection %s failed: %s", row.connection_id, error.code)
+        log.info(
+            "workspace %s: sync of connection %s failed: %s",
+            row.workspace_id, row.connection_id, error.code,
+        )  # fmt: skip
         metrics.count("connections_synced", outcome=error.code, provider=row.connection.provider)
 
 

@@ -103,7 +103,7 @@ def update_due_sets(until: float, report: Callable[[str], object] = log.debug) -
         except Exception:
             # One that breaks its worker must not keep the others from their turn: its claim
             # counted the failure, and it comes back when the lease has run out.
-            log.exception("set %s failed", feature_set.pk)
+            log.exception("workspace %s: set %s failed", feature_set.workspace_id, feature_set.pk)
             continue
         episodes += result.episodes if result else 0
         report(f"set {feature_set.key}: {result}")
