@@ -224,6 +224,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.lexical.ilike_pattern": lexical.ilike_pattern,
     "english.lexical.lent": lexical.lent,
     "english.lexical.normal": lambda text: lexical.normal("NFKC", text),
+    "english.lexical.stem_set": lexical.stem_set,
     "english.lexical.stems": lexical.stems,
     "english.lexical.unaccented": lexical.unaccented,
     "english.other_languages.stem_by_script": other_languages.stem_by_script,

@@ -254,10 +254,7 @@ class FeatureAdmin(MemoryRowAdmin):
             EndForm,
         ),
     )
-
-    def get_queryset(self, request: HttpRequest) -> Any:
-        rows = super().get_queryset(request)
-        return rows.select_related("workspace", "subject", "agent", "set")
+    joined = ("workspace", "subject", "agent", "set")
 
     @display(description=_("feature"))
     def text(self, row: Feature) -> str:

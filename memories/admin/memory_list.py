@@ -187,10 +187,6 @@ class MemoryList(MemoryRowAdmin):
         ]
         return [*own, *super().get_urls()]
 
-    def get_queryset(self, request: HttpRequest) -> Any:
-        rows = super().get_queryset(request)
-        return rows.select_related("workspace", "subject", "agent", "conversation")
-
     def is_indexed(self, request: HttpRequest) -> bool:
         # The trigrams hold live memories only.
         return request.GET.get("state", "live") == "live"
