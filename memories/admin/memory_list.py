@@ -31,8 +31,6 @@ from memories.models import (
     Memory,
     MemoryState,
     Visibility,
-    expired_memories,
-    held_memories,
 )
 from workspaces.adminbase.list_admin import csv_lines, display
 from workspaces.adminbase.list_views import ListView
@@ -91,16 +89,7 @@ class LifeFilter(StateFilter):
         if state == "unembedded":
             due = DueVector.objects.filter(entry__layer=Layer.MEMORIES)
             return rows.filter(pk__in=due.values("entry__item"))
-        if state == MemoryState.LIVE:
-            return rows.live()
-        # What was superseded and then forgotten is both.
-        wanted = {
-            MemoryState.SUPERSEDED: Q(superseded_by__isnull=False),
-            MemoryState.FORGOTTEN: Q(forgotten_at__isnull=False),
-            MemoryState.HELD: held_memories(),
-            MemoryState.EXPIRED: expired_memories() & Q(is_head=True),
-        }
-        return rows.filter(wanted[MemoryState(state)])
+        return rows.in_state(MemoryState(state))
 
 
 class TrueFilter(StateFilter):

@@ -348,7 +348,7 @@ def take_back_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -> lis
     if not intent.supersession_id:
         for memory_id in intent.memory_ids:
             memory = locked(scope, memory_id)
-            if memory.forgotten_at is not None and memory.superseded_by_id is None:
+            if memory.may_return:
                 may_be_learned(memory)
                 believe_again(space, memory, MemoryPeriod.Cause.RESTORED)
     rows = Intent.objects.filter(pk=intent.pk)
