@@ -184,7 +184,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "file_formats.assembly.headings_of": assembly.headings_of,
     "file_formats.assembly.storable": assembly.storable,
     "file_formats.assembly.tidied": assembly.tidied,
-    "english.statements.compare.glance": statements.glance,
+    "english.statements.compare.prefilter": statements.prefilter,
     "english.statements.parse.parse": lambda text: parse.parse(text),
     "english.statements.read_statement.read": statements.read,
     "english.statements.auxiliaries.plain": auxiliaries.plain,

@@ -167,7 +167,7 @@ def config_of(row: FeatureSet) -> ConfigJson:
     return ConfigJson(row.key, row.config.get(TYPE), settings, EmbeddingJson.of(state_of(row)))
 
 
-class FoldView(WorkspaceView):
+class UpdateSetView(WorkspaceView):
     needs = CURATES
 
     @operation("foldSet", answer={200: FoldedJson, 202: FoldedJson})

@@ -153,13 +153,13 @@ class Judge:
         if not statements.is_still(reading, self.words):
             return neighbours
         # Their words are all that could make the two related.
-        seen = statements.glance_of(reading)
+        seen = statements.prefilter_of(reading)
         return [
             near
             for near in neighbours
             if (near.similarity or 0) >= self.threshold
             or _is_newer(near.memory, said_at)
-            or not statements.are_strangers(statements.glance(near.memory.content), seen)
+            or not statements.are_strangers(statements.prefilter(near.memory.content), seen)
         ]
 
     def _relation(

@@ -85,7 +85,7 @@ class BoundedPaginator(Paginator):
         return count_text(self.count)
 
 
-class Echo:
+class PassedOn:
     """A file that hands back what is written to it."""
 
     def write(self, text: str) -> str:
@@ -94,7 +94,7 @@ class Echo:
 
 def csv_lines(columns: Sequence[str], records: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Records as lines of CSV, the first with the names; what is no text is written as JSON."""
-    writer = csv.writer(Echo())
+    writer = csv.writer(PassedOn())
     yield writer.writerow(columns)
     for record in records:
         values = ("" if record[name] is None else record[name] for name in columns)
