@@ -7,7 +7,7 @@ from collections.abc import MutableMapping
 from typing import Any
 
 from memories import ingest, outbox
-from memories.errors import Conflict
+from memories.errors import erased
 from memories.ingest import IngestRequest
 from memories.models import MemorySession
 from memoryproject.front.wire import FRONT, SESSION, WAIT
@@ -57,5 +57,5 @@ def ingest_and_wait(
 def _row_of(workspace_id: uuid.UUID, session_id: uuid.UUID | str) -> MemorySession:
     session = MemorySession.objects.filter(workspace_id=workspace_id, pk=session_id).first()
     if session is None:
-        raise Conflict("What was sent was erased meanwhile.", code="erased")
+        raise erased()
     return session
