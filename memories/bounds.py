@@ -26,6 +26,9 @@ READ_SECONDS = 3.0
 LARGE = 1_000_000
 # Characters that lend words to their neighbours, or borrow from them: 60 stems never need more.
 BESIDE = 4_000
+# Tokens of a document's chunk where a workspace says nothing: what two of them share, and the least
+# that is one by itself.
+CHUNK, CHUNK_SHARED, CHUNK_LEAST = 800, 200, 100
 
 _word = re.compile(r"\S+")
 _ends = re.compile(r"[.!?…。！？][\"'”’)\]*_]*(?=\s)|\n")

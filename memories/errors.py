@@ -123,6 +123,11 @@ class Forbidden(Exception):
         return self.message
 
 
+def erased() -> Conflict:
+    """What an ingest says whose words went while they were read."""
+    return Conflict("What was sent was erased meanwhile.", code="erased")
+
+
 def refuse_narrow(is_narrow: bool) -> None:
     """Raises Forbidden for a key of an agent, or one limited to subjects or spaces."""
     if is_narrow:

@@ -16,8 +16,8 @@ from django.db.models import Q, QuerySet
 
 from memories.documents import ingested_texts
 from memories.documents.summarize_text import summary_of
-from memories.features import queue
-from memories.features.redact import remove_standing_on
+from memories.features import due_sets
+from memories.features.erase_features import remove_standing_on
 from memories.golden.questions import drop_standing_on
 from memories.index import due, entries, rebuild, row_marks, statements
 from memories.masked_text import (
@@ -266,7 +266,7 @@ def unmask(space: WorkspaceIndex, masks: QuerySet[MaskedSpan]) -> list[uuid.UUID
         _rename_pieces(document_id, partial(with_words, words=texts))
     _follow_documents(space, rows)
     if episodes:
-        queue.unmark(space.workspace_id, episodes)
+        due_sets.unmark(space.workspace_id, episodes)
     _reindex(space, Layer.MEMORIES, memories)
     return [pk for ids in touched.values() for pk in ids]
 

@@ -33,12 +33,12 @@ class Counted:
 
 
 def unworthy(scope: Scope, days: int = 30) -> tuple[tuple[str, str, int], ...]:
-    """What was found and is not worth keeping, as the reasons of `verdicts`."""
+    """What was found and is not worth keeping, as the reasons of `count_skips`."""
     reasons, _ = _summed(scope, days, UNWORTHY, worth.REASONS)
     return reasons
 
 
-def verdicts(scope: Scope, days: int = 30) -> Counted:
+def count_skips(scope: Scope, days: int = 30) -> Counted:
     """Over the sessions of the last `days` days that `scope` may see, the newest 20,000."""
     reasons, messages = _summed(scope, days, KEY, gatekeeper.REASONS)
     return Counted(messages, reasons)

@@ -39,7 +39,7 @@ from memories.connections import sync
 from memories.documents import blobs, pipeline
 from memories.erase import workspace_removal
 from memories.events import event_log
-from memories.features import queue, set_embedding
+from memories.features import due_sets, set_embedding
 from memories.index import common_terms, due, repair, segments, statements, workspace_index
 from memories.leases import FAR
 from memories.models import (
@@ -182,8 +182,8 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     # What waits for models shall not keep all else from its turn.
     _run(SESSIONS, done, tell, time.monotonic() + seconds / 4)
     sync.schedule()
-    queue.discover_sets()
-    done.sets = queue.enqueue_due()
+    due_sets.discover_sets()
+    done.sets = due_sets.enqueue_due()
     done.embeddings = set_embedding.enqueue_due()
     found = DueVector.objects.filter(next_attempt_at__lte=timezone.now())
     spaces_with_due = sorted(set(found.values_list("workspace", flat=True)))

@@ -1,5 +1,5 @@
 """An ingest inside a request of HTTP, whichever door it came through: what the worker has to do is
-waited for, by the front where there is one."""
+waited for, by the front where there is one. And how long requests wait for the worker at all."""
 
 import time
 import uuid
@@ -7,12 +7,15 @@ from collections.abc import MutableMapping
 from typing import Any
 
 from memories import ingest, outbox
-from memories.errors import Conflict
+from memories.errors import erased
 from memories.ingest import IngestRequest
 from memories.models import MemorySession
 from memoryproject.front.wire import FRONT, SESSION, WAIT
 from workspaces.scope import Scope
 
+# Seconds: what a caller may ask for, and what an ingest, an erasure or the removal of a workspace
+# waits for where nobody says; then the worker goes on alone.
+LONGEST_WAIT, USUAL_WAIT = 60.0, 10.0
 FIRST_LOOK, SLOWEST_LOOK = 0.02, 0.25  # seconds
 
 
@@ -54,5 +57,5 @@ def ingest_and_wait(
 def _row_of(workspace_id: uuid.UUID, session_id: uuid.UUID | str) -> MemorySession:
     session = MemorySession.objects.filter(workspace_id=workspace_id, pk=session_id).first()
     if session is None:
-        raise Conflict("What was sent was erased meanwhile.", code="erased")
+        raise erased()
     return session

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from django.db import transaction
 from pydantic import AfterValidator, Field
 
-from memories import golden
-from memories.declared import Declared, between, faults, one_of, wrong
+from memories import bounds, golden
+from memories.declared_settings import Declared, between, faults, one_of, wrong
 from memories.english.calendar import DATE_ORDERS
 from memories.english.patterns.library import PATTERNS
 from memories.english.statements import shipped_rules
@@ -29,7 +29,7 @@ from memories.languages import ENGLISH, NAMES
 from memories.models import Category, FeatureSet, GoldenRun
 from memories.ranking import Weights
 from memories.resolve import RULES
-from memories.resolve.review_policy import Policy
+from memories.resolve.hold_policy import Policy
 from workspaces.models import Audience, AuditEntry, Workspace
 from workspaces.scope import Scope
 
@@ -104,9 +104,9 @@ def _fitting(own: "ChunkSettings") -> "ChunkSettings":
 class ChunkSettings(Declared):
     """How documents are cut, in tokens; what is cut already stays until it is read anew."""
 
-    size: Annotated[int, between(50, 4000)] = 800
-    overlap: Annotated[int, between(0, 2000)] = 200
-    minimum: Annotated[int, between(0, 2000)] = 100
+    size: Annotated[int, between(50, 4000)] = bounds.CHUNK
+    overlap: Annotated[int, between(0, 2000)] = bounds.CHUNK_SHARED
+    minimum: Annotated[int, between(0, 2000)] = bounds.CHUNK_LEAST
 
 
 class WorkspaceSettings(Declared):

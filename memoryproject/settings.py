@@ -224,7 +224,7 @@ ANONYMOUS_RATE_LIMIT_PER_MINUTE = env_int("ANONYMOUS_RATE_LIMIT_PER_MINUTE", 0)
 DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("MAX_BODY_BYTES", 10 * 2**20, minimum=1024)
 CSRF_FAILURE_VIEW = "workspaces.api.problems.csrf_failure"
 # What remembers answers lies above the package that asks for it.
-API_IDEMPOTENCY = "memories.api.answer_once.answer_once"
+API_IDEMPOTENCY = "memories.api.idempotency.answer_once"
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "workspaces.auth.KeyAuthentication",

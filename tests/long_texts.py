@@ -12,10 +12,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import memories
-from memories import bounds, chunking, guard, languages, masked_text, prompts, ranking, tokens
+from memories import bounds, guard, languages, masked_text, message_pieces, prompts, ranking, tokens
 from memories.chat import chat_prompts, sources
 from memories.compat import memmachine_filter
-from memories.documents import cut
+from memories.documents import chunks
 from memories.english import (
     clauses,
     corrections,
@@ -48,7 +48,7 @@ from memories.english.talk import People, Talk
 from memories.errors import Invalid
 from memories.events import event_log
 from memories.extraction import evidence, model_claims, paraphrase
-from memories.features import clarity, feature_prompts, rules
+from memories.features import clarity, facts_to_features, feature_prompts
 from memories.file_formats import assembly
 from memories.german import dates as german_dates
 from memories.german import patterns as german_patterns
@@ -58,7 +58,7 @@ from memories.providers import embedder, openai_provider
 from memories.providers.embedder import HashEmbedder
 from memories.search import Hit
 from memories.search.confidence import confidence_of
-from memories.search.passage import passage_of
+from memories.search.message_excerpt import passage_of
 from memories.summaries import choose_sentences
 from memories.transcripts import activities, json_access, memory_exports, text_files
 from memories.transcripts.transcript import SourceFile
@@ -170,13 +170,13 @@ READERS: dict[str, Callable[[str], object]] = {
     "chat.chat_prompts.questions_in": chat_prompts.questions_in,
     "chat.sources.CitationMarks.feed": lambda text: sources.CitationMarks({}).feed(text),
     "chat.sources.nearest": lambda text: sources.nearest(text, WHERE),
-    "chunking.passages": chunking.passages,
+    "message_pieces.passages": message_pieces.passages,
     "compat.memmachine_filter.read_filter": lambda text: _or_not(
         memmachine_filter.read_filter, text
     ),
-    "chunking.spans": lambda text: list(chunking.spans(text, 18_000, 1_000)),
-    "documents.cut.cut": lambda text: cut.cut(text, (), cut.ChunkSizes()),
-    "documents.cut.density_of": cut.density_of,
+    "message_pieces.spans": lambda text: list(message_pieces.spans(text, 18_000, 1_000)),
+    "documents.chunks.cut": lambda text: chunks.cut(text, (), chunks.ChunkSizes()),
+    "documents.chunks.density_of": chunks.density_of,
     "file_formats.assembly.Assembly.add": lambda text: assembly.Assembly().add(text),
     "file_formats.assembly.Assembly.add_part": lambda text: assembly.Assembly().add_part(
         "page", "", text
@@ -184,7 +184,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "file_formats.assembly.headings_of": assembly.headings_of,
     "file_formats.assembly.storable": assembly.storable,
     "file_formats.assembly.tidied": assembly.tidied,
-    "english.statements.compare.glance": statements.glance,
+    "english.statements.compare.prefilter": statements.prefilter,
     "english.statements.parse.parse": lambda text: parse.parse(text),
     "english.statements.read_statement.read": statements.read,
     "english.statements.auxiliaries.plain": auxiliaries.plain,
@@ -224,6 +224,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.lexical.ilike_pattern": lexical.ilike_pattern,
     "english.lexical.lent": lexical.lent,
     "english.lexical.normal": lambda text: lexical.normal("NFKC", text),
+    "english.lexical.stem_set": lexical.stem_set,
     "english.lexical.stems": lexical.stems,
     "english.lexical.unaccented": lexical.unaccented,
     "english.other_languages.stem_by_script": other_languages.stem_by_script,
@@ -240,7 +241,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.standing_wishes.preference": standing_wishes.preference,
     "english.statements.implied_ends.is_life_event": implied_ends.is_life_event,
     "search.confidence.confidence_of": lambda text: confidence_of(text, [hit(text)], 1),
-    "search.passage.passage_of": lambda text: passage_of(text, [], {"rent"}),
+    "search.message_excerpt.passage_of": lambda text: passage_of(text, [], {"rent"}),
     "english.referents.open_referent": referents.open_referent,
     "english.unspoken.pasted": lambda text: list(unspoken.pasted(text)),
     "english.exact_values.exact_values": exact_values.exact_values,
@@ -327,7 +328,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "ranking.query.analyse": lambda text: ranking.analyse(text, now=AT),
     "ranking.query.asks_in_time": ranking.asks_in_time,
     "features.feature_prompts.read_answer": lambda text: _or_not(_read_commands, text),
-    "features.rules.predicate": lambda text: rules.predicate(text, "Anna"),
+    "features.facts_to_features.predicate": lambda text: facts_to_features.predicate(text, "Anna"),
     "features.clarity.is_clear": clarity.is_clear,
     "features.clarity.is_home": lambda text: clarity.is_home(text, "Oslo"),
     "features.clarity.is_thing": clarity.is_thing,
@@ -378,12 +379,12 @@ def _chosen(text: str) -> None:
 
 def _in_pieces(text: str) -> None:
     message = prompts.PromptMessage(0, "user", text, "Anna", AT)
-    list(chunking.pieces(prompts.ExtractionRequest((message,))))
+    list(message_pieces.pieces(prompts.ExtractionRequest((message,))))
 
 
 # What takes a text in other values.
 WITHIN: dict[str, Callable[[str], object]] = {
-    "chunking.pieces": _in_pieces,
+    "message_pieces.pieces": _in_pieces,
     "english.statements.compare.relation": _compared,
     "summaries.choose_sentences.choose": _chosen,
 }
@@ -397,7 +398,8 @@ OTHERS = frozenset(
     compat.chains.chain_of compat.chains.head_of documents.pipeline.moment_of
     documents.summarize_text.summary_of index.entries.passage_item
     search.confidence.similarity_by_words
-    review.create.checked review.approve.approve review.edit.new_version review.hold.places_in
+    review.create.checked review.approve.approve review.edit.new_version
+    review.held_by_hand.places_in
     extraction.extraction_types.visibility_of
     extraction.extraction_types.ExtractOptions.visibility_of
     review.quarantine.accept english.verbs.is_adverb
@@ -414,7 +416,7 @@ OTHERS = frozenset(
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
     search.layer_query.query_vector search.layer_query.vector_of
     search.after_ranking.reranker_scores
-    transcripts.activities.past transcripts.text_files.MarkdownPlace.add
+    transcripts.text_files.MarkdownPlace.add
     transcripts.text_files.MarkdownPlace.enter
     transcripts.text_files.paragraph
     """.split()

@@ -12,7 +12,7 @@ from werkzeug import Request, Response
 
 from memories.connectors.connector_registry import CONNECTORS
 from memories.connectors.contract import Changes, Connector, Cursor, CursorExpired, Wire
-from memories.declared import checked
+from memories.declared_settings import checked
 from memories.providers.web_fetch import FetchLimits
 
 Answers = Callable[[Request], Response | None]

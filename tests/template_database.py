@@ -8,7 +8,7 @@ from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
 
-from memoryproject import crossings, roles, walls
+from memoryproject import crossings, database_roles, walls
 
 PREFIX = "memory_tests_"
 LOCK = 7_310_415  # any number that no other lock of the server's has
@@ -43,7 +43,7 @@ def digest() -> str:
         folder = Path(app.path) / "migrations"
         for file in sorted(folder.glob("*.py")):
             digest.update(f"{app.label} {file.name}".encode() + file.read_bytes())
-    for made in (crossings, walls, roles):
+    for made in (crossings, walls, database_roles):
         digest.update(Path(made.__file__).read_bytes())
     for module in ("django", "psycopg"):
         digest.update(importlib.import_module(module).__version__.encode())
@@ -56,7 +56,7 @@ def _migrate(database: str) -> None:
     connection.settings_dict["NAME"] = database
     try:
         call_command("migrate", verbosity=0, interactive=False)
-        granted = roles.prepare(connection)
+        granted = database_roles.prepare(connection)
         assert not granted.why, granted.why
     finally:
         connection.close()

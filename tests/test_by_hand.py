@@ -12,10 +12,10 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from memories import review
-from memories.features import manual, queue
+from memories.features import due_sets, features_by_hand
 from memories.features.consolidate import consolidate
-from memories.features.manual import NewFeature
-from memories.features.queue import discover_sets
+from memories.features.due_sets import discover_sets
+from memories.features.features_by_hand import NewFeature
 from memories.features.update import update_now
 from memories.ingest import NewMessage
 from memories.models import Episode, Feature, FeatureRefusal, Memory
@@ -34,7 +34,7 @@ def told(person: Person, *said: str, **wish: Any) -> None:
 
 def read_again(person: Person) -> None:
     """As after a restore: all that was said is taken in anew."""
-    queue.unmark(person.workspace.pk, list(Episode.objects.values_list("pk", flat=True)))
+    due_sets.unmark(person.workspace.pk, list(Episode.objects.values_list("pk", flat=True)))
     update_now(person.scope, KEY)
 
 
@@ -71,7 +71,7 @@ def test_confirmed_while_a_model_is_asked_to_merge_it_stays_apart(
 ) -> None:
     first = two_likes[0]
     same = {"value": first.value}
-    asks_while(httpserver, alice, lambda: manual.edit(alice.scope, first.pk, same))
+    asks_while(httpserver, alice, lambda: features_by_hand.edit(alice.scope, first.pk, same))
     assert consolidate(alice.scope, KEY) == 0
     assert values() == {row.value for row in two_likes}
     assert Feature.objects.get(pk=first.pk).method == "manual"
@@ -89,17 +89,17 @@ def test_the_same_words_by_hand_make_it_the_person_s_and_keep_what_it_stands_on(
 ) -> None:
     first = two_likes[0]
     again = NewFeature(first.category, first.tag, first.feature, first.value, about=first.about)
-    made = manual.create(alice.scope, KEY, again)
+    made = features_by_hand.create(alice.scope, KEY, again)
     assert (made.pk, made.method) == (first.pk, "manual")
     quotes = made.citations.filter(change__is_current=True).values_list("quote", flat=True)
     assert list(quotes) == ["I like green tea."]
-    assert manual.undo(alice.scope, first.pk).method == "rule"
+    assert features_by_hand.undo(alice.scope, first.pk).method == "rule"
 
 
 def test_by_hand_survives_merging_and_reading_again(
     alice: Person, two_likes: list[Feature]
 ) -> None:
-    manual.edit(alice.scope, two_likes[0].pk, {"value": "likes sencha"})
+    features_by_hand.edit(alice.scope, two_likes[0].pk, {"value": "likes sencha"})
     read_again(alice)
     consolidate(alice.scope, KEY)
     assert "likes sencha" in values()
@@ -108,7 +108,7 @@ def test_by_hand_survives_merging_and_reading_again(
 def test_ended_by_hand_it_does_not_come_back_by_the_same_words(
     alice: Person, two_likes: list[Feature]
 ) -> None:
-    manual.delete(alice.scope, two_likes[0].pk)
+    features_by_hand.delete(alice.scope, two_likes[0].pk)
     read_again(alice)
     assert two_likes[0].value not in values()
     assert "a person ended it" in FeatureRefusal.objects.values_list("reason", flat=True)
@@ -141,14 +141,14 @@ def homes() -> list[tuple[str, str]]:
 @pytest.mark.parametrize("about", ["", "Ada"])
 def test_a_home_written_by_hand_takes_the_place_of_the_machine_s(alice: Person, about: str) -> None:
     told(alice, "I moved to Porto in May.")
-    made = manual.create(alice.scope, KEY, home("Faro", about))
+    made = features_by_hand.create(alice.scope, KEY, home("Faro", about))
     assert homes() == [("Faro", "manual")]
-    assert (made.about, manual.undo(alice.scope, made.pk).value) == ("Ada", "Porto")
+    assert (made.about, features_by_hand.undo(alice.scope, made.pk).value) == ("Ada", "Porto")
 
 
 def test_a_machine_puts_no_home_beside_the_one_by_hand(alice: Person) -> None:
     told(alice, "I like tea.")
-    manual.create(alice.scope, KEY, home("Faro"))
+    features_by_hand.create(alice.scope, KEY, home("Faro"))
     told(alice, "I moved to Porto in May.")
     assert homes() == [("Faro", "manual")]
     assert "it was written by a person" in FeatureRefusal.objects.values_list("reason", flat=True)
@@ -156,8 +156,8 @@ def test_a_machine_puts_no_home_beside_the_one_by_hand(alice: Person) -> None:
 
 def test_two_that_a_person_writes_stand_beside_each_other(alice: Person) -> None:
     told(alice, "I like tea.")
-    manual.create(alice.scope, KEY, home("Faro"))
-    manual.create(alice.scope, KEY, home("Lagos"))
+    features_by_hand.create(alice.scope, KEY, home("Faro"))
+    features_by_hand.create(alice.scope, KEY, home("Lagos"))
     assert homes() == [("Faro", "manual"), ("Lagos", "manual")]
 
 
@@ -166,7 +166,7 @@ def test_of_several_people_each_has_a_home(alice: Person) -> None:
     alice.say(*said, user_id="ada")
     discover_sets()
     update_now(alice.scope, KEY)
-    manual.create(alice.scope, KEY, home("Faro"))
+    features_by_hand.create(alice.scope, KEY, home("Faro"))
     assert [value for value, _ in homes()] == ["Bern", "Faro", "Porto"]
 
 

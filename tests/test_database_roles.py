@@ -5,7 +5,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 from django.db.utils import ProgrammingError
 
-from memoryproject import databases, roles
+from memoryproject import database_roles, databases
 from memoryproject.embedded_postgres import APP_ROLE
 from memoryproject.postgres import visible
 from workspaces.models import Workspace
@@ -53,7 +53,7 @@ def test_what_is_no_postgresql_url_is_refused(url: str):
 
 @pytest.mark.django_db
 def test_the_ordinary_role_changes_rows_and_nothing_else():
-    assert roles.prepare(connection) == roles.Granted("app")
+    assert database_roles.prepare(connection) == database_roles.Granted("app")
     with connection.cursor() as cursor:
         cursor.execute(f"set local role {APP_ROLE}")
         mine = Workspace(slug="mine", name="Mine")
@@ -65,7 +65,7 @@ def test_the_ordinary_role_changes_rows_and_nothing_else():
 
 @pytest.mark.django_db
 def test_tables_of_later_migrations_are_granted_too():
-    roles.prepare(connection)
+    database_roles.prepare(connection)
     with connection.cursor() as cursor:
         cursor.execute("create table later (id serial)")
         cursor.execute(f"set local role {APP_ROLE}")
@@ -78,7 +78,7 @@ def test_an_owner_who_may_not_make_roles_serves_itself_and_says_why():
     with connection.cursor() as cursor:
         cursor.execute("create role modest createdb")
         cursor.execute("set local role modest")
-        granted = roles.prepare(connection)
+        granted = database_roles.prepare(connection)
     assert granted.database_role == "owner"
     assert "permission denied" in granted.why
     assert "alter role modest createrole" in granted.remedy

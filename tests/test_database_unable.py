@@ -8,7 +8,7 @@ from django.db import InternalError, close_old_connections, connection
 from django.test import RequestFactory
 
 from memories.models import Episode, MemorySession
-from memoryproject.roles import owner_connection
+from memoryproject.database_roles import owner_connection
 from tests.api_fixtures import Caller, caller
 from tests.people import Person
 from workspaces.api import problems

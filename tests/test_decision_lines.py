@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from pytest_django import DjangoCaptureOnCommitCallbacks
 from pytest_httpserver import HTTPServer
 
 from memories import ingest
@@ -23,11 +24,16 @@ def lines(caplog: pytest.LogCaptureFixture) -> Any:
     assert WORD not in caplog.text.lower()
 
 
-def test_a_claim_that_is_held_back(alice: Person, lines: Any) -> None:
+def test_a_claim_that_is_held_back(
+    alice: Person,
+    lines: Any,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
     alice.say(LIVES, user_id="ana")
     Memory.objects.update(pinned=True)
-    session = alice.say(MOVED, user_id="ana")
-    [line] = [line for line in lines() if "held back" in line]
+    with django_capture_on_commit_callbacks(execute=True):
+        session = alice.say(MOVED, user_id="ana")
+    [line] = [line for line in lines() if "a person decides" in line]
     held = Memory.objects.order_by("pk").last()
     assert held is not None
     for row in (held.pk, session.pk, alice.workspace.pk):

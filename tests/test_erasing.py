@@ -14,10 +14,10 @@ from django.utils import timezone
 
 from memories import erase as erasing
 from memories import review, sweep, unmatched
-from memories.erase import lifecycle
+from memories.erase import erasure_run
 from memories.erase.proof import CONTENT, FREE
 from memories.errors import NotFound
-from memories.features.queue import discover_sets
+from memories.features.due_sets import discover_sets
 from memories.features.update import update_now
 from memories.index import workspace_index
 from memories.models import (
@@ -161,7 +161,7 @@ def test_the_act_stays_in_the_audit_log_without_its_words(furnished: Person) -> 
 def test_a_crash_between_two_steps_loses_nothing(
     furnished: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lifecycle, "BATCH", 5)
+    monkeypatch.setattr(erasure_run, "BATCH", 5)
     target = erasing.target_of(furnished.scope, "subject", subject().pk)
     asked = erasing.request(furnished.scope, target)
     for _ in range(3):

@@ -13,7 +13,7 @@ from django.urls import reverse
 from pytest_httpserver import HTTPServer
 from werkzeug import Response
 
-from memories import chunking, workspace_settings
+from memories import message_pieces, workspace_settings
 from memories.errors import Invalid
 from memories.extraction import fallback
 from memories.extraction.configured_models import models_from
@@ -270,11 +270,13 @@ def request_of(*sizes: int) -> ExtractionRequest:
 
 
 def indices(*sizes: int) -> list[list[int]]:
-    return [[m.index for m in piece.messages] for piece in chunking.pieces(request_of(*sizes))]
+    return [
+        [m.index for m in piece.messages] for piece in message_pieces.pieces(request_of(*sizes))
+    ]
 
 
 def test_long_input_is_cut_between_messages_with_overlap() -> None:
-    third = chunking.PIECE // 3
+    third = message_pieces.PIECE // 3
     assert indices(10, 10, 10) == [[0, 1, 2]]
     assert indices(third, third, 50, 50, third, third) == [[0, 1, 2, 3], [2, 3, 4, 5]]
     assert indices() == []
@@ -283,21 +285,22 @@ def test_long_input_is_cut_between_messages_with_overlap() -> None:
 def test_a_message_longer_than_a_piece_is_cut_into_parts_that_overlap() -> None:
     text = "".join(f"Sentence number {n} is here.{' ' if n % 9 else chr(10)}" for n in range(4_000))
     [*parts] = [
-        p.messages for p in chunking.pieces(ExtractionRequest((PromptMessage(7, "user", text),)))
+        p.messages
+        for p in message_pieces.pieces(ExtractionRequest((PromptMessage(7, "user", text),)))
     ]
     assert len(parts) > 5
     for [part], [following] in pairwise(parts):
-        assert (part.index, len(part.text) <= chunking.PIECE) == (7, True)
+        assert (part.index, len(part.text) <= message_pieces.PIECE) == (7, True)
         assert text[part.start :].startswith(part.text)
         assert part.text.endswith("here.\n")
         assert following.text.startswith("Sentence")
-        assert 0 < part.start + len(part.text) - following.start <= chunking.SHARED
+        assert 0 < part.start + len(part.text) - following.start <= message_pieces.SHARED
     assert parts[-1][0].start + len(parts[-1][0].text) == len(text)
 
 
 @pytest.mark.parametrize("text", ["x" * 5_000, "ü。" * 2_500, "\n" * 5_000, "a b" * 2_000])
 def test_every_sign_of_a_text_without_sentences_stands_in_a_part(text: str) -> None:
-    spans = list(chunking.spans(text, 1_000, 100))
+    spans = list(message_pieces.spans(text, 1_000, 100))
     assert (spans[0][0], spans[-1][1]) == (0, len(text))
     assert all(0 < end - start <= 1_000 for start, end in spans)
     assert all(a < b <= c < d for (a, c), (b, d) in pairwise(spans))
@@ -306,7 +309,7 @@ def test_every_sign_of_a_text_without_sentences_stands_in_a_part(text: str) -> N
 def test_a_fact_of_two_overlapping_pieces_is_one(alice: Person, rungs: Any) -> None:
     quoted = FACT | {"quotes": [{"message": 1, "text": "I live in Lisbon"}]}
     [asked] = rungs([found(quoted), found(quoted)])
-    filler = "Nothing here. " * (chunking.PIECE // 16)
+    filler = "Nothing here. " * (message_pieces.PIECE // 16)
     alice.say(filler, TEXT, filler, extract="llm", user_id="ana")
     assert len(asked) == 2
     assert Fact.objects.filter(statement=FACT["statement"]).count() == 1
@@ -328,7 +331,7 @@ def test_a_quote_of_a_cut_message_stands_where_its_part_has_it(alice: Person, ru
 
 
 def test_what_two_parts_have_in_common_makes_one_fact(alice: Person, rungs: Any) -> None:
-    place = chunking.PART - 200
+    place = message_pieces.PART - 200
     text = f"{LONG[:place]}. {LIVES} {LONG[place:]}"
     other_words = FACT | {"statement": "Ana is at home in Lisbon"}
     [asked] = rungs([found(), found(other_words), NONE])

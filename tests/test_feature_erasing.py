@@ -5,11 +5,11 @@ from typing import Any
 from django.db import transaction
 
 from memories.erase import remove
-from memories.features import apply, manual
+from memories.features import apply, features_by_hand
 from memories.features.apply import ChangeOrigin
 from memories.features.commands import ADD, Cited, Command
 from memories.features.consolidate import consolidate
-from memories.features.manual import NewFeature
+from memories.features.features_by_hand import NewFeature
 from memories.index import check, workspace_index
 from memories.models import Episode, Feature, FeatureChange, FeatureSet
 from tests.people import Person
@@ -65,7 +65,7 @@ def said(person: Person, *contents: str) -> None:
 def by_hand(person: Person, value: str, *contents: str, **wish: Any) -> Feature:
     ids = tuple(episode(each).pk for each in contents)
     new = NewFeature("identity", "home", "home", value, episode_ids=ids, **wish)
-    return manual.create(person.scope, "user:ada", new)
+    return features_by_hand.create(person.scope, "user:ada", new)
 
 
 def test_what_a_person_wrote_stays_by_the_words_that_are_left(alice: Person) -> None:
@@ -146,7 +146,7 @@ def test_a_merge_goes_on_without_the_part_whose_words_are_erased(alice: Person) 
 
 def test_a_merge_that_was_taken_back_is_not_made_again(alice: Person) -> None:
     one, other = merged(alice)
-    manual.undo(alice.scope, one.pk)
+    features_by_hand.undo(alice.scope, one.pk)
     assert consolidate(alice.scope, "user:ada") == 0
     assert set(Feature.objects.live().values_list("pk", flat=True)) == {one.pk, other.pk}
 
@@ -159,7 +159,7 @@ def test_taking_one_merge_back_leaves_the_others(alice: Person) -> None:
     jam = add(alice, "likes warm plum jam", "I like warm plum jam.")
     add(alice, "likes warm plum jams a lot", "I like warm plum jams a lot.")
     assert consolidate(alice.scope, "user:ada") == 2
-    manual.undo(alice.scope, jam.pk)
+    features_by_hand.undo(alice.scope, jam.pk)
     values = {value for _, _, value in known(alice)}
     assert "likes big red kites" not in values
     assert len(values) == 3

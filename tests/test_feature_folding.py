@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from memories import review
 from memories.erase import remove
-from memories.features import apply, manual
+from memories.features import apply, features_by_hand
 from memories.features.apply import ChangeOrigin
 from memories.features.commands import ADD, Cited, Command
-from memories.features.queue import discover_sets
+from memories.features.due_sets import discover_sets
 from memories.features.update import UpdateResult, update_now, update_set
 from memories.index import check, workspace_index
 from memories.ingest import NewMessage
@@ -63,12 +63,12 @@ def test_a_change_is_taken_back_with_its_words(alice: Person) -> None:
     told(alice, "I live in Lisbon.")
     told(alice, "I live in Porto now.")
     home = Feature.objects.live().get(feature="home")
-    manual.undo(alice.scope, home.pk)
+    features_by_hand.undo(alice.scope, home.pk)
     again = Feature.objects.get(pk=home.pk)
     assert again.value == "Lisbon"
     cited = again.citations.filter(change__is_current=True)
     assert [c.quote for c in cited] == ["I live in Lisbon."]
-    assert manual.undo(alice.scope, home.pk).ended_at is not None
+    assert features_by_hand.undo(alice.scope, home.pk).ended_at is not None
 
 
 def test_what_is_older_than_what_is_known_changes_nothing(alice: Person) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pytest_httpserver import HTTPServer
 
-from memories.features import manual
+from memories.features import features_by_hand
 from memories.features.consolidate import consolidate
-from memories.features.queue import discover_sets
+from memories.features.due_sets import discover_sets
 from memories.features.update import UpdateResult, update_now, update_set
 from memories.ingest import NewMessage
 from memories.models import Feature, FeatureChange, FeatureMark, FeatureRefusal, FeatureSet
@@ -150,5 +150,5 @@ def test_merged_features_keep_every_word_and_come_back_apart(alice: Person, scri
     assert list(known().values()) == ["Lisbon, by choice"]
     kept = Feature.objects.live().get()
     assert kept.citations.filter(change__is_current=True).count() == 1
-    manual.undo(alice.scope, kept.pk)
+    features_by_hand.undo(alice.scope, kept.pk)
     assert sorted(known().values()) == ["Lisbon", "lives in Lisbon"]

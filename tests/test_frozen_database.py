@@ -16,8 +16,8 @@ from django.db import OperationalError, connection
 from memories.index import statements, workspace_index
 from memories.models import Memory
 from memoryproject import databases
+from memoryproject.database_roles import owner_connection
 from memoryproject.postgres.connection import ServerSilent, at_most
-from memoryproject.roles import owner_connection
 from tests.api_fixtures import caller
 from tests.live_server import Server, wait_for
 from tests.people import Person

@@ -213,7 +213,7 @@ def test_errors_are_told_in_plain_words(
 def test_what_nobody_foresaw_is_told_without_its_cause(
     alice: Person, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("memories.mcp.memory_tools.LONGEST_WAIT", "no number")
+    monkeypatch.setattr("memories.mcp.memory_tools.USUAL_WAIT", "no number")
     answer = mcp_caller(alice).tool("add_memory", text="Something that waits. " * 6000)
     assert answer.text == "The server failed. Its log has the cause under the request r-1."
     assert "TypeError" in caplog.text

@@ -8,10 +8,10 @@ import pytest
 from django.utils import timezone
 
 from memories.errors import Conflict
-from memories.features import manual
+from memories.features import features_by_hand
 from memories.features.consolidate import consolidate
+from memories.features.due_sets import discover_sets
 from memories.features.profile import ProfileOptions, profile
-from memories.features.queue import discover_sets
 from memories.features.update import update_now
 from memories.ingest import NewMessage
 from memories.models import AsOf, Feature, FeatureChange
@@ -61,11 +61,11 @@ def something(person: Person, dice: random.Random) -> None:
                 told(person, what, days_ago=dice.randrange(300))
             case "edit":
                 value = f"by hand {dice.random():.5f}"
-                manual.edit(person.scope, dice.choice(features).pk, {"value": value})
+                features_by_hand.edit(person.scope, dice.choice(features).pk, {"value": value})
             case "end":
-                manual.delete(person.scope, dice.choice(features).pk)
+                features_by_hand.delete(person.scope, dice.choice(features).pk)
             case "undo":
-                manual.undo(person.scope, dice.choice(features).pk)
+                features_by_hand.undo(person.scope, dice.choice(features).pk)
             case "merge":
                 consolidate(person.scope, KEY)
     except Conflict:
@@ -150,7 +150,7 @@ def test_a_feature_of_the_past_was_changed_when_it_came_to_say_so(alice: Person)
     told(alice, "I live in Lisbon.", days_ago=9)
     [feature] = Feature.objects.filter(value__contains="Lisbon")
     first, then = FeatureChange.objects.get(feature=feature).created_at, timezone.now()
-    manual.edit(alice.scope, feature.pk, {"value": "Porto"})
+    features_by_hand.edit(alice.scope, feature.pk, {"value": "Porto"})
     body = {"query": "home", "layers": ["features"], "userId": "ada"}
     http = caller(alice)
     [now] = http.post("/memories/search", body).body["results"]

@@ -18,7 +18,7 @@ from pytest_django.plugin import DjangoDbBlocker
 from memories.management.commands.up import Command as UpCommand
 from memories.management.isolation import tables, two_tenants
 from memories.management.isolation.routes import ProofTally
-from memoryproject import databases, roles, walls
+from memoryproject import database_roles, databases, walls
 from memoryproject.embedded_postgres import APP_ROLE, OWNER_ROLE, Home, ensure_running, leave
 from memoryproject.postgres import visible
 from memoryproject.postgres_programs import program
@@ -97,7 +97,7 @@ def test_what_the_compose_file_prepares_is_enough_and_what_lacks_is_said(
         f"revoke {APP_ROLE} from memory", f"revoke {walls.CROSSING_ROLE} from memory cascade",
     )  # fmt: skip
     with connected("owner"):
-        remedy = roles.prepare(connection).remedy
+        remedy = database_roles.prepare(connection).remedy
         assert set(remedy) == {
             "alter role memory createrole",
             "grant create on database memory to memory",
@@ -109,7 +109,7 @@ def test_what_the_compose_file_prepares_is_enough_and_what_lacks_is_said(
             UpCommand().prepare()
         assert f"Let an administrator run: {'; '.join(remedy)}." in str(refusal.value)
         administer(home, "memory", *remedy)
-        assert roles.prepare(connection) == roles.Granted("app")
+        assert database_roles.prepare(connection) == database_roles.Granted("app")
         assert answer(f"select pg_has_role('{walls.CROSSING_ROLE}', 'usage')") == (False,)
 
 
@@ -137,7 +137,9 @@ def test_an_owner_who_may_not_make_roles_serves_without_walls_until_he_may(
 
 def serves_behind_walls(connected: Any, who: tuple[Any, ...]) -> None:
     with connected("owner"):
-        assert roles.prepare(connection) == roles.Granted("app")  # each start does it again
+        assert database_roles.prepare(connection) == database_roles.Granted(
+            "app"
+        )  # each start does it again
         assert connection.validation.check() == []
     with connected("app"):
         assert answer(WHO) == who

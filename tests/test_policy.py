@@ -7,7 +7,7 @@ import pytest
 from memories import workspace_settings
 from memories.errors import Invalid
 from memories.models import Category, Memory, Supersession, WorkspaceIndex
-from memories.resolve.review_policy import Policy, Replacement
+from memories.resolve.hold_policy import Policy, Replacement
 from tests.people import Person
 from workspaces.models import Agent, AuditEntry, Workspace
 

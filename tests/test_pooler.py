@@ -14,7 +14,7 @@ from django.core.management import CommandError
 from django.db import OperationalError, connection, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from memoryproject import databases, roles
+from memoryproject import database_roles, databases
 from memoryproject.embedded_postgres import APP_ROLE, OWNER_ROLE
 from memoryproject.postgres import login_check, prepared
 from memoryproject.postgres.base import DatabaseWrapper
@@ -121,7 +121,7 @@ def settled(bouncer: Pooler, database: str) -> str:
     with wrapper_at(past_the_pooler(database)) as own:
         assert login_check.keep(own) == ""
         assert login_check.keep(own) == ""  # again, with nothing to do
-        assert roles.prepare(own).database_role == "app"
+        assert database_roles.prepare(own).database_role == "app"
     return database
 
 

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories.declared import faults
+from memories.declared_settings import faults
 from memories.ranking import (
     Candidate,
     Mark,

@@ -8,7 +8,7 @@ from django.urls import reverse
 from memories import review
 from memories.english import find_claims, gatekeeper
 from memories.models import Memory
-from memories.repeats import Repeat, RepeatQuery, repeats
+from memories.repeated_statements import Repeat, RepeatQuery, repeats
 from tests.api_fixtures import Caller, caller
 from tests.desk import desk_of, member
 from tests.factories import UserFactory

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from memories import chunking, ranking
+from memories import message_pieces, ranking
 from memories.english import lexical, statements
 from memories.index import row_marks
 from memories.index.row_marks import PASSAGES_SINCE, RULES_VERSION
@@ -51,7 +51,7 @@ KINDS: dict[str, Callable[[str], object]] = {
     "neighbours": _lent,
     "trigrams": lambda text: lexical.trigram_keys(7, 1, text),
     "marks": ranking.marks,
-    "passages": chunking.passages,
+    "passages": message_pieces.passages,
 }
 
 

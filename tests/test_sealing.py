@@ -20,7 +20,7 @@ from memories.review import forget
 from memories.search import SearchRequest, candidates, filters, search
 from memories.search.conditions import LayerQuery
 from memories.sweep import sweep
-from memoryproject.roles import owner_connection
+from memoryproject.database_roles import owner_connection
 from workspaces.models import Agent, Workspace
 
 CORPUS = Corpus(256)

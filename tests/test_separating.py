@@ -7,9 +7,9 @@ from django.core.management import call_command
 
 from memories import review
 from memories.errors import Conflict, NotFound
-from memories.features import manual
-from memories.features.manual import NewFeature
-from memories.features.queue import discover_sets
+from memories.features import features_by_hand
+from memories.features.due_sets import discover_sets
+from memories.features.features_by_hand import NewFeature
 from memories.features.update import update_now
 from memories.ingest import NewMessage
 from memories.models import (
@@ -99,7 +99,7 @@ def test_what_was_folded_while_they_were_one_goes_its_ways(alice: Person, two: N
 
 def test_features_come_back_with_their_history_and_words(alice: Person, two: None) -> None:
     home = Feature.objects.get(feature="home")
-    manual.edit(alice.scope, home.pk, {"value": "Lisbon, Alfama"})
+    features_by_hand.edit(alice.scope, home.pk, {"value": "Lisbon, Alfama"})
     hill = Feature.objects.get(subject=subject("grace"), value__contains="hiking")
     quotes = [cited.quote for cited in hill.citations.all()]
     review.separate(alice.scope, merged(alice).pk)
@@ -107,13 +107,13 @@ def test_features_come_back_with_their_history_and_words(alice: Person, two: Non
 
     assert Feature.objects.live().get(pk=home.pk).value == "Lisbon, Alfama"
     assert [cited.quote for cited in again] == quotes
-    assert manual.undo(alice.scope, home.pk).value == "Lisbon"
+    assert features_by_hand.undo(alice.scope, home.pk).value == "Lisbon"
 
 
 def test_features_by_hand_that_both_had_are_two_again(alice: Person, two: None) -> None:
     same = NewFeature("identity", "habits", "pet", "Minka")
     for name in ("ada", "grace"):
-        manual.create(alice.scope, f"user:{name}", same)
+        features_by_hand.create(alice.scope, f"user:{name}", same)
     made = merged(alice)
     assert Feature.objects.live().filter(value="Minka").count() == 1
     review.separate(alice.scope, made.pk)
@@ -122,7 +122,7 @@ def test_features_by_hand_that_both_had_are_two_again(alice: Person, two: None) 
 
 
 def test_what_a_person_ended_stays_ended_on_both_sides(alice: Person, two: None) -> None:
-    manual.delete(alice.scope, Feature.objects.get(feature="home").pk)
+    features_by_hand.delete(alice.scope, Feature.objects.get(feature="home").pk)
     made = merged(alice)
     update_now(alice.scope, "user:ada")
     assert not {each for each in of("ada")["features"] if "Lisbon" in each}

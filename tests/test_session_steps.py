@@ -21,7 +21,7 @@ from memories import ingest, review, sweep
 from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage, session_steps
 from memories.models import Citation, Fact, Memory, MemorySession, Supersession
-from memoryproject.roles import owner_connection
+from memoryproject.database_roles import owner_connection
 from tests.api_fixtures import caller
 from tests.live_server import PATIENCE, wait_for
 from tests.people import Person

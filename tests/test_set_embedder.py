@@ -15,7 +15,7 @@ from memories import sweep
 from memories.errors import Invalid
 from memories.features import set_embedding, sets
 from memories.features.consolidate import consolidate
-from memories.features.queue import discover_sets
+from memories.features.due_sets import discover_sets
 from memories.features.set_embedding import SetEmbedding
 from memories.features.update import update_now
 from memories.index import check, reembedding, workspace_index

@@ -2,7 +2,7 @@
 
 from memories.ingest import NewMessage
 from memories.models import MemorySession
-from memories.skip_counts import verdicts
+from memories.skip_counts import count_skips
 from tests.api_fixtures import caller
 from tests.desk import member, page_of
 from tests.people import Person
@@ -29,7 +29,7 @@ def test_the_page_of_a_session_tells_it_in_words(alice: Person) -> None:
 def test_a_workspace_adds_up_its_sessions(alice: Person) -> None:
     chat(alice)
     chat(alice)
-    found = verdicts(alice.scope)
+    found = count_skips(alice.scope)
     assert (found.messages, found.skipped) == (10, 8)
     assert found.reasons[0][0::2] == ("courtesy", 4)
 
@@ -37,7 +37,7 @@ def test_a_workspace_adds_up_its_sessions(alice: Person) -> None:
 def test_days_that_are_past_do_not_count(alice: Person) -> None:
     chat(alice)
     MemorySession.objects.update(created_at="2020-01-01T00:00Z")
-    assert verdicts(alice.scope).messages == 0
+    assert count_skips(alice.scope).messages == 0
 
 
 def test_verdicts_are_told_over_http(alice: Person) -> None:
@@ -52,6 +52,6 @@ def test_agents_count_their_own_and_strangers_nothing(
     alice: Person, bob: Person, carol: Person, mallory: Person
 ) -> None:
     chat(bob)
-    assert [verdicts(each.scope).messages for each in (alice, bob, carol)] == [5, 5, 0]
-    assert verdicts(mallory.scope).messages == 0
+    assert [count_skips(each.scope).messages for each in (alice, bob, carol)] == [5, 5, 0]
+    assert count_skips(mallory.scope).messages == 0
     assert caller(mallory, alice.workspace).get("/verdicts").status == 404

@@ -13,7 +13,7 @@ from django.db.utils import ProgrammingError
 from memories.index import statements
 from memories.models import Entry, Memory, Vector
 from memories.models.memory import MemoryQuerySet
-from memoryproject import crossings, roles, walls
+from memoryproject import crossings, database_roles, walls
 from memoryproject.embedded_postgres import APP_ROLE
 from memoryproject.postgres import visible
 from tests.api_fixtures import caller, member
@@ -103,7 +103,7 @@ def test_where_nothing_was_said_nothing_is_there(both: None):
 @pytest.mark.django_db
 @pytest.mark.parametrize("table", walls.BY_VIEW)
 def test_the_tables_of_the_index_are_reached_through_their_views_alone(table: str):
-    roles.prepare(connection)  # each start grants again
+    database_roles.prepare(connection)  # each start grants again
     refused = pytest.raises(ProgrammingError, match="permission denied")
     with ordinary_role(), refused, transaction.atomic():
         run(f"select * from public.{table}")
@@ -274,7 +274,7 @@ def test_the_crossings_belong_to_a_role_that_nobody_logs_in_as():
 
 @pytest.mark.django_db
 def test_the_owner_builds_indexes_whatever_is_visible():
-    with visible.only(uuid.uuid4()), roles.owner_connection() as owner:
+    with visible.only(uuid.uuid4()), database_roles.owner_connection() as owner:
         owner.execute("vacuum workspaces_loginpause")  # refused in a transaction, as such builds
 
 

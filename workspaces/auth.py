@@ -25,6 +25,7 @@ from workspaces.models import Membership, User
 from workspaces.scope import NOBODY, ROLE_CAPABILITIES, Scope
 
 SCHEMES = ("bearer", "token")
+UNKNOWN_KEY = "This key is unknown, revoked or expired."
 
 
 class KeyAuthentication(BaseAuthentication):
@@ -42,7 +43,7 @@ class KeyAuthentication(BaseAuthentication):
                 text, getattr((request.parser_context or {}).get("view"), "beside", NOTHING)
             )
         if asker is None:
-            raise AuthenticationFailed("This key is unknown, revoked or expired.")
+            raise AuthenticationFailed(UNKNOWN_KEY)
         if isinstance(asker, Scope):
             visible.narrow(asker.workspace_id)
         else:  # it makes and removes any, and no view shows it a row of one

@@ -106,7 +106,10 @@ def join(invitation: Invitation, password: str) -> User:
             or crossings.is_member_anywhere(found.pk)
         )
         if found is None or not (found.pk == user.pk or is_free):
-            log.warning("invitation %s: its address has an account already", row.pk)
+            log.warning(
+                "workspace %s: the address of invitation %s has an account already",
+                row.workspace_id, row.pk,
+            )  # fmt: skip
             raise InvitationOver
         if found.pk != user.pk:
             found.password = digest

@@ -9,7 +9,7 @@ from bench.faults.document_acts import Wanted
 from bench.faults.outcome import Finding
 from bench.faults.rows import DISAGREES, DOUBLED, LOST, STUCK
 from bench.server import TrialServer
-from memories.documents.cut import ChunkSizes, cut
+from memories.documents.chunks import ChunkSizes, cut
 
 HOURS = 2 * 3600.0  # older than any file of a request under way
 DONE = "select custom_id from memories_document where state = 'done' and custom_id is not null"

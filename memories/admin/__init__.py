@@ -13,7 +13,6 @@ from memories.admin.feature_set_admin import FeatureAdmin, FeatureSetAdmin
 from memories.admin.intent_admin import IntentAdmin
 from memories.admin.long_job_admin import LongJobAdmin
 from memories.admin.memory_admin import MemoryAdmin
-from memories.admin.miss_admin import MissAdmin
 from memories.admin.own_words_admin import WorkspaceChangeAdmin, WorkspaceSlotAdmin
 from memories.admin.pattern_admin import WorkspacePatternAdmin
 from memories.admin.run_admin import RunAdmin
@@ -22,6 +21,7 @@ from memories.admin.space_admin import SpaceAdmin
 from memories.admin.subject_admin import SubjectAdmin
 from memories.admin.supersession_admin import RejectionAdmin, SupersessionAdmin
 from memories.admin.system_admin import QUEUE_ADMINS, SERVER_ADMINS, BreakerAdmin
+from memories.admin.unmatched_admin import MissAdmin
 from memories.admin.usage_page import ModelPriceAdmin
 from memories.admin.webhook_admin import WebhookAdmin, WebhookDeliveryAdmin
 from memories.admin.workspace_settings_admin import WorkspaceSettingsAdmin

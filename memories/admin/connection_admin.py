@@ -21,8 +21,9 @@ from memories.admin.memory_rows import MemoryRowAdmin, one_line
 from memories.connections import connection_store
 from memories.connections.connection_store import NewConnection
 from memories.connectors.connector_registry import CONNECTORS
-from memories.declared import Declared
+from memories.declared_settings import Declared
 from memories.models import Connection, SyncRun, Visibility
+from memories.models.source_connection import MOST_MINUTES, USUAL_MINUTES
 from workspaces.adminbase.access import access_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Verb, refusal_text
@@ -285,8 +286,8 @@ class ConnectionAdmin(MemoryRowAdmin):
             ),
             "minutes": forms.IntegerField(
                 min_value=0,
-                max_value=10_080,
-                initial=60,
+                max_value=MOST_MINUTES,
+                initial=USUAL_MINUTES,
                 widget=UnfoldAdminIntegerFieldWidget,
                 help_text=gettext("Between two syncs; 0: only when somebody asks for it."),
             ),

@@ -50,10 +50,7 @@ class EpisodeAdmin(MemoryRowAdmin):
     search_fields = ("content",)
     search_help_text = _("Words that were said, or an id")
     page_template = "admin/memories/episode.html"
-
-    def get_queryset(self, request: HttpRequest) -> Any:
-        rows = super().get_queryset(request)
-        return rows.select_related("workspace", "subject", "agent", "conversation")
+    joined = ("workspace", "subject", "agent", "conversation")
 
     @display(description=_("said"))
     def text(self, episode: Episode) -> str:
@@ -122,9 +119,7 @@ class ConversationAdmin(MemoryRowAdmin):
     search_fields = ("external_id",)
     search_help_text = _("Part of the thread's id (newest 20,000)")
     page_template = "admin/memories/conversation.html"
-
-    def get_queryset(self, request: HttpRequest) -> Any:
-        return super().get_queryset(request).select_related("workspace", "subject", "agent")
+    joined = ("workspace", "subject", "agent")
 
     @display(description=_("conversation"))
     def name(self, conversation: Conversation) -> str:

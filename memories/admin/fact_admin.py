@@ -20,26 +20,19 @@ from memories import review
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, excerpt, ingest_hint, text_column
 from memories.admin.rules_page import JudgePage, RulesPage
 from memories.models import Category, Citation, Episode, Fact
-from memories.repeats import Repeat, RepeatQuery, repeats
-from workspaces.adminbase.access import Access, access_of
+from memories.repeated_statements import Repeat, RepeatQuery, repeats
+from workspaces.adminbase.access import access_of
 from workspaces.adminbase.list_admin import AdminPage, Empty, display
 from workspaces.adminbase.row_admin import Verb
-from workspaces.adminbase.scoped_admin import DayFilter, PickFilter, StateFilter
-from workspaces.models import Workspace
+from workspaces.adminbase.scoped_admin import AskedWorkspaceForm, DayFilter, PickFilter, StateFilter
 
 MOST_OFFERED = 300
 NEWEST = 20_000  # facts that are looked through for the rules that may be chosen
 
 
-class RepeatsForm(forms.Form):
-    """What the page is asked; only the person's own workspaces can be chosen."""
+class RepeatsForm(AskedWorkspaceForm):
+    """What the page is asked."""
 
-    workspace = forms.ModelChoiceField(
-        Workspace.objects.none(),
-        to_field_name="slug",
-        empty_label=None,
-        widget=UnfoldAdminSelectWidget,
-    )
     category = forms.ChoiceField(
         choices=[("", "All categories"), *Category.choices],
         required=False,
@@ -51,12 +44,6 @@ class RepeatsForm(forms.Form):
         label=_("Agents, at least"),
         widget=UnfoldAdminIntegerFieldWidget,
     )
-
-    def __init__(self, access: Access, data: dict[str, Any]) -> None:
-        super().__init__(data)
-        choice = self.fields["workspace"]
-        assert isinstance(choice, forms.ModelChoiceField)
-        choice.queryset = access.workspaces().order_by("name")
 
 
 class RepeatsPage(AdminPage):
@@ -182,10 +169,7 @@ class FactAdmin(MemoryRowAdmin):
         ),
         Verb("dismiss", _("Dismiss"), "close", "danger", _("It is never believed."), bulk=True),
     )
-
-    def get_queryset(self, request: HttpRequest) -> Any:
-        rows = super().get_queryset(request)
-        return rows.select_related("workspace", "subject", "agent")
+    joined = ("workspace", "subject", "agent")
 
     def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
         return lookup in {"memory__id__exact", "session__id__exact"} or super().lookup_allowed(

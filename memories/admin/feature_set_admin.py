@@ -16,7 +16,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 from memories import outbox, workspace_settings
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, ingest_hint, one_line
 from memories.admin.set_config_page import NUMBERS, TEXTS, SetConfigPage, setting_text
-from memories.features import manual, sets
+from memories.features import features_by_hand, sets
 from memories.features.config import LONGEST_NAME
 from memories.features.consolidate import consolidate
 from memories.features.set_embedding import state_of
@@ -254,10 +254,7 @@ class FeatureAdmin(MemoryRowAdmin):
             EndForm,
         ),
     )
-
-    def get_queryset(self, request: HttpRequest) -> Any:
-        rows = super().get_queryset(request)
-        return rows.select_related("workspace", "subject", "agent", "set")
+    joined = ("workspace", "subject", "agent", "set")
 
     @display(description=_("feature"))
     def text(self, row: Feature) -> str:
@@ -276,15 +273,17 @@ class FeatureAdmin(MemoryRowAdmin):
         return super().form_for(verb, row, data, prefix=prefix)
 
     def do_edit(self, request: HttpRequest, row: Feature, values: dict[str, Any]) -> str:
-        manual.edit(self.scope(request, row), row.pk, {"value": as_typed(values["value"])})
+        features_by_hand.edit(
+            self.scope(request, row), row.pk, {"value": as_typed(values["value"])}
+        )
         return gettext("Corrected: no machine changes it now.")
 
     def do_undo(self, request: HttpRequest, row: Feature, values: dict[str, Any]) -> str:
-        manual.undo(self.scope(request, row), row.pk)
+        features_by_hand.undo(self.scope(request, row), row.pk)
         return gettext("Taken back.")
 
     def do_end(self, request: HttpRequest, row: Feature, values: dict[str, Any]) -> str:
-        manual.delete(self.scope(request, row), row.pk, values.get("reason", ""))
+        features_by_hand.delete(self.scope(request, row), row.pk, values.get("reason", ""))
         return gettext("Ended.")
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:

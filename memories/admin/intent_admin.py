@@ -43,10 +43,7 @@ class IntentAdmin(MemoryRowAdmin):
             _("Memories are believed again, and masked words are shown again."), bulk=True,
         ),
     )  # fmt: skip
-
-    def get_queryset(self, request: HttpRequest) -> Any:
-        rows = super().get_queryset(request)
-        return rows.select_related("workspace", "subject", "agent", "episode")
+    joined = ("workspace", "subject", "agent", "episode")
 
     @display(description=_("said"))
     def asked(self, intent: Intent) -> str:

@@ -273,8 +273,8 @@ class MemoryAdmin(MemoryList):
             "visibility": is_head,
             "end-date": is_head,
             "move": is_head,
-            "forget": row.forgotten_at is None and row.superseded_by_id is None,
-            "restore": row.superseded_by_id is None and row.state in ("forgotten", "expired"),
+            "forget": row.state not in ("forgotten", "superseded"),
+            "restore": row.may_return or row.state == "expired",
         }[verb.name]
 
     def buttons(self, request: HttpRequest, row: Any) -> list[Button]:

@@ -31,8 +31,6 @@ from memories.models import (
     Memory,
     MemoryState,
     Visibility,
-    expired_memories,
-    held_memories,
 )
 from workspaces.adminbase.list_admin import csv_lines, display
 from workspaces.adminbase.list_views import ListView
@@ -91,16 +89,7 @@ class LifeFilter(StateFilter):
         if state == "unembedded":
             due = DueVector.objects.filter(entry__layer=Layer.MEMORIES)
             return rows.filter(pk__in=due.values("entry__item"))
-        if state == MemoryState.LIVE:
-            return rows.live()
-        # What was superseded and then forgotten is both.
-        wanted = {
-            MemoryState.SUPERSEDED: Q(superseded_by__isnull=False),
-            MemoryState.FORGOTTEN: Q(forgotten_at__isnull=False),
-            MemoryState.HELD: held_memories(),
-            MemoryState.EXPIRED: expired_memories() & Q(is_head=True),
-        }
-        return rows.filter(wanted[MemoryState(state)])
+        return rows.in_state(MemoryState(state))
 
 
 class TrueFilter(StateFilter):
@@ -186,10 +175,6 @@ class MemoryList(MemoryRowAdmin):
             path("<path:object_id>/why/", view(self.why_view), name="memories_memory_why"),
         ]
         return [*own, *super().get_urls()]
-
-    def get_queryset(self, request: HttpRequest) -> Any:
-        rows = super().get_queryset(request)
-        return rows.select_related("workspace", "subject", "agent", "conversation")
 
     def is_indexed(self, request: HttpRequest) -> bool:
         # The trigrams hold live memories only.

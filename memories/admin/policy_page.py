@@ -17,7 +17,6 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSelectMultipleWidget,
-    UnfoldAdminSelectWidget,
     UnfoldAdminTextInputWidget,
 )
 
@@ -27,11 +26,12 @@ from memories.english.plain_words import REASONS
 from memories.errors import Invalid
 from memories.models import Category, Fact
 from memories.resolve import rehearsal
-from memories.resolve.review_policy import Policy
+from memories.resolve.hold_policy import Policy
 from memories.review.visibility import make_private, visibility_changes
 from memories.workspace_settings import MOST_NAMES
-from workspaces.adminbase.access import Access, look_at
+from workspaces.adminbase.access import look_at
 from workspaces.adminbase.list_admin import AdminPage, bounded_count, count_text
+from workspaces.adminbase.scoped_admin import AskedWorkspaceForm
 from workspaces.models import Agent, Capability, Workspace
 from workspaces.models.workspace import first_uuid7
 
@@ -182,23 +182,6 @@ def last_week(workspace: Workspace, form: PolicyForm) -> dict[str, Any]:
 MOST = 200  # rows of the page
 
 
-class VisibilityForm(forms.Form):
-    """Only the person's own workspaces can be chosen."""
-
-    workspace = forms.ModelChoiceField(
-        Workspace.objects.none(),
-        to_field_name="slug",
-        empty_label=None,
-        widget=UnfoldAdminSelectWidget,
-    )
-
-    def __init__(self, access: Access, data: dict[str, Any]) -> None:
-        super().__init__(data)
-        choice = self.fields["workspace"]
-        assert isinstance(choice, forms.ModelChoiceField)
-        choice.queryset = access.workspaces().order_by("name")
-
-
 class VisibilityPage(AdminPage):
     path, name, title = "visibility/", "memories_visibility", "Visibility"
     template_name = "admin/memories/visibility.html"
@@ -206,7 +189,7 @@ class VisibilityPage(AdminPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         first = self.access.usual_workspace()
         asked = {"workspace": first.slug if first else ""}
-        form = VisibilityForm(self.access, asked | self.request.GET.dict())
+        form = AskedWorkspaceForm(self.access, asked | self.request.GET.dict())
         changes, may_apply = [], False
         if form.is_valid():
             scope = self.access.scope(form.cleaned_data["workspace"].pk)
@@ -219,7 +202,7 @@ class VisibilityPage(AdminPage):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Make those private that were chosen."""
-        form = VisibilityForm(self.access, request.POST.dict())
+        form = AskedWorkspaceForm(self.access, request.POST.dict())
         if not form.is_valid():
             raise PermissionDenied
         scope = self.access.scope(form.cleaned_data["workspace"].pk)

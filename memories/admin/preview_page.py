@@ -17,7 +17,7 @@ from memories.errors import Forbidden, Invalid
 from memories.extraction import Message
 from memories.ingest import IngestRequest, NewMessage, Preview
 from memories.resolve import Claim
-from memories.skip_counts import verdicts
+from memories.skip_counts import count_skips
 from workspaces.adminbase.access import Access
 from workspaces.adminbase.list_admin import AdminPage
 from workspaces.models import Capability, Workspace
@@ -106,7 +106,7 @@ class PreviewPage(AdminPage):
             form.add_error(None, str(error))
             return {}
         messages = previewed_messages(preview)
-        return {"shown": messages, "found": preview.found, "counted": verdicts(scope)}
+        return {"shown": messages, "found": preview.found, "counted": count_skips(scope)}
 
 
 def messages_in(text: str) -> list[NewMessage]:

@@ -58,10 +58,7 @@ class SessionAdmin(MemoryRowAdmin):
     search_help_text = _("Words of the error (newest 20,000), or an id")
     page_template = "admin/memories/session.html"
     verbs = (Verb("retry", _("Retry"), "refresh", "primary", bulk=True),)
-
-    def get_queryset(self, request: HttpRequest) -> Any:
-        rows = super().get_queryset(request)
-        return rows.select_related("workspace", "subject", "agent", "conversation")
+    joined = ("workspace", "subject", "agent", "conversation")
 
     @display(description=_("received"))
     def received(self, session: MemorySession) -> Any:

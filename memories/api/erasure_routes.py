@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from memories import erase
 from memories.erase import legal_holds
 from memories.models import Erasure, LegalHold
+from memories.waited_ingest import USUAL_WAIT
 from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, paged
@@ -23,8 +24,6 @@ from workspaces.api.views import ADMINISTERS, WorkspaceView
 from workspaces.models import Capability
 from workspaces.request_fields import Free, Maybe, OwnId, Text, declared
 from workspaces.scope import Scope, subject_to_write
-
-WAIT = 10.0  # seconds that a request takes part in the work; then the worker goes on
 
 
 @declared
@@ -72,7 +71,7 @@ def planned(scope: Scope, kind: str, row: uuid.UUID) -> Response:
 def erased(scope: Scope, kind: str, row: uuid.UUID) -> Response:
     """200 with the certificate, or 202 while the worker is still at it."""
     asked = erase.request(scope, erase.target_of(scope, kind, row))
-    done = erase.run_or_wait(asked.pk, WAIT)
+    done = erase.run_or_wait(asked.pk, USUAL_WAIT)
     is_over = done.finished_at is not None
     return Response(ErasureJson.of(done), status=200 if is_over else 202)
 

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from memories import review
 from memories.api.shapes import FactJson, MemoryJson
 from memories.models import Category, Fact, Memory
-from memories.repeats import RepeatQuery, repeats
+from memories.repeated_statements import RepeatQuery, repeats
 from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged

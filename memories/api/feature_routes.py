@@ -15,8 +15,8 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from memories.api.shapes import CitationJson
-from memories.features import manual
-from memories.features.manual import Name, NewFeature, Value
+from memories.features import features_by_hand
+from memories.features.features_by_hand import Name, NewFeature, Value
 from memories.features.sets import find, find_feature
 from memories.models import Episode, Feature, FeatureChange, FeatureCitation, Visibility
 from workspaces.api.json_answers import AgentId, JsonAnswer, ThreadId, UserId
@@ -210,7 +210,7 @@ class FeaturesOfSetView(WorkspaceView):
     @operation("createFeature", request=NewFeature, answer={201: FeatureJson})
     def post(self, request: Request, workspace: str, key: str) -> Response:
         """Write a feature by hand; no machine changes it then."""
-        made = manual.create(self.scope, key, read(NewFeature, request.data))
+        made = features_by_hand.create(self.scope, key, read(NewFeature, request.data))
         return feature_response(self.scope, made.pk, 201)
 
 
@@ -224,12 +224,12 @@ class FeatureView(WorkspaceView):
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Correct a feature; what it said before stays in its history."""
         changes = read(FeatureChanges, request.data)
-        return feature_response(self.scope, manual.edit(self.scope, row, changes).pk)
+        return feature_response(self.scope, features_by_hand.edit(self.scope, row, changes).pk)
 
     @operation("endFeature", query=EndQuery, answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """End a feature; `undo` brings it back."""
-        manual.delete(self.scope, row, read_query(EndQuery, request).reason)
+        features_by_hand.delete(self.scope, row, read_query(EndQuery, request).reason)
         return Response(status=204)
 
 
@@ -247,4 +247,4 @@ class UndoFeatureView(WorkspaceView):
     @operation("undoFeature", answer=FeatureJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Take the last change of a feature back; of a merge, all of it."""
-        return feature_response(self.scope, manual.undo(self.scope, row).pk)
+        return feature_response(self.scope, features_by_hand.undo(self.scope, row).pk)

@@ -22,9 +22,14 @@ from memories.ingest import IngestRequest, NewMessage
 from memories.ingest.ingest_request import IngestOptions
 from memories.models import Episode, MemorySession
 from memories.resolve import Claim
-from memories.skip_counts import verdicts
+from memories.skip_counts import count_skips
 from memories.transcripts import activities
-from memories.waited_ingest import ingest_and_wait, session_waited_for
+from memories.waited_ingest import (
+    LONGEST_WAIT,
+    USUAL_WAIT,
+    ingest_and_wait,
+    session_waited_for,
+)
 from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read, read_query, values_of
 from workspaces.api.paging import PageQuery, narrowing, paged
@@ -105,7 +110,7 @@ class VerdictsView(WorkspaceView):
     def get(self, request: Request, workspace: str) -> Response:
         """How many messages of the last days were passed over, and why."""
         days = read_query(VerdictsQuery, request).days
-        found = verdicts(self.scope, days)
+        found = count_skips(self.scope, days)
         reasons = [VerdictJson(*reason) for reason in found.reasons]
         return Response(VerdictsJson(days, found.messages, found.skipped, reasons))
 
@@ -125,7 +130,6 @@ PAYLOAD = {
     "error_message": "errorMessage",
 }
 
-LONGEST_WAIT, USUAL_WAIT = 60.0, 10.0  # seconds
 MOST_MESSAGES = 1000
 
 

@@ -19,7 +19,7 @@ from memories.index import workspace_index
 from memories.models import AsOf, MemoryScope, TalkSummary
 from memories.search import Hit, SearchRequest, context, filters
 from memories.search.confidence import FLOOR
-from memories.search.context_text import AS_ASKED, ORDERS
+from memories.search.context_lines import AS_ASKED, ORDERS
 from memories.search.request import PATHS, SearchOptions, SourceMessage, SourcePassage
 from workspaces.api.json_answers import AgentId, JsonAnswer, ThreadId, UserId, one_of
 from workspaces.api.json_requests import read, values_of

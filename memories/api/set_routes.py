@@ -17,7 +17,7 @@ from memories.api.feature_routes import (
     SetJson,
     with_citations,
 )
-from memories.features import queue, sets
+from memories.features import due_sets, sets
 from memories.features.config import SOURCES, TYPE
 from memories.features.consolidate import consolidate
 from memories.features.set_embedding import state_of
@@ -106,7 +106,7 @@ class SetsView(WorkspaceView):
         """Feature sets, the newest first, and what waits in all of them."""
         wanted = narrowing(read_query(SetQuery, request), NARROWING)
         whole = sees_all(self.scope)
-        counted = queue.count_now(self.scope.workspace_id) if whole else {}
+        counted = due_sets.count_now(self.scope.workspace_id) if whole else {}
         rows = FeatureSet.objects.visible_to(self.scope).with_names().filter(**wanted)
         answer = paged(request, rows, lambda row: counted_set(row, counted.get(row.pk), whole))
         waits = BacklogJson.of(backlog(self.scope, counted)) if whole else None
@@ -121,7 +121,7 @@ class SetsView(WorkspaceView):
 
 def counted_set(row: FeatureSet, counted: FeatureSet | None, whole: bool) -> SetJson:
     """`counted` is the same set with what waits in it now, where that was counted."""
-    for name in queue.COUNTED if counted else ():
+    for name in due_sets.COUNTED if counted else ():
         setattr(row, name, getattr(counted, name))
     return SetJson.of_set(row, whole=whole)
 
@@ -134,7 +134,7 @@ class SetView(WorkspaceView):
         """A set, by its key or id."""
         found = find(self.scope, key)
         if sees_all(self.scope):
-            queue.count(found)
+            due_sets.count(found)
         answer = SetJson.of_set(found, whole=sees_all(self.scope))
         answer.embedding = EmbeddingJson.of(state_of(found))
         return Response(answer)
@@ -167,7 +167,7 @@ def config_of(row: FeatureSet) -> ConfigJson:
     return ConfigJson(row.key, row.config.get(TYPE), settings, EmbeddingJson.of(state_of(row)))
 
 
-class FoldView(WorkspaceView):
+class UpdateSetView(WorkspaceView):
     needs = CURATES
 
     @operation("foldSet", answer={200: FoldedJson, 202: FoldedJson})

@@ -69,7 +69,7 @@ class MemoryJson(JsonAnswer):
         """As it is, or without what we learned of it after `known_at`, of a row `as_known` then."""
         memory = super().of(
             row,
-            is_latest=row.superseded_by_id is None and row.held_at is None,
+            is_latest=_is_latest(row),
             uncertain=known_at is None and row.is_uncertain,
         )
         if known_at is None:
@@ -83,8 +83,12 @@ class MemoryJson(JsonAnswer):
         memory.valid_until = row.known_valid_until
         memory.source_count = row.known_source_count
         memory.updated_at = row.known_updated_at
-        memory.is_latest = memory.superseded_by_id is None and memory.held_at is None
+        memory.is_latest = _is_latest(memory)
         return memory
+
+
+def _is_latest(memory: Any) -> bool:
+    return memory.superseded_by_id is None and memory.held_at is None
 
 
 class EpisodeJson(JsonAnswer):

@@ -140,7 +140,7 @@ urlpatterns = [
     path(SET, set_routes.SetView.as_view()),
     path(f"{SET}/config", set_routes.ConfigView.as_view()),
     path(f"{SET}/features", feature_routes.FeaturesOfSetView.as_view()),
-    path(f"{SET}/fold", set_routes.FoldView.as_view()),
+    path(f"{SET}/fold", set_routes.UpdateSetView.as_view()),
     path(f"{SET}/consolidate", set_routes.ConsolidateView.as_view()),
     path(f"{SET}/changes", set_routes.ChangesView.as_view()),
     path(f"{SET}/refusals", set_routes.RefusalsView.as_view()),

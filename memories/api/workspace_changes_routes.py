@@ -15,10 +15,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from memories.api.answer_once import make_once
+from memories.api.idempotency import make_once
 from memories.erase import workspace_removal
 from memories.ranking import Weights
 from memories.transfer.export_workspace import export_over_http
+from memories.waited_ingest import USUAL_WAIT
 from memories.workspace_settings import (
     WorkspaceSettings,
     change_weights,
@@ -34,8 +35,6 @@ from workspaces.api.workspace_routes import OneWorkspaceView, WorkspaceJson, Wor
 from workspaces.auth import as_uuid
 from workspaces.models import Capability, Workspace, WorkspaceRemoval
 from workspaces.request_fields import Flag, Free, Number, Text, declared
-
-WAIT = 10.0  # seconds that a request takes part in the work; then the worker goes on
 
 
 def settings_schema() -> dict[str, Any]:
@@ -142,7 +141,7 @@ class ChangingWorkspaceView(OneWorkspaceView):
             )
             return Response(RemovalJson.of(planned))
         asked = workspace_removal.request(row, actor)
-        workspace_removal.run(asked.pk, WAIT)
+        workspace_removal.run(asked.pk, USUAL_WAIT)
         asked.refresh_from_db()
         return Response(RemovalJson.of(asked), status=202 if asked.is_open else 200)
 

@@ -31,7 +31,7 @@ from memories.review.approve import decide, let_replace, release
 from memories.review.create import checked
 from memories.review.edit import new_version
 from memories.review.forget import forget_locked, locked, reject_claim
-from memories.review.hold import unmask_held
+from memories.review.held_by_hand import unmask_held
 from memories.review.quarantine import Vectors, believe_fact, dismiss_locked, embedded, locked_fact
 from workspaces.models import AuditEntry
 from workspaces.request_fields import AnyText, Flag, Maybe, NullIs, OneOf, Text, Whole, declared

@@ -118,7 +118,7 @@ def _take_words_back(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
 
 def _remember(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
     memory = locked(scope, step["memory"])
-    _unchanged(memory.forgotten_at is not None and memory.superseded_by_id is None, memory)
+    _unchanged(memory.may_return, memory)
     may_be_learned(memory)
     if step["held"]:
         state_changes.hold(space, memory, timezone.now())

@@ -1,6 +1,7 @@
 """What every route for another server's client does first: the key says who asks, and its workspace
 is meant."""
 
+import uuid
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -8,8 +9,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from memories import erase
 from memories.http_errors import as_problem
 from memories.index import workspace_index
+from memories.waited_ingest import USUAL_WAIT
 from workspaces.api.json_answers import JsonRenderer
 from workspaces.api.json_requests import (
     StrictJSONParser,
@@ -60,6 +63,17 @@ class ClientView(APIView):
 
     def error_body(self, detail: str, code: str) -> dict[str, Any]:
         raise NotImplementedError
+
+
+def refuse_erasing(scope: Scope) -> None:
+    if scope.is_narrow:
+        raise refused("A key of an agent, or limited to subjects or spaces, does not erase.")
+
+
+def erase_and_wait(scope: Scope, kind: str, row_id: uuid.UUID) -> None:
+    """What is not gone in time, the worker takes away."""
+    target = erase.target_of(scope, kind, row_id)
+    erase.run_or_wait(erase.request(scope, target).pk, USUAL_WAIT)
 
 
 class UnknownView(ClientView):

@@ -9,9 +9,9 @@ from django.db.models import Count, Max, Min, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import erase, review, search
-from memories.compat.chains import chain_of, head_of, roots_of
-from memories.compat.client_view import ClientView
+from memories import review, search
+from memories.compat.chains import chain_of, head_of
+from memories.compat.client_view import ClientView, erase_and_wait, refuse_erasing
 from memories.compat.mem0_requests import (
     ENTITIES,
     Mem0Add,
@@ -21,7 +21,7 @@ from memories.compat.mem0_requests import (
     Mem0Update,
     filter_of,
 )
-from memories.compat.mem0_shapes import ends_after, history_of, shown
+from memories.compat.mem0_shapes import added, ends_after, history_of, shown
 from memories.errors import Invalid, NotFound
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Conversation, Memory, MemorySession
@@ -30,12 +30,10 @@ from memories.review import MemoryEdit
 from memories.search import SearchRequest
 from memories.search.filter_sql import matching_memories
 from memories.search.filters import Filter
-from memories.waited_ingest import ingest_and_wait, session_waited_for
+from memories.waited_ingest import USUAL_WAIT, ingest_and_wait, session_waited_for
 from workspaces.api.json_requests import read
-from workspaces.api.problems import refused
 from workspaces.models import Agent, Capability, Subject
 
-LONGEST_WAIT = 10.0  # seconds of an add, and of an erasure
 MOST_HITS = 100
 TYPES = {"user": "user_id", "agent": "agent_id", "run": "run_id", "app": "app_id"}
 # In the order in which all can be deleted: with a run goes less than with its user.
@@ -95,7 +93,7 @@ class AddView(Mem0View):
                 occurred_at=asked.occurred_at,
                 extract="auto" if asked.infer else "none",
             ),
-            LONGEST_WAIT,
+            USUAL_WAIT,
         )
         return self.added(session, asked)
 
@@ -111,16 +109,7 @@ class AddView(Mem0View):
             ends = {"forget_after": ends_after(asked.expiration_date)}
             review.edit_all(self.scope, [MemoryEdit(memory_id, ends) for memory_id in ids])
         rows = search.rows_of(self.scope, "memories", ids) if ids else []
-        roots = roots_of(self.scope, [row.id for row in rows])
-        results = [
-            {
-                "id": roots[row.id].id,
-                "event": "ADD" if roots[row.id].id == row.id else "UPDATE",
-                "memory": row.content,
-                "data": {"memory": row.content},
-            }
-            for row in rows
-        ]
+        results = added(self.scope, rows)
         reason = {} if results else {"message": session.reason or "Nothing new was said."}
         return Response({"results": results, **reason})
 
@@ -241,8 +230,7 @@ class EntityMem0View(Mem0View):
     def delete(self, request: Request, kind: str = "", name: str = "") -> Response:
         if kind not in TYPES:
             raise NotFound("Entity")
-        if self.scope.is_narrow:
-            raise refused("A key of an agent, or limited to subjects or spaces, does not erase.")
+        refuse_erasing(self.scope)
         named = {"workspace_id": self.scope.workspace_id, "external_id": name}
         if kind == "user":
             self.erase("subject", Subject.objects.filter(**named))
@@ -259,8 +247,7 @@ class EntityMem0View(Mem0View):
         row = rows.first()
         if row is None:
             raise NotFound("Entity")
-        target = erase.target_of(self.scope, kind, row.pk)
-        erase.run_or_wait(erase.request(self.scope, target).pk, LONGEST_WAIT)
+        erase_and_wait(self.scope, kind, row.pk)
 
 
 def body_of(request: Request) -> dict[str, Any]:

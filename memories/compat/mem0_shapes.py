@@ -42,6 +42,20 @@ def shown(
     return answers
 
 
+def added(scope: Scope, rows: Sequence[Any]) -> list[dict[str, Any]]:
+    """What an add made, as its answer tells it."""
+    roots = roots_of(scope, [row.id for row in rows])
+    return [
+        {
+            "id": roots[row.id].id,
+            "event": "ADD" if roots[row.id].id == row.id else "UPDATE",
+            "memory": row.content,
+            "data": {"memory": row.content},
+        }
+        for row in rows
+    ]
+
+
 def history_of(links: Sequence[Link]) -> list[dict[str, Any]]:
     """What happened to a chain, oldest first."""
     root, before = links[0].memory, None

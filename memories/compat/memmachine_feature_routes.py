@@ -16,7 +16,7 @@ from memories.compat.memmachine_requests import (
 from memories.compat.memmachine_routes import MemMachineView
 from memories.compat.memmachine_shapes import PROJECT, features_of, project_of, shown_features
 from memories.errors import Invalid, NotFound
-from memories.features import manual, sets
+from memories.features import features_by_hand, sets
 from memories.models import Conversation, Feature, FeatureSet
 from workspaces.api.json_requests import read
 from workspaces.models import Capability, Subject
@@ -43,7 +43,7 @@ class DeleteSemanticView(FeatureMemMachineView):
         if not asked.ids:
             raise Invalid("semantic_id", "Name what is to be deleted.")
         for row in [self.feature(asked, one) for one in dict.fromkeys(asked.ids)]:
-            manual.delete(self.scope, row.pk)
+            features_by_hand.delete(self.scope, row.pk)
         return Response(status=204)
 
 
@@ -53,10 +53,10 @@ class AddFeatureView(MemMachineView):
     def post(self, request: Request) -> Response:
         asked = read(NewSemanticFeature, request.data)
         project_of(self.scope, asked)
-        made = manual.create(
+        made = features_by_hand.create(
             self.scope,
             asked.set_id,
-            manual.NewFeature(
+            features_by_hand.NewFeature(
                 category=asked.category_name, tag=asked.tag, feature=asked.feature,
                 value=asked.value, metadata=asked.feature_metadata | {PROJECT: asked.project},
                 episode_ids=asked.citations,
@@ -85,7 +85,7 @@ class UpdateFeatureView(FeatureMemMachineView):
         changes: dict[str, object] = {name: value for name, value in said.items() if value}
         if asked.metadata is not None:
             changes["metadata"] = asked.metadata | {PROJECT: asked.project}
-        manual.edit(self.scope, row.pk, changes)
+        features_by_hand.edit(self.scope, row.pk, changes)
         return Response(status=204)
 
 

@@ -12,8 +12,8 @@ from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import erase, ingest, outbox, search
-from memories.compat.client_view import ClientView
+from memories import ingest, outbox, search
+from memories.compat.client_view import ClientView, erase_and_wait, refuse_erasing
 from memories.compat.memmachine_filter import AskedFilter, Tree, read_filter
 from memories.compat.memmachine_requests import (
     EPISODIC,
@@ -41,18 +41,16 @@ from memories.compat.memmachine_shapes import (
     within,
 )
 from memories.errors import Conflict, Invalid, NotFound
-from memories.features import manual
+from memories.features import features_by_hand
 from memories.ingest import IngestRequest
 from memories.models import Conversation, Episode, name_joins
 from memories.models.memory import NamedSQL
 from memories.search import SearchRequest, filters
 from memories.search.filter_sql import sql_of
 from workspaces.api.json_requests import read
-from workspaces.api.problems import refused
 from workspaces.models import Capability
 from workspaces.scope import subject_to_write
 
-LONGEST_WAIT = 10.0  # seconds of an erasure
 MOST_HITS = 100
 TABLES = {"episodes": "memories_episode", "features": "memories_feature"}
 
@@ -60,14 +58,6 @@ TABLES = {"episodes": "memories_episode", "features": "memories_feature"}
 class MemMachineView(ClientView):
     def error_body(self, detail: str, code: str) -> dict[str, Any]:
         return {"detail": detail, "code": code}
-
-    def check_may_erase(self) -> None:
-        if self.scope.is_narrow:
-            raise refused("A key of an agent, or limited to subjects or spaces, does not erase.")
-
-    def erase(self, kind: str, row_id: uuid.UUID) -> None:
-        target = erase.target_of(self.scope, kind, row_id)
-        erase.run_or_wait(erase.request(self.scope, target).pk, LONGEST_WAIT)
 
 
 class HealthView(MemMachineView):
@@ -111,19 +101,19 @@ class DeleteProjectView(MemMachineView):
     needs = {**MemMachineView.needs, "POST": Capability.ADMIN}
 
     def post(self, request: Request) -> Response:
-        self.check_may_erase()
+        refuse_erasing(self.scope)
         asked = read(ProjectNames, request.data)
         project = project_of(self.scope, asked)
         for row in features_of(self.scope, asked.project).filter(
             **{f"metadata__{PROJECT}": asked.project}
         ):
-            manual.delete(self.scope, row.pk, "Its project was deleted.")
+            features_by_hand.delete(self.scope, row.pk, "Its project was deleted.")
         threads = Conversation.objects.visible_to(self.scope)
         for row_id in threads.filter(external_id__startswith=f"{asked.project}/").values_list(
             "pk", flat=True
         ):
-            self.erase("conversation", row_id)
-        self.erase("conversation", project.pk)
+            erase_and_wait(self.scope, "conversation", row_id)
+        erase_and_wait(self.scope, "conversation", project.pk)
         return Response(status=204)
 
 
@@ -293,7 +283,7 @@ class DeleteEpisodicView(MemMachineView):
     needs = {**MemMachineView.needs, "POST": Capability.ADMIN}
 
     def post(self, request: Request) -> Response:
-        self.check_may_erase()
+        refuse_erasing(self.scope)
         asked = read(EpisodicIds, request.data)
         if not asked.ids:
             raise Invalid("episodic_id", "Name what is to be deleted.")
@@ -301,5 +291,5 @@ class DeleteEpisodicView(MemMachineView):
         if rows.filter(pk__in=asked.ids).count() < len(set(asked.ids)):
             raise NotFound("Episode")
         for row_id in dict.fromkeys(asked.ids):
-            self.erase("episode", row_id)
+            erase_and_wait(self.scope, "episode", row_id)
         return Response(status=204)

@@ -17,7 +17,7 @@ from memories import erase
 from memories.chat.answer import ChatRequest, tone_of
 from memories.chat.kept_chats import AskedChat, as_answer, ask
 from memories.chat.sources import SourceFilter, documents_named
-from memories.compat.client_view import ClientView
+from memories.compat.client_view import ClientView, refuse_erasing
 from memories.compat.supermemory_requests import (
     AskedInChat,
     DocumentQuestion,
@@ -45,7 +45,7 @@ from memories.models import Conversation, Document, Memory
 from memories.models.document import DocumentQuerySet
 from memories.providers.chat_model import ChatMessage
 from memories.search import filters
-from memories.waited_ingest import ingest_and_wait
+from memories.waited_ingest import USUAL_WAIT, ingest_and_wait
 from memoryproject.front.wire import FRONT
 from workspaces.api.json_requests import StrictJSONParser, read
 from workspaces.api.problems import Problem
@@ -53,7 +53,6 @@ from workspaces.auth import as_uuid
 from workspaces.models import Capability
 from workspaces.scope import Scope
 
-LONGEST_WAIT = 10.0  # seconds of an add, and of an erasure
 SAYING = 300  # characters: one as short as that is remembered whole where nothing is read in it
 MOST_HITS = 100
 WORKING = ("queued", "extracting", "chunking", "embedding", "indexing")
@@ -146,7 +145,7 @@ def learned(scope: Scope, document: Document, asked: SupermemoryDocument) -> Doc
         metadata=asked.metadata or {},
         occurred_at=asked.document_date,
     )
-    ingest_and_wait(scope, {FRONT: True}, request, LONGEST_WAIT)
+    ingest_and_wait(scope, {FRONT: True}, request, USUAL_WAIT)
     return pipeline.run(document.pk) or Document.objects.get(pk=document.pk)
 
 
@@ -212,8 +211,8 @@ class SupermemoryDocumentView(SupermemoryView):
 
     def delete(self, request: Request, name: str) -> Response:
         """Erase it, with what was learned from it."""
-        refuse_narrow(self.scope)
-        erased(self.scope, self.document(name).pk, time.monotonic() + LONGEST_WAIT)
+        refuse_erasing(self.scope)
+        erased(self.scope, self.document(name).pk, time.monotonic() + USUAL_WAIT)
         return Response(status=204)
 
 
@@ -221,7 +220,7 @@ class SupermemoryBulkView(SupermemoryView):
     needs = {**SupermemoryView.needs, "DELETE": Capability.ADMIN}
 
     def delete(self, request: Request) -> Response:
-        refuse_narrow(self.scope)
+        refuse_erasing(self.scope)
         asked, errors = read(SupermemoryBulk, request.data), list[dict[str, str]]()
         if bool(asked.ids) == bool(asked.tags):
             raise Invalid("ids", "Give exactly one of ids and containerTags.")
@@ -233,17 +232,12 @@ class SupermemoryBulkView(SupermemoryView):
                 ids.append(self.document(name).pk)
             except NotFound as error:
                 errors.append({"id": name, "error": f"{error.what} not found."})
-        until = time.monotonic() + LONGEST_WAIT
+        until = time.monotonic() + USUAL_WAIT
         for document_id in ids:
             erased(self.scope, document_id, until)
         tags = {"containerTags": asked.tags} if asked.tags else {}
         answer = {"success": not errors, "deletedCount": len(ids), "errors": errors}
         return Response(answer | tags)
-
-
-def refuse_narrow(scope: Scope) -> None:
-    if scope.is_narrow:
-        raise Forbidden("A key of an agent, or limited to subjects or spaces, does not erase.")
 
 
 def erased(scope: Scope, document_id: uuid.UUID, until: float) -> None:

@@ -4,7 +4,6 @@ audit."""
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Annotated, Any
 
 from django.conf import settings
@@ -13,9 +12,10 @@ from django.utils import timezone
 from pydantic import Field
 
 from memories import guard, outbox
+from memories.connections.sync import delete, next_sync
 from memories.connectors.connector_registry import CONNECTORS
 from memories.connectors.contract import Connector
-from memories.declared import checked
+from memories.declared_settings import checked
 from memories.documents.document_store import allowed_in
 from memories.documents.hidden_words import without_secrets
 from memories.documents.open_connection import seal
@@ -23,6 +23,7 @@ from memories.documents.search_documents import Tag
 from memories.errors import Conflict, Forbidden, Invalid, NotFound, refuse_narrow
 from memories.index import statements
 from memories.models import Connection, Document, SyncRun, Visibility
+from memories.models.source_connection import MOST_MINUTES, USUAL_MINUTES
 from memories.providers.web_fetch import refused_reason
 from workspaces.models import AuditEntry, Capability
 from workspaces.request_fields import AnyText, ExternalId, Free, NullIs, OneOf, declared
@@ -39,12 +40,6 @@ set origin = encode(sha256(convert_to(%(source)s || i.external_id, 'UTF8')), 'he
 from memories_connectionitem i
 where i.connection_id = %(connection)s::uuid and i.document_id = d.id
 """
-# What was erased of it stays away when the same source is connected anew.
-KEEP_AWAY = """
-update memories_connectionitem
-set digest = encode(sha256(convert_to(%(source)s || digest, 'UTF8')), 'hex'), connection_id = null
-where connection_id = %(connection)s::uuid and document_id is null
-"""
 SHOWN_TO_ALL = (
     "This looks like {what}. Options are shown to whoever sees the connection: what is secret"
     " belongs into `credentials`."
@@ -53,7 +48,8 @@ SHOWN_TO_ALL = (
 Name = Annotated[AnyText, Field(max_length=200)]
 Tags = Annotated[tuple[Tag, ...], Field(max_length=100)]
 Minutes = Annotated[
-    int, Field(ge=0, le=10_080, description="Between two syncs; 0: only when it is asked for.")
+    int,
+    Field(ge=0, le=MOST_MINUTES, description="Between two syncs; 0: only when it is asked for."),
 ]
 Given = Annotated[
     Free, Field(description="As the provider's connector takes it; the README lists them.")
@@ -75,7 +71,7 @@ class NewConnection:
     agent_id: ExternalId = ""
     visibility: Annotated[str, OneOf(Visibility), NullIs("")] = ""
     extract: Annotated[str, OneOf(Document.Extract)] = Document.Extract.AUTO
-    minutes: Minutes = 60
+    minutes: Minutes = USUAL_MINUTES
 
 
 def create(scope: Scope, new: NewConnection) -> Connection:
@@ -168,11 +164,6 @@ def change(scope: Scope, connection_id: uuid.UUID, changes: Mapping[str, Any]) -
     return connection_of(scope, connection_id)
 
 
-def next_sync(minutes: int) -> Any:
-    """The time of the next sync; None where it is asked by hand alone."""
-    return timezone.now() + timedelta(minutes=minutes) if minutes else None
-
-
 def request_run(
     scope: Scope,
     connection_id: uuid.UUID,
@@ -213,13 +204,6 @@ def remove(scope: Scope, connection_id: uuid.UUID, *, erase_documents: bool) -> 
         Connection.objects.filter(pk=connection.pk).update(next_sync_at=None)
         SyncRun.objects.filter(connection=connection, state__in=SyncRun.OPEN).delete()
         return _ask(scope, connection, Kind.REMOVE)
-
-
-def delete(connection: Connection) -> None:
-    """In the caller's transaction: it goes, and what was erased of it stays known."""
-    source = connection.source_of(CONNECTORS[connection.provider].named_by)
-    statements.execute(KEEP_AWAY, {"connection": connection.pk, "source": source})
-    connection.delete()
 
 
 def _ask(scope: Scope, connection: Connection, kind: str) -> SyncRun:

@@ -6,7 +6,7 @@ import time
 import uuid
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from django.utils import timezone
 from memories import erase, leases, long_jobs, metrics, outbox
 from memories.connections import apply_changes
 from memories.connections.apply_changes import batches, check_again, unlisted
-from memories.connections.connection_store import delete, next_sync
+from memories.connectors.connector_registry import CONNECTORS
 from memories.connectors.contract import Changes, CursorExpired, Unlisted
 from memories.documents.fetch_document import MISSES, pause_of
 from memories.documents.open_connection import connector_of, keep_renewed
@@ -53,6 +53,18 @@ where id = %(id)s and ((state = 'waiting' and next_attempt_at <= %(now)s)
                        or (state = 'running' and {leases.FREE}))
 returning id
 """
+# What was erased of it stays away when the same source is connected anew.
+KEEP_AWAY = """
+update memories_connectionitem
+set digest = encode(sha256(convert_to(%(source)s || digest, 'UTF8')), 'hex'), connection_id = null
+where connection_id = %(connection)s::uuid and document_id is null
+"""
+
+
+def next_sync(minutes: int) -> datetime | None:
+    """Of a connection that is asked every so many minutes; None where it is asked by hand alone.
+    How many there are where nobody says: `USUAL_MINUTES`."""
+    return timezone.now() + timedelta(minutes=minutes) if minutes else None
 
 
 def due() -> list[uuid.UUID]:
@@ -319,5 +331,15 @@ class Turn:
         )  # fmt: skip
         if row.kind != Kind.TEST:
             connection.update(error_code=error.code, error=error.message)
-        log.info("sync of connection %s failed: %s", row.connection_id, error.code)
+        log.info(
+            "workspace %s: sync of connection %s failed: %s",
+            row.workspace_id, row.connection_id, error.code,
+        )  # fmt: skip
         metrics.count("connections_synced", outcome=error.code, provider=row.connection.provider)
+
+
+def delete(connection: Connection) -> None:
+    """In the caller's transaction: it goes, and what was erased of it stays known."""
+    source = connection.source_of(CONNECTORS[connection.provider].named_by)
+    statements.execute(KEEP_AWAY, {"connection": connection.pk, "source": source})
+    connection.delete()

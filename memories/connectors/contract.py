@@ -16,7 +16,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from pydantic import Field
 
-from memories.declared import Declared
+from memories.declared_settings import Declared
 from memories.file_formats.detect_type import BY_NAME, SOURCE
 from memories.providers.web_fetch import (
     FetchError,

@@ -21,7 +21,7 @@ from memories.connectors.contract import (
     malformed,
 )
 from memories.connectors.oauth import TokenWire, signed_assertion
-from memories.declared import Declared
+from memories.declared_settings import Declared
 from memories.providers.web_fetch import WAIT, FetchError, WebAnswer
 
 TOKENS = "https://oauth2.googleapis.com/token"

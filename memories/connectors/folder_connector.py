@@ -17,7 +17,7 @@ from memories.connectors.contract import (
     Unlisted,
     is_readable,
 )
-from memories.declared import Declared
+from memories.declared_settings import Declared
 from memories.providers.web_fetch import FetchError
 
 MOST_FILES = 100_000

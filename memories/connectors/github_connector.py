@@ -20,7 +20,7 @@ from memories.connectors.contract import (
     is_readable,
     malformed,
 )
-from memories.declared import Declared
+from memories.declared_settings import Declared
 from memories.providers.network import pause_wanted
 from memories.providers.web_fetch import WAIT, FetchError, WebAnswer
 

@@ -16,7 +16,7 @@ from memories.connectors.contract import (
     Wire,
     malformed,
 )
-from memories.declared import Declared
+from memories.declared_settings import Declared
 from memories.providers.web_fetch import FetchError
 
 VERSION = "2022-06-28"

@@ -20,7 +20,7 @@ from memories.connectors.contract import (
     malformed,
 )
 from memories.connectors.oauth import TokenWire
-from memories.declared import Declared
+from memories.declared_settings import Declared
 from memories.providers.web_fetch import FetchError
 
 LOGIN = "https://login.microsoftonline.com/"

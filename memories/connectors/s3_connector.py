@@ -20,7 +20,7 @@ from memories.connectors.contract import (
     is_readable,
     malformed,
 )
-from memories.declared import Declared
+from memories.declared_settings import Declared
 from memories.file_formats.archive_files import local, xml_of
 from memories.file_formats.assembly import FileRefused
 from memories.providers.web_fetch import FetchError, WebAnswer, WebRequest, fetch

@@ -19,7 +19,7 @@ from memories.connectors.contract import (
     Unlisted,
 )
 from memories.connectors.feeds import ListedAddress, read_list
-from memories.declared import Declared, between
+from memories.declared_settings import Declared, between
 from memories.file_formats.plain_text_files import decoded
 from memories.providers.web_fetch import AGENT, LONGEST_URL, FetchError, WebAnswer
 

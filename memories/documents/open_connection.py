@@ -17,7 +17,7 @@ from django.conf import settings
 
 from memories.connectors.connector_registry import CONNECTORS
 from memories.connectors.contract import Connector, Wire
-from memories.declared import checked
+from memories.declared_settings import checked
 from memories.errors import Invalid
 from memories.models import Connection
 from memories.providers.web_fetch import FetchError, FetchLimits

@@ -18,7 +18,8 @@ from django.utils.dateparse import parse_date, parse_datetime
 
 from memories import leases, metrics, outbox
 from memories.documents import blobs
-from memories.documents.cut import ChunkPlace, ChunkSizes, cut
+from memories.documents.chunks import ChunkPlace, ChunkSizes, cut
+from memories.documents.document_store import allowed_in
 from memories.documents.fetch_document import NotNow, fetch_document, is_elsewhere
 from memories.documents.hidden_words import (
     HiddenWords,
@@ -137,7 +138,7 @@ class DocumentRun:
         advance()
         space = workspace_index.index_of(row.workspace_id)
         digest = hashlib.sha256(found.text.encode()).hexdigest()
-        allowed = (row.workspace.settings.get("guard") or {}).get("allowed", ())
+        allowed = allowed_in(row.workspace_id)
         hidden = hide_words(found, allowed)
         found = hidden.text
         advance()
@@ -187,7 +188,7 @@ class DocumentRun:
             return False
         if not found.data.strip():
             raise FileRefused("no_text", "There is nothing in it.")
-        allowed = (row.workspace.settings.get("guard") or {}).get("allowed", ())
+        allowed = allowed_in(row.workspace_id)
         name = name_without_secrets(found.filename[:255], allowed)
         values: dict[str, Any] = {"filename": name or row.filename}
         with (

@@ -16,8 +16,9 @@ MONTHS = (
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 SEASONS = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}  # first months
 PARTS = {"morning": (5, 12), "afternoon": (12, 18), "evening": (17, 23), "night": (20, 28)}
-# Months and weekdays as they are written, in regexes of others.
+# Months, weekdays and seasons as they are written, in regexes of others.
 MONTH_NAMES, WEEKDAY_NAMES = "|".join(MONTHS), "|".join(WEEKDAYS)
+SEASON = "|".join(SEASONS)
 MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"

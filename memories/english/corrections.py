@@ -4,13 +4,10 @@ import re
 from datetime import date, timedelta
 
 from memories.english.calendar import MONTH, MONTHS, WEEKDAY, month_number, weekday_number
+from memories.english.numbers import words_from
 
 _months = rf"{MONTH}\.?"
-_number_words = (
-    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen"
-    r"|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty)(?:[- ](?:one|two|three|four|five"
-    r"|six|seven|eight|nine))?"
-)
+_number_words = rf"(?:{words_from(1, 20)}|thirty|forty|fifty)(?:[- ](?:{words_from(1, 9)}))?"
 # Kinds of values, the narrowest first: a value replaces the last one of its own kind.
 _kinds = tuple(
     re.compile(rf"(?<![\w$€£]){form}(?!\w)", flags)

@@ -53,7 +53,7 @@ _past = re.compile(
 )
 _recurring = re.compile(
     rf"\b(?:every|each) (?:(?:single|other|second|third) )?(?:{WEEKDAY}|{MONTH}|{_UNIT}|morning|evening|night"
-    rf"|spring|summer|fall|autumn|winter)s?\b(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:(?:,|,? and|,? or|,? except|,? but not)(?: on)? (?:every )?{WEEKDAY}s?\b)*",
+    rf"|{calendar.SEASON})s?\b(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:(?:,|,? and|,? or|,? except|,? but not)(?: on)? (?:every )?{WEEKDAY}s?\b)*",
     re.IGNORECASE,
 )
 # Most clauses name no time, and are read no further.
@@ -126,7 +126,7 @@ def event_date(clause: str, at: datetime, order: DateOrder = "auto") -> datetime
 _lengths = tuple(
     (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), days)
     for words, days in (
-        ("decade", 3660), ("year", 365), ("spring|summer|fall|autumn|winter|quarter", 92),
+        ("decade", 3660), ("year", 365), (f"{calendar.SEASON}|quarter", 92),
         ("month", 30), ("weekend", 1), ("weeks?", 6),
     )
 )  # fmt: skip
@@ -328,7 +328,7 @@ _forms: Sequence[tuple[str, re.Pattern[str], _Meaning]] = tuple(
          rf"\b(?P<day>\d{{1,2}}){_TH}(?: of)? (?P<month>{MONTH})\b(?:,? (?P<year>{_YEAR})\b)?", calendar.named_day),
         ("season",
          rf"\b(?:{_WHICH} |in (?:the )?|during (?:the )?|since |(?:the )?(?=\w+,? (?:of )?{_YEAR}))"
-         rf"(?P<season>spring|summer|fall|autumn|winter)\b(?:,? (?:of )?(?P<year>{_YEAR})\b)?", calendar.season),
+         rf"(?P<season>{calendar.SEASON})\b(?:,? (?:of )?(?P<year>{_YEAR})\b)?", calendar.season),
         ("quarter", rf"\bQ(?P<digit>[1-4])\b|\bthe {_ORDINAL} quarter\b", calendar.quarter),
         ("any day", rf"\b(?:{'|'.join(calendar.HOLIDAYS)})\b".replace("'", "['’]"), calendar.holiday),
         ("end",

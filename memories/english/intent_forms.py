@@ -6,6 +6,7 @@ All are tried on one sentence of at most `spoken_intents.LONGEST` characters.
 import re
 
 from memories.english.calendar import MONTH_NAMES, WEEKDAY
+from memories.english.numbers import ORDINALS, words_from
 
 # Words without which none of the forms below can be; looked for first, in small letters.
 SIGNS = re.compile(
@@ -367,7 +368,7 @@ WHOLE_CORRECTION = re.compile(
 )
 TYPED_VALUE = re.compile(
     rf"(?:(?:the|on|at|in|to|by|around|about|from|for|a|an) )*(?:(?:the )?\d|\$|€|£|{WEEKDAY}|(?:{MONTH_NAMES})\b|noon|midnight|today|tomorrow|yesterday"
-    r"|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|twentieth)\b|(?-i:[A-Z][\w'’-]+))",
+    rf"|(?:{words_from(1, 12)}|twenty|thirty|forty|fifty|{'|'.join(ORDINALS)}|twentieth)\b|(?-i:[A-Z][\w'’-]+))",
     re.IGNORECASE,
 )
 HAS_CLAUSE = re.compile(

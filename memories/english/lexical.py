@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Literal
 from zlib import crc32
@@ -102,6 +102,12 @@ def stems(text: str) -> list[str]:
     if language is None and text.isascii():
         return _stemmed([word for word in words if _says(word)])
     return [term for word in words for term in _terms(word, language)]
+
+
+@lru_cache(maxsize=4_096)
+def stem_set(text: str) -> frozenset[str]:
+    """Of a statement or a sentence: those are looked at again and again."""
+    return frozenset(stems(text))
 
 
 def document(text: str) -> dict[str, float]:

@@ -1,4 +1,5 @@
-"""Numbers in words: "seven", "twenty-one", "a couple of", "half a"."""
+"""Numbers in words: "seven", "twenty-one", "a couple of", "half a"; and words of them for the regexes
+of others."""
 
 _small = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
@@ -15,10 +16,16 @@ ORDINALS = {
         "first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1
     )
 }
-_ONE_TO_NINE = "|".join(_small.split()[1:10])
+
+
+def words_from(first: int, last: int) -> str:
+    """`words_from(1, 3)` is "one|two|three"; up to twenty."""
+    return "|".join(_small.split()[first : last + 1])
+
+
 # How many, as it stands before a unit; `count` reads it.
 COUNT = (
-    rf"(?:half an?|(?:twenty|{'|'.join(TENS)})[- ](?:{_ONE_TO_NINE})|{'|'.join(NUMBERS)}"
+    rf"(?:half an?|(?:twenty|{'|'.join(TENS)})[- ](?:{words_from(1, 9)})|{'|'.join(NUMBERS)}"
     r"|an?(?: couple(?: of)?| few)?|couple(?: of)?|(?:the )?few|\d{1,3})"
 )
 

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 
 from memories.english.calendar import MONTHS, WEEKDAYS
-from memories.english.verbs import ADVERB, FREE_PAST
+from memories.english.verbs import ADVERB, BRIEF, FREE_PAST
 
 # all in one expression: most clauses have none of them, and are then read once
 _contractions = re.compile(
@@ -208,10 +208,7 @@ _remark = re.compile(
 )
 # what tells of its speaker in two words; "I see", "I agree", "I guess" tell of the talk
 _brief = re.compile(
-    r"(?:I|we) (?:smoke|vape|drink|drive|snore|meditate|knit|sew|crochet|garden|bake|cook|paint|draw|sculpt|sing|dance|surf|ski|sail"
-    r"|swim|climb|hike|run|jog|cycle|row|box|fence|skate|fish|hunt|fast|pray|journal|blog|stream|game|commute|freelance|volunteer"
-    r"|tutor|teach|babysit|stutter|stammer|limp|sleepwalk|smoked|drank|retired|quit|resigned|divorced|separated|graduated|moved"
-    r"|relocated|emigrated|converted|relapsed|miscarried|eloped|married|enlisted|adopted|proposed|won|passed|failed|qualified)",
+    rf"(?:I|we) (?:{BRIEF}|smoked|drank|miscarried|married|adopted|proposed|won|passed|failed|qualified)",
     re.IGNORECASE,
 )
 _words = re.compile(r"[A-Za-z][A-Za-z'&+#-]{2,}|\d{2,}|[A-Z]{2,}")

@@ -6,6 +6,7 @@ The outcome is a clause in the answerer's first person, which patterns read like
 import re
 
 from memories.english import read_clause, verbs
+from memories.english.numbers import words_from
 
 LONGEST = 10  # words of an answer that may lean on its question
 _first_sentence = re.compile(r"[^.!?\n]+[.!\n]")
@@ -117,7 +118,7 @@ _unmoved = re.compile(r"^(?:still|mostly|mainly|currently|probably) (?=\w)", re.
 # "Yes, since college", "Yeah, two", and what may be asked as if it were known: "You play bass, right?"
 _yes_and = re.compile(
     r"(?:yes|yeah|yep|yup|indeed|right|exactly|correct|sure)[,.!]? (?:I (?:do|am|have|did|was)[,.]? )?(?P<rest>(?:since|for|in|on|at|every|with|until|last|this"
-    r"|twice|once|from|back in|about|almost|only|just|\d+|one|two|three|four|five|six|seven|a few|several)\b.*)",
+    rf"|twice|once|from|back in|about|almost|only|just|\d+|{words_from(1, 7)}|a few|several)\b.*)",
     re.IGNORECASE,
 )
 _stated = re.compile(
@@ -125,7 +126,7 @@ _stated = re.compile(
     re.IGNORECASE,
 )
 _count = re.compile(
-    r"(?:only |just )?(?:\d+|one|two|three|four|five|six|seven|a few|several)(?: of them)?$", re.I
+    rf"(?:only |just )?(?:\d+|{words_from(1, 7)}|a few|several)(?: of them)?$", re.I
 )
 _for = tuple((re.compile(asked, re.I), frame) for asked, frame in _asked_for)
 _no_fragment = re.compile(
@@ -143,9 +144,7 @@ _preposition = re.compile(
 )
 _article = re.compile(r"(?:an?|the|my|our)\b", re.IGNORECASE)
 _any = re.compile(r"\b(?:any|ever|yet) ", re.IGNORECASE)
-_number = re.compile(
-    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|several|many|a few)\b", re.I
-)
+_number = re.compile(rf"(?:{words_from(1, 10)}|several|many|a few)\b", re.I)
 _owners = {"you": "I", "your": "my", "yours": "mine", "yourself": "myself"}
 _second = re.compile(r"\b(?:you|yours?|yourself)\b", re.IGNORECASE)
 

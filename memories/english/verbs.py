@@ -56,6 +56,16 @@ PAST = rf"(?:{'|'.join(IRREGULAR_PAST + SAME_FORM)}|(?!(?:{_ed_present})\b)[a-z]
 # rather be asking for something
 FREE_PAST = rf"(?:{'|'.join(IRREGULAR_PAST)}|(?!(?:{_ed_present}|based|related|compared|given|attached|understood|red|advanced|detailed|updated|unified|automated)\b)[a-z]{{2,20}}ed)"
 
+# what tells of its speaker though nothing follows: "I knit", "we moved"
+_brief_text = """
+    smoke vape drink drive snore meditate knit sew crochet garden bake cook paint draw sculpt sing
+    dance surf ski sail swim climb hike run jog cycle row box fence skate fish hunt fast pray
+    journal blog stream game commute freelance volunteer tutor teach babysit stutter stammer limp
+    sleepwalk retired quit resigned divorced separated graduated moved relocated emigrated converted
+    relapsed eloped enlisted
+"""
+BRIEF = "|".join(_brief_text.split())
+
 _modal_text = """
     will would can could should must might may shall had was did won't can't cannot couldn't
     wouldn't shouldn't didn't wasn't hadn't mustn't mightn't never
@@ -95,8 +105,9 @@ _irregular_third = {
     "gonna": "is going to",
 }
 _plural = {"am": "are", "is": "are", "was": "were", "has": "have"}
-_past_of = {base: past for base, past, _ in reversed(IRREGULAR)}
-_doubling = frozenset("stop plan drop chat shop jog swap submit travel refer prefer".split())
+PAST_OF = {base: past for base, past, _ in reversed(IRREGULAR)} | {s: s for s in SAME_FORM}
+_doubling = frozenset("submit travel refer prefer".split())
+_short = re.compile(r"[^aeiou]*[aeiou][bdgmnpt]")  # one syllable: stop, stopped
 _past = re.compile(rf"{PAST}$")
 _irregular = frozenset((*IRREGULAR_PAST, "put", "quit", "lay"))
 _participles = frozenset(participle for *_, participle in IRREGULAR) - {"had", "got"} | set(
@@ -153,13 +164,14 @@ def with_s(verb: str) -> str:
 
 def past(verb: str) -> str:
     """The past of `verb`, as said after "did"."""
-    if verb in _past_of or verb in SAME_FORM:
-        return _past_of.get(verb, verb)
+    if verb in PAST_OF:
+        return PAST_OF[verb]
     if verb.endswith("e"):
         return verb + "d"
     if verb.endswith("y") and verb[-2:-1] not in "aeiou":
         return verb[:-1] + "ied"
-    return verb + (verb[-1] if verb in _doubling else "") + "ed"
+    is_doubled = verb in _doubling or _short.fullmatch(verb)
+    return verb + (verb[-1] if is_doubled else "") + "ed"
 
 
 def plural(verb: str) -> str:

@@ -4,6 +4,7 @@ of the moment, of talk about the talk, without a finished clause, and what lasts
 
 import re
 
+from memories.english.numbers import words_from
 from memories.english.patterns.pattern import KIN, PEOPLE, PETS, THING, WHEN
 from memories.english.verbs import PAST
 
@@ -136,7 +137,7 @@ LASTING = re.compile(
 NAMED_TIME = re.compile(rf"\b{WHEN}", re.IGNORECASE)
 
 NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|hundred|thousand|half|twice|once a)\b",
+    rf"\d|\b(?:{words_from(1, 12)}|twenty|thirty|hundred|thousand|half|twice|once a)\b",
     re.IGNORECASE,
 )
 

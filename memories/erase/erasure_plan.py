@@ -8,7 +8,7 @@ from typing import TypeAlias
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from memories.errors import NotFound
-from memories.features import redact
+from memories.features import erase_features
 from memories.golden.questions import standing_on
 from memories.index import statements
 from memories.masks import ANSWERED, WRITTEN
@@ -264,7 +264,7 @@ def _features(
 ) -> tuple[_Features, dict[str, int]]:
     """Those of its own sets go; of others what does not stand on other words."""
     own = set(target.own_features.values_list("pk", flat=True))
-    left = [each for each in redact.redactions(episodes) if each.feature.pk not in own]
+    left = [each for each in erase_features.redactions(episodes) if each.feature.pk not in own]
     gone = own | {each.feature.pk for each in left if each.is_gone}
     kept = [each for each in left if not each.is_gone]
     changes = set(FeatureChange.objects.filter(feature__in=gone).values_list("pk", flat=True))

@@ -9,7 +9,6 @@ from memories.extraction.extraction_types import (
     Skip,
     Span,
     speaker_of,
-    type_of,
     visibility_of,
 )
 from memories.extraction.model_claims import find_quote
@@ -25,7 +24,6 @@ __all__ = [
     "extract",
     "find_quote",
     "speaker_of",
-    "type_of",
     "visibility_of",
     "warm_up",
 ]

@@ -10,24 +10,15 @@ from types import MappingProxyType
 from typing import Any
 
 from memories.english.calendar import DateOrder
+from memories.english.patterns.pattern import TEAM_CATEGORIES
 from memories.english.talk import UNKNOWN
 from memories.english.topics import is_private_life, is_work
 from memories.english.workspace_patterns import OwnPattern
 from memories.errors import ProviderError
 from memories.masked_text import is_masked
-from memories.models import Category, Episode, FactType, MemorySession, Visibility
+from memories.models import Category, Episode, MemorySession, Visibility
 from memories.resolve import Claim
 
-TYPE_OF: dict[str, str] = {
-    Category.PREFERENCE: FactType.PREFERENCE,
-    Category.IDENTITY: FactType.PROFILE,
-    Category.RELATIONSHIP: FactType.PROFILE,
-    Category.POSSESSION: FactType.PROFILE,
-    Category.PLAN: FactType.EVENT,
-    Category.TEMPORAL: FactType.EVENT,
-    Category.INSTRUCTION: FactType.SYSTEM,
-}
-TEAM_CATEGORIES = (Category.POLICY, Category.TECHNOLOGY, Category.DECISION)
 SPEAKING = (
     Episode.Kind.USER,
     Episode.Kind.ASSISTANT,
@@ -203,10 +194,6 @@ def visibility_of(category: str, statement: str = "", *, shares: bool = True) ->
     what no team decides."""
     is_team = shares and category in TEAM_CATEGORIES and not is_private_life(statement)
     return Visibility.TEAM if is_team else Visibility.PRIVATE
-
-
-def type_of(category: str) -> str:
-    return TYPE_OF.get(category, FactType.FACT)
 
 
 def speaker_of(kind: str, subject: str) -> str:

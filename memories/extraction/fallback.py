@@ -18,7 +18,6 @@ from pydantic.alias_generators import to_camel
 
 from memories import breakers
 from memories.breakers import ProviderLine
-from memories.chunking import pieces
 from memories.errors import CapReached, Invalid, ProviderError
 from memories.extraction.configured_models import (
     ConfiguredModel,
@@ -28,6 +27,7 @@ from memories.extraction.configured_models import (
     models_from,
     server_model,
 )
+from memories.message_pieces import pieces
 from memories.models import ExtractorUse
 from memories.prompts import PROMPT_VERSION
 from memories.providers import (

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from memories import guard, providers
 from memories.bounds import STATEMENT
-from memories.chunking import PIECE
 from memories.english import lexical, read_clause
 from memories.english.calendar import MONTHS, WEEKDAYS, DateOrder
+from memories.english.patterns.pattern import FACT_TYPES
 from memories.english.talk import UNKNOWN
 from memories.english.write_dates import end_of_state, with_dates
 from memories.errors import BudgetSpent
@@ -22,9 +22,9 @@ from memories.extraction.extraction_types import (
     ExtractOptions,
     Message,
     since,
-    type_of,
 )
 from memories.extraction.fallback import ChainAnswer, FallbackChain, ReadFact
+from memories.message_pieces import PIECE
 from memories.models import Category, Fact, FactType, Source
 from memories.providers import ExtractedFact, ExtractionRequest
 from memories.resolve import Claim, Quote
@@ -138,7 +138,7 @@ def _model_claim(
     return Claim(
         statement=fact.statement.strip(),
         category=category,
-        fact_type=fact.fact_type if fact.fact_type in FactType.values else type_of(category),
+        fact_type=fact.fact_type if fact.fact_type in FactType.values else FACT_TYPES[category],
         visibility=options.visibility_of(
             category, fact.statement, " ".join(quote.quote for quote in quotes)
         ),

@@ -12,7 +12,7 @@ from memories.errors import ProviderError
 from memories.extraction import find_quote
 from memories.extraction.configured_models import models_from
 from memories.extraction.fallback import FallbackChain, chain_of
-from memories.features import feature_prompts, rules
+from memories.features import facts_to_features, feature_prompts
 from memories.features.apply import known_features, live_features
 from memories.features.commands import (
     ACTIONS,
@@ -24,6 +24,8 @@ from memories.features.commands import (
     RefusedCommand,
 )
 from memories.features.config import FeatureSetConfig, config_of
+from memories.features.due_sets import ready
+from memories.features.facts_to_features import MemoryStatement
 from memories.features.feature_prompts import (
     Answer,
     CommandAnswer,
@@ -31,8 +33,6 @@ from memories.features.feature_prompts import (
     FeatureLine,
     ParsedAnswer,
 )
-from memories.features.queue import ready
-from memories.features.rules import MemoryStatement
 from memories.index import statements
 from memories.models import LIVE_SQL, Episode, FeatureSet
 from memories.models.conversation import BELIEVED_AT
@@ -170,7 +170,7 @@ def propose(batch: EpisodeBatch) -> ProposedCommands:
     if batch.models is None:
         episodes, known = [each.pk for each in batch.episodes], [each.id for each in batch.known]
         by_memory = statements_by_memory(batch.set.workspace_id, episodes, known)
-        commands = rules.commands(list(by_memory.values()), batch.known)
+        commands = facts_to_features.commands(list(by_memory.values()), batch.known)
         return ProposedCommands(commands, "rule", "rules")
     named = named_by_number(batch.known)
     messages = [

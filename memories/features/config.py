@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from memories.declared import Declared, between, named_once, one_of, wrong
+from memories.declared_settings import Declared, between, named_once, one_of, wrong
 
 LONGEST_PROMPT = 8_000  # characters
 LONGEST_NAME, LONGEST_TEXT = 64, 500
@@ -21,6 +21,9 @@ WORKSPACE_SETTING = "featureSets"
 TYPES_SETTING = "featureSetTypes"  # of a workspace: what sets of a type share, by its name
 TYPE = "type"  # what a set says of itself beside its settings: the type whose sets it is one of
 SOURCES = ("set", "type", "workspace", "product")
+# A set is brought up to date when so many messages wait, or the first of them for so long; and a
+# section is merged that has so many features.
+MESSAGES, SECONDS, FEATURES = 20, 60, 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +138,9 @@ PRODUCT: dict[str, Any] = {
     "consolidationPrompt": "",
     "languageModel": None,
     "embedder": None,
-    "messages": 20,
-    "seconds": 60,
-    "featuresPerConsolidation": 24,
+    "messages": MESSAGES,
+    "seconds": SECONDS,
+    "featuresPerConsolidation": FEATURES,
 }
 
 
@@ -242,9 +245,9 @@ class SetSettings(Declared):
     consolidation_prompt: Prompt = ""
     language_model: Annotated[Any, AfterValidator(_language_model)] = None
     embedder: EmbedderSettings | None = None
-    messages: Annotated[int, between(1, 10_000)] = 20
-    seconds: Annotated[int, between(0, 7 * 86_400)] = 60
-    features_per_consolidation: Annotated[int, between(2, 1_000)] = 24
+    messages: Annotated[int, between(1, 10_000)] = MESSAGES
+    seconds: Annotated[int, between(0, 7 * 86_400)] = SECONDS
+    features_per_consolidation: Annotated[int, between(2, 1_000)] = FEATURES
 
 
 class OwnSetSettings(SetSettings):

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from memories import metrics
 from memories.extraction.fallback import FallbackChain
-from memories.features import apply, commands, feature_prompts, queue
+from memories.features import apply, commands, due_sets, feature_prompts
 from memories.features.apply import ChangeOrigin, Vectors
 from memories.features.batch import ask_for, feature_lines, models_of, named_by_number
 from memories.features.commands import (
@@ -24,7 +24,7 @@ from memories.features.commands import (
     fault_of_value,
 )
 from memories.features.config import FeatureSetConfig, config_of
-from memories.features.manual import undone_merges
+from memories.features.features_by_hand import undone_merges
 from memories.features.sets import find
 from memories.index import statements, workspace_index
 from memories.models import (
@@ -80,7 +80,7 @@ def _consolidate_all(by: str, feature_set: FeatureSet) -> int:
     gone = _merge_sections(by, feature_set, over=1)
     failed = FeatureSet.objects.filter(pk=feature_set.pk, lease_until=None).exclude(error="")
     if failed.update(error="", failures=0):
-        queue.recount(FeatureSet.objects.select_related("workspace").get(pk=feature_set.pk))
+        due_sets.recount(FeatureSet.objects.select_related("workspace").get(pk=feature_set.pk))
     return gone
 
 

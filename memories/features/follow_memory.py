@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memories.features import apply, queue, rules
+from memories.features import apply, due_sets, facts_to_features
 from memories.features.apply import ChangeOrigin
 from memories.features.batch import models_of, statements_by_memory
 from memories.features.commands import ADD, DELETE, UPDATE, Command, plan
@@ -68,7 +68,7 @@ def correct(scope: Scope, old: Memory, new: Memory) -> None:
         return
     for feature in _standing_on([old]):
         known = apply.known_features([feature])[0]
-        command = rules.corrected(replace(statement, confidence=1.0), known)
+        command = facts_to_features.corrected(replace(statement, confidence=1.0), known)
         cited = apply.cited_now(feature)
         command = replace(command, cited=cited, occurred_at=known.occurred_at)
         _change(scope, feature, command, "correction")
@@ -76,7 +76,7 @@ def correct(scope: Scope, old: Memory, new: Memory) -> None:
     marks = FeatureMark.objects.filter(episode__in=episodes)
     rows = FeatureSet.objects.filter(pk__in=marks.values("set")).select_related("workspace")
     by_rules = [row.pk for row in rows if models_of(row) is None]
-    queue.unmark(scope.workspace_id, episodes, sets=by_rules)
+    due_sets.unmark(scope.workspace_id, episodes, sets=by_rules)
 
 
 def move(scope: Scope, memory: Memory, target: Subject) -> None:
@@ -99,8 +99,8 @@ def move(scope: Scope, memory: Memory, target: Subject) -> None:
     if not features and statement is not None and memory.subject_id != target.pk:
         agent = Episode.objects.filter(pk__in=episodes).values_list("agent_id", flat=True)[0]
         known = apply.known_features(apply.live_features(into, agent).values())
-        statement = replace(statement, speaker=target.name or rules.NAMELESS)
-        _add(scope, into, rules.commands([statement], known), agent)
+        statement = replace(statement, speaker=target.name or facts_to_features.NAMELESS)
+        _add(scope, into, facts_to_features.commands([statement], known), agent)
 
 
 def _standing_on(memories: Sequence[Memory]) -> list[Feature]:

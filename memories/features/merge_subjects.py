@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterable
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from memories.features import apply, follow_memory, queue
+from memories.features import apply, due_sets, follow_memory
 from memories.features.apply import ChangeOrigin, Vectors
 from memories.features.commands import DELETE, Command
-from memories.features.manual import undo_changes, vectors_before
+from memories.features.features_by_hand import undo_changes, vectors_before
 from memories.features.sets import own_set
 from memories.index import subjects, workspace_index
 from memories.models import (
@@ -150,7 +150,7 @@ def _now_about(scope: Scope, rows: QuerySet[Feature], subject: Subject) -> None:
 
 def _drop_foreign(scope: Scope, feature_set: FeatureSet, batch: uuid.UUID | None = None) -> None:
     """What a set took in of episodes that it does not fit any more ends; a person's words stay."""
-    fits = queue.fitting(feature_set).filter(pk=OuterRef("episode_id"))
+    fits = due_sets.fitting(feature_set).filter(pk=OuterRef("episode_id"))
     foreign = FeatureMark.objects.filter(~Exists(fits), set=feature_set)
     gone = list(foreign.values_list("episode_id", flat=True))
     cited = FeatureCitation.objects.filter(episode__in=gone, change__is_current=True)
@@ -161,7 +161,7 @@ def _drop_foreign(scope: Scope, feature_set: FeatureSet, batch: uuid.UUID | None
     _end(scope, feature_set, ending, "the subjects are two", batch or uuid.uuid4())
     foreign.delete()
     if again:
-        queue.unmark(feature_set.workspace_id, again)
+        due_sets.unmark(feature_set.workspace_id, again)
 
 
 def _begin_again(ids: Iterable[uuid.UUID]) -> None:

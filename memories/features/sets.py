@@ -10,10 +10,10 @@ from django.db.models import Count, Min, Sum
 from django.utils import timezone
 from pydantic import Field
 
-from memories.declared import faults
+from memories.declared_settings import faults
 from memories.errors import Conflict, Forbidden, Invalid, NotFound, refuse
 from memories.extraction.configured_models import faults_of_model
-from memories.features import config, queue, set_embedding
+from memories.features import config, due_sets, set_embedding
 from memories.features.apply import lock_set
 from memories.features.config import (
     PRODUCT,
@@ -227,7 +227,7 @@ def configure(scope: Scope, key: str, changes: Mapping[str, Any]) -> FeatureSet:
 def _look_again(scope: Scope, row: FeatureSet) -> FeatureSet:
     """What waits and what is embedded depends on the settings; the set with its names."""
     set_embedding.note(row)
-    queue.recount(find(scope, row.key))
+    due_sets.recount(find(scope, row.key))
     return find(scope, row.key)
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from memories import leases, metrics, outbox
 from memories.errors import ProviderError
-from memories.features import apply, queue
+from memories.features import apply, due_sets
 from memories.features.apply import ApplyResult, ChangeOrigin, Vectors
 from memories.features.batch import EpisodeBatch, ProposedCommands, gather, models_of, propose
 from memories.features.commands import DELETE, CommandPlan, RefusedCommand, plan
@@ -59,11 +59,11 @@ def update_set(set_id: uuid.UUID) -> UpdateResult | None:
     None where it is not due, or another worker has it. A model that fails leaves the set to be
     tried again later; what was taken in before that stays.
     """
-    feature_set = queue.claim(set_id)
+    feature_set = due_sets.claim(set_id)
     if feature_set is None:
         return None
     result, until = UpdateResult(), time.monotonic() + LONGEST
-    held = partial(queue.held, feature_set)
+    held = partial(due_sets.held, feature_set)
     try:
         with metrics.timer("set_fold"), leases.renewed(held) as work:
             while time.monotonic() < until and (batch := gather(feature_set)) is not None:
@@ -83,9 +83,9 @@ def update_set(set_id: uuid.UUID) -> UpdateResult | None:
     except TakenOver:
         return None
     except ProviderError as error:
-        queue.fail(feature_set, error.message, retry_after=error.retry_after or 0.0)
+        due_sets.fail(feature_set, error.message, retry_after=error.retry_after or 0.0)
         return result
-    queue.finish(feature_set, took_in=bool(result.episodes))
+    due_sets.finish(feature_set, took_in=bool(result.episodes))
     return result
 
 
@@ -93,7 +93,7 @@ def update_due_sets(until: float, report: Callable[[str], object] = log.debug) -
     """Take in what is due until the clock (`time.monotonic`) says so; the number of episodes."""
     episodes, tried = 0, set[uuid.UUID]()
     while time.monotonic() < until:
-        feature_set = queue.due().exclude(pk__in=tried).first()
+        feature_set = due_sets.due().exclude(pk__in=tried).first()
         if feature_set is None:
             break
         tried.add(feature_set.pk)
@@ -103,7 +103,7 @@ def update_due_sets(until: float, report: Callable[[str], object] = log.debug) -
         except Exception:
             # One that breaks its worker must not keep the others from their turn: its claim
             # counted the failure, and it comes back when the lease has run out.
-            log.exception("set %s failed", feature_set.pk)
+            log.exception("workspace %s: set %s failed", feature_set.workspace_id, feature_set.pk)
             continue
         episodes += result.episodes if result else 0
         report(f"set {feature_set.key}: {result}")
@@ -112,14 +112,14 @@ def update_due_sets(until: float, report: Callable[[str], object] = log.debug) -
 
 def update_now(scope: Scope, key: str) -> UpdateResult | None:
     """Take in at once what waits in a set, whatever its thresholds; None where a worker has it."""
-    queue.release(_discovered(scope, key).pk)
+    due_sets.release(_discovered(scope, key).pk)
     return update_set(find(scope, key).pk)
 
 
 def update_soon(scope: Scope, key: str) -> None:
     """As `update_now`, by the worker."""
     feature_set = _discovered(scope, key)
-    queue.release(feature_set.pk)
+    due_sets.release(feature_set.pk)
     outbox.post("fold_set", feature_set.pk)
 
 
@@ -130,7 +130,7 @@ def asks_model(scope: Scope, key: str) -> bool:
 
 def _discovered(scope: Scope, key: str) -> FeatureSet:
     """The set; one of a subject is made when something was said about it."""
-    queue.discover_sets(scope.workspace_id)
+    due_sets.discover_sets(scope.workspace_id)
     return find(scope, key)
 
 
@@ -139,7 +139,7 @@ def _apply(
     space: WorkspaceIndex, batch: EpisodeBatch, proposed: ProposedCommands, vectors: Vectors
 ) -> ApplyResult:
     feature_set = apply.lock_set(space, batch.set)
-    queue.hold(batch.set)
+    due_sets.hold(batch.set)
     origin = ChangeOrigin(
         feature_set, f"set:{feature_set.key}", proposed.method, proposed.rule, batch.agent_id
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from memories.declared import Declared, one_of
+from memories.declared_settings import Declared, one_of
 from memories.errors import Conflict
 from memories.golden.runs import Comparison, Lookup, keep, memories_of_rules, questions_of, ranks
 from memories.index import workspace_index

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from memories.english.numbers import words_from
 from memories.guard.form import Finding, Form
 
 LEAST_ENTROPY = 3.0  # bits a sign; of words and plain numbers it is less
@@ -171,7 +172,7 @@ _set = re.compile(
 _quoted = re.compile(r"(['\"`“‘])(?P<value>[^'\"`“”‘’\n]{2,80})['\"`”’]")
 _plain = re.compile(r"[^\s,;()<>\"“”]{2,80}")
 _spelled = re.compile(
-    r"(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)(?:[ ,-]+(?!\w*ty)|\b)){4,8}",
+    rf"(?:(?:zero|oh|{words_from(1, 9)})(?:[ ,-]+(?!\w*ty)|\b)){{4,8}}",
     re.IGNORECASE,
 )
 _aside_code = re.compile(r" {1,2}|, (?=\d{4,8}[,.;)]| ?\d{4,8}$)")

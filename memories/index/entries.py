@@ -11,12 +11,12 @@ import numpy as np
 from pgvector import HalfVector, SparseVector
 
 from memories import ranking
-from memories.chunking import passages
 from memories.english import lexical
 from memories.index import statements, workspace_index
 from memories.index.row_marks import RULES_VERSION
 from memories.index.statements import New, Rows, Table
 from memories.index.workspace_index import count, count_new
+from memories.message_pieces import passages
 from memories.models import (
     SCOPE_CODE,
     VISIBILITY_CODE,

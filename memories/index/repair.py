@@ -200,10 +200,10 @@ def _go_on(row: IndexRepair, until: float) -> bool:
             if not is_whole:
                 job.leave()
     except Exception as error:
-        log.exception("%s failed", row)
+        name = type(error).__name__  # alone: what it says may quote a row
+        log.error("%s failed: %s", row, name)
         pause = min(BACK_OFF * 2 ** min(row.attempts, 7), LONGEST_PAUSE)
-        # Its name alone: what it says may quote a row.
-        _save(row, attempts=row.attempts + 1, error=type(error).__name__, lease_until=None,
+        _save(row, attempts=row.attempts + 1, error=name, lease_until=None,
               next_attempt_at=timezone.now() + pause)  # fmt: skip
         return False
     log.info("%s: %s of %s rows, %.0f a second", row, row.done, row.rows, row.rate)

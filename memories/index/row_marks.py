@@ -2,7 +2,7 @@
 
 Marks are `Memory.slots` and, of an entry, `weights`, `length`, `marks` and the passages that its
 vectors stand for. Whoever changes what the code makes of a text (conflicts, lexical, ranking.marks,
-chunking) raises the version: then `index.repair` makes all rows anew.
+message_pieces) raises the version: then `index.repair` makes all rows anew.
 Keys of words (`terms`, `trigrams`) and fingerprints stay as they are: a search would not find rows
 that wait for their repair, and fingerprints stand under unique constraints.
 tests/test_rules_version.py fails where marks have changed and the version has not."""

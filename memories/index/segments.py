@@ -21,7 +21,7 @@ from django.conf import settings
 
 from memories.index import statements
 from memories.models import WIDEST_COVERED, EmbeddingModel, LargeLayer, Layer, WorkspaceIndex
-from memoryproject.roles import owner_connection
+from memoryproject.database_roles import owner_connection
 from workspaces.scope import NOBODY
 
 # Of a workspace: what `index_of` reads of its segments.

@@ -15,6 +15,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from memories import resolve
+from memories.english.plain_words import RULES
 from memories.english.talk import UNKNOWN
 from memories.extraction import Message
 from memories.extraction.evidence import FIRST_PERSON, sentences_of
@@ -39,7 +40,7 @@ from workspaces.scope import Scope
 # Characters of one revision: a hundred pages, which take a few seconds. What comes after them is
 # searched, and not read; a model is asked as often as for other sessions (`fallback.MOST_PIECES`).
 MOST_READ = 400_000
-UNSAID = "its document does not say it any more"
+UNSAID = RULES["unsaid"]
 CARRIED = (
     "workspace_id", "memory_id", "subject_id", "agent_id", "statement", "category", "fact_type",
     "confidence", "method", "rule", "entities", "visibility", "event_date", "quarantined_at",

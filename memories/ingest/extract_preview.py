@@ -16,7 +16,7 @@ from memories.extraction.fallback import chain_from
 from memories.index import workspace_index
 from memories.ingest import session_messages
 from memories.ingest.ingest_request import IngestRequest, known_episodes
-from memories.ingest.screen import GUARD, screen, without_secrets
+from memories.ingest.mask_messages import GUARD, screen, without_secrets
 from memories.ingest.session_messages import ConversationPlace, said_before
 from memories.models import Conversation, WorkspacePattern
 from memories.models.conversation import is_shared_by_default

@@ -6,7 +6,7 @@ import uuid
 from functools import partial
 
 from memories import intents, leases, metrics
-from memories.errors import Conflict
+from memories.errors import erased
 from memories.extraction import ExtractOptions, Message
 from memories.extraction.configured_models import ALWAYS
 from memories.extraction.fallback import FallbackChain, chain_from
@@ -51,7 +51,7 @@ def ingest(scope: Scope, request: IngestRequest, seconds: float = math.inf) -> M
         or MemorySession.objects.filter(pk=kept.session.pk).first()
     )
     if row is None:
-        raise Conflict("What was sent was erased meanwhile.", code="erased")
+        raise erased()
     return row
 
 

@@ -23,7 +23,7 @@ from memories.extraction import ExtractionRun, ExtractOptions, Message
 from memories.extraction.fallback import FallbackChain
 from memories.index import due, entries, workspace_index
 from memories.ingest import document_memories, session_queue
-from memories.ingest.screen import GUARD
+from memories.ingest.mask_messages import GUARD
 from memories.ingest.session_messages import writer_of
 from memories.ingest.store import Kept
 from memories.leases import TakenOver
@@ -113,16 +113,11 @@ class SessionSteps:
         return found if self.document is None else self.document.claims_of(found)
 
     def _log(self, row: MemorySession, outcome: ResolveOutcome) -> None:
-        """What an operator asks about, by ids: never what was said."""
+        """What an operator asks about, by ids: never what was said. What was held back or is in
+        quarantine is told by whoever wrote it."""
         name = session_queue.name_of(row)
-        for memory_id in outcome.held:
-            log.info("memory %s is held back until a person decides (%s)", memory_id, name)
-        for memory_id in outcome.reviewed:
-            log.info("memory %s waits for a person beside older ones (%s)", memory_id, name)
         if outcome.rejected:
             log.info("%d claims refused: a person rejected them (%s)", len(outcome.rejected), name)
-        if self.is_last and not self.is_written and self.run.found.quarantined:
-            log.info("%d claims in quarantine (%s)", len(self.run.found.quarantined), name)
         error = self.run.found.error
         if error is None or not self.is_last or self.is_written:
             return

@@ -12,7 +12,7 @@ from memories import intents, leases, outbox
 from memories.bounds import BESIDE
 from memories.english import lexical
 from memories.errors import Conflict
-from memories.features import queue, sets
+from memories.features import due_sets, sets
 from memories.index import due, entries, statements, workspace_index
 from memories.index.configured_embedder import embedder_of
 from memories.index.statements import New
@@ -26,7 +26,7 @@ from memories.ingest.ingest_request import (
     new_episode,
     new_session,
 )
-from memories.ingest.screen import GUARD, HeldBatch, Screened, screen, without_secrets
+from memories.ingest.mask_messages import GUARD, HeldBatch, Screened, screen, without_secrets
 from memories.models import (
     Conversation,
     Episode,
@@ -146,7 +146,7 @@ def _keep(
         intents.remember(session, [(made[n], fresh[n]) for n in asked])
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
-        queue.unmark(session.workspace_id, [e.pk for e in adopted])
+        due_sets.unmark(session.workspace_id, [e.pk for e in adopted])
     _grow(session.workspace_id, session.conversation_id, tail, made)
     if made and session.subject and not tail.positions:
         # There at once; looked for where a conversation begins, the sweep sees to the rest.

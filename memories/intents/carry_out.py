@@ -33,7 +33,7 @@ from memories.models import (
     versions_of,
 )
 from memories.resolve.file_cases import CaseAbout, NewItem, open_case
-from memories.resolve.review_policy import Policy
+from memories.resolve.hold_policy import Policy
 from memories.review.approve import believe_again
 from memories.review.edit import EDIT, new_version
 from memories.review.forget import forget_locked, locked, reject_claim
@@ -393,7 +393,7 @@ def take_back_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -> lis
     if not intent.supersession_id:
         for memory_id in intent.memory_ids:
             memory = locked(scope, memory_id)
-            if memory.forgotten_at is not None and memory.superseded_by_id is None:
+            if memory.may_return:
                 may_be_learned(memory)
                 believe_again(space, memory, MemoryPeriod.Cause.RESTORED)
     rows = Intent.objects.filter(pk=intent.pk)

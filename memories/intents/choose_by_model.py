@@ -42,7 +42,10 @@ def choose(reach: OrderReach, chain: FallbackChain) -> Target | None:
         answer = prompts.read_meant(reply.text)
     except (ProviderError, ValueError) as error:
         why = error.own_words if isinstance(error, ProviderError) else "it did not answer in JSON"
-        log.warning("intent %s: no model said what is meant: %s", intent.pk, why)
+        log.warning(
+            "workspace %s: of intent %s no model said what is meant: %s",
+            intent.workspace_id, intent.pk, why,
+        )  # fmt: skip
         return None
     target = Target(is_sure=answer.sure)
     for index in dict.fromkeys(answer.meant):

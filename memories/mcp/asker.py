@@ -13,6 +13,7 @@ from memories.models import Memory
 from memoryproject.front.wire import TENANT
 from memoryproject.postgres import visible
 from workspaces.api.problems import Problem, invalid, not_found, refused
+from workspaces.auth import UNKNOWN_KEY
 from workspaces.keys import scope_for_key
 from workspaces.login.throttle import is_of_this_machine
 from workspaces.models import Subject
@@ -65,7 +66,7 @@ def asker_of(environ: dict[str, Any]) -> McpAsker:
         raise Problem(401, "Show an API key: Authorization: Bearer <key>.")
     scope = scope_for_key(key.strip(), workspace_index.BESIDE_KEY)
     if scope is None:
-        raise Problem(401, "This key is unknown, revoked or expired.")
+        raise Problem(401, UNKNOWN_KEY)
     environ[TENANT] = str(scope.workspace_id)
     visible.narrow(scope.workspace_id)
     return McpAsker(scope, pinned_user(scope, environ), environ)

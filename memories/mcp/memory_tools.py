@@ -40,13 +40,12 @@ from memories.mcp.tool_arguments import (
 )
 from memories.models import AsOf, Document, Fact, chain
 from memories.search import SearchRequest, context
-from memories.waited_ingest import ingest_and_wait, session_waited_for
+from memories.waited_ingest import USUAL_WAIT, ingest_and_wait, session_waited_for
 from workspaces.api.problems import invalid
 from workspaces.auth import as_uuid
 from workspaces.models import Capability, Subject
 from workspaces.scope import NOBODY, subject_to_read
 
-LONGEST_WAIT = 10.0  # seconds for what the worker has to do
 MOST_FACTS = 5  # of each version that is explained
 
 
@@ -151,7 +150,7 @@ def add_memory(asker: McpAsker, asked: AddMemoryArguments) -> AddedAnswer:
             user_id=asker.user(asked.user_id),
             thread_id=asked.thread_id,
         )
-        session = ingest_and_wait(asker.scope, asker.environ, request, LONGEST_WAIT)
+        session = ingest_and_wait(asker.scope, asker.environ, request, USUAL_WAIT)
     ids = session.created_ids
     rows = search.rows_of(asker.scope, "memories", ids) if ids else []
     return AddedAnswer.of_session(session, [LearnedMemory(row.id, row.content) for row in rows])

@@ -7,17 +7,11 @@ from django.db import models
 from django.db.models import Q
 
 from memories.models.conversation import Conversation
+from memories.models.names import AllOrNoneQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
-from workspaces.scope import Scope
 
 
-class GoldenQuestionQuerySet(models.QuerySet["GoldenQuestion"]):
-    def visible_to(self, scope: Scope) -> Self:
-        """All of the workspace, or none: a question may be about anybody in it."""
-        if scope.is_narrow:
-            return self.none()
-        return self.filter(workspace_id=scope.workspace_id)
-
+class GoldenQuestionQuerySet(AllOrNoneQuerySet["GoldenQuestion"]):
     def with_names(self) -> Self:
         return self.select_related("subject", "agent", "conversation")
 
@@ -62,11 +56,8 @@ class GoldenQuestion(Row):
         return self.query[:80]
 
 
-class GoldenRunQuerySet(models.QuerySet["GoldenRun"]):
-    def visible_to(self, scope: Scope) -> Self:
-        if scope.is_narrow:
-            return self.none()
-        return self.filter(workspace_id=scope.workspace_id)
+class GoldenRunQuerySet(AllOrNoneQuerySet["GoldenRun"]):
+    pass
 
 
 class GoldenRun(Row):

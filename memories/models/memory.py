@@ -23,6 +23,7 @@ from memories.models.memory_state import (
     MemoryState,
     expired_memories,
     has_expired,
+    held_memories,
     unexpired_memories,
 )
 from memories.models.names import NamedQuerySet
@@ -151,6 +152,20 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
     def live(self) -> Self:
         """Heads that have not expired; see memories.models.memory_state."""
         return self.filter(unexpired_memories(), is_head=True)
+
+    def in_state(self, state: MemoryState) -> Self:
+        """What was superseded and then forgotten is in both."""
+        match state:
+            case MemoryState.LIVE:
+                return self.live()
+            case MemoryState.SUPERSEDED:
+                return self.filter(superseded_by__isnull=False)
+            case MemoryState.FORGOTTEN:
+                return self.filter(forgotten_at__isnull=False)
+            case MemoryState.HELD:
+                return self.filter(held_memories())
+            case MemoryState.EXPIRED:
+                return self.filter(expired_memories(), is_head=True)
 
     def unsupported(self) -> Self:
         """Heads that stand on nothing but what a document does not say any more."""
@@ -297,6 +312,11 @@ class Memory(Row):
     @property
     def is_live(self) -> bool:
         return self.state is MemoryState.LIVE
+
+    @property
+    def may_return(self) -> bool:
+        """It was forgotten, and no other stands in its place."""
+        return self.forgotten_at is not None and self.superseded_by_id is None
 
 
 class MemoryPeriodQuerySet(models.QuerySet["MemoryPeriod"]):

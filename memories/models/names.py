@@ -6,6 +6,8 @@ from typing import Any, Self, TypeVar
 from django.db import models
 from django.db.models import F
 
+from workspaces.scope import Scope
+
 NAMES = {
     "user_external": "subject",
     "agent_external": "agent",
@@ -31,3 +33,12 @@ class NamedQuerySet(models.QuerySet[NamedRow]):
         fields: set[Any] = {field.name for field in self.model._meta.fields}
         own = {name: to for name, to in NAMES.items() if to in fields}
         return self.annotate(**{name: F(f"{to}__external_id") for name, to in own.items()})
+
+
+class AllOrNoneQuerySet(NamedQuerySet[NamedRow]):
+    def visible_to(self, scope: Scope) -> Self:
+        """All of the workspace, since a row may be about anybody in it; none for a key of an agent,
+        or one limited to subjects or spaces."""
+        if scope.is_narrow:
+            return self.none()
+        return self.filter(workspace_id=scope.workspace_id)

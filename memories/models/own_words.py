@@ -1,7 +1,7 @@
 """Attributes with one value, and words of change, that a workspace added to those that ship."""
 
 import uuid
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
@@ -18,6 +18,8 @@ from memories.models.memory import Category
 from workspaces.models import Row, Workspace
 
 NAME = r"^[a-z0-9][a-z0-9_-]*$"
+OwnRow = TypeVar("OwnRow", bound=models.Model, covariant=True)
+Value = TypeVar("Value")  # what a row is to who reads
 
 
 class OwnWordsRow(Row):
@@ -56,11 +58,15 @@ class OwnWordsRow(Row):
         super().save(*args, **kwargs)
 
 
-class WorkspaceSlotQuerySet(models.QuerySet["WorkspaceSlot"]):
-    def in_use(self, workspace_id: uuid.UUID) -> tuple[OwnSlot, ...]:
+class InUseQuerySet(models.QuerySet[OwnRow], Generic[OwnRow, Value]):
+    def in_use(self, workspace_id: uuid.UUID) -> tuple[Value, ...]:
         """The enabled ones of a workspace, by name."""
-        rows = self.filter(workspace_id=workspace_id, enabled=True).order_by("name")
-        return tuple(row.value for row in rows)
+        rows: models.QuerySet[Any] = self.filter(workspace_id=workspace_id, enabled=True)
+        return tuple(row.value for row in rows.order_by("name"))
+
+
+class WorkspaceSlotQuerySet(InUseQuerySet["WorkspaceSlot", OwnSlot]):
+    pass
 
 
 class WorkspaceSlot(OwnWordsRow):
@@ -89,11 +95,8 @@ class WorkspaceSlot(OwnWordsRow):
         return slot_faults(self.value, self.examples, self.counter_examples)
 
 
-class WorkspaceChangeQuerySet(models.QuerySet["WorkspaceChange"]):
-    def in_use(self, workspace_id: uuid.UUID) -> tuple[OwnChange, ...]:
-        """The enabled ones of a workspace, by name."""
-        rows = self.filter(workspace_id=workspace_id, enabled=True).order_by("name")
-        return tuple(row.value for row in rows)
+class WorkspaceChangeQuerySet(InUseQuerySet["WorkspaceChange", OwnChange]):
+    pass
 
 
 class WorkspaceChange(OwnWordsRow):
@@ -122,11 +125,8 @@ class WorkspaceChange(OwnWordsRow):
         return change_faults(self.value, self.examples, self.counter_examples)
 
 
-class WorkspacePatternQuerySet(models.QuerySet["WorkspacePattern"]):
-    def in_use(self, workspace_id: uuid.UUID) -> tuple[OwnPattern, ...]:
-        """The enabled patterns of a workspace, by name."""
-        rows = self.filter(workspace_id=workspace_id, enabled=True).order_by("name")
-        return tuple(row.value for row in rows)
+class WorkspacePatternQuerySet(InUseQuerySet["WorkspacePattern", OwnPattern]):
+    pass
 
 
 class WorkspacePattern(Row):

@@ -13,18 +13,15 @@ from django.utils import timezone
 
 from memories.models.conversation import Visibility
 from memories.models.document import Document
-from memories.models.names import NamedQuerySet
+from memories.models.names import AllOrNoneQuerySet, NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 
+USUAL_MINUTES, MOST_MINUTES = 60, 7 * 24 * 60  # between two syncs, see `connections/sync.py`
 
-class ConnectionQuerySet(NamedQuerySet["Connection"]):
-    def visible_to(self, scope: Scope) -> Self:
-        """A source has documents about anybody: none for a key of an agent, or one limited to
-        subjects."""
-        if scope.is_narrow:
-            return self.none()
-        return self.filter(workspace_id=scope.workspace_id)
+
+class ConnectionQuerySet(AllOrNoneQuerySet["Connection"]):
+    pass
 
 
 class Connection(Row):
@@ -56,7 +53,7 @@ class Connection(Row):
     extract = models.CharField(
         max_length=8, choices=Document.Extract, default=Document.Extract.AUTO
     )
-    minutes = models.PositiveIntegerField(default=60)
+    minutes = models.PositiveIntegerField(default=USUAL_MINUTES)
     cursor = models.JSONField(default=dict)
     listing = models.PositiveIntegerField(default=0)
     next_sync_at = models.DateTimeField(null=True, default=timezone.now)

@@ -9,19 +9,11 @@ from datetime import UTC, datetime
 from pydantic import BaseModel
 
 from memories import prompts
+from memories.english.patterns.pattern import FACT_TYPES
 from memories.errors import ProviderError, UnreadableAnswer
 from memories.prompts import ExtractionRequest, FactAnswer
 from memories.providers.network import Endpoint
 
-FACT_TYPES = {
-    "preference": "preference",
-    "identity": "profile",
-    "relationship": "profile",
-    "possession": "profile",
-    "plan": "event",
-    "temporal": "event",
-    "instruction": "system",
-}
 MAX_ENTITIES = 20
 MAX_NAME = 255
 

@@ -10,7 +10,7 @@ import httpx2
 from memories.errors import ProviderError, TimedOut
 from memories.providers import network
 from memories.providers.http_reranker import refusal_of
-from memories.providers.network import CONNECT_SECONDS, MALFORMED, Endpoint
+from memories.providers.network import CONNECT_SECONDS, MALFORMED, Endpoint, unexpected_shape
 
 PAGE = 100  # memories
 MOST_PAGES = 100_000
@@ -98,9 +98,9 @@ def _asked(
     try:
         answer = response.json()
     except ValueError as error:
-        raise _odd(who) from error
+        raise unexpected_shape(who) from error
     if not isinstance(answer, dict):
-        raise _odd(who)
+        raise unexpected_shape(who)
     return answer
 
 
@@ -108,8 +108,4 @@ def _rows(source: PullSource, answer: Json, name: str) -> list[Json]:
     try:
         return [dict(row) for row in answer[name]]
     except MALFORMED as error:
-        raise _odd(f"{source.kind} at {source.endpoint.host}") from error
-
-
-def _odd(who: str) -> ProviderError:
-    return ProviderError(f"{who} answered in a shape that was not expected", permanent=False)
+        raise unexpected_shape(f"{source.kind} at {source.endpoint.host}") from error

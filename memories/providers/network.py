@@ -169,11 +169,12 @@ def ask(sdk: ModuleType, who: str, seconds: float, call: Callable[[], Answer]) -
         except sdk.APIStatusError as error:
             raise from_status(error, who) from error
         except MALFORMED as error:
-            raise ProviderError(
-                f"{who} answered in a shape that was not expected",
-                permanent=False,
-                foreign=str(error)[:300],
-            ) from error
+            raise unexpected_shape(who, str(error)[:300]) from error
+
+
+def unexpected_shape(who: str, foreign: str = "") -> ProviderError:
+    told = f"{who} answered in a shape that was not expected"
+    return ProviderError(told, permanent=False, foreign=foreign)
 
 
 def within(who: str, seconds: float, call: Callable[[], Answer]) -> Answer:

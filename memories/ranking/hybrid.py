@@ -123,6 +123,12 @@ class RecencyBoost:
     half_life_days: float
     now: datetime
 
+    def of(self, times: Array) -> Array:
+        """What each of these seconds since 1970 gets; what is to come counts as today."""
+        days = np.maximum(0.0, self.now.timestamp() - times) / _day
+        young: Array = self.weight * 0.5 ** (days / self.half_life_days)
+        return young
+
 
 def hybrid(
     query: QueryView,
@@ -142,9 +148,7 @@ def hybrid(
         return []
     parts = _parts(query, columns, weights)
     if recency:
-        days = np.maximum(0.0, recency.now.timestamp() - columns.time) / _day
-        young: Array = recency.weight * 0.5 ** (days / recency.half_life_days)
-        parts["recency"] = parts.get("recency", 0.0) + young
+        parts["recency"] = parts.get("recency", 0.0) + recency.of(columns.time)
     ceiling = _ceiling(query, weights) + (recency.weight if recency else 0.0)
     total: Array = sum(parts.values(), np.zeros(columns.size))
     order = np.lexsort((-columns.ids, -total))[:limit]

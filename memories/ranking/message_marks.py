@@ -3,11 +3,12 @@
 import re
 from enum import IntFlag
 
-from memories.english.calendar import MONTH_NAMES, WEEKDAY_STEMS
+from memories.english.calendar import MONTH_NAMES, SEASON, WEEKDAY_STEMS
+from memories.english.numbers import words_from
 
 _months = MONTH_NAMES.replace("|may|", "|jan|feb|aug|sept?|oct|nov|dec|")  # "may" is a verb, too
-_spans = r"weekend|week|month|year|summer|winter|spring|fall|autumn|night|morning|evening"
-_amount = r"an?|one|two|three|four|five|six|seven|eight|nine|ten|few|several|couple(?: of)?|\d+"
+_spans = rf"weekend|week|month|year|{SEASON}|night|morning|evening"
+_amount = rf"an?|{words_from(1, 10)}|few|several|couple(?: of)?|\d+"
 # These two are looked for in lower case: without regard to case it takes twice as long.
 _time = re.compile(
     rf"""\b(?:yesterday|today|tonight|tomorrow|recently|just|since\ \w+|\d+\ years|(?:19|20)\d\d
@@ -25,7 +26,7 @@ _rule = re.compile(
     re.IGNORECASE,
 )
 _number = re.compile(
-    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|dozen|couple|first|second|third"
+    rf"\b(?:\d+|{words_from(1, 10)}|dozen|couple|first|second|third"
     r"|fourth|once|twice)\b"
 )
 _place = re.compile(r"\b(?:in|at|to|from|near) (?:the )?[A-Z][a-z]+")

@@ -9,7 +9,6 @@ KEYWORD, VECTOR = 0.7, 0.3
 # Of the better of its two neighbours: an answer is longer than a passage, or its words stand before
 # it. Over six sets more of the evidence is served in all, .01 to .04; from .5 on less again.
 BESIDE = 0.3
-_day = 86_400.0
 
 
 def by_passage(candidates: Candidates, recency: RecencyBoost | None = None) -> list[Ranked]:
@@ -28,8 +27,7 @@ def by_passage(candidates: Candidates, recency: RecencyBoost | None = None) -> l
     parts["neighbours"] = BESIDE * np.maximum(before, columns.of_neighbour(own, 1))
     ceiling = (KEYWORD + VECTOR) * (1 + BESIDE)
     if recency:
-        days = np.maximum(0.0, recency.now.timestamp() - columns.time) / _day
-        parts["recency"] = recency.weight * 0.5 ** (days / recency.half_life_days)
+        parts["recency"] = recency.of(columns.time)
         ceiling += recency.weight
     total: Array = sum(parts.values(), np.zeros(columns.size)) / ceiling
     order = np.lexsort((-columns.ids, -total))

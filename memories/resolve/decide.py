@@ -13,7 +13,7 @@ from memories.english import statements
 from memories.english.calendar import DateOrder
 from memories.english.statements import NO_WORDS, OwnWords, Relation
 from memories.index.nearest import Pair
-from memories.resolve.review_policy import PINNED, held_by
+from memories.resolve.hold_policy import PINNED, held_by
 
 GUARDED, NEAREST = "guarded", "nearest"
 RULES = (GUARDED, NEAREST)
@@ -153,13 +153,13 @@ class Judge:
         if not statements.is_still(reading, self.words):
             return neighbours
         # Their words are all that could make the two related.
-        seen = statements.glance_of(reading)
+        seen = statements.prefilter_of(reading)
         return [
             near
             for near in neighbours
             if (near.similarity or 0) >= self.threshold
             or _is_newer(near.memory, said_at)
-            or not statements.are_strangers(statements.glance(near.memory.content), seen)
+            or not statements.are_strangers(statements.prefilter(near.memory.content), seen)
         ]
 
     def _relation(

@@ -12,7 +12,7 @@ from memories.english.statements import OwnWords, Relation, read, relation
 from memories.index import workspace_index
 from memories.models import Memory, Supersession
 from memories.resolve.decide import OLDER
-from memories.resolve.review_policy import PINNED, Policy, Replacement
+from memories.resolve.hold_policy import PINNED, Policy, Replacement
 from workspaces.models.workspace import first_uuid7
 from workspaces.scope import Scope
 

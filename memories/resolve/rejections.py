@@ -100,8 +100,8 @@ class _Rejected:
 
     def is_in(self, claim: str, vector: np.ndarray | None, threshold: float) -> bool:
         """Whether a claim, or a part of it, says the same, whatever leads in to it."""
-        own = _stems(self.content)
-        if len(own & _stems(claim)) < SHARED * len(own):
+        own = lexical.stem_set(self.content)
+        if len(own & lexical.stem_set(claim)) < SHARED * len(own):
             return False
         if self.restates(claim, vector, threshold):
             return True
@@ -114,8 +114,8 @@ class _Rejected:
 
     def restates(self, claim: str, vector: np.ndarray | None, threshold: float) -> bool:
         """Whether a claim says the same in other words. `vector` is the claim's."""
-        own = _stems(self.content)
-        if len(own & _stems(claim)) < SHARED * len(own):  # before the two are taken apart
+        own = lexical.stem_set(self.content)
+        if len(own & lexical.stem_set(claim)) < SHARED * len(own):  # before the two are taken apart
             return False
         cosine = None if self.vector is None or vector is None else float(self.vector @ vector)
         if not restates(_reading(self.content), _reading(claim), cosine, threshold):
@@ -124,11 +124,6 @@ class _Rejected:
         return not self.corrected or not restates(
             _reading(self.corrected), _reading(claim), None, threshold
         )
-
-
-@lru_cache(maxsize=4_096)
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(lexical.stems(text))
 
 
 @lru_cache(maxsize=4_096)

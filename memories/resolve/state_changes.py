@@ -15,7 +15,7 @@ from django.utils import timezone
 from memories.index import entries, statements
 from memories.models import Fact, Layer, Memory, MemoryPeriod, Supersession, WorkspaceIndex
 from memories.resolve import grounds
-from memories.resolve.review_policy import Policy
+from memories.resolve.hold_policy import Policy
 
 SUPERSEDE = """
 with pair as (

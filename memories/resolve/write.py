@@ -45,8 +45,8 @@ from memories.resolve.decide import (
 )
 from memories.resolve.file_cases import WaitingPair
 from memories.resolve.grounds import BatchGrounds
+from memories.resolve.hold_policy import Policy, Replacement, held_by
 from memories.resolve.neighbours import BYSTANDER, DOCUMENT, Bystanders, compared, of_people
-from memories.resolve.review_policy import Policy, Replacement, held_by
 from workspaces.models.workspace import uuid7
 
 State = Supersession.State
@@ -227,9 +227,11 @@ class ClaimBatch:
 
     def _log(self) -> None:
         for row in self.supersessions:
+            state = f"{row.state}: a person decides" if row.state == State.PENDING else row.state
+            why = f"{row.rule}; session {self.session_id}" if self.session_id else row.rule
             log.info(
                 "workspace %s: supersession %s of memory %s by memory %s is %s (%s)",
-                row.workspace_id, row.pk, row.old_id, row.new_id, row.state, row.rule,
+                row.workspace_id, row.pk, row.old_id, row.new_id, state, why,
             )  # fmt: skip
 
     def _add_fact(self, claim: Claim, memory_id: uuid.UUID | None) -> None:

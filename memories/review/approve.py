@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from memories import resolve
 from memories.errors import Conflict, NotFound
-from memories.features import queue
+from memories.features import due_sets
 from memories.features.follow_memory import episodes_of
 from memories.index import due, entries, workspace_index
 from memories.models import Memory, MemoryPeriod, MemoryState, Supersession, WorkspaceIndex
@@ -15,7 +15,7 @@ from memories.resolve import state_changes
 from memories.review.create import checked
 from memories.review.edit import new_version
 from memories.review.forget import audit, forget_locked, locked, reject_claim
-from memories.review.hold import let_go
+from memories.review.held_by_hand import let_go
 from workspaces.scope import Scope
 
 IN_OTHER_WORDS = "approved in other words"
@@ -128,4 +128,4 @@ def release(space: WorkspaceIndex, memory: Memory) -> None:
 def believe_again(space: WorkspaceIndex, memory: Memory, cause: str) -> None:
     """It is a head again; the features of what it stands on are looked at anew."""
     state_changes.restore(space, memory, cause)
-    queue.unmark(memory.workspace_id, episodes_of(memory))
+    due_sets.unmark(memory.workspace_id, episodes_of(memory))

@@ -10,8 +10,9 @@ from pydantic import Field
 
 from memories import guard, resolve
 from memories.bounds import WHOLE
+from memories.english.patterns.pattern import FACT_TYPES
 from memories.errors import Forbidden, Invalid
-from memories.extraction import type_of, visibility_of
+from memories.extraction import visibility_of
 from memories.index import due, entries, workspace_index
 from memories.index.nearest import Placement
 from memories.models import (
@@ -28,7 +29,7 @@ from memories.models import (
 from memories.models.conversation import is_shared_by_default
 from memories.resolve import Claim, rejections
 from memories.review.forget import audit
-from memories.review.hold import hold_new, places_in
+from memories.review.held_by_hand import hold_new, places_in
 from workspaces.request_fields import (
     ExternalId,
     Flag,
@@ -153,7 +154,7 @@ def _claim(new: NewMemory, content: str, shares: bool) -> Claim:
     return Claim(
         statement=content,
         category=new.category,
-        fact_type=type_of(new.category) if new.fact_type is None else new.fact_type,
+        fact_type=FACT_TYPES[new.category] if new.fact_type is None else new.fact_type,
         visibility=new.visibility or visibility_of(new.category, content, shares=shares),
         method=Fact.Method.MANUAL,
         rule="manual",

@@ -27,7 +27,7 @@ from memories.models import (
 from memories.resolve import grounds, rejections, state_changes
 from memories.review.create import checked
 from memories.review.forget import CORRECTED, audit, locked, reject_claim
-from memories.review.hold import hold_new, places_in
+from memories.review.held_by_hand import hold_new, places_in
 from workspaces.scope import Scope
 
 EDIT = "edit"  # the rule of a correction by hand

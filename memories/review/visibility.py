@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import QuerySet
 
+from memories.english.patterns.pattern import TEAM_CATEGORIES
 from memories.english.topics import is_private_life, is_work
 from memories.english.workspace_patterns import RULE
-from memories.extraction.extraction_types import TEAM_CATEGORIES
 from memories.index import entries, workspace_index
 from memories.models import Category, Episode, Layer, Memory, Source, Visibility
 from memories.models.conversation import is_shared_by_default

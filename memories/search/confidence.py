@@ -17,6 +17,8 @@ from memories.english import lexical, verbs
 from memories.models import EmbeddingModel
 from memories.search.request import Hit
 
+# Below it stands what has nothing to do with the question: a context is empty, if nobody says else.
+FLOOR = 0.16
 BEST, FIRST = 10, 3  # hits that are read, and those that tell whether a few stand apart
 SPOKEN_OF = {"best": 5.4, "by_the_named": 2.1, "in_time": 5.8}
 SPOKEN_START = -3.0
@@ -31,7 +33,6 @@ LEAST_ANSWERED = 0.3
 WORDS = 0.77  # what holding all words of the question is worth, to saying the same
 DATED = 0.36  # the part of a hit's score that is its date, where that is just what was asked for
 FAR = -0.2  # nearness of what was not meant
-FLOOR = 0.16  # of the confidence: below it stands what has nothing to do with the question
 READ = 20_000  # characters of a hit
 PASSAGE = 600  # characters
 ASKED, PLACES = 40, 20  # words of a question, and places of each in a hit

@@ -28,7 +28,7 @@ from memories.search import (
     search,
 )
 from memories.search.confidence import FLOOR, is_noise
-from memories.search.context_text import (
+from memories.search.context_lines import (
     AS_ASKED,
     SHORT,
     ContextEntry,

@@ -21,7 +21,7 @@ from memories.models import (
 )
 from memories.models.document import DOCUMENT_SEEN_SQL, seen_values
 from memories.search.found_summaries import SUMMARY_ROWS, FoundSummary
-from memories.search.passage import passage_of
+from memories.search.message_excerpt import passage_of
 from memories.search.rank import SPARE
 from memories.search.request import Hit, Scored, SearchRequest, SourceMessage, SourcePassage
 from workspaces.scope import Scope

@@ -8,7 +8,6 @@ messages with the same citations give the same choice.
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from math import log
 
 from memories.english import clauses, lexical
@@ -49,8 +48,8 @@ def weighed(said: Sequence[Said]) -> list[Sentence]:
     for index, message in enumerate(said):
         for start, end in clauses.sentences(message.text):
             text = message.text[start:end]
-            if len(_stems(text)) >= SHORTEST and not _is_unsaid(message, start, end):
-                found.append(Sentence(index, start, end, text, stems=_stems(text)))
+            if len(lexical.stem_set(text)) >= SHORTEST and not _is_unsaid(message, start, end):
+                found.append(Sentence(index, start, end, text, stems=lexical.stem_set(text)))
     spread = Counter(stem for sentence in found for stem in sentence.stems)
     # How much of what it says is said elsewhere too; a long sentence is no better for it.
     central = [
@@ -121,13 +120,10 @@ def again(index: int, said: Said, span: tuple[int, int], score: float) -> Senten
     start, end = span
     if _is_unsaid(said, start, end):
         return None
-    return Sentence(index, start, end, said.text[start:end], score, _stems(said.text[start:end]))
+    return Sentence(
+        index, start, end, said.text[start:end], score, lexical.stem_set(said.text[start:end])
+    )
 
 
 def _is_unsaid(said: Said, start: int, end: int) -> bool:
     return any(weight < 0 and a < end and start < b for a, b, weight in said.cited)
-
-
-@lru_cache(maxsize=4_096)
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(lexical.stems(text))

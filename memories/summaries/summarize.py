@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from memories import leases, prompts
 from memories.bounds import runs
-from memories.chunking import PIECE
 from memories.errors import ProviderError
 from memories.extraction.fallback import FallbackChain, chain_of
 from memories.index import statements
+from memories.message_pieces import PIECE
 from memories.models import ConversationSummary, Episode
 from memories.prompts import PromptMessage, SummaryAnswer, SummaryLineAnswer, SummaryRequest
 from memories.providers import ModelQuestion

@@ -11,20 +11,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from memories.english import verbs
+
 NAMES = ("app", "action", "object")
 LONGEST = 300  # characters of one of the names
-_past_text = """
-    read read write wrote run ran buy bought send sent meet met build built make made take took
-    see saw find found get got give gave go went begin began draw drew sell sold pay paid put put
-    set set cut cut let let leave left keep kept hold held teach taught think thought speak spoke
-    learn learned do did be was have had choose chose drive drove eat ate drink drank sing sang
-    win won lose lost break broke bring brought catch caught feel felt
-"""
-_words = _past_text.split()
-_past = dict(zip(_words[::2], _words[1::2], strict=True))
-_known_past = frozenset(_past.values())
 _verb_after = re.compile(r"^(?P<object>[a-z]+)[._ -](?P<verb>[a-z]+ed)$")
-_doubled = re.compile(r"^[^aeiou]*[aeiou][bdgmnpt]$")  # one short syllable: stop, stopped
 _minute, _hour = 60.0, 3600.0
 
 
@@ -71,7 +62,7 @@ def sentence_of(payload: Mapping[str, Any]) -> str:
         low = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", action).lower()
         first, *rest = re.split(r"[._\s-]+", low)
         turned = _verb_after.match(low)
-        verb = " ".join([past(first), *rest])
+        verb = " ".join([_past(first), *rest])
         verb = f"{turned['verb']} a {turned['object']} of" if turned else verb
     done = [verb, thing, f"in {app}" if app else ""]
     return " ".join(["I", *(part for part in done if part)]) + _lasting(payload) + "."
@@ -84,23 +75,17 @@ def _name(payload: Mapping[str, Any], name: str) -> str:
     return " ".join(str(value).split())[:LONGEST].rstrip(".")
 
 
-def past(verb: str) -> str:
+def _past(verb: str) -> str:
     """`verb` (its stem, or with -ing) in the past; what is past already stays."""
-    if verb in _known_past or verb.endswith("ed"):
+    if verbs.is_past(verb):
         return verb
     stem = verb
     if verb.endswith("ing") and len(verb) > 5:
         stem = verb[:-3]
         if stem[-1:] == stem[-2:-1] and stem[-1] not in "ls":
             stem = stem[:-1]
-        stem = next((each for each in (stem, stem + "e") if each in _past), stem)
-    if stem in _past:
-        return _past[stem]
-    if stem.endswith("e"):
-        return stem + "d"
-    if stem.endswith("y") and stem[-2:-1] not in "aeiou":
-        return stem[:-1] + "ied"
-    return f"{stem}{stem[-1]}ed" if _doubled.match(stem) else stem + "ed"
+        stem = next((each for each in (stem, stem + "e") if each in verbs.PAST_OF), stem)
+    return verbs.past(stem)
 
 
 def _lasting(payload: Mapping[str, Any]) -> str:

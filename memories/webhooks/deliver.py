@@ -177,7 +177,7 @@ class WebhookSender:
         try:
             await self._run(deliver_due, hook, workspace)
         except Exception:  # it is due again when its lease has run out
-            log.exception("webhook %s was not told", hook)
+            log.exception("workspace %s: webhook %s was not told", workspace, hook)
         finally:
             del self.busy[hook]
 

@@ -10,6 +10,7 @@ from collections import Counter
 from contextlib import suppress
 from typing import Any
 
+from memoryproject.front.fairness import take_off
 from memoryproject.front.requests import Refusal
 
 FILES = "/dev/fd"
@@ -91,7 +92,7 @@ class Bodies:
                 self.held += len(body)
                 self.held_by[tenant] += len(body)
         finally:
-            self._count(self.reading, tenant, -1)
+            take_off(self.reading, tenant)
         if len(body) != int(length):
             self.release(len(body), tenant)
             raise Refusal(400, "The body broke off before its end.", "broken_off")
@@ -126,7 +127,7 @@ class Bodies:
                     raise Refusal(503, "There is no room for it.", "no_room", wait=30) from error
                 raise
             finally:
-                self._count(self.reading, tenant, -1)
+                take_off(self.reading, tenant)
         return file.name, size
 
     async def _read(self, proto: Any, tenant: str, *, known: bool) -> bytes:
@@ -152,13 +153,7 @@ class Bodies:
 
     def release(self, size: int, tenant: str) -> None:
         self.held -= size
-        self._count(self.held_by, tenant, -size)
-
-    @staticmethod
-    def _count(counter: Counter[str], tenant: str, by: int) -> None:
-        counter[tenant] += by
-        if counter[tenant] <= 0:
-            del counter[tenant]
+        take_off(self.held_by, tenant, size)
 
     @staticmethod
     def _too_slow() -> Refusal:

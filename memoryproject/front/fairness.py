@@ -76,7 +76,7 @@ class FairQueue(Generic[Item]):
             del askers[asker]
         if not askers:
             del self._queues[tenant]
-        self._count(self._lengths, tenant, -1)
+        take_off(self._lengths, tenant)
         self.waiting -= 1
 
     def take(self, places: int) -> tuple[str, Item] | None:
@@ -97,7 +97,7 @@ class FairQueue(Generic[Item]):
         return tenant, item
 
     def done(self, tenant: str) -> None:
-        self._count(self.at_work, tenant, -1)
+        take_off(self.at_work, tenant)
 
     def _next(self, places: int) -> str | None:
         least: tuple[int, str] | None = None
@@ -113,8 +113,9 @@ class FairQueue(Generic[Item]):
                 break
         return least[1] if least else None
 
-    @staticmethod
-    def _count(counter: Counter[str], tenant: str, by: int) -> None:
-        counter[tenant] += by
-        if counter[tenant] <= 0:
-            del counter[tenant]
+
+def take_off(counter: Counter[str], tenant: str, number: int = 1) -> None:
+    """A tenant of whom nothing is left is not kept."""
+    counter[tenant] -= number
+    if counter[tenant] <= 0:
+        del counter[tenant]

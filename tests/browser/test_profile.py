@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from bench.story import Told
-from memories.features import manual
-from memories.features.manual import NewFeature
+from memories.features import features_by_hand
+from memories.features.features_by_hand import NewFeature
 from memories.models import Feature, Memory
 from memories.review import NewMemory, create
 from tests.browser.conftest import faults
@@ -108,7 +108,9 @@ def test_first_screen_timeline_and_searches_are_read(visit: Any, axe: str, look:
 
 def test_feature_is_corrected_and_ended_in_place(visit: Any, told: Told) -> None:
     scope = Scope(told.workspace.pk, "test", ROLE_CAPABILITIES["owner"])
-    manual.create(scope, "user:ada", NewFeature("identity", "habits", "climbs", "boulders"))
+    features_by_hand.create(
+        scope, "user:ada", NewFeature("identity", "habits", "climbs", "boulders")
+    )
     grace = visit("grace.hopper")
     grace.opens(page_of("ada"))
     grace.page.get_by_label("Correct climbs").focus()

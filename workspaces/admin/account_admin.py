@@ -26,7 +26,6 @@ class AccountAdmin(ServerAdmin, UserAdmin):
     ordering = ("username",)
     filter_horizontal = ()
     actions = ()
-    list_filter_submit = True
     fieldsets = (
         (None, {"fields": ("username", "password")}),
         ("Person", {"fields": ("first_name", "last_name", "email")}),

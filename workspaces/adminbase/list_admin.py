@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar, cast
 
 from django.contrib import messages
-from django.contrib.admin import AdminSite
+from django.contrib.admin import AdminSite, ShowFacets
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.db import connection
@@ -85,7 +85,7 @@ class BoundedPaginator(Paginator):
         return count_text(self.count)
 
 
-class Echo:
+class PassedOn:
     """A file that hands back what is written to it."""
 
     def write(self, text: str) -> str:
@@ -94,7 +94,7 @@ class Echo:
 
 def csv_lines(columns: Sequence[str], records: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Records as lines of CSV, the first with the names; what is no text is written as JSON."""
-    writer = csv.writer(Echo())
+    writer = csv.writer(PassedOn())
     yield writer.writerow(columns)
     for record in records:
         values = ("" if record[name] is None else record[name] for name in columns)
@@ -192,6 +192,11 @@ class ListAdmin(ModelAdmin):
     list_before_template = "admin/list_views.html"
     paginator: type = BoundedPaginator
     show_full_result_count = False
+    show_facets = ShowFacets.NEVER
+    list_per_page = 50
+    list_max_show_all = 0
+    list_disable_select_all = True
+    list_filter_submit = True
     actions: Any = None
 
     def __init__(self, model: type[Model], admin_site: AdminSite) -> None:

@@ -23,7 +23,7 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter, RelatedDropdo
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 from unfold.widgets import SELECT_CLASSES, UnfoldAdminSelectWidget
 
-from workspaces.adminbase.access import access_of, actor_of, workspace_id_of
+from workspaces.adminbase.access import Access, access_of, actor_of, workspace_id_of
 from workspaces.adminbase.actors import KINDS
 from workspaces.adminbase.list_admin import ListAdmin
 from workspaces.auth import as_uuid
@@ -125,6 +125,23 @@ class WorkspaceChoiceForm(forms.Form):
         choice.initial = access_of(request).usual_workspace()
 
 
+class AskedWorkspaceForm(forms.Form):
+    """Of a page that is asked by its address; only the person's own workspaces can be chosen."""
+
+    workspace = forms.ModelChoiceField(
+        Workspace.objects.none(),
+        to_field_name="slug",
+        empty_label=None,
+        widget=UnfoldAdminSelectWidget,
+    )
+
+    def __init__(self, access: Access, data: dict[str, Any]) -> None:
+        super().__init__(data)
+        choice = self.fields["workspace"]
+        assert isinstance(choice, forms.ModelChoiceField)
+        choice.queryset = access.workspaces().order_by("name")
+
+
 def pick_one(admin: ModelAdmin, field: Field) -> AutocompleteSelect:
     return AutocompleteSelect(field, admin.admin_site, attrs={"class": " ".join(SELECT_CLASSES)})
 
@@ -140,21 +157,18 @@ class ScopedAdmin(ListAdmin):
     """
 
     workspace_path = "workspace"
+    joined: tuple[str, ...] = ()  # rows that each row is read with
     read_capability: str = Capability.READ
     write_capability: str = Capability.ADMIN
     can_add = True
     add_label = gettext_lazy("Add")
     can_delete = False
 
-    show_facets = 0
-    list_per_page = 50
-    list_max_show_all = 0
-    list_disable_select_all = True
-    list_filter_submit = True
     ordering: tuple[str, ...] = ("-id",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)
+        rows = rows.select_related(*self.joined) if self.joined else rows
         return access_of(request).limit(rows, self.workspace_path, self.read_capability)
 
     def whose(self, request: HttpRequest) -> str:

@@ -21,14 +21,33 @@ def all_capabilities() -> list[str]:
 CONTAINER_TAG = r"^[A-Za-z0-9_:.-]{1,100}$"
 
 
-class ApiKey(Row):
+class KeyRow(Row):
+    """What a key of a workspace and one of the server have in common."""
+
+    name = models.CharField(max_length=200)
+    prefix = models.CharField(max_length=16, unique=True, editable=False)
+    digest = DigestField(max_length=32, editable=False)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+    @property
+    def is_active(self) -> bool:
+        expired = self.expires_at is not None and self.expires_at <= timezone.now()
+        return self.revoked_at is None and not expired
+
+
+class ApiKey(KeyRow):
     """A key as it is stored: the prefix finds it, the digest proves it. The secret is shown
     once."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="keys")
-    name = models.CharField(max_length=200)
-    prefix = models.CharField(max_length=16, unique=True, editable=False)
-    digest = DigestField(max_length=32, editable=False)
     agent = models.ForeignKey(
         Agent,
         models.CASCADE,
@@ -50,9 +69,6 @@ class ApiKey(Row):
     capabilities = ArrayField(
         models.CharField(max_length=10, choices=Capability), default=all_capabilities
     )
-    expires_at = models.DateTimeField(null=True, blank=True)
-    revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
-    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
     per_minute = models.PositiveIntegerField(
         null=True,
         blank=True,
@@ -78,37 +94,15 @@ class ApiKey(Row):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.name} ({self.prefix}…)"
 
-    @property
-    def is_active(self) -> bool:
-        expired = self.expires_at is not None and self.expires_at <= timezone.now()
-        return self.revoked_at is None and not expired
-
-
-class ServerKey(Row):
+class ServerKey(KeyRow):
     """A key of the server: it makes and removes workspaces, and does nothing else.
 
     It stands in a table of its own, so that no query that looks for a workspace's key finds it.
     """
 
-    name = models.CharField(max_length=200)
-    prefix = models.CharField(max_length=16, unique=True, editable=False)
-    digest = DigestField(max_length=32, editable=False)
     issued_by = models.CharField(max_length=200, editable=False)
-    expires_at = models.DateTimeField(null=True, blank=True)
-    revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
-    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
         verbose_name = "server key"
         ordering = ["-id"]
-
-    def __str__(self) -> str:
-        return f"{self.name} ({self.prefix}…)"
-
-    @property
-    def is_active(self) -> bool:
-        expired = self.expires_at is not None and self.expires_at <= timezone.now()
-        return self.revoked_at is None and not expired

@@ -1,8 +1,9 @@
 """Who somebody is: name, age, home, work, study, health, habits."""
 
 from memories.english.calendar import WEEKDAY
+from memories.english.numbers import TENS, words_from
 from memories.english.patterns.pattern import NOT, Pattern, S
-from memories.english.verbs import ADVERB
+from memories.english.verbs import ADVERB, BRIEF
 
 PATTERNS = (
     Pattern(
@@ -22,7 +23,7 @@ PATTERNS = (
     Pattern(
         name="age",
         category="identity",
-        regex=rf"^I (?:am|(?:just |recently )?turned|will be|will turn) {ADVERB}(?:\d{{1,3}}(?: years? old| now)?$|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?(?: years? old| now)?$|\d{{1,3}} (?:years?|yrs?)[ -]old\b|\d{{1,3}} (?:last|this|next|in|on|today|yesterday)\b|in my (?:early |mid |late |mid-)?(?:twenties|thirties|forties|fifties|sixties|seventies|\d0s))",
+        regex=rf"^I (?:am|(?:just |recently )?turned|will be|will turn) {ADVERB}(?:\d{{1,3}}(?: years? old| now)?$|(?:twenty|{'|'.join(TENS)})(?:[- ](?:{words_from(1, 9)}))?(?: years? old| now)?$|\d{{1,3}} (?:years?|yrs?)[ -]old\b|\d{{1,3}} (?:last|this|next|in|on|today|yesterday)\b|in my (?:early |mid |late |mid-)?(?:twenties|thirties|forties|fifties|sixties|seventies|\d0s))",
         confidence=0.9,
         examples=(
             ("I'm 34 years old", "Alex is 34 years old"),
@@ -71,7 +72,7 @@ PATTERNS = (
     Pattern(
         name="brief",
         category="identity",
-        regex=r"^(?:I|we) (?:still |also |now |mostly |sometimes |often |usually )*(?:don't |do not |never |rarely |no longer |can't )?(?:smoke|vape|drink|drive|snore|meditate|knit|sew|crochet|garden|bake|cook|paint|draw|sculpt|sing|dance|surf|ski|sail|swim|climb|hike|run|jog|cycle|row|box|fence|skate|fish|hunt|fast|pray|journal|blog|stream|game|commute|freelance|volunteer|tutor|teach|babysit|stutter|stammer|limp|sleepwalk|retired|quit|resigned|divorced|separated|graduated|moved|relocated|emigrated|converted|relapsed|eloped|enlisted)(?: (?:a lot|a little|socially|occasionally|sometimes|regularly|professionally|any ?more|again|recently|last (?:week|month|year)|in (?:19|20)\d\d))?$",
+        regex=rf"^(?:I|we) (?:still |also |now |mostly |sometimes |often |usually )*(?:don't |do not |never |rarely |no longer |can't )?(?:{BRIEF})(?: (?:a lot|a little|socially|occasionally|sometimes|regularly|professionally|any ?more|again|recently|last (?:week|month|year)|in (?:19|20)\d\d))?$",
         confidence=0.95,
         examples=(
             ("I knit.", "Alex knits"),

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memories.english.calendar import MONTH, WEEKDAY_STEMS
+from memories.english.calendar import MONTH, SEASON, WEEKDAY_STEMS
+from memories.english.numbers import words_from
 from memories.english.verbs import ADVERB
 
 FACT_TYPES = {
@@ -124,8 +125,8 @@ WHEN = (
     r"|about|around|now|probably|again) )*"
     rf"(?:(?:{WEEKDAY_STEMS})days?|"
     rf"{MONTH}(?: \d{{1,2}}(?:st|nd|rd|th)?)?|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}|\d{{1,2}}(?:st|nd|rd|th)|\d{{4}}-\d\d-\d\d"
-    r"|(?:19|20)\d\d|today|tonight|tomorrow|yesterday|noon|midnight|week|weekend|month|year|quarter|spring|summer|fall|autumn"
-    r"|winter|Q[1-4]|\d{1,2}(?::\d\d)? ?(?:am|pm|h|o'clock)|\d{1,2}:\d\d|(?:an?|one|two|three|four|five|six|\d+)"
+    rf"|(?:19|20)\d\d|today|tonight|tomorrow|yesterday|noon|midnight|week|weekend|month|year|quarter|{SEASON}"
+    rf"|Q[1-4]|\d{{1,2}}(?::\d\d)? ?(?:am|pm|h|o'clock)|\d{{1,2}}:\d\d|(?:an?|{words_from(1, 6)}|\d+)"
     r" (?:minute|hour|day|week|month|year)s?)(?!\w)"
 )
 MONEY = (

@@ -1,13 +1,14 @@
 """What happened, what goes on, and since when."""
 
-from memories.english.calendar import WEEKDAY_STEMS
+from memories.english.calendar import SEASON, WEEKDAY_STEMS
+from memories.english.numbers import words_from
 from memories.english.patterns.pattern import AM, NAME, WHEN, Pattern, S
 from memories.english.verbs import ADVERB, PAST
 
 _when = (
-    r"(?:last (?:\w+day|night|week|weekend|month|year|spring|summer|fall|autumn|winter|christmas|time)|yesterday|today"
-    r"|this (?:past|morning|afternoon|evening|week|weekend|month|year|spring|summer|fall|autumn|winter|time)|the other"
-    r"|(?:one|a|an|two|three|four|five|six|a few|a couple(?: of)?|several|many|\d+) (?:day|week|weekend|month|year)s?(?: ago| back|,)"
+    rf"(?:last (?:\w+day|night|week|weekend|month|year|{SEASON}|christmas|time)|yesterday|today"
+    rf"|this (?:past|morning|afternoon|evening|week|weekend|month|year|{SEASON}|time)|the other"
+    rf"|(?:an?|{words_from(1, 6)}|a few|a couple(?: of)?|several|many|\d+) (?:day|week|weekend|month|year)s?(?: ago| back|,)"
     rf"|on (?:{WEEKDAY_STEMS})|over the (?:last|past|weekend|summer|winter|holidays|years|week)|earlier"
     r"|in (?:jan|feb|mar|apr|may|june|july|aug|sep|oct|nov|dec|19|20|college|high school|school)|recently|back (?:in|when)"
     r"|when I was|when we were|ever since|since|lately|these days|nowadays|for (?:a while|years|months|the (?:last|past))"

@@ -5,11 +5,11 @@ Pure: no database, no network. Words, attributes and signs of change are rows of
 
 from memories.english.statements.attribute_forms import NO_WORDS, OwnChange, OwnSlot, OwnWords, Slot
 from memories.english.statements.compare import (
-    Glance,
+    Prefilter,
     are_strangers,
-    glance,
-    glance_of,
     is_still,
+    prefilter,
+    prefilter_of,
     relation,
 )
 from memories.english.statements.implied_ends import is_life_event, true_until
@@ -20,7 +20,7 @@ from memories.english.statements.restated import restates
 
 __all__ = [
     "NO_WORDS",
-    "Glance",
+    "Prefilter",
     "NUMBERED",
     "OwnChange",
     "OwnSlot",
@@ -31,8 +31,8 @@ __all__ = [
     "UNKNOWN",
     "are_strangers",
     "came_before",
-    "glance",
-    "glance_of",
+    "prefilter",
+    "prefilter_of",
     "is_life_event",
     "is_said_by",
     "is_still",

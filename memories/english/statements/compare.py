@@ -209,7 +209,7 @@ def _starts(roots: Iterable[str]) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Glance:
+class Prefilter:
     """The first letters of a statement's content words: of those that it surely has and that
     weigh, no numbers; and of all that it may have."""
 
@@ -217,12 +217,12 @@ class Glance:
     possible: frozenset[str]
 
 
-def glance(statement: str) -> Glance:
-    return _glance(statement[:WHOLE])
+def prefilter(statement: str) -> Prefilter:
+    return _prefilter(statement[:WHOLE])
 
 
 @lru_cache(maxsize=8192)
-def _glance(statement: str) -> Glance:
+def _prefilter(statement: str) -> Prefilter:
     said = texts(statement)
     seen = [_seen(text) for text in said]
     possible = _put_in.union([start for _, start in seen])
@@ -230,17 +230,17 @@ def _glance(statement: str) -> Glance:
         possible |= _starts(root(negatives().get(text, text)) for text in said)
     # "rose from 3 to 5": what stands between is left out.
     if not TILL.isdisjoint(said) and not change_roots().isdisjoint(map(root, said)):
-        return Glance(frozenset(), possible)
-    return Glance(frozenset([start for start, _ in seen if start]), possible)
+        return Prefilter(frozenset(), possible)
+    return Prefilter(frozenset([start for start, _ in seen if start]), possible)
 
 
-def glance_of(reading: Reading) -> Glance:
+def prefilter_of(reading: Reading) -> Prefilter:
     """The same of what is taken apart already: nothing is unsure."""
     weigh = reading.stems - light() - reading.numbers
-    return Glance(_starts(weigh), _starts(reading.stems))
+    return Prefilter(_starts(weigh), _starts(reading.stems))
 
 
-def are_strangers(one: Glance, other: Glance) -> bool:
+def are_strangers(one: Prefilter, other: Prefilter) -> bool:
     """Each says at least two things of which the other has no form of a word. Where the newer of
     them is `still`, and an embedder does not take them for one, they are different."""
     return len(one.sure - other.possible) >= UNSHARED and len(other.sure - one.possible) >= UNSHARED

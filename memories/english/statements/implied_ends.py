@@ -13,6 +13,7 @@ from itertools import product, takewhile
 
 from memories.english.calendar import DateOrder
 from memories.english.dates import spans
+from memories.english.numbers import words_from
 from memories.english.plain_words import IMPLIED
 from memories.english.statements.contradictions import PROFESSIONS
 from memories.english.statements.life_events import IMPLIED_ENDS, LIFE
@@ -256,7 +257,7 @@ COPULAS = frozenset({"be", "have"})
 _until = re.compile(r"\b(?:until|till|up to)\b|\bfrom\b[^.,;]{1,30}\b(?:to|until|till)\b", re.I)
 _childhood = re.compile(
     r"\b(?:as an? (?:student|child|kid|teenager|boy|girl|young|apprentice)|back then|growing up)\b"
-    r"|\bfor (?:an?|some|many|several|two|three|four|five|six|seven|eight|nine|ten|\d+) years\b",
+    rf"|\bfor (?:an?|some|many|several|{words_from(2, 10)}|\d+) years\b",
     re.I,
 )
 _named = re.compile(

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories import golden
-from memories.declared import checked
+from memories.declared_settings import checked
 from memories.errors import Invalid
 from memories.golden import NewQuestion
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.commands import migrate
 from django.db import connections
 
-from memoryproject import roles, walls
+from memoryproject import database_roles, walls
 from memoryproject.postgres.refusals import one_line_refusals
 
 
@@ -22,6 +22,6 @@ class Command(migrate.Command):
             cursor.execute(f"set {walls.UPKEEP} = 'on'")
         walls.drop_views(connection)
         super().handle(*args, **options)
-        granted = roles.prepare(connection)
+        granted = database_roles.prepare(connection)
         if granted.why and options["verbosity"]:
             self.stderr.write(granted.warning)

@@ -13,7 +13,7 @@ from memories.management.isolation import mcp_tools, routes, tables, two_tenants
 from memories.management.isolation.routes import ProofTally
 from memories.management.progress import progress
 from memories.sweep import sweep
-from memoryproject import roles
+from memoryproject import database_roles
 
 STEPS = 5
 SETTLED_WITHIN = 60.0  # seconds
@@ -30,7 +30,7 @@ class Command(CommandWithExamples):
         parser.add_argument("--json", action="store_true", help="the report as JSON")
 
     def execute(self, *args: Any, **options: Any) -> Any:
-        roles.serve()
+        database_roles.serve()
         return super().execute(*args, **options)
 
     def handle(self, **options: Any) -> None:

@@ -15,7 +15,7 @@ from memories.documents import blobs
 from memories.management.command_options import CommandWithExamples
 from memories.management.progress import progress
 from memories.models import Blob
-from memoryproject import backups, roles
+from memoryproject import backups, database_roles
 from memoryproject.backups import BackupFault
 
 
@@ -74,7 +74,7 @@ class Command(CommandWithExamples):
             told = ", ".join(f"{name}: {own} of {due}" for name, (due, own) in wrong.items())
             raise CommandError(f"Not all rows are there: {told}.")
         call_command("migrate", interactive=False, verbosity=0)
-        roles.prepare(connection)
+        database_roles.prepare(connection)
         if options["check"]:
             call_command("checkindex", stdout=self.stderr)
         self._tell(options, {

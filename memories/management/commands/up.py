@@ -20,7 +20,7 @@ from django.db import connection, connections
 
 from memories.extraction import configured_models
 from memories.index import repair
-from memoryproject import crossings, embedded_postgres, first_run, roles, walls
+from memoryproject import crossings, database_roles, embedded_postgres, first_run, walls
 from memoryproject.address import Address, AddressInUse, Pulse, answers, reserve
 from memoryproject.postgres import login_check
 from memoryproject.postgres.refusals import one_line_refusals
@@ -149,7 +149,7 @@ class Command(BaseCommand):
             with StartStep("Tables", sys.stdout):
                 self.check(databases=["default"])
                 call_command("migrate", interactive=False, verbosity=0)
-        granted = roles.prepare(connection)
+        granted = database_roles.prepare(connection)
         if granted.why and walls.are_up(connection):  # the owner would find nothing behind them
             raise CommandError(
                 "The walls between workspaces stand, and this owner may not keep them up:"
@@ -159,7 +159,7 @@ class Command(BaseCommand):
             self.stderr.write(f"The database keeps no settings of ours: {why}. Logins set them.")
         if settings.EMBEDDED_POSTGRES is None:
             with one_line_refusals():
-                roles.refuse_unfit_login(granted.database_role)
+                database_roles.refuse_unfit_login(granted.database_role)
         with crossings.everywhere():
             raw_models = dict(
                 Workspace.objects.filter(settings__has_key="extractors").values_list(

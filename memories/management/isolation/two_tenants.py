@@ -12,7 +12,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from memories.erase import workspace_removal
-from memories.features.queue import discover_sets
+from memories.features.due_sets import discover_sets
 from memories.features.update import update_now
 from memoryproject import crossings
 from memoryproject.postgres import visible

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from memories import bounds
 from memories.file_formats.assembly import TextPlace
 from memories.tokens import tokens_of
 
@@ -27,9 +28,9 @@ _BOUNDS = tuple(
 class ChunkSizes:
     """In tokens: of a chunk, what two neighbours share, and the least that is one by itself."""
 
-    chunk: int = 800
-    shared: int = 200
-    least: int = 100
+    chunk: int = bounds.CHUNK
+    shared: int = bounds.CHUNK_SHARED
+    least: int = bounds.CHUNK_LEAST
 
 
 @dataclass(slots=True)

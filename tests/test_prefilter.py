@@ -12,7 +12,14 @@ import pytest
 from bench.speed.corpus import Corpus
 from memories.english import statements
 from memories.english.lexical import fingerprint
-from memories.english.statements import are_strangers, glance, glance_of, is_still, read, relation
+from memories.english.statements import (
+    are_strangers,
+    is_still,
+    prefilter,
+    prefilter_of,
+    read,
+    relation,
+)
 from memories.resolve.decide import Decision, Judge, KnownMemory, Neighbour
 from workspaces.models.workspace import uuid7
 
@@ -38,12 +45,12 @@ def drawn(number: int) -> list[tuple[str, str]]:
 
 def are_told_apart(old: str, new: str) -> bool:
     told = read(new)
-    return is_still(told) and are_strangers(glance(old), glance_of(told))
+    return is_still(told) and are_strangers(prefilter(old), prefilter_of(told))
 
 
 @pytest.mark.parametrize("text", [SAID[n :: len(SAID) // 20] for n in range(20)], ids=str)
 def test_what_is_seen_of_the_words_holds_what_reading_finds(text: list[str]) -> None:
-    seen = [(glance(each), glance_of(read(each))) for each in text]
+    seen = [(prefilter(each), prefilter_of(read(each))) for each in text]
     assert all(quick.sure <= full.sure for quick, full in seen)
     assert all(full.possible <= quick.possible for quick, full in seen)
 
@@ -71,7 +78,7 @@ def test_most_of_what_has_nothing_to_do_with_a_statement_is_told_apart_at_a_glan
     ],
 )
 def test_what_other_words_may_stand_for_is_no_stranger(old: str, new: str) -> None:
-    assert not are_strangers(glance(old), glance_of(read(new)))
+    assert not are_strangers(prefilter(old), prefilter_of(read(new)))
 
 
 def decisions(memories: Sequence[KnownMemory], cosines: Sequence[float | None]) -> list[Decision]:

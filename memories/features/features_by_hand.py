@@ -11,7 +11,7 @@ from django.utils import timezone
 from pydantic import Field
 
 from memories.errors import Conflict, Invalid
-from memories.features import apply, rules
+from memories.features import apply, facts_to_features
 from memories.features.apply import BY_HAND, MANUAL, ApplyResult, ChangeOrigin, Vectors
 from memories.features.commands import (
     ADD,
@@ -180,7 +180,7 @@ def create(scope: Scope, key: str, new: NewFeature) -> Feature:
             for row in episodes.values()
         ),
         occurred_at=timezone.now(),
-        slot=rules.slot_of(new.category, new.tag, new.feature),
+        slot=facts_to_features.slot_of(new.category, new.tag, new.feature),
     )
     _check(feature_set, command)
     result = _do(scope, feature_set, scope.agent_id, command)
@@ -246,7 +246,7 @@ def _do(
             old = [
                 each for each in known
                 if each.slot == command.slot and each.method != MANUAL
-                and rules.is_theirs(command.about, each, known)
+                and facts_to_features.is_theirs(command.about, each, known)
             ]  # fmt: skip
             if len(old) == 1:
                 applied = replace(command, action=UPDATE, target=old[0].id, about=old[0].about)

@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 
 from memories.english import lexical
 from memories.features import apply
-from memories.features.queue import unmark
+from memories.features.due_sets import unmark
 from memories.index import entries
 from memories.models import (
     Episode,

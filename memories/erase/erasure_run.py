@@ -1,4 +1,5 @@
-"""What is left of a subject or a conversation when its episodes are gone: sessions, sets, names."""
+"""An erasure asked for and done, batch after batch: its episodes first, then what is left of a
+subject or a conversation without them (sessions, sets, names)."""
 
 import time
 import uuid

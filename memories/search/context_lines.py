@@ -10,7 +10,7 @@ from typing import Any
 from memories.english import lexical, write_dates
 from memories.guard import served_line
 from memories.search import Hit
-from memories.search.passage import READ, passage_of
+from memories.search.message_excerpt import READ, passage_of
 from memories.tokens import start_of, tokens_of
 
 ORDERS = ("newest", "oldest", "relevance")
