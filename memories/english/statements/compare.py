@@ -116,6 +116,7 @@ def by_slot(
         if (was.name, was.key) == (slot.name, slot.key)
         and f"{SLOT}{slot.name}" not in off
         and _is_of_one(was, slot, old, new)
+        and (not _differs(was.value, slot.value) or _is_of_one_kind(slot.name, old, new))
     ]
     others = (
         slot
@@ -139,6 +140,39 @@ def _is_of_one(was: Slot, slot: Slot, old: Reading, new: Reading) -> bool:
         return False
     one, other = set(was.subject.split("-")), set(slot.subject.split("-"))
     return one <= new.stems and other <= old.stems
+
+
+# "is red", "is a Volvo", "is from Crete": what a thing or somebody is, comes in kinds, and one kind
+# takes no other's place.
+_what_it_is = re.compile(
+    r"(?P<what>.*?['’]s [\w -]+?) (?:is|are) (?:(?:now|currently|still|also) )?(?P<value>\S+)"
+)
+_kinds_of_value = (
+    ("some", re.compile(r"(?:an?|one|another)$")),
+    ("beside", re.compile(r"(?:from|in|at|on|with|near|by|of|into|to|out|off|under|over|for)$")),
+    ("name", re.compile(r"[A-Z\d]|the$")),
+)
+_of_any_kind = frozenset("status deadline age relationship color count place residence".split())
+# What is used, or done, where and for what: "at home", "for the bakery".
+_where_used = re.compile(r"\b(?:at|for) (?:the |my |his |her |their )?([\w-]+)[.!]?$")
+
+
+def _is_of_one_kind(name: str, old: Reading, new: Reading) -> bool:
+    if name == "reading":  # what somebody reads all the time may be many
+        return old.is_ongoing and new.is_ongoing
+    if name == "tool":
+        places = [_where_used.search(one.statement) for one in (old, new)]
+        return not all(places) or len({place[1].lower() for place in places if place}) == 1
+    if name in _of_any_kind:
+        return True
+    one, other = (_what_it_is.match(each.statement) for each in (old, new))
+    if not one or not other or one["what"] != other["what"]:
+        return True
+    kinds = [
+        next((kind for kind, form in _kinds_of_value if form.match(found["value"])), "")
+        for found in (one, other)
+    ]
+    return kinds[0] == kinds[1]
 
 
 def _is_longer_name(slot: Slot, reading: Reading) -> bool:

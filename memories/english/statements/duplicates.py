@@ -109,6 +109,8 @@ def near(
     """Where the embedder takes them for one and no guard objects."""
     if cosine is None or cosine < threshold - VERBS_APART:
         return None
+    if old.head != new.head and {old.head, new.head} <= _done_somewhere:
+        return None
     # All is alike but for how it is put: "trains for" and "prepares for a race". Where the
     # verb is the same and its object is not, the two are two things, however near the
     # embedder finds them.
@@ -140,6 +142,8 @@ def near(
     return Relation("unsure", "near")
 
 
+# Who lives in a town does not work there for that.
+_done_somewhere = frozenset(map(root, "live work study teach train volunteer shop stay".split()))
 MANY_VALUED_ROOTS = frozenset(map(root, MANY_VALUED))
 
 
