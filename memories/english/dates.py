@@ -45,7 +45,7 @@ _present = re.compile(
     r"|\b(?:starts?|ends?|begins?|opens?|closes?|leaves?|departs?|arrives?|expires?|takes? place|happens|falls on|flies|fly)\b"
     r"|\b(?:moved|slipped|slips|postponed|pushed(?: back)?|brought forward|rescheduled|delayed) (?:to|until)"
     rf" (?:{WEEKDAY}|{MONTH})\b"
-    rf"|\b(?:is|are|am)\b[^.;!?]{{1,60}}\b(?:from|as of|starting) (?:{WEEKDAY}|{MONTH})\b",
+    rf"|\b(?:is|are|am)\b[^.;!?]{{1,60}}\b(?:from|as of|starting) (?:(?:the )?\d{{1,2}}(?:st|nd|rd|th)? )?(?:{WEEKDAY}|{MONTH})\b",
     re.IGNORECASE,
 )
 _past = re.compile(
