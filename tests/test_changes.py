@@ -5,8 +5,16 @@ from datetime import UTC, datetime
 import pytest
 
 from memories.english import find_claims
+from memories.english.dates import event_date
 from memories.english.reasons import ground_words, rests_on
-from memories.english.statements import Relation, is_life_event, read, relation, true_until
+from memories.english.statements import (
+    Relation,
+    is_life_event,
+    past_period,
+    read,
+    relation,
+    true_from,
+)
 from memories.english.statements.life_events import IMPLIED_ENDS, LIFE, ImpliedEnd
 from memories.evaluation import change_stories
 from memories.ingest import NewMessage
@@ -105,19 +113,52 @@ def test_what_gives_a_reason_is_no_new_value(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "until"),
+    ("statement", "times"),
     [
-        ("In 2017 User worked at Dunmore Press", "2018-01-01"),
-        ("User lived in Tallinn from 2014 to 2018", "2019-01-01"),
-        ("User used to have a hamster", "2026-04-01"),
-        ("User lives in Rome since 2015", None),
-        ("User moved to Rome in 2015", None),
-        ("User is used to living in Rome", None),
+        ("In 2017 User worked at Dunmore Press", "2017-01-01 to 2018-01-01"),
+        ("User lived in Tallinn from 2014 to 2018", "2014-01-01 to 2019-01-01"),
+        ("User worked at a mill from July to October", "2025-07-01 to 2025-11-01"),
+        ("User lived in Tartu until 3 February 2026", "? to 2026-02-04"),
+        ("User's phone number was 5512 until December", "? to 2026-01-01"),
+        ("User drove a Lada till the end of January", "? to 2026-02-01"),
+        ("User drove a Lada until spring 2024", "? to 2024-06-01"),
+        ("User used to live in Narva until 2020", "? to 2021-01-01"),
+        ("User weighed 70 kg in 2019", "2019-01-01 to 2020-01-01"),
+        ("User was employed at a forge between 2011 and 2014", "2011-01-01 to 2015-01-01"),
+        ("User had a rowing boat until Christmas 2023", "? to 2023-12-26"),
+        ("User used to have a hamster", "? to 2026-04-01"),
+        ("User lives in Rome since 2015", ""),
+        ("User moved to Rome in 2015", ""),
+        ("User is used to living in Rome", ""),
+        ("The lease was extended until May", ""),
     ],
 )
-def test_what_is_past_has_an_end(statement: str, until: str | None) -> None:
-    found = true_until(read(statement), DAY)
-    assert (found and f"{found:%Y-%m-%d}") == until
+def test_what_is_past_has_an_end_and_a_beginning_where_one_is_told(
+    statement: str, times: str
+) -> None:
+    found = past_period(read(statement), DAY)
+    begin = "?" if found is None or found.begin is None else f"{found.begin:%Y-%m-%d}"
+    assert (f"{begin} to {found.end:%Y-%m-%d}" if found else "") == times
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("User will start at Equinor on 1 September 2026", "2026-09-01"),
+        ("User is going to move to Bergen in October 2026", "2026-10-01"),
+        ("User's boss will be Ida from November 2026", "2026-11-01"),
+        ("User's gym is Elixia as of June", "2026-06-01"),
+        ("User's doctor is Dr Moe from 1 October", "2026-10-01"),
+        ("User is getting married in December 2026", "2026-12-01"),
+        ("The deadline will be 30 June 2026", ""),
+        ("The choir rehearsal is on 3 June 2026", ""),
+        ("User will start at Equinor soon", ""),
+        ("User started at Equinor in February", ""),
+    ],
+)
+def test_a_plan_that_names_its_day_is_true_from_then_on(text: str, day: str) -> None:
+    found = true_from(read(text), event_date(text, DAY), DAY)
+    assert (f"{found:%Y-%m-%d}" if found else "") == day
 
 
 def test_a_reason_names_what_a_statement_rests_on() -> None:

@@ -368,7 +368,10 @@ def test_words_that_ask_for_a_form_are_looked_up_where_hardly_another_is(
     [
         ("Who had the projector on 14 November?", ("projector", "novemb")),
         ("Who had the projector in room 14?", ("projector", "room", "14")),
-        ("What was on 2026-11-14?", ("2026", "11", "14")),
+        ("What was on 2026-11-14?", ("2026",)),
+        ("What was said on 09/08/2026?", ("2026",)),
+        ("03.07.2026", ("2026",)),
+        ("Which bus is number 17?", ("bus", "number", "17")),
     ],
 )
 def test_a_number_in_a_date_is_none_of_a_room(query: str, terms: tuple[str, ...]) -> None:
@@ -402,3 +405,27 @@ def test_text_of_one_passage_loses_nothing_by_having_no_neighbour() -> None:
     others = [candidate(n, conversation=8, position=n, bm25=1.0) for n in range(2, 6)]
     before = [candidate(n, bm25=4.0 if n == 1 else 1.0) for n in range(1, 6)]
     assert by_passage([alone, *others])[0].score == pytest.approx(by_passage(before)[0].score)
+
+
+@pytest.mark.parametrize(
+    ("query", "side"),
+    [
+        ("What happened before 2020?", ("2020-01-01", True, False)),
+        ("Where did I live after May 2019?", ("2019-06-01", False, False)),
+        ("What did I do the day after 3 May 2024?", ("2024-05-04", False, True)),
+        ("What happened the day before yesterday?", None),
+        ("What happened in 2020?", None),
+        ("What did I plan before the trip of 3 May 2024?", None),
+    ],
+)
+def test_before_and_after_a_date_lies_what_is_asked_for(
+    query: str, side: tuple[str, bool, bool] | None
+) -> None:
+    view = analyse(query, now=datetime(2026, 11, 18, 12, tzinfo=UTC))
+    found = view.side and (
+        f"{datetime.fromtimestamp(view.side.at, UTC):%Y-%m-%d}",
+        view.side.is_before,
+        view.side.is_near,
+    )
+    assert found == side
+    assert side is None or not view.dates

@@ -143,7 +143,7 @@ them can only be the day, it is."""
 DATE_ORDERS: tuple[DateOrder, ...] = get_args(DateOrder)
 
 # The words before a phrase that make it a date.
-MONTH_WORDS = frozenset("in during since until till by before after".split())
+MONTH_WORDS = frozenset("in during since until till by before after from".split()) | {"as of"}
 RANGE_WORDS = frozenset("from between".split())
 DAY_WORDS = frozenset("on by until till since before after from between dated to at".split())
 _beside_months = (
@@ -237,7 +237,10 @@ def days_of_month(match: re.Match[str], clock: Clock) -> Span | None:
     return span and span._replace(any_year=True)
 
 
+# Of widely kept days those that have a fixed place, or a formula for it, in the calendar.
+EASTER = "easter"
 HOLIDAYS = {
+    "christmas": (12, 25),
     "christmas eve": (12, 24),
     "christmas day": (12, 25),
     "boxing day": (12, 26),
@@ -245,11 +248,49 @@ HOLIDAYS = {
     "new year's day": (1, 1),
     "halloween": (10, 31),
     "valentine's day": (2, 14),
+    "valentines day": (2, 14),
+    "new year's": (1, 1),
+    "independence day": (7, 4),
+    "st patrick's day": (3, 17),
+    "may day": (5, 1),
+    "epiphany": (1, 6),
+    "all saints' day": (11, 1),
 }
+# Days from Easter Sunday.
+BY_EASTER = {
+    "palm sunday": -7, "good friday": -2, "easter sunday": 0, "easter monday": 1, EASTER: 0,
+    "ascension day": 39, "whit sunday": 49, "pentecost": 49, "whit monday": 50,
+}  # fmt: skip
 
 
 def holiday(match: re.Match[str], clock: Clock) -> Span | None:
-    return _any_day(*HOLIDAYS[match[0].lower().replace("’", "'")], clock)
+    """At Christmas, last Easter, on Halloween 2024; at Easter it is the four days of it."""
+    name = match["holiday"].lower().replace("’", "'")
+
+    def of_year(year: int) -> Span:
+        if name in HOLIDAYS:
+            month, day = HOLIDAYS[name]
+            return days_from(clock.today.replace(year=year, month=month, day=day), 1)
+        sunday = clock.today.replace(year=year, month=3, day=1) + easter(year)
+        if name == EASTER:
+            return days_from(later(sunday, days=-2), 4, "range")._replace(likely=sunday)
+        return days_from(later(sunday, days=BY_EASTER[name]), 1)
+
+    if match["year"]:
+        return of_year(int(match["year"]))
+    which = which_of(match)
+    span = nearest(of_year, clock.at, which, ahead=clock.ahead)
+    # What moves with Easter is on no day of "any year".
+    return span and span._replace(any_year=not which and name in HOLIDAYS)
+
+
+def easter(year: int) -> timedelta:
+    """From the first of March to Easter Sunday, by the Gregorian calendar (Meeus, Jones, Butcher)."""
+    golden, (century, rest) = year % 19, divmod(year, 100)
+    moon = (19 * golden + century - century // 4 - (8 * century + 13) // 25 + 15) % 30
+    moon -= (golden + 11 * moon) // 319
+    weekday = (2 * (century % 4) + 2 * (rest // 4) - rest % 4 - moon + 32) % 7
+    return timedelta(days=moon + weekday + 21)
 
 
 def month(match: re.Match[str], clock: Clock) -> Span | None:

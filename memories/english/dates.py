@@ -44,11 +44,19 @@ _present = re.compile(
     r"|\b(?:I|we|they|you) (?:meet|leave|fly|travel|depart|arrive|move|return|pay)\b"
     r"|\b(?:starts?|ends?|begins?|opens?|closes?|leaves?|departs?|arrives?|expires?|takes? place|happens|falls on|flies|fly)\b"
     r"|\b(?:moved|slipped|slips|postponed|pushed(?: back)?|brought forward|rescheduled|delayed) (?:to|until)"
-    rf" (?:{WEEKDAY}|{MONTH})\b",
+    rf" (?:{WEEKDAY}|{MONTH})\b"
+    rf"|\b(?:is|are|am)\b[^.;!?]{{1,60}}\b(?:from|as of|starting) (?:(?:the )?\d{{1,2}}(?:st|nd|rd|th)? )?(?:{WEEKDAY}|{MONTH})\b",
     re.IGNORECASE,
 )
 _past = re.compile(
     r"\b(?:was|were|been|did|had|since|ago|last|yesterday|went|came)\b|(?<!have )(?<!has )(?<!['’]ve )(?<!['’]s )\bgot\b",
+    re.IGNORECASE,
+)
+# What somebody was or did until a day is over, however the day is told.
+_ended = re.compile(
+    r"\b(?:was|were|had|used to|lived|worked|studied|owned|drove|played|smoked|attended|dated|rented|commuted|taught"
+    r"|served|led|managed|volunteered|sang|coached|ran|stayed|trained|kept|wore|earned|paid|weighed|drank|ate|shared)\b"
+    r"(?! (?:\w+ed|set|due|put)\b)[^.;!?]*\b(?:until|till|up to)\b",
     re.IGNORECASE,
 )
 _recurring = re.compile(
@@ -59,13 +67,13 @@ _recurring = re.compile(
 # Most clauses name no time, and are read no further.
 _hint = re.compile(
     rf"\d|day\b|night|tonight|morning|noon|evening|tomorrow|{_UNIT}|spring|summer|\bfall\b|autumn|winter|christmas"
-    rf"|new year|halloween|the \w+ties\b|\b(?:{MONTH}|{_SHORT_DAY})\b",
+    rf"|new year|halloween|easter|pentecost|epiphany|the \w+ties\b|\b(?:{MONTH}|{_SHORT_DAY})\b",
     re.IGNORECASE,
 )
 _LEADING = 12  # characters; a day that stands before this opens the clause: "On Friday we fly home"
 _AROUND = 200  # characters before a phrase in which its tense is looked for
 _sentence_end = re.compile(r"[.!?;\n]\s")
-_word_before = re.compile(r"([a-z]+)\s*(?:the |about |around )?$", re.IGNORECASE)
+_word_before = re.compile(r"(as of|[a-z]+)\s*(?:the |about |around )?$", re.IGNORECASE)
 
 
 class _Phrase(NamedTuple):
@@ -179,12 +187,14 @@ def _is_ahead(text: str, start: int, end: int) -> bool:
     # What is said after the day is of another time: "I began in May and it's going well".
     until = end if start - begun > _LEADING else stop_after.start() if stop_after else end + _AROUND
     sentence = text[begun:until]
+    if _ended.search(sentence):
+        return False
     if _future.search(sentence):
         return True
     return bool(_present.search(sentence)) and not _past.search(sentence)
 
 
-_YEAR_WORDS = frozenset("in during since until till by".split())
+_YEAR_WORDS = frozenset("in during since until till by from".split()) | {"as of"}
 
 
 def _is_bare(kind: str, match: re.Match[str], before: str) -> bool:
@@ -306,6 +316,11 @@ def _with_years(text: str, phrases: list[_Phrase]) -> list[_Phrase]:
 _Meaning = Callable[[re.Match[str], Clock], Span | None]
 _ORDINAL = rf"(?P<ordinal>{'|'.join(list(ORDINALS)[:4])})"
 _TH = r"(?:st|nd|rd|th)?"
+_HOLIDAYS = sorted(
+    {*calendar.HOLIDAYS, *calendar.BY_EASTER} - {"christmas", "easter", "new year's"},
+    key=len,
+    reverse=True,
+)
 _forms: Sequence[tuple[str, re.Pattern[str], _Meaning]] = tuple(
     (kind, re.compile(form, re.IGNORECASE), meaning)
     for kind, form, meaning in (
@@ -327,10 +342,15 @@ _forms: Sequence[tuple[str, re.Pattern[str], _Meaning]] = tuple(
         ("any day",
          rf"\b(?P<day>\d{{1,2}}){_TH}(?: of)? (?P<month>{MONTH})\b(?:,? (?P<year>{_YEAR})\b)?", calendar.named_day),
         ("season",
-         rf"\b(?:{_WHICH} |in (?:the )?|during (?:the )?|since |(?:the )?(?=\w+,? (?:of )?{_YEAR}))"
+         rf"\b(?:{_WHICH} |(?:in|during|since|until|till|from|by|before|after|as of) (?:the )?|(?:the )?(?=\w+,? (?:of )?{_YEAR}))"
          rf"(?P<season>{calendar.SEASON})\b(?:,? (?:of )?(?P<year>{_YEAR})\b)?", calendar.season),
         ("quarter", rf"\bQ(?P<digit>[1-4])\b|\bthe {_ORDINAL} quarter\b", calendar.quarter),
-        ("any day", rf"\b(?:{'|'.join(calendar.HOLIDAYS)})\b".replace("'", "['’]"), calendar.holiday),
+        ("any day",
+         rf"\b(?:{_WHICH} )?(?P<holiday>{'|'.join(_HOLIDAYS)})\b(?:,? (?:of )?(?P<year>{_YEAR})\b)?".replace("'", "['’]"), calendar.holiday),
+        ("any day",  # not "at the Christmas market", nor "I love Easter"
+         rf"\b(?:{_WHICH}|at|on|over|by|for|until|till|since|before|after|around) (?P<holiday>christmas|easter|new year's)"
+         rf"(?:,? (?:of )?(?P<year>{_YEAR})\b)?(?=[^\w\s'-]|\s*$| (?:and|but|in|with|at|because|when|I|we|my|our|he|she|they|it|the|was|is|last|this)\b)".replace("'s", "['’]s"),
+         calendar.holiday),
         ("end",
          r"\b(?P<part>end|beginning|start) of (?:the |(?=last|this|next))(?:(?P<which>last|this|next) )?"
          r"(?P<unit>week|month|quarter|year)\b", relative_dates.end_of),
@@ -343,9 +363,9 @@ _forms: Sequence[tuple[str, re.Pattern[str], _Meaning]] = tuple(
         ("relative day",
          r"\b(?:the day before yesterday|the day after tomorrow|yesterday|tomorrow|last night|tonight|today|this (?:morning|afternoon|evening))\b",
          relative_dates.day),
-        ("steps", rf"\b(?P<number>{COUNT}) (?P<unit>{_UNIT})s? (?P<end>ago|back|earlier|from now|from today)\b", relative_dates.steps),
+        ("steps", rf"\b(?P<exact>exactly )?(?P<number>{COUNT}) (?P<unit>{_UNIT})s? (?P<end>ago|back|earlier|from now|from today)\b", relative_dates.steps),
         ("steps",
-         rf"\bin (?:about )?(?P<number>{COUNT}) (?:more )?(?P<unit>{_UNIT})s?\b['’]?s?(?P<end> time)?(?! ago| of\b| time)", relative_dates.steps),
+         rf"\bin (?:about |(?P<exact>exactly ))?(?P<number>{COUNT}) (?:more )?(?P<unit>{_UNIT})s?\b['’]?s?(?P<end> time)?(?! ago| of\b| time)", relative_dates.steps),
         ("months", r"\bthe (?P<unit>week|weekend|month|quarter|year) (?P<way>before|after) (?:last|next)\b", relative_dates.before_last),
         ("weekday",
          rf"\b(?:{_WHICH} )?(?P<weekday>{WEEKDAY}|{_SHORT_DAY})\b(?: (?P<way>before|after) (?:last|next)\b)?", relative_dates.weekday),

@@ -16,12 +16,13 @@ from memories.bounds import Budget
 from memories.english import clauses, person, read_clause, short_answers, unspoken, worth
 from memories.english.calendar import MONTHS, WEEKDAYS, DateOrder
 from memories.english.clauses import Clause
-from memories.english.dates import event_date
+from memories.english.dates import event_date, places
 from memories.english.patterns import library
 from memories.english.patterns.pattern import Found, Pattern
 from memories.english.shorten_clause import shortened
 from memories.english.statements import is_life_event
 from memories.english.talk import UNKNOWN, People, Talk
+from memories.english.verbs import PAST
 from memories.english.worth import Telling
 
 CERTAIN, SURE, FIRM, FAIR, LOOSE = (
@@ -184,7 +185,7 @@ def extract(
     the text itself is not added to it. Clauses are read as long as the `budget` lasts."""
     name, talk, budget = speaker.strip() or UNKNOWN, talk or Talk(), budget or Budget()
     read, fits = [], []
-    for clause, words in _assented(text, name, talk) or _read(text, name, talk):
+    for clause, words in _assented(text, name, talk) or _read(text, name, talk, occurred_at):
         if not budget.lasts():
             break
         read.append((clause, words))
@@ -261,11 +262,41 @@ _of_now = re.compile(
 )
 
 
+# "In 2021 I lived in Oslo", "From June my boss is Ann", "Before that I worked at a bank".
+_fronted = re.compile(
+    r"^(?P<time>(?:back )?(?:in|from|until|till|up to|between|as of|starting|during|for)\b [^,;]{3,40}?)"
+    r"(?: on(?:wards?)?)?,? "
+    r"(?P<rest>(?:I|my|our)\b [^,;]+)$",
+    re.IGNORECASE,
+)
+_before_that = re.compile(
+    r"^(?:before (?:that|then)|previously),? (?=(?:I|my|our)\b)", re.IGNORECASE
+)
+_other_clause = re.compile(r"\b(?:and|but|when|while|because|until|till|since|who|which|where)\b")
+
+_BEFORE_TIME = len("starting in ")
+
+
+def _with_time_behind(words: str, at: datetime) -> str:
+    """When it was, or will be, stands behind what a clause tells of its speaker, and who it is
+    comes first. What was "before that" was so once."""
+    if _before_that.match(words):
+        rest = _before_that.sub("", words)
+        return re.sub(rf"^(I) (?={PAST}\b)", r"\1 once ", rest) if rest.startswith("I ") else words
+    match = _fronted.match(words)
+    if not match or _other_clause.search(match["rest"]) or places(match["rest"], at):
+        return words
+    time = re.sub(r"^back ", "", match["time"], flags=re.IGNORECASE)
+    found = places(time, at)
+    is_time = bool(found) and found[-1][1] == len(time) and found[0][0] <= _BEFORE_TIME
+    return f"{match['rest']} {time[:1].lower()}{time[1:]}" if is_time else words
+
+
 TOLD = 160  # characters of a message that says more than a word about somebody just named
 _of_oneself = re.compile(r"\b(?:I|me|my|mine|we|us|our)\b", re.IGNORECASE)
 
 
-def _read(text: str, name: str, talk: Talk) -> Iterator[tuple[Clause, str]]:
+def _read(text: str, name: str, talk: Talk, at: datetime) -> Iterator[tuple[Clause, str]]:
     """The clauses of `text` with their words as patterns read them; the first may be an answer."""
     # A story that is handed to an assistant is about nobody of whom its teller spoke before.
     to_machine = talk.is_with_machine(name)
@@ -284,7 +315,7 @@ def _read(text: str, name: str, talk: Talk) -> Iterator[tuple[Clause, str]]:
         if answer:
             yield replace(clause, is_answer=True), answer
         else:
-            words = _of_now.sub("", words)
+            words = _with_time_behind(_of_now.sub("", words), at)
             yield clause, people.resolved(read_clause.with_subject(words), name)
 
 

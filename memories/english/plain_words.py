@@ -82,6 +82,7 @@ RULES = {
     "unsaid": "its document does not say it any more",
     "over": "says that it is over",
     "earlier": "told later, of a day before the other was said",
+    "overlap": "both are told to have been true at one time",
     "intent": "asked for in a message",
     "asked": "somebody asks whether it holds",
 }

@@ -1,7 +1,7 @@
 """Dates counted from the day on which they are said: "yesterday", "two weeks ago", "next Friday"."""
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from memories.english.calendar import (
     DAY_WORDS,
@@ -87,16 +87,29 @@ def steps(match: re.Match[str], clock: Clock) -> Span | None:
         number, unit = 12 * number, "month"
     if unit == "week":
         likely = later(clock.today, days=7 * sign * number)
+    if match["exact"] and unit in ("week", "month", "year") and not number % 1:
+        return _same_day(clock, unit, int(sign * number))
     if "few" in words.lower():
         ends = sorted((_unit(clock.at, unit, sign * 2), _unit(clock.at, unit, sign * 5)))
         span = Span(ends[0].start, ends[1].end, "range", is_relative=True)
         middle = _unit(clock.at, unit, 3 * sign).start if unit != "week" else likely
         return span._replace(likely=middle)
+    if unit == "month" and number == 1 and sign < 0:  # about this day of the month before
+        day = months_later(clock.today, -1) + timedelta(days=clock.today.day - 1)
+        return days_from(later(day, days=-4), 9, "range", relative=True)._replace(likely=day)
     if unit != "week":
         return _unit(clock.at, unit, int(sign * number))
     if sign > 0:  # the same day of that week, or one near it
         return days_from(later(likely, days=-3), 7, "week", relative=True)._replace(likely=likely)
     return _unit(clock.at, unit, -int(number))._replace(likely=likely)
+
+
+def _same_day(clock: Clock, unit: str, steps: int) -> Span:
+    """ "Exactly a year ago" is this day of last year; ValueError where that has no such day."""
+    if unit == "week":
+        return days_from(later(clock.today, days=7 * steps), 1, relative=True)
+    first = months_later(clock.today, steps * (12 if unit == "year" else 1))
+    return days_from(first.replace(day=clock.today.day), 1, relative=True)
 
 
 _in_days = {"day": 1, "week": 7, "weekend": 7, "month": 30.44, "year": 365.25}

@@ -4,10 +4,11 @@ import re
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
+from memories.english.dates import event_date
 from memories.english.lexical import stems
-from memories.english.statements import Slot, read
+from memories.english.statements import Slot, past_period, read, true_from
 from memories.english.statements.wording import root
 from memories.features.clarity import is_home, is_thing, stands_alone, to_the_point
 from memories.features.commands import ADD, DELETE, UPDATE, Cited, Command, KnownFeature
@@ -216,7 +217,11 @@ def _drafts(one: MemoryStatement) -> Iterator[_Draft]:
     # Slots of the speaker's own, not of somebody they speak about; one per name.
     own = "-".join(sorted(root(word) for word in one.speaker.lower().split()))
     by_name: dict[str, Slot] = {}
-    for slot in read(one.statement).slots:
+    reading = read(one.statement)
+    past = past_period(reading, one.occurred_at)
+    planned = true_from(reading, event_date(one.statement, one.occurred_at), one.occurred_at)
+    is_so = past is None and (planned is None or planned <= datetime.now(UTC))
+    for slot in reading.slots if is_so else ():
         # Who moves from one place to another lives there; in the words alone it may be an employer.
         if one.rule == "moved" and slot.name == "employer":
             slot = replace(slot, name="residence")
@@ -239,7 +244,7 @@ def _drafts(one: MemoryStatement) -> Iterator[_Draft]:
     if not slots and by_rule is not None:
         value, tag = to_the_point(predicate(one.statement, one.speaker)), by_rule.tag
         # What was, happened once, or was done with others says little of what somebody is or has.
-        lasts = tag in LASTING_THOUGH_PAST or not _over.match(value)
+        lasts = tag in LASTING_THOUGH_PAST or not (past or _over.match(value))
         fits = tag != "things" or is_thing(value)
         fits = fits and (tag != "home" or is_home(one.statement, value))
         if fits and lasts and stands_alone(one.statement, value, one.speaker):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from memories import languages
@@ -290,14 +290,18 @@ def analyse(
         rest = " ".join(word for word in meaning.split() if _talk.isdisjoint(stems(word)))
         meaning = rest if stems(rest) else meaning
     distinct = tuple(dict.fromkeys(stems(meaning)))
-    in_dates = stems(" ".join(query[first:last] for first, last in places(query, now, order)))
+    found = places(query, now, order)
+    in_dates = stems(" ".join(query[first:last] for first, last in found))
+    dates = _dates(query, now if turn < _half_a_turn else None, order, beside)
+    side = _side_of_date(query, found, dates)
     return QueryView(
         text=query,
         meaning=meaning,
         terms=_terms(distinct, {stem for stem in in_dates if stem[0].isdigit()}),
         names=tuple(dict.fromkeys(stems(" ".join(name_words)))),
         named=next(iter(named)) if len(named) == 1 else None,
-        dates=_dates(query, now if turn < _half_a_turn else None, order, beside),
+        dates=() if side else dates,
+        side=side,
         kind=Mark(sum(mark for pattern, mark in _asked if pattern.search(query))),
         asks_many=turn < _half_a_turn and (in_all or bool(_many.search(query))),
         asks_overview=overview,
@@ -311,9 +315,17 @@ def _terms(distinct: Sequence[str], numbers: AbstractSet[str]) -> tuple[str, ...
     """Without the words of form and what only tells a date, unless nothing else is left: what is
     a number in a date is none of a room."""
     telling = [stem for stem in distinct if stem not in _form] or distinct
-    telling = [stem for stem in telling if stem not in numbers] or telling
+    telling = [stem for stem in telling if stem not in numbers] or [
+        # Of "11/11/2026" alone the year: texts have it that name no other day by it.
+        stem
+        for stem in telling
+        if len(stem) == _year or not stem.isdigit()
+    ]
     strong = [stem for stem in telling if stem not in _weak]
     return tuple(strong if len(strong) >= _hardly else telling)
+
+
+_year = 4  # digits
 
 
 def asks_in_time(query: str) -> bool:
@@ -334,6 +346,26 @@ def _dates(
     named += languages.spans(query, now, beside) if now else []
     finer = [span for span in named if span.grain != "year" or span.is_relative]
     return tuple(dict.fromkeys(finer or named))
+
+
+_side = re.compile(
+    r"(?:\b(day|morning|week|right|just|shortly|immediately) )?\b(before|after)(?: the)? $",
+    re.IGNORECASE,
+)
+
+
+def _side_of_date(
+    query: str, found: Sequence[tuple[int, int]], dates: Sequence[Span]
+) -> EventSide | None:
+    """What happened "before 2020" lies on one side of the one date that is named."""
+    if len(found) != 1 or len(dates) != 1 or dates[0].any_year:
+        return None
+    match = _side.search(query, 0, found[0][0])
+    if not match:
+        return None
+    is_before = match[2].lower() == "before"
+    at = dates[0].start if is_before else dates[0].end
+    return EventSide(at.replace(tzinfo=at.tzinfo or UTC).timestamp(), is_before, bool(match[1]))
 
 
 def _names_in(query: str, name: str) -> list[str]:

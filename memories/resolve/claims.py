@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.english import lexical
+from memories.english.statements import PastPeriod
 from memories.english.talk import UNKNOWN
 from memories.index import statements
 from memories.index.entries import Item, texts_of
@@ -267,15 +268,18 @@ class Draft:
         index: int,
         slots: Sequence[int],
         at: datetime,
-        until: datetime | None = None,
+        past: PastPeriod | None = None,
     ) -> "Draft":
-        """`until`: when what it tells of the past had ended."""
+        """`past`: when it was true what it tells of the past."""
         mark = lexical.fingerprint(claim.statement)
-        draft = cls(
-            claim, index, slots, mark, claim.valid_from, at, valid_until=until or claim.until
-        )
-        draft.is_dated = until is None or claim.valid_from < until
-        return draft
+        if past is None:
+            return cls(claim, index, slots, mark, claim.valid_from, at, valid_until=claim.until)
+        begin = claim.since or past.begin
+        is_dated = begin is not None and begin < past.end
+        return cls(
+            claim, index, slots, mark, begin or claim.valid_from, at, valid_until=past.end,
+            is_dated=is_dated,
+        )  # fmt: skip
 
     @property
     def is_live(self) -> bool:
@@ -290,7 +294,10 @@ class Draft:
             group=self.claim.visibility,
             pinned=self.claim.pinned,
             version=self.version,
-            since=min(self.valid_from, self.made_at),
+            since=min(self.valid_from, self.claim.occurred_at, self.made_at)
+            if self.is_dated
+            else None,
+            until=self.valid_until,
             event_date=self.claim.event_date,
             slots=frozenset(self.slots),
             category=self.claim.category,

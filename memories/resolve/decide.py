@@ -18,10 +18,13 @@ from memories.resolve.hold_policy import PINNED, held_by
 GUARDED, NEAREST = "guarded", "nearest"
 RULES = (GUARDED, NEAREST)
 EARLIER = "earlier"  # told later, but of a day before what is believed was said
+OVERLAP = "overlap"  # two values of one attribute are told to have held at one time
 SAME_TALK = timedelta(days=1)  # so long after each other, two may be said in one breath
 OLDER = "older"  # said, or come true, before what is believed: a version of the past
 # What is said at about the same time is newer by when it arrives, whichever clock was asked.
 AT_ONCE = timedelta(minutes=5)
+# Ends are told by the year or from memory: so far the earlier of two values gives way.
+SLACK = timedelta(days=366)
 NEAR = 0.2  # below the threshold
 MOST_DOUBTS = 4  # memories beside one statement of which a person is asked what it is to them
 Act = Literal["reinforce", "supersede", "hold", "review", "past", "new"]
@@ -47,6 +50,7 @@ class KnownMemory:
     support: int = 1
     slots: frozenset[int] = frozenset()
     category: str = ""
+    until: datetime | None = None
     verbatim: bool = False
 
 
@@ -62,12 +66,14 @@ class Neighbour:
 class Decision:
     """What becomes of a statement, which memories it concerns, and by which rule. `doubts`: what
     else it meets, and by which rule it is neither the same, nor newer, nor clearly another thing.
+    `ends`: of what is told of the past, itself maybe, when it was over by what is told beside it.
     """
 
     act: Act
     neighbours: tuple[Neighbour, ...] = ()
     rule: str = ""
     doubts: tuple[tuple[Neighbour, str], ...] = ()
+    ends: tuple[tuple[uuid.UUID, datetime], ...] = ()
 
     @property
     def targets(self) -> tuple[KnownMemory, ...]:
@@ -121,6 +127,14 @@ class Judge:
         if past is not None:
             return Decision("past", (past,), OLDER)
         unsure = [(near, relation.rule) for near, relation, _ in pairs if relation.kind == "unsure"]
+        met = {near.memory.id for near, relation, _ in pairs if relation.kind != "different"}
+        rivals = [
+            near
+            for near in neighbours
+            if near.memory.id not in met and self._are_rivals(near.memory, new)
+        ]
+        unsure += [(near, OVERLAP) for near in rivals if _overlap(near.memory, new)]
+        ends = tuple(end for near in rivals if (end := _given_way(near.memory, new)))
         doubts = tuple(unsure[:MOST_DOUBTS])
         # A machine never supersedes a pinned memory: the newer one waits for a person.
         for near, relation, _ in updates:
@@ -128,11 +142,18 @@ class Judge:
                 return Decision("hold", (near,), held_by(PINNED, relation.rule), doubts)
         if updates:
             newer = tuple(near for near, *_ in updates)
-            return Decision("supersede", newer, updates[0][1].rule, doubts)
+            return Decision("supersede", newer, updates[0][1].rule, doubts, ends)
         if not doubts:
-            return NEW
+            return Decision("new", ends=ends)
         (near, rule), *others = doubts
-        return Decision("review", (near,), rule, tuple(others))
+        return Decision("review", (near,), rule, tuple(others), ends)
+
+    def _are_rivals(self, old: KnownMemory, new: KnownMemory) -> bool:
+        """Two values of one attribute, one of which is told of the past."""
+        if (old.until is None and new.until is None) or old.slots.isdisjoint(new.slots):
+            return False
+        was, told = (statements.read(each.content, self.words) for each in (old, new))
+        return statements.are_rivals(was, told, self.words.off)
 
     def _related(
         self, new: KnownMemory, said_at: datetime, neighbours: Sequence[Neighbour]
@@ -201,6 +222,43 @@ def _is_same_day(old: KnownMemory, new: KnownMemory) -> bool:
     if old.event_date is None or new.event_date is None:
         return True
     return old.event_date.date() == new.event_date.date()
+
+
+def _in_order(old: KnownMemory, new: KnownMemory) -> tuple[KnownMemory, KnownMemory]:
+    """The one that was true first, and the one from which on it was not any more."""
+    is_turned = old.since is not None and (new.since is None or new.since < old.since)
+    return (new, old) if is_turned else (old, new)
+
+
+def _overlap(old: KnownMemory, new: KnownMemory) -> bool:
+    """Whether both are told to have held at one time, and not for want of an exact day."""
+    first, then = _in_order(old, new)
+    if then.since is None or _is_vague(first):
+        return False
+    if first.until is None:
+        return first.since is not None
+    if first.since == then.since:
+        return True
+    return min(first.until, then.until or first.until) - then.since > SLACK
+
+
+def _given_way(old: KnownMemory, new: KnownMemory) -> tuple[uuid.UUID, datetime] | None:
+    """The one that was over when the other began, and when that was."""
+    first, then = _in_order(old, new)
+    if then.since is None or first.until is None or first.until <= then.since:
+        return None
+    if _is_vague(first):
+        # "Used to live in Rome": before what is so now, and nobody knows what else it was before.
+        return (first.id, then.since) if then.until is None else None
+    return None if _overlap(old, new) else (first.id, then.since)
+
+
+def _is_vague(memory: KnownMemory) -> bool:
+    """Whether nobody said when it began, nor when it ended."""
+    if memory.since is not None or memory.until is None:
+        return False
+    past = statements.past_period(statements.read(memory.content), memory.until)
+    return past is None or not past.is_said
 
 
 class Resolver:

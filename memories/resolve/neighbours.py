@@ -39,7 +39,8 @@ MINE = f"""
        or (m.visibility = 'private' and m.agent_id is not distinct from %(agent)s::uuid))
 """
 # Nothing is believed since later than it came: what was said to be of the future, or came by a
-# clock that was wrong, is replaced by what is said now.
+# clock that was wrong, is replaced by what is said now. A plan that has its day stands for nothing
+# so far, whenever something else is said.
 KNOWN = f"""
 with met as (
   select unnest(%(ids)s::uuid[]) as id
@@ -49,8 +50,10 @@ with met as (
   {{by_slot}})
 select m.id, m.content, m.fingerprint, m.visibility as "group", m.pinned, m.version,
        case when m.valid_from is not null
+                 and not (m.valid_from > m.created_at and m.valid_from = m.event_date)
             then least(m.valid_from, m.created_at, %(now)s) end as since,
-       m.event_date, m.source_count as support, m.slots, m.category
+       m.event_date, m.source_count as support, m.slots, m.category,
+       m.valid_until as until
 from met join memories_memory m on m.id = met.id
 where {MINE} order by m.id
 """

@@ -27,8 +27,8 @@ ended as (
   where l.memory_id = pair.old and l.until_at is null)
 update memories_memory m
 set superseded_by_id = pair.new, superseded_at = %(at)s, updated_at = %(at)s,
-    valid_until = case when m.valid_until is null and m.valid_from < pair.since
-                       then pair.since else m.valid_until end
+    valid_until = case when m.valid_from < pair.since
+                       then least(m.valid_until, pair.since) else m.valid_until end
 from pair where m.id = pair.old and m.superseded_by_id is null
 """
 SUPPORT = """
@@ -57,6 +57,12 @@ def supersede(
     statements.execute(SUPERSEDE, values)
     entries.set_live(space, Layer.MEMORIES, successors, live=False)
     grounds.follow(space, successors)
+
+
+def end_validity(ends: Mapping[uuid.UUID, datetime], at: datetime) -> None:
+    """They are believed as before, and were true until then."""
+    for pk, until in ends.items():
+        Memory.objects.filter(pk=pk).update(valid_until=until, updated_at=at)
 
 
 def add_support(facts: Mapping[uuid.UUID, int], at: datetime) -> None:

@@ -12,7 +12,16 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from memories.english.statements import NO_WORDS, OwnWords, Reading, is_said_by, read, true_until
+from memories.english.statements import (
+    NO_WORDS,
+    OwnWords,
+    PastPeriod,
+    Reading,
+    is_said_by,
+    past_period,
+    read,
+    true_from,
+)
 from memories.index import entries, repair, row_marks, statements, workspace_index
 from memories.index.nearest import Placement
 from memories.models import (
@@ -55,12 +64,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ClaimReading:
-    """What is read out of a claim's statement: its keys of single-valued attributes, and until when
-    it was true."""
+    """What is read out of a claim's statement: its keys of single-valued attributes, when it was
+    true what it tells of the past, and from when it will be what it tells of a day to come."""
 
     reading: Reading
     keys: Sequence[int]
-    until: datetime | None
+    past: PastPeriod | None
+    true_from: datetime | None
 
 
 class ClaimBatch:
@@ -92,10 +102,11 @@ class ClaimBatch:
         self.of_people: frozenset[uuid.UUID] = frozenset()
         self.grounds = BatchGrounds()
         self.richer: dict[uuid.UUID, uuid.UUID] = {}
+        self.ends: dict[uuid.UUID, datetime] = {}
 
     def take(self, claim: Claim, index: int, own: ClaimReading, resolver: Resolver) -> None:
         """Decide one claim, and note what is to be written for it."""
-        new = Draft.of(claim, index, own.keys, self.now, own.until)
+        new = Draft.of(claim, index, own.keys, self.now, own.past)
         decision = resolver.decide(index, new.known, claim.occurred_at)
         decision = self._as_a_bystander(decision, index)
         if claim.is_of_document and decision.act == "supersede":
@@ -128,9 +139,10 @@ class ClaimBatch:
                 self._record(decision, new, State.PENDING)
                 self.outcome.reviewed.append(new.id)
             case "supersede":
-                self._supersede(decision, new, resolver)
+                self._supersede(decision, new, resolver, own.true_from)
                 if decision.doubts:
                     self.outcome.reviewed.append(new.id)
+        self.ends |= dict(decision.ends)
         resolver.add(new.known, index)
 
     def _as_a_bystander(self, decision: Decision, index: int) -> Decision:
@@ -185,6 +197,9 @@ class ClaimBatch:
         """`live`: what is, after all that was decided."""
         for old, new in self.richer.items():
             grounds.move(old, new)
+        for pk in self.ends.keys() & self.memories.keys():
+            self.memories[pk].valid_until = self.ends.pop(pk)
+        state_changes.end_validity(self.ends, self.now)
         state_changes.supersede(
             self.space,
             {old: (new.id, new.valid_from) for old, new in self.replaced.items()},
@@ -242,8 +257,16 @@ class ClaimBatch:
             {"fact_id": fact, **quote.values} for quote in dict.fromkeys(claim.quotes)
         ]
 
-    def _supersede(self, decision: Decision, new: Draft, resolver: Resolver) -> None:
-        new.version = max(target.version for target in decision.targets) + 1
+    def _supersede(
+        self, decision: Decision, new: Draft, resolver: Resolver, true_from: datetime | None
+    ) -> None:
+        if true_from is not None and decision.rule != "richer":
+            new.valid_from = true_from
+            if true_from > self.now:
+                # A plan: what it will replace is believed, and is true until then.
+                self.ends |= {target.id: true_from for target in decision.targets}
+                decision = replace(decision, neighbours=())
+        new.version = max((target.version for target in decision.targets), default=0) + 1
         if decision.rule == "richer":
             # It says the same with more words: true, and supported, since the first of them was.
             (target,) = decision.targets
@@ -352,7 +375,13 @@ def apply(
 def _read(placement: Placement, claim: Claim, judge: Judge) -> ClaimReading:
     reading = read(claim.statement, judge.words)
     keys = row_marks.slot_keys_of(placement.subject_id or placement.workspace_id, reading)
-    return ClaimReading(reading, keys, true_until(reading, claim.occurred_at, judge.date_order))
+    told = claim.occurred_at, judge.date_order
+    return ClaimReading(
+        reading,
+        keys,
+        past_period(reading, *told),
+        true_from(reading, claim.event_date, *told),
+    )
 
 
 def _resolver(

@@ -160,8 +160,10 @@ with met as (
   where slots && %(slots)s::int8[] and is_head)
 select m.id, m.content, m.fingerprint, m.visibility as "group", m.pinned, m.version,
 case when m.valid_from is not null
+and not (m.valid_from > m.created_at and m.valid_from = m.event_date)
 then least(m.valid_from, m.created_at, %(now)s) end as since,
-m.event_date, m.source_count as support, m.slots, m.category
+m.event_date, m.source_count as support, m.slots, m.category,
+m.valid_until as until
 from met join memories_memory m on m.id = met.id
 where
 m.workspace_id = %(workspace)s and m.subject_id is not distinct from %(subject)s::uuid
@@ -207,8 +209,8 @@ ended as (
   where l.memory_id = pair.old and l.until_at is null)
 update memories_memory m
 set superseded_by_id = pair.new, superseded_at = %(at)s, updated_at = %(at)s,
-valid_until = case when m.valid_until is null and m.valid_from < pair.since
-then pair.since else m.valid_until end
+valid_until = case when m.valid_from < pair.since
+then least(m.valid_until, pair.since) else m.valid_until end
 from pair where m.id = pair.old and m.superseded_by_id is null;
 -- reads
 --   Update on memories_memory

@@ -38,10 +38,13 @@ RELATIONSHIPS = (
     Pattern(
         name="whose-role",
         category="relationship",
-        regex=rf"^(?:my|our) (?!(?:name|city|country|employer|company|team|school|university|bank|language|god)\b)[a-z]+(?:-[a-z]+)* is {NAME}(?: (?-i:[A-Z])[\w-]+)?$",
+        regex=rf"^(?:my|our) (?!(?:name|city|country|employer|company|team|school|university|bank|language|god)\b)[a-z]+(?:-[a-z]+)* is {NAME}(?: (?-i:[A-Z])[\w-]+)?(?: (?:since|from|as of) .{{2,30}})?$",
         confidence=0.9,
         is_plain=True,
-        examples=(("My skip-level is Ingrid", "Alex's skip-level is Ingrid"),),
+        examples=(
+            ("My skip-level is Ingrid", "Alex's skip-level is Ingrid"),
+            ("My dentist is Kern since May", "Alex's dentist is Kern since May"),
+        ),
         counter_examples=("My name is Ingrid", "My day is fine"),
     ),
     Pattern(

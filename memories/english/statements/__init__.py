@@ -6,13 +6,19 @@ Pure: no database, no network. Words, attributes and signs of change are rows of
 from memories.english.statements.attribute_forms import NO_WORDS, OwnChange, OwnSlot, OwnWords, Slot
 from memories.english.statements.compare import (
     Prefilter,
+    are_rivals,
     are_strangers,
     is_still,
     prefilter,
     prefilter_of,
     relation,
 )
-from memories.english.statements.implied_ends import is_life_event, true_until
+from memories.english.statements.implied_ends import (
+    PastPeriod,
+    is_life_event,
+    past_period,
+    true_from,
+)
 from memories.english.statements.overlap import Relation
 from memories.english.statements.read_statement import Reading, is_said_by, read, slot_keys
 from memories.english.statements.replacement import NUMBERED, UNKNOWN, came_before, negates
@@ -25,10 +31,12 @@ __all__ = [
     "OwnChange",
     "OwnSlot",
     "OwnWords",
+    "PastPeriod",
     "Reading",
     "Relation",
     "Slot",
     "UNKNOWN",
+    "are_rivals",
     "are_strangers",
     "came_before",
     "prefilter",
@@ -37,9 +45,10 @@ __all__ = [
     "is_said_by",
     "is_still",
     "negates",
+    "past_period",
     "read",
     "relation",
     "restates",
     "slot_keys",
-    "true_until",
+    "true_from",
 ]

@@ -28,6 +28,8 @@ OF_PEOPLE = (
         "residence",
         ("{s} rent {x} in {v}", "{s} buy {x} house|home|apartment|place|condo|studio in {v}"),
         examples=(("Ada rents a studio in Oslo", ("ada", "residence", "", "oslo")),),
+        counter_examples=("Ada's rent was 850 euros in 2025",),
+        values="no #",
         is_change=True,
     ),
     SlotForm(
@@ -142,8 +144,8 @@ OF_PEOPLE = (
         "phone",
         ("{s} reach at {v}", "{s} can reach at {v}", "{s} 's phone be {v}"),
         examples=(("Ada can be reached at 22 33 44 55", ("ada", "phone", "", "22334455")),),
+        counter_examples=("Ada's phone was 22 33 44 55",),
         values="#",
-        is_change=True,
     ),
     SlotForm(
         "manager",

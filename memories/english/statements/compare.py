@@ -132,6 +132,18 @@ def by_slot(
     return None
 
 
+def are_rivals(one: Reading, other: Reading, off: frozenset[str] = frozenset()) -> bool:
+    """Whether they give one attribute two values, each for its time: of the past, too."""
+    return any(
+        (was.name, was.key) == (slot.name, slot.key)
+        and f"{SLOT}{slot.name}" not in off
+        and _is_of_one(was, slot, one, other)
+        and _differs(was.value, slot.value)
+        for was in (*one.slots, *one.past_slots)
+        for slot in (*other.slots, *other.past_slots)
+    )
+
+
 def _is_of_one(was: Slot, slot: Slot, old: Reading, new: Reading) -> bool:
     """ "The build on main is green" and "the build is red on main" have the same subject."""
     if was.subject == slot.subject:

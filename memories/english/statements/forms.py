@@ -154,7 +154,7 @@ def forms(parse: Parse) -> Iterator[Slot]:
     by_trigger, rows = _by_trigger(), _compiled
     told = {place for word in parse.words for place in by_trigger.get(word.root, ())}
     for row, regex in (rows[place] for place in sorted(told)):
-        if parse.is_past and not row.is_change and not parse.is_passive:
+        if parse.is_past and not row.is_change:
             continue
         match = regex.search(form)
         if match:

@@ -1,7 +1,8 @@
 """Events that end what was true without naming it: who gave birth is pregnant no more.
 
 An event has to be told, as past or done, and where it ends a thing, of that thing: what stands beside
-its verb. And until when a statement about the past was true.
+its verb. And when a statement about the past was true, and from when
+one about what is to come will be.
 """
 
 import re
@@ -10,11 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
 from itertools import product, takewhile
+from typing import NamedTuple
 
 from memories.english.calendar import DateOrder
 from memories.english.dates import spans
 from memories.english.numbers import words_from
 from memories.english.plain_words import IMPLIED
+from memories.english.statements.auxiliaries import is_when
 from memories.english.statements.contradictions import PROFESSIONS
 from memories.english.statements.life_events import IMPLIED_ENDS, LIFE
 from memories.english.statements.overlap import KIN_ROOTS, Relation, light, meet, subject_words
@@ -250,11 +253,13 @@ STATES = frozenset(
     map(
         root,
         "live work study own drive play smoke use attend date rent commute teach serve belong "
-        "lead manage volunteer sing coach run reside stay train collect call name wear".split(),
+        "lead manage volunteer sing coach run reside stay train collect call name wear weigh earn "
+        "employ base".split(),
     )
 )
 COPULAS = frozenset({"be", "have"})
-_until = re.compile(r"\b(?:until|till|up to)\b|\bfrom\b[^.,;]{1,30}\b(?:to|until|till)\b", re.I)
+_range = re.compile(r"\bfrom\b[^.,;]{1,30}\b(?:to|until|till)\b|\bbetween\b", re.I)
+_until = re.compile(rf"\b(?:until|till|up to)\b|{_range.pattern}", re.I)
 _childhood = re.compile(
     r"\b(?:as an? (?:student|child|kid|teenager|boy|girl|young|apprentice)|back then|growing up)\b"
     rf"|\bfor (?:an?|some|many|several|{words_from(2, 10)}|\d+) years\b",
@@ -266,20 +271,58 @@ _named = re.compile(
 _still = re.compile(r"\b(?:since|still|always|ever)\b", re.I)
 
 
-def true_until(reading: Reading, told_at: datetime, order: DateOrder = "auto") -> datetime | None:
-    """When what it tells had ended, at the latest when it was told; None of what holds or happened."""
-    if reading.is_plan or reading.is_negated or _still.search(reading.statement):
+class PastPeriod(NamedTuple):
+    """When what is told of the past was true; without a `begin` nobody knows since when. `is_said`:
+    the words name the end, else it had come by the time it was told."""
+
+    begin: datetime | None
+    end: datetime
+    is_said: bool
+
+
+def past_period(
+    reading: Reading, told_at: datetime, order: DateOrder = "auto"
+) -> PastPeriod | None:
+    """When it was true what a statement tells of the past; None of what holds or happened."""
+    statement = reading.statement
+    if reading.is_plan or reading.is_negated or _still.search(statement):
         return None
     is_past = reading.is_past or any(word.is_past for word in reading.words[reading.verb_at :][:1])
-    dated = [span for span in spans(reading.statement, told_at, order) if span.grain != "minute"]
+    dated = [span for span in spans(statement, told_at, order) if span.grain != "minute"]
+    begun = [span for span in dated if span.start <= told_at]
+    is_until = _until.search(statement) is not None
     if "past" not in reading.change:
-        is_bounded = bool(
-            _until.search(reading.statement) or _childhood.search(reading.statement)
-        ) or any(span.grain in ("year", "decade", "range") for span in dated)
-        is_state = reading.head in STATES or reading.head in COPULAS and is_bounded
-        if _named.search(reading.statement):
-            return told_at
+        is_bounded = bool(is_until or _childhood.search(statement)) or any(
+            span.grain in ("year", "decade", "range") for span in dated
+        )
+        owned = is_until and any(w.root == "have" for w in reading.words[reading.verb_at :][:1])
+        is_state = reading.head in STATES or owned or reading.head in COPULAS and is_bounded
+        if _named.search(statement):
+            return PastPeriod(None, told_at, is_said=False)
         if not is_past or not is_state or not (is_bounded or dated):
             return None
-    ends = [span.end for span in dated if span.start <= told_at]
-    return min([told_at, *ends])
+    if not begun:
+        return PastPeriod(None, told_at, is_said=False)
+    end = min([told_at, *(span.end for span in begun)])
+    begin = None if is_until and not _range.search(statement) else min(s.start for s in begun)
+    return PastPeriod(begin, end, is_said=True)
+
+
+# A plan that is told with its day: "will start at Equinor on 1 May", "is 900 euros from June".
+_planned = re.compile(
+    r"\b(?:will|going to|gonna|(?:starting|beginning|effective|from|as of) (?=\w))\b|['’]ll\b"
+    r"|\b(?:is|are|am) (?:[a-z]+ing|getting \w+)\b",
+    re.I,
+)
+
+
+def true_from(
+    reading: Reading, event: datetime | None, told_at: datetime, order: DateOrder = "auto"
+) -> datetime | None:
+    """The day to come from which it is true; None of what is true already, and of a statement that
+    gives an event its day."""
+    if event is None or event <= told_at or not _planned.search(reading.statement):
+        return None
+    days = {word.root for word in reading.words if is_when(word)}
+    telling = [slot for slot in reading.slots if not set(slot.value.split()) <= days]
+    return event if telling or not reading.slots else None

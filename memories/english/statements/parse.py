@@ -47,7 +47,7 @@ def parse(statement: str) -> Parse:
     if len(pending) > 2 and pending[2].text == "team" and pending[1].text == "'s":
         # "our team", "my team": whoever says so, it is the team.
         pending = pending[2:] if pending[0].text in ("user", "team") else pending
-    pending = _used_to(_contrasted(_with_subject(pending)))
+    pending = _going_to(_used_to(_contrasted(_with_subject(pending))))
     found.is_definite = bool(pending) and pending[0].text in ("the", "team")
     for position, word in enumerate(pending):
         take(found, word, pending[position + 1 : position + 4])
@@ -90,6 +90,16 @@ def _used_to(found: list[Word]) -> list[Word]:
         is_verb = found[i + 2].text in VERBS or found[i + 2].root in ("have", "do", "be")
         if is_verb and before.isdisjoint({"be", "get", "have"}):
             return [*found[:i], plain("usedto"), *found[i + 2 :]]
+    return found
+
+
+def _going_to(found: list[Word]) -> list[Word]:
+    """ "Is going to move in May" is "will move in May"; without a day it stays a plan."""
+    for i in range(2, min(8, len(found) - 2)):
+        is_plan = found[i].text == "going" and found[i + 1].text == "to"
+        if is_plan and found[i + 2].text in VERBS and found[i - 1].root == "be":
+            is_dated = any(map(is_when, found[i + 3 :]))
+            return [*found[: i - 1], plain("will"), *found[i + 2 :]] if is_dated else found
     return found
 
 

@@ -1,12 +1,19 @@
 """What a statement says, taken apart so that two of them can be compared."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from memories.bounds import STATEMENT
 from memories.english.statements.attribute_forms import NO_WORDS, OwnSlot, OwnWords, Slot, own_slots
-from memories.english.statements.auxiliaries import RENAMED, Parse, is_date, is_time, key
+from memories.english.statements.auxiliaries import (
+    RENAMED,
+    Parse,
+    is_date,
+    is_time,
+    is_when,
+    key,
+)
 from memories.english.statements.contradictions import OLD_AFTER, ORDER
 from memories.english.statements.find_attributes import slots_of
 from memories.english.statements.parse import parse, second_clause
@@ -98,6 +105,20 @@ class Reading:
             found = slots_of(self.parse) + (slots_of(later) if later else ())
         return (*found, *own_slots(self.own, self.statement, self.parse))
 
+    @cached_property
+    def past_slots(self) -> tuple[Slot, ...]:
+        """Those that it tells of the past, as they were then: the home of "lived in Oslo"."""
+        if self.is_plan or not (self.is_past or "past" in self.change):
+            return ()
+        then = replace(self.parse, is_past=False, change=self.parse.change - {"past"})
+        times = {word.root for word in self.words if is_when(word)}
+        return tuple(
+            # The rent of 2025 is the rent: when it was so is no part of what it was.
+            replace(slot, key=" ".join(part for part in slot.key.split() if part not in times))
+            for slot in slots_of(then)
+            if slot not in self.slots and not set(slot.value.split()) <= times
+        )
+
 
 def read(statement: str, own: OwnWords = NO_WORDS) -> Reading:
     """Take a statement of one sentence apart. Anything is accepted; nonsense has no slots, and
@@ -148,8 +169,10 @@ def is_said_by(reading: Reading, speaker: str) -> bool:
 
 
 def slot_keys(reading: Reading) -> tuple[str, ...]:
-    """Names under which an older value of the same attribute can be looked up, sorted."""
-    return tuple(sorted({f"{s.subject}|{s.name}|{s.key}" for s in reading.slots}))
+    """Names under which an older value of the same attribute can be looked up, sorted; of what is
+    told of the past, too."""
+    slots = (*reading.slots, *reading.past_slots)
+    return tuple(sorted({f"{s.subject}|{s.name}|{s.key}" for s in slots}))
 
 
 def _subject(found: Parse) -> str:

@@ -84,7 +84,7 @@ def _rewritings() -> tuple[tuple[str, bool, re.Pattern[str], Replacement], ...]:
          lambda m: f"{_month_number(m[2])}_{int(m[1]):02}"),
         ("", rf"\b{_month} (\d{{1,2}})(?:st|nd|rd|th)?\b(?![:\d])",
          lambda m: f"{_month_number(m[1])}_{int(m[2]):02}"),
-        (" may", r"\b(in|since|until|till|by|during|before|after|around|from|of|last|next|this|early|mid|late)"
+        (" may", r"\b(in|since|until|till|to|by|during|before|after|around|from|of|last|next|this|early|mid|late)"
          r" may\b(?! (?:be|not|have|also|well)\b)", rf"\1 {MAY}"),
         ("", r"(?<![\w.])\+?\d[\d()]*(?:[ -]\d{2,}){1,4}(?!\w)",
          lambda m: re.sub(r"\D", "", m[0]) if sum(map(str.isdigit, m[0])) > 6 else m[0]),
