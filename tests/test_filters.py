@@ -152,3 +152,26 @@ def test_nothing_equals_a_missing_value(alice: Person, op: str, found: list[str]
     alice.note("blue", event_date=datetime(2026, 5, 1, tzinfo=UTC))
     tree = filters.parse({"field": "eventDate", "op": op, "value": None}, ("memories",))
     assert alice.finds("red blue", filter=tree) == found
+
+
+@pytest.mark.parametrize("ranking", ["hybrid", "linea"])
+def test_a_category_is_looked_up_only_where_all_that_is_wanted_has_it(
+    alice: Person, ranking: str
+) -> None:
+    alice.say(*map(NewMessage, FLOORS), extract="none")
+    first, second, third = FLOORS
+    Memory.objects.filter(content__in=[first, second]).update(category="plan")
+    plan = {"field": "category", "op": "eq", "value": "plan"}
+    some = {"field": "category", "op": "in", "value": ["plan", "decision"]}
+    is_first = {"field": "content", "op": "eq", "value": first}
+    is_third = {"field": "content", "op": "eq", "value": third}
+    for asked, wanted in (
+        (plan, {first, second}),
+        ({"and": [some, is_first]}, {first}),
+        ({"and": [plan, {"not": is_first}]}, {second}),
+        ({"or": [plan, is_third]}, {first, second, third}),
+        ({"not": plan}, {third}),
+    ):
+        tree = filters.parse(asked, ("memories",))
+        found = alice.finds("duck house floor", filter=tree, ranking=ranking)
+        assert set(found) == wanted, asked

@@ -1,5 +1,7 @@
 """Prepared statements outside of transactions, in one call of libpq."""
 
+import json
+
 import pytest
 from django.db import DataError, OperationalError, ProgrammingError, connection, transaction
 
@@ -39,6 +41,17 @@ def test_a_value_that_is_named_twice_is_sent_once():
     values = {"a": "word", "b": None, "not asked": object()}
     found = statements.rows("select %(a)s::text as x, %(b)s::int as y, %(a)s::text as z", values)
     assert found == [("word", None, "word")]
+
+
+@pytest.mark.parametrize("text", ['{"a": [1, -0.5, null]}', "12345678901234567890123", "1.5e-320"])
+def test_json_is_read_as_python_reads_it(text: str) -> None:
+    (row,) = statements.rows("select %(v)s::text::jsonb as x", {"v": text})
+    assert row.x == json.loads(text)
+
+
+def test_json_of_numbers_beyond_all_floats_is_read():
+    (row,) = statements.rows("select (%(v)s || '.5')::jsonb as x", {"v": "9" * 400})
+    assert row.x == float("inf")
 
 
 def test_statements_that_the_server_forgot_are_prepared_again():

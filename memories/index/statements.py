@@ -7,6 +7,7 @@ awaits an IntegrityError hears of it whichever cursor met it. Outside of a trans
 past psycopg's cursors as well. Of new rows types are named by hand, `save()` is not called, and ids
 that the database gives are not read back."""
 
+import json
 import re
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, TypeAlias, TypeVar
 from weakref import WeakSet
 
+import msgspec
 import numpy as np
 import psycopg
 from django.db import connection, models, transaction
@@ -26,7 +28,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 from pgvector.psycopg import register_vector
 from psycopg.rows import namedtuple_row
-from psycopg.types.json import Jsonb
+from psycopg.types.json import Jsonb, JsonbBinaryLoader
 
 from memoryproject.postgres import prepared
 
@@ -43,8 +45,20 @@ def _hot(wrapper: BaseDatabaseWrapper) -> psycopg.Connection[Any]:
     if raw not in _registered:
         # Outside of a transaction a failed look-up must not leave one open.
         register_vector(raw)
+        raw.adapters.register_loader("jsonb", _JsonbLoader)
         _registered.add(raw)
     return raw
+
+
+class _JsonbLoader(JsonbBinaryLoader):
+    """For binary answers alone: Django's own cursors get theirs as texts."""
+
+    @staticmethod
+    def _loads(text: str | bytes) -> Any:
+        try:
+            return msgspec.json.decode(text)
+        except msgspec.DecodeError:  # a number beyond all floats
+            return json.loads(text)
 
 
 @contextmanager

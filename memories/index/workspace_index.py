@@ -6,6 +6,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from functools import lru_cache
 from typing import Any
 
 from memories.english.calendar import DATE_ORDERS
@@ -90,9 +91,14 @@ def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
     index.patterns_off = frozenset(off or ())
     index.decisions_off = frozenset(decisions_off or ())
     if index.embedding_model_id is not None:
-        own = dict(zip(OF_THE_MODEL, row[-len(OF_THE_MODEL) :], strict=True))
-        index.embedding_model = EmbeddingModel(id=index.embedding_model_id, **own)
+        index.embedding_model = _model_of(index.embedding_model_id, *row[-len(OF_THE_MODEL) :])
     return index
+
+
+@lru_cache(maxsize=64)
+def _model_of(number: int, *values: Any) -> EmbeddingModel:
+    """One instance for all that read the same: it is not to be changed."""
+    return EmbeddingModel(id=number, **dict(zip(OF_THE_MODEL, values, strict=True)))
 
 
 def under_model(index: WorkspaceIndex, model: EmbeddingModel) -> WorkspaceIndex:

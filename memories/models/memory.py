@@ -263,6 +263,7 @@ class Memory(Row):
         indexes = [
             models.Index(fields=["workspace", "-id"], name="memory_newest"),
             models.Index(fields=["subject", "-id"], name="memory_subject"),
+            models.Index(fields=["workspace", "category"], name="memory_category"),
             models.Index(
                 fields=["workspace", "fingerprint"],
                 name="memory_same_text",

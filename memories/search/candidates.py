@@ -186,11 +186,14 @@ def pool_text(
     if depth.in_texts and shape.layer == Layer.CHUNKS:
         more, talk = more + OF_PASSAGES, OF_REVISION
     more += ", array[(select count(*) from nearest)] as seen" if shape.segment else ""
+    nearest = shape.nearest(2 * depth.top)
+    if shape.is_compared_once:
+        nearest = f"select * from compared order by d, entry_id limit {2 * depth.top}"
     # More vectors than entries, because an entry may have its passages among them.
     return f"""
-with {shape.prelude}
+with {shape.prelude}{shape.compared}
 stats as materialized (select {shape.count} as n),
-nearest as materialized ({shape.nearest(2 * depth.top)}),
+nearest as materialized ({nearest}),
 {words.replace("{of_word}", of_word)},
 {IDF},
 said as (

@@ -67,11 +67,13 @@ class RowCondition:
 
     `history`: also what is no longer live; the condition says what was believed. `few`: a statement
     of the ids of rows of which it leaves no others, where these are few enough to be looked up.
+    `indexed`: the part of the condition by which an index finds the rows of a workspace.
     """
 
     condition: str = ""
     history: bool = False
     few: str = ""
+    indexed: str = ""
 
 
 EVERYTHING = RowCondition()
@@ -183,6 +185,18 @@ class StatementShape:
         if not self.wanted.condition or self.segment:
             return ""
         table = TABLES[self.layer]
+        live = "" if self.wanted.history else "and x.live"
+        own = f"x.workspace = %(workspace)s and x.layer = %(layer)s {live} {self._subject}"
+        if self.wanted.indexed and not self.wanted.few:
+            return f"""
+w as materialized (
+  select x.id from (
+    select row.id from {table} row {name_joins("row")}
+    where row.workspace_id = %(tenant)s::uuid and {self.wanted.indexed}
+      and {self.wanted.condition} offset 0) found
+  cross join lateral (select * from memories_entry t
+    where t.layer = %(layer)s and t.item = found.id offset 0) x
+  where {own}),"""
         # The planner takes all workspaces for equally large, and would read the whole table for the
         # rows of a small one. The offset leaves it no way but to look each of them up.
         of_few = f"cross join lateral (select * from {table} t where t.id = x.item offset 0) row"
@@ -194,14 +208,27 @@ class StatementShape:
             entries = f"""(select distinct id from ({self.wanted.few}) named) few
   cross join lateral (select * from memories_entry t
     where t.layer = %(layer)s and t.item = few.id offset 0) x"""
-        live = "" if self.wanted.history else "and x.live"
         return f"""
 w as materialized (
   select x.id from {entries}
   {rows}
   {name_joins("row")}
-  where x.workspace = %(workspace)s and x.layer = %(layer)s {live} {self._subject}
+  where {own}
     and {self.wanted.condition}),"""
+
+    @property
+    def is_compared_once(self) -> bool:
+        """The distances are asked for more than once: they also tell how many there are, and which
+        are the newest."""
+        return self.is_by_exact_vector and not self.is_all
+
+    @property
+    def compared(self) -> str:
+        """The vectors with their distances, as a part of a statement, where that is so."""
+        if not self.is_compared_once:
+            return ""
+        return f"""
+compared as materialized ({self.vectors("")}),"""
 
     def nearest(self, number: int, part: str = "") -> str:
         """At least the `number` nearest vectors with their distance d (the negative cosine)."""
@@ -266,15 +293,14 @@ w as materialized (
         if self.is_all or self.segment or (self.is_large and not self.is_subject_by_vector):
             return "%(n)s::int8"
         if self.is_by_exact_vector:
-            return f"(select count(*) from ({self.vectors('and x.part = 0')}) c)"
+            return "(select count(*) from compared where part = 0)"
         return f"(select count(*) {self.entries()})"
 
     @property
     def newest(self) -> str:
         """The 40 newest entries that the asker may find."""
         if self.is_subject_by_vector:
-            wholes = self.vectors("and x.part = 0")
-            return f"select entry_id as id from ({wholes}) n order by entry_id desc limit 40"
+            return "select entry_id as id from compared where part = 0 order by 1 desc limit 40"
         return f"select x.id {self.entries()} order by x.id desc limit 40"
 
     def _fitting(self, entry: str) -> str:

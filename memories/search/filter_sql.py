@@ -29,6 +29,18 @@ def sql_of(tree: Filter, layer: str, values: dict[str, Any], at: AsOf = NOW) -> 
     return f"(not {parts[0]})" if tree.joint == "not" else f"({f' {tree.joint} '.join(parts)})"
 
 
+def indexed_sql_of(tree: Filter, values: dict[str, Any]) -> str:
+    """A part of `sql_of` for memories that holds wherever the whole does, and by which an index
+    finds them (memory_category); empty where there is none. Parameters go into `values`."""
+    parts = [tree] if isinstance(tree, Condition) or tree.joint != "and" else tree.parts
+    for part in parts:
+        if isinstance(part, Condition) and part.field == "category" and part.op in ("eq", "in"):
+            name = f"f{len(values)}"
+            values[name] = list(part.value) if part.op == "in" else [part.value]
+            return f"row.category = any(%({name})s::text[])"
+    return ""
+
+
 def matching_memories(scope: Scope, tree: Filter) -> NamedSQL:
     """The ids of the memories of a workspace that a filter wants; who may see them is for the
     queryset that takes them."""

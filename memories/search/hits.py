@@ -95,31 +95,31 @@ left join memories_document d on d.id = r.document_id and {DOCUMENT_SEEN_SQL}
 where f.memory_id = any(%(ids)s::uuid[]) and {STOOD} and (e.id is not null or d.id is not null)
 order by ci.id
 """
-# The newest message of each memory. The offsets leave no way but to look each row up: before a new
-# workspace's tables are analyzed, they would be taken for so small that all of them is read.
+# The newest message of each memory; of one that stands on no message, the newest passage of a
+# document: then `start` and `end` are the quote's, in the document's text, and `content` begins at
+# `begun` of it. The offsets leave no way but to look each row up: before a new workspace's tables
+# are analyzed, they would be taken for so small that all of them is read.
 SOURCE_ROWS = f"""
-select m.id as row_id, source.*
+select m.id as row_id, said.id, said.external_id, said.role, said.author, told.document_id,
+       told.title, told.chunk_id, told.part, told.begun,
+       coalesce(said.occurred_at, told.occurred_at) as occurred_at,
+       coalesce(said.content, told.content) as content,
+       coalesce(said.start, told.start) as start, coalesce(said."end", told."end") as "end"
 from unnest(%(ids)s::uuid[]) m (id)
-cross join lateral (
+left join lateral (
   select e.id, e.external_id, e.role, e.author, e.occurred_at, e.content, ci.start, ci."end"
   from (select * from memories_fact t where t.memory_id = m.id offset 0) f
   cross join lateral (select * from memories_citation t where t.fact_id = f.id offset 0) ci
   cross join lateral (select * from memories_episode t where t.id = ci.episode_id offset 0) e
   where e.workspace_id = %(workspace)s and {STOOD} {CITATION_SEEN}
-  order by e.occurred_at desc, ci.id desc limit 1) source
-"""
-# Of those that stand on no message: the newest passage of a document. `start` and `end` are the
-# quote's, in the document's text; `content` begins at `begun` of it.
-DOCUMENT_SOURCE_ROWS = f"""
-select m.id as row_id, source.*
-from unnest(%(ids)s::uuid[]) m (id)
-cross join lateral (
+  order by e.occurred_at desc, ci.id desc limit 1) said on true
+left join lateral (
   select d.id as document_id, d.title, {CHUNK} as chunk_id, {PART} as part, ci.start, ci."end",
          coalesce(p.start, ci.start) as begun,
          substr(r.text, coalesce(p.start, ci.start) + 1,
                 coalesce(p."end" - p.start, ci."end" - ci.start)) as content,
          coalesce(r.published_at, d.created_at) as occurred_at
-  from (select * from memories_fact t where t.memory_id = m.id offset 0) f
+  from (select * from memories_fact t where t.memory_id = m.id and said.id is null offset 0) f
   cross join lateral (select * from memories_citation t
                       where t.fact_id = f.id and t.revision_id is not null offset 0) ci
   cross join lateral (select * from memories_revision t where t.id = ci.revision_id offset 0) r
@@ -127,7 +127,8 @@ cross join lateral (
   left join lateral (select * from memories_passage t where t.revision_id = r.id
                        and t.start <= ci.start and t."end" >= ci."end" limit 1) p on true
   where d.workspace_id = %(workspace)s and {STOOD} and {DOCUMENT_SEEN_SQL}
-  order by r.number desc, ci.id desc limit 1) source
+  order by r.number desc, ci.id desc limit 1) told on true
+where said.id is not null or told.document_id is not null
 """
 FEATURE_ROWS = f"""
 select f.*, st.key as set_key, {NAME_COLUMNS}
@@ -236,7 +237,7 @@ def with_rows(
     scope: Scope, chosen: Sequence[Scored], at: AsOf, sources: "SourceLookup | None" = None
 ) -> list[tuple[Scored, Any]]:
     """Each with its row, without those that have none any more, in one round trip; `sources` hears
-    of the messages that memories stand on."""
+    of what memories stand on."""
     ids: dict[str, list[uuid.UUID]] = {}
     for one in chosen:
         ids.setdefault(one.layer, []).append(one.item)
@@ -295,20 +296,14 @@ class SourceLookup:
 
     def give(self, hits: Sequence[Hit]) -> None:
         stems = set(lexical.stems(self.query))
-        memories = {hit.row.id: hit for hit in hits if hit.memory}
-        unsaid = []
-        for row_id, hit in memories.items():
-            if row := self.rows.get(row_id):
+        for hit in hits:
+            row = self.rows.get(hit.row.id) if hit.memory else None
+            if row and row.document_id is None:
                 place = passage_of(row.content, [(row.start, row.end)], stems)
                 hit.source = SourceMessage(row, *place)
-            elif hit.row.source == EXTRACTED:
-                unsaid.append(row_id)
-        values = self.values | {"ids": unsaid}
-        for row in statements.rows(DOCUMENT_SOURCE_ROWS, values) if unsaid else ():
-            quote = (row.start - row.begun, row.end - row.begun)
-            memories[row.row_id].source = SourcePassage(
-                row, *passage_of(row.content, [quote], stems)
-            )
+            elif row and hit.row.source == EXTRACTED:
+                quote = (row.start - row.begun, row.end - row.begun)
+                hit.source = SourcePassage(row, *passage_of(row.content, [quote], stems))
 
 
 def _cite(scope: Scope, hits: Sequence[Hit], at: AsOf) -> None:

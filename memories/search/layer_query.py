@@ -217,6 +217,10 @@ def in_layer(request: SearchRequest, asked: LayerQuery, layer: str) -> LayerQuer
         conditions.append(SEEN_IN_SPACES[layer])
         values["tenant"] = asked.scope.workspace_id
         few = OF_FEW_SPACES.format(tags="spaces") if layer == "chunks" else ""
+    indexed = ""
+    if tree and layer == "memories" and not history:
+        indexed = filter_sql.indexed_sql_of(tree, values)
+        values |= {"tenant": asked.scope.workspace_id} if indexed else {}
     # What was replaced is in no index for search.
-    wanted = RowCondition(" and ".join(conditions), history and layer in THEN, few)
+    wanted = RowCondition(" and ".join(conditions), history and layer in THEN, few, indexed)
     return replace(asked, layer=LAYERS[layer], wanted=wanted, wanted_values=values)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import psycopg
-from psycopg import errors, generators
+from psycopg import abc, errors, generators
 from psycopg.abc import PQGen
 from psycopg.pq import ExecStatus, TransactionStatus
 
@@ -64,6 +64,12 @@ class BoundedConnection(psycopg.Connection[Any]):
     answers: Callable[[], bool] | None = None
     # What the open transaction was told of visible workspaces; None where that is not known.
     shows: str | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # See prepared.py: by statement, and by the name it is prepared under.
+        self.transformers: dict[str, abc.Transformer] = {}
+        self.columns: dict[bytes, tuple[str, ...]] = {}
 
     def _start_query(self) -> PQGen[None]:
         """Where a transaction begins, what is visible in it is said in the same breath."""

@@ -23,6 +23,7 @@ from psycopg.pq import ConnStatus, ExecStatus, Format
 from psycopg.pq.abc import PGconn, PGresult
 
 from memoryproject.postgres import visible
+from memoryproject.postgres.connection import BoundedConnection
 
 TEXT = 25  # the oid of the type
 # Of a statement that is alone, before it and in its transaction.
@@ -31,7 +32,7 @@ SETTER: "tuple[str, tuple[int, ...]]" = ("set what is visible", (TEXT,))
 MOST = 100  # statements of one connection; the least recently used goes first
 UNKNOWN = "26000"  # no statement of this name: psycopg deallocates all of them after a rollback
 PARAMETER = re.compile(r"%\((\w+)\)s")
-Connection: TypeAlias = psycopg.Connection[Any]
+Connection: TypeAlias = BoundedConnection
 Names: TypeAlias = OrderedDict[tuple[str, tuple[int, ...]], bytes]
 
 _names: WeakKeyDictionary[Connection, Names] = WeakKeyDictionary()
@@ -40,15 +41,11 @@ _numbers = count()
 
 @dataclass(frozen=True, slots=True)
 class PreparedResult:
-    """What came back, in binary, and how it becomes Python values."""
+    """What came back, in binary, how it becomes Python values, and what its columns are called."""
 
     result: PGresult
     transformer: abc.Transformer
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        names = (self.result.fname(i) or b"" for i in range(self.result.nfields))
-        return tuple(name.decode() for name in names)
+    columns: tuple[str, ...]
 
     def rows(self, make: Any) -> list[Any]:
         """Of each row what `make` makes of its values."""
@@ -86,20 +83,22 @@ def ask_each(
             if shown := visible.setting():
                 setter = _name_of(raw, SETTER, SHOW)
                 sends.append(partial(raw.pgconn.send_query_prepared, setter, [shown.encode()]))
+            names = []
             for each in bound:
                 name = _name_of(raw, each.key, each.text)
+                names.append(name)
                 sends.append(
                     partial(
                         raw.pgconn.send_query_prepared,
-                        name, each.given, each.transformer.formats, result_format=Format.BINARY,
+                        name, each.given, each.formats, result_format=Format.BINARY,
                     )
                 )  # fmt: skip
             results = raw.wait(_answers(raw.pgconn, sends))
             failed = next((each for each in results if each.status != ExecStatus.TUPLES_OK), None)
             if failed is None:
                 return [
-                    PreparedResult(result, each.transformer)
-                    for result, each in zip(results[-len(bound) :], bound, strict=True)
+                    PreparedResult(result, each.transformer, _columns_of(raw, name, result))
+                    for result, each, name in zip(results[-len(bound) :], bound, names, strict=True)
                 ]
             error = _error(raw, failed)
             if error.sqlstate != UNKNOWN:
@@ -115,16 +114,40 @@ class _BoundStatement:
     key: tuple[str, tuple[int, ...]]
     text: bytes
     given: Any
+    formats: Any
     transformer: Any
 
     @classmethod
     def of(cls, raw: Connection, statement: str, values: Mapping[str, Any]) -> "_BoundStatement":
         text, order = _numbered(statement)
-        transformer = Transformer(raw)
+        transformer = _transformer_of(raw, statement)
         given = transformer.dump_sequence(
             [values[name] for name in order], [PyFormat.AUTO] * len(order)
         )
-        return cls((statement, transformer.types or ()), text, given, transformer)
+        types = transformer.types or ()
+        return cls((statement, types), text, given, transformer.formats, transformer)
+
+
+def _columns_of(raw: Connection, name: bytes, result: PGresult) -> tuple[str, ...]:
+    """Of what is prepared under a name they never change."""
+    kept = raw.columns
+    if name not in kept:
+        if len(kept) >= MOST:
+            kept.clear()
+        columns = (result.fname(i) or b"" for i in range(result.nfields))
+        kept[name] = tuple(column.decode() for column in columns)
+    return kept[name]
+
+
+def _transformer_of(raw: Connection, statement: str) -> abc.Transformer:
+    """Kept with its connection, as cursors keep theirs: what reads and writes each type is looked
+    up once."""
+    kept = raw.transformers
+    if statement not in kept:
+        if len(kept) >= MOST:
+            kept.clear()
+        kept[statement] = Transformer(raw)
+    return kept[statement]
 
 
 @lru_cache(maxsize=256)

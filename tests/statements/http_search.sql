@@ -44,9 +44,13 @@ where k.prefix = %(prefix)s;
 
 -- as in search_hybrid_memories: select m.*, (exists (
 
-select m.id as row_id, source.*
+select m.id as row_id, said.id, said.external_id, said.role, said.author, told.document_id,
+told.title, told.chunk_id, told.part, told.begun,
+coalesce(said.occurred_at, told.occurred_at) as occurred_at,
+coalesce(said.content, told.content) as content,
+coalesce(said.start, told.start) as start, coalesce(said."end", told."end") as "end"
 from unnest(%(ids)s::uuid[]) m (id)
-cross join lateral (
+left join lateral (
   select e.id, e.external_id, e.role, e.author, e.occurred_at, e.content, ci.start, ci."end"
   from (select * from memories_fact t where t.memory_id = m.id offset 0) f
   cross join lateral (select * from memories_citation t where t.fact_id = f.id offset 0) ci
@@ -55,8 +59,41 @@ cross join lateral (
     or f.created_at <= %(known_at)s and coalesce(f.withdrawn_at > %(known_at)s, true))
   and (%(bound)s::uuid is null or e.agent_id = %(bound)s::uuid)
   and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
-  order by e.occurred_at desc, ci.id desc limit 1) source;
+  order by e.occurred_at desc, ci.id desc limit 1) said on true
+left join lateral (
+  select d.id as document_id, d.title, (select k.id from memories_chunk k
+    where k.revision_id = ci.revision_id and k.start <= ci.start and k."end" >= ci."end"
+    order by k.ordinal limit 1) as chunk_id, (select json_build_object('kind', p.kind, 'ordinal', p.ordinal,
+      'label', p.label,
+      'start', p.start, 'end', p."end") from memories_documentpart p
+    where p.revision_id = ci.revision_id and p.start <= ci.start and p."end" > ci.start
+    order by p.kind = 'heading', p.start desc limit 1) as part, ci.start, ci."end",
+  coalesce(p.start, ci.start) as begun,
+  substr(r.text, coalesce(p.start, ci.start) + 1,
+    coalesce(p."end" - p.start, ci."end" - ci.start)) as content,
+  coalesce(r.published_at, d.created_at) as occurred_at
+  from (select * from memories_fact t where t.memory_id = m.id and said.id is null offset 0) f
+  cross join lateral (select * from memories_citation t
+    where t.fact_id = f.id and t.revision_id is not null offset 0) ci
+  cross join lateral (select * from memories_revision t where t.id = ci.revision_id offset 0) r
+  cross join lateral (select * from memories_document t where t.id = r.document_id offset 0) d
+  left join lateral (select * from memories_passage t where t.revision_id = r.id
+    and t.start <= ci.start and t."end" >= ci."end" limit 1) p on true
+  where d.workspace_id = %(workspace)s and (%(known_at)s::timestamptz is null and f.withdrawn_at is null
+    or f.created_at <= %(known_at)s and coalesce(f.withdrawn_at > %(known_at)s, true)) and
+  (%(subjects)s::uuid[] is null or d.subject_id = any(%(subjects)s::uuid[]))
+  and (%(bound)s::uuid is null or d.visibility = 'global'
+    or (d.visibility = 'private' and d.agent_id = %(bound)s::uuid)
+    or (d.visibility = 'team' and (d.agent_id = any(%(team)s::uuid[])
+        or (d.agent_id is null and %(default_team)s))))
+  and (%(spaces)s::text[] is null or exists (select 1 from memories_documentspace ds
+      join memories_space sp on sp.id = ds.space_id
+      where ds.document_id = d.id and sp.container_tag = any(%(spaces)s::text[])))
+  order by r.number desc, ci.id desc limit 1) told on true
+where said.id is not null or told.document_id is not null;
 -- reads
 --   Index memories_fact_memory_id_3e25a780
 --   Index citation_once
 --   Index memories_episode_pkey
+--   Index memories_fact_memory_id_3e25a780
+--   Index citation_of_revision

@@ -27,16 +27,13 @@ w as materialized (
     or (%(valid_at)s::timestamptz is not null and row.superseded_at <= %(known_at)s::timestamptz
       and (row.forgotten_at is null or row.forgotten_at > %(known_at)s::timestamptz)
       and row.valid_from <= %(valid_at)s::timestamptz and row.valid_until > %(valid_at)s::timestamptz))),
-stats as materialized (select (select count(*) from (
-      select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-      from w join memories_vector x on x.entry_id = w.id
-      where x.embedding_model_id = %(model)s and x.part = 0
-      and x.scope = %(open_scope)s::int2) c) as n),
-nearest as materialized (select * from (
-    select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-    from w join memories_vector x on x.entry_id = w.id
-    where x.embedding_model_id = %(model)s
-    and x.scope = %(open_scope)s::int2) x order by d, entry_id limit 120),
+compared as materialized (
+  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+  from w join memories_vector x on x.entry_id = w.id
+  where x.embedding_model_id = %(model)s
+  and x.scope = %(open_scope)s::int2),
+stats as materialized (select (select count(*) from compared where part = 0) as n),
+nearest as materialized (select * from compared order by d, entry_id limit 120),
 asked as materialized (
   select t.key, t.number, c.share, row_number() over rarest as place,
   sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings
@@ -84,10 +81,10 @@ from (
 --   Index entry_workspace
 --   Index memories_memory_pkey
 --   Index memoryperiod_history
+--   CTE compared
+--   Index memories_vector_pkey
 --   CTE stats
---   Index memories_vector_pkey
 --   CTE nearest
---   Index memories_vector_pkey
 --   CTE asked
 --   CTE pairs
 --   Index memories_entry_pkey
@@ -107,36 +104,23 @@ w as materialized (
     x.subject is null and (x.visibility <> 0 or x.agent is null))
   and (row.created_at <= %(known_at)s::timestamptz and (%(valid_at)s::timestamptz is null or row.occurred_at
       <= %(valid_at)s::timestamptz))),
-stats as materialized (select (select count(*) from (
-      select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-      from memories_vector x
-      where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
-      and x.layer = %(layer)s and x.live and not x.wide and x.subject = %(subject)s::uuid and x.part = 0
-      and x.scope = %(open_scope)s::int2
-      and x.entry_id in (select id from w)
-      union all
-      select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-      from memories_vector x
-      where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
-      and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
-        is null) and x.part = 0
-      and x.scope = %(open_scope)s::int2
-      and x.entry_id in (select id from w)) c) as n),
-nearest as materialized (select * from (
-    select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-    from memories_vector x
-    where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
-    and x.layer = %(layer)s and x.live and not x.wide and x.subject = %(subject)s::uuid
-    and x.scope = %(open_scope)s::int2
-    and x.entry_id in (select id from w)
-    union all
-    select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-    from memories_vector x
-    where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
-    and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
-      is null)
-    and x.scope = %(open_scope)s::int2
-    and x.entry_id in (select id from w)) x order by d, entry_id limit 120),
+compared as materialized (
+  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+  from memories_vector x
+  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+  and x.layer = %(layer)s and x.live and not x.wide and x.subject = %(subject)s::uuid
+  and x.scope = %(open_scope)s::int2
+  and x.entry_id in (select id from w)
+  union all
+  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+  from memories_vector x
+  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+  and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
+    is null)
+  and x.scope = %(open_scope)s::int2
+  and x.entry_id in (select id from w)),
+stats as materialized (select (select count(*) from compared where part = 0) as n),
+nearest as materialized (select * from compared order by d, entry_id limit 120),
 pairs as materialized (
   select c.number, y.id, y.weights
   from unnest(%(keys)s::int8[], %(numbers)s::int4[]) c(key, number)
@@ -178,12 +162,11 @@ from (
 --   CTE w
 --   Index entry_workspace
 --   Index memories_episode_pkey
+--   CTE compared
+--   Index vector_scan
+--   Index vector_scan
 --   CTE stats
---   Index vector_scan
---   Index vector_scan
 --   CTE nearest
---   Index vector_scan
---   Index vector_scan
 --   CTE pairs
 --   Index entry_terms
 --   CTE idf

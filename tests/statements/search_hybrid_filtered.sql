@@ -6,27 +6,24 @@
 
 with
 w as materialized (
-  select x.id from memories_entry x
-  cross join lateral (select * from memories_memory t where t.id = x.item offset 0) row
-  left join workspaces_subject s on s.id = row.subject_id
-  left join workspaces_agent a on a.id = row.agent_id
-  left join memories_conversation c on c.id = row.conversation_id
-  where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live
-  and coalesce(row.category = %(f0)s::text, false)),
-stats as materialized (select (select count(*) from (
-      select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-      from memories_vector x
-      where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
-      and x.layer = %(layer)s and x.live and not x.wide and x.part = 0
-      and x.scope = %(open_scope)s::int2
-      and x.entry_id in (select id from w)) c) as n),
-nearest as materialized (select * from (
-    select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-    from memories_vector x
-    where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
-    and x.layer = %(layer)s and x.live and not x.wide
-    and x.scope = %(open_scope)s::int2
-    and x.entry_id in (select id from w)) x order by d, entry_id limit 120),
+  select x.id from (
+    select row.id from memories_memory row left join workspaces_subject s on s.id = row.subject_id
+    left join workspaces_agent a on a.id = row.agent_id
+    left join memories_conversation c on c.id = row.conversation_id
+    where row.workspace_id = %(tenant)s::uuid and row.category = any(%(f1)s::text[])
+    and coalesce(row.category = %(f0)s::text, false) offset 0) found
+  cross join lateral (select * from memories_entry t
+    where t.layer = %(layer)s and t.item = found.id offset 0) x
+  where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live ),
+compared as materialized (
+  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+  from memories_vector x
+  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+  and x.layer = %(layer)s and x.live and not x.wide
+  and x.scope = %(open_scope)s::int2
+  and x.entry_id in (select id from w)),
+stats as materialized (select (select count(*) from compared where part = 0) as n),
+nearest as materialized (select * from compared order by d, entry_id limit 120),
 asked as materialized (
   select t.key, t.number, c.share, row_number() over rarest as place,
   sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings
@@ -72,12 +69,12 @@ from (
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
 --   CTE w
---   Index entry_workspace
---   Index memories_memory_pkey
+--   Index memory_category
+--   Index entry_once
+--   CTE compared
+--   Index vector_scan
 --   CTE stats
---   Index vector_scan
 --   CTE nearest
---   Index vector_scan
 --   CTE asked
 --   CTE pairs
 --   Index entry_terms

@@ -7,34 +7,22 @@
 -- as in search_hybrid_of_a_user: with spoken as (
 
 with
-stats as materialized (select (select count(*) from (
-      select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-      from memories_vector x
-      where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
-      and x.layer = %(layer)s and x.live and not x.wide and x.subject = %(subject)s::uuid and x.part = 0
-      and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[]))
-      union all
-      select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-      from memories_vector x
-      where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
-      and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
-        is null) and x.part = 0
-      and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[]))
-    ) c) as n),
-nearest as materialized (select * from (
-    select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-    from memories_vector x
-    where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
-    and x.layer = %(layer)s and x.live and not x.wide and x.subject = %(subject)s::uuid
-    and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[]))
-    union all
-    select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
-    from memories_vector x
-    where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
-    and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
-      is null)
-    and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[]))
-  ) x order by d, entry_id limit 120),
+compared as materialized (
+  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+  from memories_vector x
+  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+  and x.layer = %(layer)s and x.live and not x.wide and x.subject = %(subject)s::uuid
+  and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[]))
+  union all
+  select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
+  from memories_vector x
+  where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
+  and x.layer = %(layer)s and x.live and not x.wide and x.subject is null and (x.visibility <> 0 or x.agent
+    is null)
+  and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[]))
+),
+stats as materialized (select (select count(*) from compared where part = 0) as n),
+nearest as materialized (select * from compared order by d, entry_id limit 120),
 asked as materialized (
   select t.key, t.number, c.share, row_number() over rarest as place,
   sum(coalesce(c.share, 0)) over rarest * (select n from stats) as postings
@@ -81,12 +69,11 @@ from (
   coalesce(uuid_hash_extended(e.conversation, 0), -e.id) as talk
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
+--   CTE compared
+--   Index vector_scan
+--   Index vector_scan
 --   CTE stats
---   Index vector_scan
---   Index vector_scan
 --   CTE nearest
---   Index vector_scan
---   Index vector_scan
 --   CTE asked
 --   CTE pairs
 --   Index entry_terms

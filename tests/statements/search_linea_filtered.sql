@@ -4,13 +4,15 @@
 
 with
 w as materialized (
-  select x.id from memories_entry x
-  cross join lateral (select * from memories_memory t where t.id = x.item offset 0) row
-  left join workspaces_subject s on s.id = row.subject_id
-  left join workspaces_agent a on a.id = row.agent_id
-  left join memories_conversation c on c.id = row.conversation_id
-  where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live
-  and coalesce(row.category = %(f0)s::text, false)),
+  select x.id from (
+    select row.id from memories_memory row left join workspaces_subject s on s.id = row.subject_id
+    left join workspaces_agent a on a.id = row.agent_id
+    left join memories_conversation c on c.id = row.conversation_id
+    where row.workspace_id = %(tenant)s::uuid and row.category = any(%(f1)s::text[])
+    and coalesce(row.category = %(f0)s::text, false) offset 0) found
+  cross join lateral (select * from memories_entry t
+    where t.layer = %(layer)s and t.item = found.id offset 0) x
+  where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live ),
 nearest as materialized (select * from (
     select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
     from memories_vector x
@@ -30,8 +32,8 @@ f as (select coalesce(v.entry_id, k.id) as id, v.cosine, k.id is not null as mat
 select f.id, f.cosine, f.matched, e.item from f join memories_entry e on e.id = f.id;
 -- reads
 --   CTE w
---   Index entry_workspace
---   Index memories_memory_pkey
+--   Index memory_category
+--   Index entry_once
 --   CTE nearest
 --   Index vector_scan
 --   CTE k

@@ -26,5 +26,8 @@ class Command(BaseCommand):
         get_resolver().url_patterns  # noqa: B018  every view is loaded once, for all
         gc.collect()
         gc.freeze()  # what is shared stays shared
+        # Rings are few here: to look for them at every few hundred objects took a twentieth of the
+        # time of a search.
+        gc.set_threshold(10_000)
         serve = partial(serve_lane, application=application)
         Parent(front, lanes_of_web(processes), serve).run()
