@@ -4,6 +4,7 @@ import re
 from enum import IntFlag
 
 from memories.english.calendar import MONTH_NAMES, WEEKDAY_STEMS
+from memories.english.standing_wishes import standing_wishes
 
 _months = MONTH_NAMES.replace("|may|", "|jan|feb|aug|sept?|oct|nov|dec|")  # "may" is a verb, too
 _spans = r"weekend|week|month|year|summer|winter|spring|fall|autumn|night|morning|evening"
@@ -18,18 +19,11 @@ _time = re.compile(
     |(?:in|on|since|until|by|of)\ may|may\ \d|(?:{_months})\b)""",
     re.VERBOSE,
 )
-_rule = re.compile(
-    r"(?:^|[.!?:\n] ?)(?:please |also,? |and |so |from now on,? )?"
-    r"(?:always|never|whenever|don'?t ever|do not ever|from now on|in future|remember to"
-    r"|make sure (?:to |you )?(?:always|never))\b",
-    re.IGNORECASE,
-)
 _number = re.compile(
     r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|dozen|couple|first|second|third"
     r"|fourth|once|twice)\b"
 )
 _place = re.compile(r"\b(?:in|at|to|from|near) (?:the )?[A-Z][a-z]+")
-_head = 400  # characters; a rule that comes later is not what the message is about
 
 
 class Mark(IntFlag):
@@ -50,7 +44,7 @@ def marks(text: str) -> int:
     low = text.lower()
     if _time.search(low):
         found |= Mark.TIME
-    if _rule.search(text[:_head]):
+    if standing_wishes(text):
         found |= Mark.RULE
     if _number.search(low):
         found |= Mark.NUMBER
