@@ -14,20 +14,25 @@ from memories.english.patterns import library
 from memories.english.patterns.instructions import WITH_A_TASK
 from memories.english.patterns.pattern import Pattern
 
-HEAD = 2_000  # characters; a wish that comes later is not what the message is about
+# Characters; what comes later is not what the message is about. Wishes are looked for in every
+# message that is indexed, preferences in few.
+WISH_HEAD, HEAD = 400, 2_000
 PREFERS = " prefer"  # stands in every text that `preference` finds something in
 _prefers = re.compile(
     r"\b(?:I(?:['’]d| would| do)?(?: (?:really|strongly|much|generally|usually|always|tend to|also))?"
     r" prefer|my preference (?:is|would be))\b",
     re.IGNORECASE,
 )
-# No message without one of these asks for anything that holds.
-_signs = re.compile(
-    r"\b(?:always|never|ever|only|when(?:ever)?|if|each|every|all|remember|sure|future|now(?: on)?|forward|today|henceforth|default"
-    r"|please|kindly|stop|no|don['’]?t|do not|avoid|without|skip|keep|be|use|add|cite|include|call me|to me|prefer|want|like|need|answer|reply"
-    r"|respond|speak|write|should|must)\b",
-    re.IGNORECASE,
+# A clause that asks for what holds begins with one of these; most are told from it by that alone.
+_begins = (
+    r"(?:(?:please|kindly|just|also|then|and|but|so|in general|as a rule|by default|you|should|must|need to|have to|are to),?\s+)*"
+    r"(?:always|never|only|do(?:n['’]?t| not)|make sure|be|remember|stop|quit|no|zero|without|fewer|less|avoid|skip|omit|leave out|drop"
+    r"|us(?:e|ing)|add|includ|cit|giv|show|provid|put|writ|ask|nam|mention|offer|end|start|begin|finish|spell|answer|repl|respond"
+    r"|speak|talk|explain|call|address|format|summari|list|quote|send|keep|make|stick|when|if|every|each|any ?time|(?:can|could|would|will) you"
+    r"|from|as of|going|in (?:the )?future|for (?:the future|all)|hence|here|I (?:would|do|prefer|like|want|need|expect|asked)|I['’]d|my name)"
 )
+_beginning = re.compile(_begins, re.IGNORECASE)
+_signs = re.compile(rf"(?:^|[.!?:;,\n()\"“*•–—-]\s*|\bcall me\b|\b(?:and|but|so|ok|okay|hello|hi|hey|thanks|well)\s+){_begins}", re.IGNORECASE)  # fmt: skip
 # Who tells of himself asks for no piece of work.
 _of_oneself = re.compile(
     r"(?:I|my|we|our)\b(?! (?:need|want|would like|am (?:looking|trying|writing|working)|have to)\b)",
@@ -46,7 +51,7 @@ def preference(text: str) -> tuple[int, int] | None:
 
 def standing_wishes(text: str) -> list[tuple[int, int]]:
     """Where the sentences stand in `text` that say so."""
-    head = text[:HEAD]
+    head = text[:WISH_HEAD]
     if not _signs.search(head):
         return []
     read = [(clause, read_clause.plain(clause.text)) for clause in clauses.of_text(head)]
@@ -79,6 +84,8 @@ def _beside(read: Sequence[tuple[Clause, str]], wishes: set[int]) -> Iterator[bo
 
 def _wish_in(clause: Clause, words: str) -> Pattern | None:
     """The pattern of what is asked in a clause, where that is worth keeping."""
+    if not _beginning.match(words) and "call me" not in words:
+        return None
     pattern = library.first_wish(words, is_question=clause.is_question)
     if pattern is None:
         return None
