@@ -237,7 +237,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.dates.relative_phrases": lambda text: dates.relative_phrases(text, AT),
     "english.reasons.ground_words": reasons.ground_words,
     "english.reasons.rests_on": lambda text: reasons.rests_on(GROUND, text),
-    "english.standing_wishes.standing_wish": standing_wishes.standing_wish,
+    "english.standing_wishes.standing_wishes": standing_wishes.standing_wishes,
     "english.standing_wishes.preference": standing_wishes.preference,
     "english.statements.implied_ends.is_life_event": implied_ends.is_life_event,
     "search.confidence.confidence_of": lambda text: confidence_of(text, [hit(text)], 1),

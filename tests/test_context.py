@@ -198,7 +198,10 @@ def test_standing_wishes_come_first_whatever_is_asked(alice: Person) -> None:
 def test_a_filter_holds_for_standing_wishes_and_kinds_of_memories_do_not(alice: Person) -> None:
     for language, project in (("French", "a"), ("Italian", "b")):
         alice.say(
-            NewMessage(f"Always answer in {language}.", metadata={"project": project}),
+            NewMessage(
+                f"Always answer in {language} when I ask about {language} food.",
+                metadata={"project": project},
+            ),
             user_id="ada",
         )
     condition = filters.parse({"field": "metadata.project", "value": "a"}, BOTH)

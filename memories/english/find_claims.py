@@ -13,11 +13,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memories.bounds import Budget
-from memories.english import clauses, person, read_clause, short_answers, unspoken, worth
+from memories.english import (
+    clauses,
+    person,
+    read_clause,
+    short_answers,
+    standing_wishes,
+    unspoken,
+    worth,
+)
 from memories.english.calendar import MONTHS, WEEKDAYS, DateOrder
 from memories.english.clauses import Clause
 from memories.english.dates import event_date, places
 from memories.english.patterns import library
+from memories.english.patterns.instructions import WITH_A_TASK
 from memories.english.patterns.pattern import Found, Pattern
 from memories.english.shorten_clause import shortened
 from memories.english.statements import is_life_event
@@ -169,6 +178,13 @@ def _says_enough(fit: Fit, told: MessageWorth) -> bool:
     return confidence >= LOOSE and fit.weight >= least
 
 
+def _of_no_task(read: Sequence[tuple[Clause, str]], fits: Sequence[Fit]) -> list[Fit]:
+    """Without what is asked of the piece of work alone for which a message asks."""
+    wishes = [fit.clause for fit in fits if library.is_wish(fit.pattern, fit.match.string)]
+    is_task = bool(wishes) and standing_wishes.has_task(read, wishes)
+    return [fit for fit in fits if not (is_task and fit.pattern.name in WITH_A_TASK)]
+
+
 MERE = 60  # characters; no mere yes or no is longer
 
 
@@ -192,12 +208,13 @@ def extract(
         # The first pattern that fits a clause, if it claims anything.
         if clause.is_question:
             first = library.first_of_question(words)
-        elif read_clause.is_claim(words):
+        elif read_clause.is_claim(words) or library.first_wish(words, is_question=False):
             first = library.first(words, is_request=read_clause.is_request(words))
         else:
             first = None
         if first:
             fits.append(Fit(*first, clause, read_clause.weight(words, name)))
+    fits = _of_no_task(read, fits)
     told = message_worth(unspoken.spoken(text), name, read, fits, talk)
     kept = _kept(fits, told) if fits else []
     to_machine = talk.is_with_machine(name)

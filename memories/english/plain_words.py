@@ -44,6 +44,7 @@ ATTRIBUTES = {
     "tool": "uses",
     "version": "version",
     "weight": "weight",
+    "wish": "how to be answered",
 }
 # Where no single-valued attribute is told: by the category of the memory.
 CATEGORIES = {

@@ -1,36 +1,41 @@
 """What somebody asks of a reader once and for all: "Always answer in French"; and what somebody
-prefers."""
+prefers.
+
+Which words are a wish the patterns of `patterns.instructions` say, for messages as for what is
+learned of them.
+"""
 
 import re
+from collections.abc import Iterator, Sequence
 
-from memories.english import clauses
-from memories.english.verbs import is_past
+from memories.english import clauses, read_clause, unspoken, worth
+from memories.english.clauses import Clause
+from memories.english.patterns import library
+from memories.english.patterns.instructions import WITH_A_TASK
+from memories.english.patterns.pattern import Pattern
 
-HEAD = 2_000  # characters; a wish that comes later is not what the message is about
-_no_subject = r"(?!(?:I|we|he|she|it|they|you|my|our|his|her|the|a|an|this|that|there)\b)"
-_lead = r"(?:(?:please|also|and|so|but|from now on|in (?:the )?future|going forward),?\s+)*"
-_always = (
-    r"(?:always|never|do not ever|don['’]t ever|remember to|be sure to"
-    r"|make sure (?:to |that you |you )?(?:always |never )?)"
-)
-# Told of oneself, "always" is a habit ("Always loved it") and "whenever" too ("..., I think of it").
-_wish = re.compile(
-    rf"{_lead}(?:{_always}\s+{_no_subject}(?P<verb>[a-z]+)"
-    rf"|(?:whenever|when|if|every time)\s[^,.?!\n]{{3,160}},\s*(?:please\s+)?{_always}\s+{_no_subject}(?P<act>[a-z]+)"
-    rf"|whenever\s[^,.?!\n]{{3,160}},\s*(?:please\s+)?{_no_subject}(?P<does>[a-z]+)"
-    rf"|(?:from now on|in future|going forward),?\s+(?:please\s+)?{_no_subject}(?P<then>[a-z]+))\b",
-    re.IGNORECASE,
-)
-_no_verbs = frozenset(
-    "mind ever been had in on at to for with and or but not so as here there up full happy glad good"
-    " great nice fun ready welcome really sure".split()
-)
-
-
+# Characters; what comes later is not what the message is about. Wishes are looked for in every
+# message that is indexed, preferences in few.
+WISH_HEAD, HEAD = 400, 2_000
 PREFERS = " prefer"  # stands in every text that `preference` finds something in
 _prefers = re.compile(
     r"\b(?:I(?:['’]d| would| do)?(?: (?:really|strongly|much|generally|usually|always|tend to|also))?"
     r" prefer|my preference (?:is|would be))\b",
+    re.IGNORECASE,
+)
+# A clause that asks for what holds begins with one of these; most are told from it by that alone.
+_begins = (
+    r"(?:(?:please|kindly|just|also|then|and|but|so|in general|as a rule|by default|you|should|must|need to|have to|are to),?\s+)*"
+    r"(?:always|never|only|do(?:n['’]?t| not)|make sure|be|remember|stop|quit|no|zero|without|fewer|less|avoid|skip|omit|leave out|drop"
+    r"|us(?:e|ing)|add|includ|cit|giv|show|provid|put|writ|ask|nam|mention|offer|end|start|begin|finish|spell|answer|repl|respond"
+    r"|speak|talk|explain|call|address|format|summari|list|quote|send|keep|make|stick|when|if|every|each|any ?time|(?:can|could|would|will) you"
+    r"|from|as of|going|in (?:the )?future|for (?:the future|all)|hence|here|I (?:would|do|prefer|like|want|need|expect|asked)|I['’]d|my name)"
+)
+_beginning = re.compile(_begins, re.IGNORECASE)
+_signs = re.compile(rf"(?:^|[.!?:;,\n()\"“*•–—-]\s*|\bcall me\b|\b(?:and|but|so|ok|okay|hello|hi|hey|thanks|well)\s+){_begins}", re.IGNORECASE)  # fmt: skip
+# Who tells of himself asks for no piece of work.
+_of_oneself = re.compile(
+    r"(?:I|my|we|our)\b(?! (?:need|want|would like|am (?:looking|trying|writing|working)|have to)\b)",
     re.IGNORECASE,
 )
 
@@ -44,13 +49,47 @@ def preference(text: str) -> tuple[int, int] | None:
     return next(((start, end) for start, end in spans if start <= match.start() < end), None)
 
 
-def standing_wish(text: str) -> tuple[int, int] | None:
-    """Where the sentence stands in `text` that says so; None: none does."""
-    for start, end in clauses.sentences(text[:HEAD]):
-        match = _wish.match(text, start, end)
-        if match is None or text[end - 1] in "?!":  # "Never give up!"
-            continue
-        verb = next(word for word in match.groups() if word).lower()
-        if verb not in _no_verbs and not verb.endswith("ing") and not is_past(verb):
-            return start, end
-    return None
+def standing_wishes(text: str) -> list[tuple[int, int]]:
+    """Where the sentences stand in `text` that say so."""
+    head = text[:WISH_HEAD]
+    if not _signs.search(head):
+        return []
+    read = [(clause, read_clause.plain(clause.text)) for clause in clauses.of_text(head)]
+    told = [(clause, pattern) for clause, words in read if (pattern := _wish_in(clause, words))]
+    if not told:
+        return []
+    sentences = list(clauses.sentences(head))
+    is_task = has_task(read, [clause for clause, _ in told])
+    places = (
+        (start, end)
+        for clause, pattern in told
+        if not (is_task and pattern.name in WITH_A_TASK)
+        for start, end in sentences
+        if start <= clause.start < end and not unspoken.is_quoted(text, start)
+    )
+    return list(dict.fromkeys(places))
+
+
+def has_task(read: Sequence[tuple[Clause, str]], wishes: Sequence[Clause]) -> bool:
+    """Whether a message asks for a piece of work beside its `wishes`: then how it is to be done may
+    be meant of that alone. `read` holds its clauses with their words."""
+    return any(_beside(read, {clause.start for clause in wishes}))
+
+
+def _beside(read: Sequence[tuple[Clause, str]], wishes: set[int]) -> Iterator[bool]:
+    for clause, words in read:
+        if clause.start not in wishes and not read_clause.is_courtesy(words):
+            yield clause.is_question or not _of_oneself.match(words)
+
+
+def _wish_in(clause: Clause, words: str) -> Pattern | None:
+    """The pattern of what is asked in a clause, where that is worth keeping."""
+    if not _beginning.match(words) and "call me" not in words:
+        return None
+    pattern = library.first_wish(words, is_question=clause.is_question)
+    if pattern is None:
+        return None
+    telling = worth.Telling(
+        words, pattern.name, pattern.category, pattern.confidence, to_machine=True
+    )
+    return None if worth.doubt(telling) else pattern

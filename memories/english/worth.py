@@ -91,7 +91,8 @@ def doubt(telling: Telling) -> str:
         return ""
     if _is_unfinished(telling):
         return "unfinished"
-    if telling.category in STANDING and telling.rule not in TEAM_RULES and not telling.is_named:
+    is_told_to_keep = telling.category in STANDING or telling.rule == "remember"
+    if is_told_to_keep and telling.rule not in TEAM_RULES and not telling.is_named:
         # How somebody wants to be answered is said of "this" and to "you".
         is_wish = telling.rule == "wants-from-assistant"
         is_once = is_wish and (

@@ -14,6 +14,7 @@ from memories.english.statements import OwnWords
 from memories.index import (
     configured_embedder,
     due,
+    entries,
     rebuild,
     row_marks,
     segments,
@@ -143,7 +144,7 @@ def _differing(index: WorkspaceIndex, entry: Entry, item: Item) -> list[str]:
         has_terms = set(wanted) <= set(entry.terms)
     own = {
         "workspace": entry.workspace == index.number,
-        "marks": entry.marks == ranking.marks(item.text),
+        "marks": entry.marks == entries.marks_of(item, ranking.marks(item.text)),
         "trigrams": entry.trigrams == lexical.trigram_keys(index.number, item.layer, item.text),
         "terms": has_terms,
         "weights": (entry.weights is None) == (not entry.terms),

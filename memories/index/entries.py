@@ -75,6 +75,7 @@ class Item:
     author: str = ""
     position: int = 0
     live: bool = True
+    is_wish: bool = False
     texts: tuple[str, ...] = field(default=())
     keys: "Keys | None" = None
 
@@ -105,6 +106,11 @@ def keys_of(number: int, layer: int, text: str, counts: Mapping[str, float]) -> 
     )
 
 
+def marks_of(item: Item, of_text: int) -> int:
+    """Whether a memory is a standing wish says its type, whatever its words."""
+    return of_text | ranking.Mark.RULE if item.is_wish else of_text
+
+
 UNMADE = Keys(0, 0, [], [], None)
 
 
@@ -133,6 +139,7 @@ def memory_item(memory: Memory) -> Item:
         place=place_of(memory.scope, memory.conversation_id, memory.workflow),
         conversation=memory.conversation_id,
         live=memory.state.is_head,
+        is_wish=memory.is_wish,
         texts=texts_of(memory.content),
     )
 
@@ -373,10 +380,11 @@ delete from memories_entry where id in (select id from gone) returning id, live
 def entry_record(entry: int, number: int, item: Item) -> tuple[Any, ...]:
     """The values of an item's entry, in the order of ENTRY_COLUMNS."""
     keys = item.keys or keys_of(number, item.layer, item.text, item.counts)
+    marks = marks_of(item, keys.marks)
     return (
         entry, number, int(item.layer), item.id, item.subject, item.agent, item.visibility,
         item.scope, item.place, item.conversation, item.occurred_at, item.event_at, item.role,
-        item.author, item.position, keys.marks, item.live, keys.length, keys.terms, keys.trigrams,
+        item.author, item.position, marks, item.live, keys.length, keys.terms, keys.trigrams,
         keys.weights, RULES_VERSION,
     )  # fmt: skip
 

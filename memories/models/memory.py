@@ -53,6 +53,11 @@ class Category(models.TextChoices):
     OTHER = "other"
 
 
+def is_wish(fact_type: str, category: str) -> bool:
+    """Whether it tells what somebody asks of an assistant once and for all."""
+    return fact_type == FactType.SYSTEM or category == Category.INSTRUCTION
+
+
 class Source(models.TextChoices):
     MANUAL = "manual"
     EXTRACTED = "extracted"
@@ -297,6 +302,10 @@ class Memory(Row):
 
     def __str__(self) -> str:
         return self.content[:80]
+
+    @property
+    def is_wish(self) -> bool:
+        return is_wish(self.fact_type, self.category)
 
     @property
     def state(self) -> MemoryState:

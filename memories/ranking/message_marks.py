@@ -5,6 +5,7 @@ from enum import IntFlag
 
 from memories.english.calendar import MONTH_NAMES, SEASON, WEEKDAY_STEMS
 from memories.english.numbers import words_from
+from memories.english.standing_wishes import standing_wishes
 
 _months = MONTH_NAMES.replace("|may|", "|jan|feb|aug|sept?|oct|nov|dec|")  # "may" is a verb, too
 _spans = rf"weekend|week|month|year|{SEASON}|night|morning|evening"
@@ -19,18 +20,11 @@ _time = re.compile(
     |(?:in|on|since|until|by|of)\ may|may\ \d|(?:{_months})\b)""",
     re.VERBOSE,
 )
-_rule = re.compile(
-    r"(?:^|[.!?:\n] ?)(?:please |also,? |and |so |from now on,? )?"
-    r"(?:always|never|whenever|don'?t ever|do not ever|from now on|in future|remember to"
-    r"|make sure (?:to |you )?(?:always|never))\b",
-    re.IGNORECASE,
-)
 _number = re.compile(
     rf"\b(?:\d+|{words_from(1, 10)}|dozen|couple|first|second|third"
     r"|fourth|once|twice)\b"
 )
 _place = re.compile(r"\b(?:in|at|to|from|near) (?:the )?[A-Z][a-z]+")
-_head = 400  # characters; a rule that comes later is not what the message is about
 
 
 class Mark(IntFlag):
@@ -51,7 +45,7 @@ def marks(text: str) -> int:
     low = text.lower()
     if _time.search(low):
         found |= Mark.TIME
-    if _rule.search(text[:_head]):
+    if standing_wishes(text):
         found |= Mark.RULE
     if _number.search(low):
         found |= Mark.NUMBER

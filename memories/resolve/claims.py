@@ -31,6 +31,7 @@ from memories.models import (
     MemorySession,
     Visibility,
 )
+from memories.models.memory import is_wish
 from memories.resolve import file_cases
 from memories.resolve.decide import KnownMemory
 from workspaces.models import ApiKey
@@ -360,6 +361,7 @@ def new_items(placement: Placement, drafts: Sequence[Draft]) -> list[Item]:
             place=placement.place,
             conversation=placement.conversation_id,
             live=draft.is_live,
+            is_wish=is_wish(draft.claim.fact_type, draft.claim.category),
             texts=texts_of(draft.claim.statement),
         )
         for draft in drafts

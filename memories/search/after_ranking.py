@@ -6,14 +6,17 @@ import logging
 import math
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from math import inf
+from typing import Any
 
 from django.conf import settings
 
 from memories import breakers, metrics
 from memories.errors import ProviderError, Unasked
+from memories.guard import served_line
 from memories.index import statements
 from memories.models import LIVE_SQL
 from memories.providers.http_reranker import HttpReranker, RerankerConfig
@@ -111,15 +114,20 @@ with recursive stands (episode_id, memory_id) as (
   select distinct ci.episode_id, f.memory_id
   from memories_citation ci join memories_fact f on f.id = ci.fact_id
   where ci.episode_id = any(%(ids)s::uuid[]) and f.memory_id is not null),
-line (id, next_id, is_live) as (
-  select m.id, m.superseded_by_id, {LIVE_SQL} from memories_memory m
+line (id, next_id, is_live, forgotten_at, forget_reason) as (
+  select m.id, m.superseded_by_id, {LIVE_SQL}, m.forgotten_at, m.forget_reason
+  from memories_memory m
   where m.id = any(array(select memory_id from stands))  -- read once, whatever the planner guesses
   union
-  select m.id, m.superseded_by_id, {LIVE_SQL}
+  select m.id, m.superseded_by_id, {LIVE_SQL}, m.forgotten_at, m.forget_reason
   from line join memories_memory m on m.id = line.next_id)
-select episode_id, memory_id, null::uuid as next_id, null::boolean as is_live from stands
-union all select null, id, next_id, is_live from line
+select episode_id, memory_id, null::uuid as next_id, null::boolean as is_live,
+       null::timestamptz as forgotten_at, null::text as forget_reason from stands
+union all select null, id, next_id, is_live, forgotten_at, forget_reason from line
 """
+
+
+Head = tuple[uuid.UUID, uuid.UUID, Any]  # an episode, what stands on it, its last version's row
 
 
 def collapse(found: Sequence[Scored]) -> list[Scored]:
@@ -168,7 +176,7 @@ def _led(group: Sequence[Scored], cited: Mapping[uuid.UUID, set[uuid.UUID]]) -> 
 
 def newest_first(found: Sequence[Scored]) -> list[Scored]:
     """What replaced the belief of an episode comes right before that episode, if it was below."""
-    heads = replaced_by([one.item for one in found if one.layer == "episodes"])
+    heads = replaced_by(heads_of([one.item for one in found if one.layer == "episodes"]))
     below = {one.item: one for one in found if one.layer == "memories"}
     ordered = []
     for one in found:
@@ -184,13 +192,50 @@ def newest_first(found: Sequence[Scored]) -> list[Scored]:
     return ordered
 
 
-def replaced_by(episodes: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, Sequence[uuid.UUID]]:
+def replaced_by(heads: Iterable[Head]) -> Mapping[uuid.UUID, Sequence[uuid.UUID]]:
     """Of episodes on which nothing stands that is believed: the memories that replaced what did."""
-    rows = statements.rows(REPLACED, {"ids": list(episodes)})
+    replaced: dict[uuid.UUID, dict[uuid.UUID, None]] = {}
+    believed: set[uuid.UUID] = set()
+    for episode, memory_id, head in heads:
+        if head.is_live and head.memory_id == memory_id:
+            believed.add(episode)
+        elif head.is_live:
+            replaced.setdefault(episode, {})[head.memory_id] = None
+    return {episode: list(ids) for episode, ids in replaced.items() if episode not in believed}
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """When and why somebody forgot the last of what was believed of a message."""
+
+    at: datetime
+    reason: str
+
+    @property
+    def note(self) -> str:
+        reason = f" ({served_line.one_line(self.reason)})" if self.reason else ""
+        return f"forgotten {self.at:%Y-%m-%d}{reason}: it is not believed any more"
+
+
+def forgotten_of(heads: Iterable[Head]) -> Mapping[uuid.UUID, Forgotten]:
+    """Of episodes all of whose memories have ended, and one was forgotten."""
+    forgotten: dict[uuid.UUID, Forgotten] = {}
+    believed: set[uuid.UUID] = set()
+    for episode, _, head in heads:
+        if head.is_live:
+            believed.add(episode)
+        elif head.forgotten_at is not None:
+            one = Forgotten(head.forgotten_at, head.forget_reason)
+            forgotten[episode] = max(forgotten.get(episode, one), one, key=lambda each: each.at)
+    return {episode: one for episode, one in forgotten.items() if episode not in believed}
+
+
+def heads_of(episodes: Sequence[uuid.UUID]) -> list[Head]:
+    """Of each episode the memories that stand on it, and of each the last version's row."""
+    rows = statements.rows(REPLACED, {"ids": list(episodes)}) if episodes else []
     line = {row.memory_id: row for row in rows if row.episode_id is None}
     heads: dict[uuid.UUID, uuid.UUID] = {}  # the last version, of each that was passed
-    believed: set[uuid.UUID] = set()
-    replaced: dict[uuid.UUID, dict[uuid.UUID, None]] = {}
+    found: list[Head] = []
     for row in rows:
         if row.episode_id is None:
             continue
@@ -202,13 +247,8 @@ def replaced_by(episodes: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, Sequence[uu
             last = line[last].next_id
         head = heads.get(last, last)
         heads |= dict.fromkeys([*passed, last], head)
-        if not line[head].is_live:
-            continue
-        if head == row.memory_id:
-            believed.add(row.episode_id)
-        else:
-            replaced.setdefault(row.episode_id, {})[head] = None
-    return {episode: list(ids) for episode, ids in replaced.items() if episode not in believed}
+        found.append((row.episode_id, row.memory_id, line[head]))
+    return found
 
 
 RERANKED = 50  # so many of the best are put in order anew

@@ -11,20 +11,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
 from memories.english import gatekeeper, lexical
-from memories.english.standing_wishes import PREFERS, preference, standing_wish
-from memories.index import statements, workspace_index
-from memories.models import Layer, Memory, name_joins
-from memories.ranking import Mark, asks_in_time
+from memories.models import Memory
+from memories.ranking import asks_in_time
 from memories.search import (
     LAYERS,
     Hit,
     SearchRequest,
     after_ranking,
-    conditions,
-    layer_query,
     search,
 )
 from memories.search.confidence import FLOOR, is_noise
@@ -37,16 +32,16 @@ from memories.search.context_lines import (
     said_of,
     size,
     tail,
-    wish_of,
 )
 from memories.search.hits import rows_of
+from memories.search.standing import standing_entries
 from memories.tokens import tokens_of
 from workspaces.scope import Scope
 
 FIRST = 3  # lines that are told however little there is to say for them
 LEAST, USUAL, MOST = 50, 1_000, 32_000  # tokens
-STANDING_SHARE, STANDING_MOST, STANDING_READ = 4, 8, 40  # a quarter of the budget, so many wishes
-PREFERRED_MOST = 2
+STANDING_SHARE = 4  # wishes have a quarter of the budget, and what answers leaves over
+PRIVATE = "private"  # why something was forgotten
 SHORTEST = 12  # tokens of a line: there are no more than so many lines
 LONGEST_TAIL = dict.fromkeys(LAYERS, 999)
 # What a message may be and tell nothing of its own; see gatekeeper.
@@ -105,8 +100,10 @@ def context(
     """What answers best and fits into `tokens`, in the `order` asked for; nothing where the
     confidence is below `floor`. Raises as `search` does.
 
-    What says the same twice is told once. A memory is told with the message it stands on, where
-    the asker may see that; one whose words that message holds is named beside it, and no more.
+    What says the same twice is told once; a message of which all that was believed was forgotten
+    is marked, and left out where that is private. A memory is told with the message it stands on,
+    where the asker may see that; one whose words that message holds is named beside it, and no
+    more.
     """
     started = time.perf_counter()
     if order == AS_ASKED:
@@ -118,17 +115,17 @@ def context(
         rest = [one for one in entries[FIRST:] if not is_noise(request.query, one.hit)]
         entries = [*entries[:FIRST], *rest]
     standing = (
-        _standing(scope, request, with_preferences=bool(entries)) if request.at.is_now else []
+        standing_entries(scope, request, with_preferences=bool(entries))
+        if request.at.is_now
+        else []
     )
     is_short = tokens < SHORT
     frame = head(order, is_short=is_short), tail(LONGEST_TAIL, is_short=is_short)
-    budget = tokens - sum(map(tokens_of, frame))
     highest = max(9, tokens // SHORTEST)
-    wishes, _ = _packed(standing, min(budget, tokens // STANDING_SHARE), highest, may_cut=False)
+    room = Room(tokens - sum(map(tokens_of, frame)), tokens // STANDING_SHARE, highest)
+    wishes, packed, truncated = room.filled(standing, entries)
     wished = {entry.hit.row.id for entry in wishes}
     rest = [entry for entry in entries if entry.hit.row.id not in wished]
-    budget -= sum(size(entry, highest) for entry in wishes)
-    packed, truncated = _packed(rest, budget, highest, may_cut=not wishes)
     more = Counter(hit.layer for entry in rest for hit in entry.hits)
     more -= Counter(hit.layer for entry in packed for hit in entry.hits)
     if order != "relevance":
@@ -162,7 +159,8 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
         message = place[id(one)]
         if one.memory and message and message in rows:
             beliefs.setdefault(message, []).append(one)
-    later = _replaced(scope, list(rows)) if request.at.is_now else {}
+    heads = after_ranking.heads_of(list(rows)) if request.at.is_now else []
+    later, forgotten = _replaced(scope, heads), after_ranking.forgotten_of(heads)
     stems, texts, entries, done = set(lexical.stems(request.query)), set(), [], set()
     for one in found:
         message = place[id(one)]
@@ -171,6 +169,9 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
             continue
         done.add(leading.row.id)
         own = beliefs.get(leading.row.id, []) if leading.episode else []
+        ended = forgotten.get(leading.row.id) if leading.episode else None
+        if ended and ended.reason == PRIVATE:
+            continue
         text = lexical.fingerprint(leading.row.content)
         if leading.episode and not own:
             said = leading.row
@@ -180,7 +181,8 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
         if text in texts:
             continue
         texts.add(text)
-        entries.append(said_of(leading, own, later.get(leading.row.id, ()), stems))
+        entry = said_of(leading, own, later.get(leading.row.id, ()), stems)
+        entries.append(replace(entry, notes=(*entry.notes, ended.note)) if ended else entry)
     return entries
 
 
@@ -196,11 +198,11 @@ def _message_of(hit: Hit) -> uuid.UUID | None:
 
 
 def _replaced(
-    scope: Scope, episodes: Sequence[uuid.UUID]
+    scope: Scope, heads_of_episodes: Sequence[after_ranking.Head]
 ) -> dict[uuid.UUID, list[tuple[Memory, datetime]]]:
     """Of episodes on which something stood that was replaced since: what is believed instead, as
     far as the asker may see it, and since when."""
-    heads = after_ranking.replaced_by(episodes)
+    heads = after_ranking.replaced_by(heads_of_episodes)
     ids = {head for of_one in heads.values() for head in of_one}
     if not ids:
         return {}
@@ -215,75 +217,31 @@ def _replaced(
     }
 
 
-STANDING = """
-select x.item {entries} and x.marks & {rule} = {rule} and x.role = 'user'
-order by x.id desc limit {most}
-"""
-PREFERRED = """
-select x.item {entries} and x.trigrams @> %(trigrams)s::int8[] and x.role = 'user'
-order by x.id desc limit {most}
-"""
-# The offset keeps it a condition of the few rows that are found.
-FITTING = """
-  and exists (select 1 from memories_episode row {joins}
-              where row.id = x.item and {condition} offset 0)"""
+@dataclass(slots=True)
+class Room:
+    """So many tokens for all lines, and of these `share` for wishes, with numbers as long as
+    `highest`."""
 
+    tokens: int
+    share: int
+    highest: int
 
-def _standing(
-    scope: Scope, request: SearchRequest, *, with_preferences: bool
-) -> list[ContextEntry]:
-    """What the person asked for once and for all, in own words, the newest first; then what they
-    prefer of that which the query speaks of, the nearest first. What the filter leaves out is left
-    out here, too; kinds of memories narrow no wish."""
-    index = workspace_index.index_for(scope)
-    said = layer_query.in_layer(
-        replace(request, fact_types=(), categories=()),
-        layer_query.asked_of(scope, request),
-        "episodes",
-    )
-    if said is None or said.subject is None:
-        return []
-    shape = conditions.shape_of(index, replace(said, wanted=conditions.EVERYTHING), by_vector=False)
-    values = conditions.parameters(index, said)
-    fitting = FITTING.format(joins=name_joins("row"), condition=said.wanted.condition)
-    fitting = fitting if said.wanted.condition else ""
-    wishes, preferences = [], []
-    entries = shape.entries() + fitting
-    text = STANDING.format(entries=entries, rule=int(Mark.RULE), most=STANDING_READ)
-    for row in _rows(scope, text, values):
-        if place := standing_wish(row.content):
-            wishes.append(wish_of(Hit("episodes", 0.0, {}, row), place))
-    if with_preferences:
-        entries = shape.entries(by_key=True) + fitting
-        text = PREFERRED.format(entries=entries, most=STANDING_READ)
-        trigrams = lexical.ilike_keys(index.number, Layer.EPISODES, PREFERS)
-        preferences = _rows(scope, text, values | {"trigrams": trigrams})
-    told = {wish.hit.row.id for wish in wishes}
-    matched = _matching(request.query, [row for row in preferences if row.id not in told])
-    return [*wishes[:STANDING_MOST], *matched[:PREFERRED_MOST]]
-
-
-def _rows(scope: Scope, text: str, values: dict[str, Any]) -> list[Any]:
-    """The episodes of a statement's items, in its order."""
-    ids = [row.item for row in statements.rows(text, values)]
-    rows = {row.id: row for row in rows_of(scope, "episodes", ids)} if ids else {}
-    return [rows[item] for item in ids if item in rows]
-
-
-def _matching(query: str, rows: Sequence[Any]) -> list[ContextEntry]:
-    """Those whose author says what he prefers, and in words of the query: the rarer among them the
-    better."""
-    places = {row.id: place for row in rows if (place := preference(row.content))}
-    asked = set(lexical.stems(query))
-    held = {
-        row.id: asked & set(lexical.stems(row.content[slice(*places[row.id])]))
-        for row in rows
-        if row.id in places
-    }
-    often = Counter(stem for stems in held.values() for stem in stems)
-    worth = {item: sum(1 / often[stem] for stem in stems) for item, stems in held.items() if stems}
-    best = sorted((row for row in rows if row.id in worth), key=lambda row: -worth[row.id])
-    return [wish_of(Hit("episodes", 0.0, {}, row), places[row.id]) for row in best]
+    def filled(
+        self, standing: Sequence[ContextEntry], entries: Sequence[ContextEntry]
+    ) -> tuple[list[ContextEntry], list[ContextEntry], bool]:
+        """The wishes and the answers that fit, and whether anything did not. Wishes have their
+        share, the newest of them in any case, and what the answers leave over."""
+        wishes, _ = _packed(standing, min(self.tokens, self.share), self.highest, may_cut=False)
+        wishes = wishes or _packed(standing, self.tokens, self.highest, may_cut=False)[0][:1]
+        told = {entry.hit.row.id for entry in wishes}
+        rest = [entry for entry in entries if entry.hit.row.id not in told]
+        left = self.tokens - sum(size(entry, self.highest) for entry in wishes)
+        packed, truncated = _packed(rest, left, self.highest, may_cut=not wishes)
+        left -= sum(size(entry, self.highest) for entry in packed)
+        told |= {hit.row.id for entry in packed for hit in entry.hits}
+        others = [entry for entry in standing if entry.hit.row.id not in told]
+        more, is_short = _packed(others, left, self.highest, may_cut=False)
+        return [*wishes, *more], packed, truncated or is_short
 
 
 def _packed(

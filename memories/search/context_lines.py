@@ -133,11 +133,12 @@ def said_of(
     return ContextEntry(hit, row.occurred_at, said, beliefs=lines, notes=notes)
 
 
-def wish_of(hit: Hit, place: tuple[int, int]) -> ContextEntry:
-    """The sentence of a message that says what its author wants from now on."""
+def wish_of(hit: Hit, places: Sequence[tuple[int, int]]) -> ContextEntry:
+    """The sentences of a message that say what its author wants from now on."""
     row = hit.row
     speaker = served_line.name(row.author) or row.role
-    said = f"{speaker}: {served_line.one_line(row.content[slice(*place)])}"
+    words = " ".join(row.content[start:end] for start, end in places)
+    said = f"{speaker}: {served_line.one_line(words)}"
     return ContextEntry(hit, row.occurred_at, said, is_standing=True)
 
 

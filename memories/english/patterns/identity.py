@@ -9,7 +9,7 @@ PATTERNS = (
     Pattern(
         name="name",
         category="identity",
-        regex=r"\b(?:my name is|I am called|I go by|(?:please |just |you can )call me|^call me) (?P<name>(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+){0,2})",
+        regex=r"\b(?:my name is|I am called|I go by|(?:please |just |you can )call me|^call me) (?P<name>(?:(?-i:Dr|Prof|Mr|Mrs|Ms|Mx)\.? )?(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+){0,2})",
         statement="{speaker}'s name is {name}",
         confidence=0.95,
         entities=("name",),
@@ -17,6 +17,7 @@ PATTERNS = (
         examples=(
             ("My name is Alexandra Petrova", "Alex's name is Alexandra Petrova"),
             ("Please call me Lex.", "Alex's name is Lex"),
+            ("Call me Prof. Petrova.", "Alex's name is Prof. Petrova"),
         ),
         counter_examples=("My name is hard to spell", "Call me later"),
     ),

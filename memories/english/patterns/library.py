@@ -11,11 +11,12 @@ from functools import cache, cached_property
 from memories.english.patterns import (
     code_reviews,
     identity,
+    instructions,
     other,
     people_and_possessions,
     plans_and_decisions,
     policy,
-    preferences_and_instructions,
+    preferences,
     technology,
     temporal,
 )
@@ -24,14 +25,15 @@ from memories.english.verbs import ADVERBS
 
 _weak = 0.7  # patterns that fit almost anything wait until the narrow ones have been tried
 _by_category: tuple[Pattern, ...] = (
+    *instructions.OF_ANSWERS,
     *technology.PATTERNS,
     *plans_and_decisions.DECISIONS,
     *policy.PATTERNS,
     *code_reviews.PATTERNS,
-    *preferences_and_instructions.INSTRUCTIONS,
+    *instructions.INSTRUCTIONS,
     *identity.PATTERNS,
     *people_and_possessions.PATTERNS,
-    *preferences_and_instructions.PREFERENCES,
+    *preferences.PREFERENCES,
     *people_and_possessions.RELATIONSHIPS,
     *people_and_possessions.POSSESSIONS,
     *plans_and_decisions.PLANS,
@@ -43,7 +45,7 @@ PATTERNS = tuple(sorted(_by_category, key=lambda pattern: pattern.confidence <= 
 DEMANDS = tuple(
     pattern
     for pattern in PATTERNS
-    if pattern.category in ("policy", "instruction") or pattern.name == "contact"
+    if pattern.category in ("policy", "instruction") or pattern.name in ("contact", "remember")
 )
 
 
@@ -107,6 +109,28 @@ def first(clause: str, *, is_request: bool) -> tuple[Pattern, re.Match[str]] | N
     return None
 
 
+def first_wish(clause: str, *, is_question: bool) -> Pattern | None:
+    """The first pattern that fits `clause` and asks for something once and for all."""
+    words, verbs = frozenset(_word.findall(clause.lower())), _verbs(clause)
+    for trial in WISHING:
+        if trial.pattern.of_questions == is_question and (
+            not trial.needs or not trial.needs.isdisjoint(words)
+        ):
+            match = trial.match(clause, verbs)
+            if match:
+                return trial.pattern if is_wish(trial.pattern, clause) else None
+    return None
+
+
+def is_wish(pattern: Pattern, clause: str) -> bool:
+    """Whether `clause`, which fits `pattern`, asks for something once and for all: a rule that is
+    laid down, or how somebody is to be called."""
+    if pattern.name == "name":
+        return "call me" in clause.lower()
+    is_order = pattern.category == "instruction" or pattern.name == "always-imperative"
+    return is_order and pattern.name not in instructions.TAKES_BACK
+
+
 def first_of_question(clause: str) -> tuple[Pattern, re.Match[str]] | None:
     """The first pattern that fits a question: few do, for most questions claim nothing."""
     words = frozenset(_word.findall(clause.lower()))
@@ -166,5 +190,11 @@ def _openings(regex: str) -> frozenset[str]:
 
 TRIALS = tuple(map(Trial, PATTERNS))
 DEMANDING = tuple(trial for trial in TRIALS if trial.pattern in DEMANDS)
+WISHING = tuple(
+    trial
+    for trial in TRIALS
+    if trial.pattern.category == "instruction"
+    or trial.pattern.name in ("always-imperative", "name")
+)
 QUESTIONING = tuple(trial for trial in TRIALS if trial.pattern in OF_QUESTIONS)
 OPENINGS = frozenset(word for trial in TRIALS for word in trial.openings)

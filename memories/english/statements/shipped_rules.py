@@ -21,6 +21,7 @@ _told_by_code = {
     "status": "The shop is closed",
     "timezon": "Ada's timezone is CET",
     "tool": "Ada uses Vim",
+    "wish": "Ada asks the assistant to always answer in French",
 }
 
 

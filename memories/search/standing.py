@@ -1,0 +1,151 @@
+"""What a person asked for once and for all, as far as it is still believed: in the words of the
+message that says so, else in those of the memory; and what that person prefers of that which a
+query speaks of.
+
+A message whose wish was corrected, replaced or forgotten since is no wish any more: what became of
+the memories that stand on it decides. One on which nothing was ever believed speaks for itself.
+"""
+
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memories.english import lexical
+from memories.english.standing_wishes import PREFERS, preference, standing_wishes
+from memories.english.statements.wish_kinds import is_permission
+from memories.index import statements, workspace_index
+from memories.models import LIVE_SQL, Layer, name_joins
+from memories.ranking import Mark
+from memories.search import Hit, SearchRequest, conditions, layer_query
+from memories.search.context_text import ContextEntry, said_of, wish_of
+from memories.search.hits import rows_of
+from workspaces.scope import Scope
+
+READ = 40  # messages, and memories, the newest of them
+PREFERRED_MOST = 2
+SAID = """
+select x.item {entries} and x.marks & {rule} = {rule} and x.role = 'user'
+order by x.id desc limit {most}
+"""
+BELIEVED = """
+select x.item {entries} and x.marks & {rule} = {rule}
+order by x.id desc limit {most}
+"""
+PREFERRED = """
+select x.item {entries} and x.trigrams @> %(trigrams)s::int8[] and x.role = 'user'
+order by x.id desc limit {most}
+"""
+# The offset keeps it a condition of the few rows that are found.
+FITTING = """
+  and exists (select 1 from {table} row {joins}
+              where row.id = x.item and {condition} offset 0)"""
+# What stands on these messages, and where. What a person rejected, and what waits for one, has no
+# memory.
+STOOD_ON = f"""
+select ci.episode_id, ci.start, ci."end", m.id as memory_id,
+       m.id is not null and {LIVE_SQL} as is_live
+from memories_citation ci join memories_fact f on f.id = ci.fact_id
+left join memories_memory m on m.id = f.memory_id
+where ci.episode_id = any(%(ids)s::uuid[])
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerRows:
+    """One layer of what the asker may find of the person, as the statements take it."""
+
+    scope: Scope
+    layer: str
+    entries: str
+    by_key: str
+    values: dict[str, Any]
+
+    def read(self, text: str, **values: Any) -> list[Any]:
+        """The rows of a statement's items, in its order."""
+        entries = self.by_key if "trigrams" in values else self.entries
+        statement = text.format(entries=entries, rule=int(Mark.RULE), most=READ)
+        ids = [row.item for row in statements.rows(statement, self.values | values)]
+        rows = {row.id: row for row in rows_of(self.scope, self.layer, ids)} if ids else {}
+        return [rows[item] for item in ids if item in rows]
+
+
+def standing_entries(
+    scope: Scope, request: SearchRequest, *, with_preferences: bool
+) -> list[ContextEntry]:
+    """Wishes, the newest first; then what the person prefers of that which the query speaks of, the
+    nearest first. What the filter leaves out is left out here, too; kinds of memories narrow no
+    wish."""
+    said, believed = (_layer(scope, request, name) for name in ("episodes", "memories"))
+    if said is None or believed is None:
+        return []
+    messages = said.read(SAID)
+    wishes = list(_wishes(messages, believed.read(BELIEVED)))
+    wishes.sort(key=lambda entry: entry.key, reverse=True)
+    if not with_preferences:
+        return wishes
+    number = workspace_index.index_for(scope).number
+    rows = said.read(PREFERRED, trigrams=lexical.ilike_keys(number, Layer.EPISODES, PREFERS))
+    known = {row.id for row in messages}
+    matched = _matching(request.query, [row for row in rows if row.id not in known])
+    return [*wishes, *matched[:PREFERRED_MOST]]
+
+
+def _layer(scope: Scope, request: SearchRequest, layer: str) -> LayerRows | None:
+    """None where nobody is asked about, or the filter leaves nothing."""
+    index = workspace_index.index_for(scope)
+    asked = layer_query.asked_of(scope, request)
+    found = layer_query.in_layer(replace(request, fact_types=(), categories=()), asked, layer)
+    if found is None or found.subject is None:
+        return None
+    everything = replace(found, wanted=conditions.EVERYTHING)
+    shape = conditions.shape_of(index, everything, by_vector=False)
+    values = conditions.parameters(index, found)
+    fitting, condition = "", found.wanted.condition
+    if condition:
+        table = conditions.TABLES[found.layer]
+        fitting = FITTING.format(table=table, joins=name_joins("row"), condition=condition)
+    entries, by_key = shape.entries() + fitting, shape.entries(by_key=True) + fitting
+    return LayerRows(scope, layer, entries, by_key, values)
+
+
+def _wishes(messages: Sequence[Any], memories: Sequence[Any]) -> Iterator[ContextEntry]:
+    """The sentences of messages in which a wish stands that was not ended since, a wish once; then
+    the memories that none of them tells."""
+    stood: dict[uuid.UUID, list[Any]] = {}
+    ids = [row.id for row in messages]
+    for row in statements.rows(STOOD_ON, {"ids": ids}) if ids else ():
+        stood.setdefault(row.episode_id, []).append(row)
+    told: set[uuid.UUID] = set()
+    for message in messages:
+        places = []
+        for start, end in standing_wishes(message.content):
+            here = [row for row in stood.get(message.id, ()) if row.start < end and start < row.end]
+            live = {row.memory_id for row in here if row.is_live}
+            if (here and not live) or (live and live <= told):
+                continue
+            told |= live
+            places.append((start, end))
+        if places:
+            yield wish_of(Hit("episodes", 0.0, {}, message), places)
+    for memory in memories:
+        if memory.id not in told and not is_permission(memory.content):
+            hit = Hit("memories", 0.0, {}, memory)
+            yield replace(said_of(hit, (), (), set()), is_standing=True)
+
+
+def _matching(query: str, rows: Sequence[Any]) -> list[ContextEntry]:
+    """Those whose author says what he prefers, and in words of the query: the rarer among them the
+    better."""
+    places = {row.id: place for row in rows if (place := preference(row.content))}
+    asked = set(lexical.stems(query))
+    held = {
+        row.id: asked & set(lexical.stems(row.content[slice(*places[row.id])]))
+        for row in rows
+        if row.id in places
+    }
+    often = Counter(stem for stems in held.values() for stem in stems)
+    worth = {item: sum(1 / often[stem] for stem in stems) for item, stems in held.items() if stems}
+    best = sorted((row for row in rows if row.id in worth), key=lambda row: -worth[row.id])
+    return [wish_of(Hit("episodes", 0.0, {}, row), [places[row.id]]) for row in best]
