@@ -15,7 +15,7 @@ from memories.english import statements
 from memories.english.statements import NO_WORDS, OwnWords, Reading
 from memories.models import Memory, WorkspaceChange, WorkspaceIndex, WorkspaceSlot
 
-RULES_VERSION = 5
+RULES_VERSION = 6
 # The first version that cuts passages as this one does: vectors of longer texts whose rows are
 # older are made anew.
 PASSAGES_SINCE = 0

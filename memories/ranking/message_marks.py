@@ -4,6 +4,7 @@ import re
 from enum import IntFlag
 
 from memories.english.calendar import MONTH_NAMES, WEEKDAY_STEMS
+from memories.english.standing_wishes import PREFERS, preference
 
 _months = MONTH_NAMES.replace("|may|", "|jan|feb|aug|sept?|oct|nov|dec|")  # "may" is a verb, too
 _spans = r"weekend|week|month|year|summer|winter|spring|fall|autumn|night|morning|evening"
@@ -40,6 +41,11 @@ class Mark(IntFlag):
     RULE = 4  # a standing instruction
     NUMBER = 8  # says how many
     PLACE = 16  # says where
+    PREFERENCE = 32  # says what its author prefers
+
+
+# What a person asked for once and for all, or would rather have, holds for what comes, too.
+WISHES = Mark.RULE | Mark.PREFERENCE
 
 
 def marks(text: str) -> int:
@@ -56,4 +62,6 @@ def marks(text: str) -> int:
         found |= Mark.NUMBER
     if _place.search(text):
         found |= Mark.PLACE
+    if PREFERS in low and preference(text):
+        found |= Mark.PREFERENCE
     return int(found)

@@ -22,9 +22,13 @@ from memories.models import (
     name_joins,
     workflow_place,
 )
+from memories.ranking import WISHES
 from memories.search.request import Trace
 from workspaces.scope import Scope
 
+# The condition of the index `entry_wishes`.
+WISHED = f"(x.marks & {int(WISHES)}) > 0"
+MOST_WISHES = 20
 # x is an entry or a vector: both carry the scope columns. Of these a text has what its asker needs,
 # because every condition is evaluated for every row of a scan.
 AS_AGENT = """
@@ -276,6 +280,19 @@ w as materialized (
             wholes = self.vectors("and x.part = 0")
             return f"select entry_id as id from ({wholes}) n order by entry_id desc limit 40"
         return f"select x.id {self.entries()} order by x.id desc limit 40"
+
+    @property
+    def wishes(self) -> str:
+        """The newest entries of what the person asked for once and for all, or prefers: a range of
+        their own index for each whom the rows are about."""
+        each = " union all".join(
+            f"""
+  select x.id from memories_entry x
+  where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live
+    and {WISHED} and x.role = 'user' {about} {self._visible} {self._fitting("x.id")}"""
+            for about in ([f"and {about}" for about in self._abouts] or [""])
+        )
+        return f"select id from ({each}) x order by id desc limit {MOST_WISHES}"
 
     def _fitting(self, entry: str) -> str:
         """That an entry is one that the filter wants."""
