@@ -284,15 +284,16 @@ w as materialized (
     @property
     def wishes(self) -> str:
         """The newest entries of what the person asked for once and for all, or prefers: a range of
-        their own index for each whom the rows are about."""
-        each = " union all".join(
+        their own index for each whom the rows are about. Who asks about everybody is none of them:
+        then what is about nobody."""
+        return "\n  union all".join(
             f"""
-  select x.id from memories_entry x
-  where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live
-    and {WISHED} and x.role = 'user' {about} {self._visible} {self._fitting("x.id")}"""
-            for about in ([f"and {about}" for about in self._abouts] or [""])
+  (select x.id from memories_entry x
+   where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live and {WISHED} and {about}
+     and x.role = 'user' {self._visible} {self._fitting("x.id")}
+   order by x.subject desc, x.id desc limit {MOST_WISHES})"""
+            for about in self._abouts or (ABOUT_NOBODY,)
         )
-        return f"select id from ({each}) x order by id desc limit {MOST_WISHES}"
 
     def _fitting(self, entry: str) -> str:
         """That an entry is one that the filter wants."""
