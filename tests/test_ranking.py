@@ -147,6 +147,7 @@ def test_question_for_the_assistants_words_is_noticed() -> None:
         ("Always answer in French.", Mark.RULE | Mark.PLACE),
         ("Thanks. Please never use tabs", Mark.RULE),
         ("We may like tea; I always do", Mark(0)),
+        ("For bread I'd prefer rye over wheat.", Mark.PREFERENCE),
     ],
 )
 def test_marks_tell_the_shape_of_a_message(text: str, mark: Mark) -> None:
@@ -223,6 +224,39 @@ def test_neighbours_are_messages_of_one_layer() -> None:
 def test_standing_instruction_is_preferred_among_equals() -> None:
     rows = [candidate(1, marks=int(Mark.RULE)), candidate(2)]
     assert ids(hybrid(analyse("How do I format this?", CHAT), rows))[0] == 1
+
+
+def test_what_the_assistant_was_told_to_do_always_comes_first_where_its_help_is_asked_for() -> None:
+    rows = [
+        candidate(1, bm25=0.5, marks=int(Mark.RULE)),
+        candidate(2, bm25=0.6, marks=int(Mark.PREFERENCE)),
+        *(candidate(n) for n in range(3, 6)),
+        candidate(6, bm25=0.5, marks=int(Mark.RULE), assistant=True),
+    ]
+    help_of = "I am planning a long trip by train to the coast in spring. Can you help me to pack?"
+    for query in ("How do I bake rye bread?", help_of):
+        assert ids(hybrid(analyse(query, CHAT), rows))[:2] == [1, 2]
+    assert ids(hybrid(analyse("How did I bake rye bread?", CHAT), rows))[0] == 5
+    assert "rule" not in hybrid(analyse("How do I bake rye bread?", FRIENDS), rows)[0].parts
+
+
+@pytest.mark.parametrize(
+    ("query", "asks_help"),
+    [
+        ("Could you show me how to tie a bowline?", True),
+        ("What are some ways to store apples?", True),
+        ("I need a name for my boat. Which one would you suggest?", True),
+        ("When do I move?", False),
+        ("Can you tell me which knots I like?", False),
+        ("Can you list what we discussed in our sessions?", False),
+        ("Can you summarize how to tie knots?", False),
+        ("What did you recommend for the knots?", False),
+    ],
+)
+def test_who_wants_something_done_is_told_from_who_asks_what_was_said(
+    query: str, asks_help: bool
+) -> None:
+    assert analyse(query, CHAT).asks_help is asks_help
 
 
 def test_next_turn_of_a_conversation_wants_recent_talk() -> None:

@@ -50,7 +50,7 @@ KINDS: dict[str, Callable[[str], object]] = {
     "weights": _weights,
     "neighbours": _lent,
     "trigrams": lambda text: lexical.trigram_keys(7, 1, text),
-    "marks": ranking.marks,
+    "marks": lambda text: [ranking.marks(text), ranking.marks(f"I prefer it so. {text}")],
     "passages": message_pieces.passages,
 }
 

@@ -1,6 +1,7 @@
 """What search finds, and for whom."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -55,6 +56,19 @@ def test_the_newest_are_looked_at_for_a_turn_and_not_for_a_few_words(alice: Pers
     assert not looks_at_newest("who painted the orchard gate green with the neighbours?")
     assert not looks_at_newest("gate orchard green paint ducks")
     assert looks_at_newest("I went on and painted the other gate of the orchard as well")
+
+
+def test_what_was_told_once_and_for_all_is_found_where_help_is_asked_for(alice: Person) -> None:
+    """Whatever its words are; not what others told, and not where the past is asked for."""
+    alice.say("Never use red pens.", user_id="ada", extract="none")
+    alice.say("Always write in green ink.", user_id="bea", extract="none")
+    boats = [f"The boat at pier {n} sails the harbour." for n in range(130)]
+    alice.say("I moor a boat by two ropes.", *boats, user_id="ada", extract="none")
+    ada: dict[str, Any] = {"user_id": "ada", "layers": ("episodes",), "limit": 20}
+    found = alice.finds("How do I moor a boat by ropes?", **ada)
+    assert "Never use red pens." in found[:5]
+    assert "Always write in green ink." not in found
+    assert "Never use red pens." not in alice.finds("How did I moor a boat by ropes?", **ada)
 
 
 def test_wildcards_of_a_query_are_plain_characters(alice: Person) -> None:

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 
 import pytest
-from memories.features.queue import discover_sets
 
 from memories.english import find_claims
 from memories.english.statements import read
+from memories.features.due_sets import discover_sets
 from memories.features.update import update_now
 from memories.ingest import NewMessage
 from memories.models import AsOf, Case, Feature, Memory, Supersession

@@ -11,11 +11,13 @@ from typing import Any
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
+from django.db.models.lookups import GreaterThan
 from django.utils import timezone
 from pgvector.django import HalfVectorField, SparseVectorField
 
 from memories.english.calendar import DateOrder
+from memories.ranking import WISHES
 from workspaces.models import Workspace
 
 # A btree tuple holds 2,704 bytes: a half-precision vector of more dimensions does not fit the
@@ -188,6 +190,12 @@ class Entry(models.Model):
                 condition=Q(live=True),
             ),
             models.Index(fields=["workspace", "layer", "id"], name="entry_workspace"),
+            # What a person asked for once and for all, or prefers : few rows.
+            models.Index(
+                fields=["workspace", "layer", "subject", "id"],
+                name="entry_wishes",
+                condition=Q(GreaterThan(F("marks").bitand(int(WISHES)), 0), live=True),
+            ),
             models.Index(
                 fields=["conversation", "occurred_at", "id"],
                 name="entry_conversation",

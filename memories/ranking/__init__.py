@@ -14,7 +14,7 @@ from memories.ranking.columns import (
     linea,
 )
 from memories.ranking.hybrid import RecencyBoost, hybrid
-from memories.ranking.message_marks import Mark, marks
+from memories.ranking.message_marks import WISHES, Mark, marks
 from memories.ranking.passages import by_passage
 from memories.ranking.query import (
     EventQuestion,
@@ -30,6 +30,7 @@ from memories.ranking.query import (
 from memories.ranking.weights import Weights
 
 __all__ = [
+    "WISHES",
     "Candidate",
     "Candidates",
     "Columns",

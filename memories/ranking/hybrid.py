@@ -111,6 +111,8 @@ def spread(
 
 _day = 86_400.0
 _not_a_message = 0.3  # as good as said by the user, were it not that the message stands for it
+# How much more a standing instruction and a preference count where help is asked for.
+_instructed, _preferred = 3.0, 2.0
 _sittings = 5  # after so many others, a sitting is half as recent
 _log_length = 4.0  # log(1 + stems) of a message of ordinary length, about 50
 
@@ -226,9 +228,13 @@ def _with_assistant(query: QueryView, columns: Columns, w: Weights) -> dict[str,
     """A question is answered by what the user said; the next turn goes on from recent talk."""
     parts: dict[str, Array] = {}
     turn, asked = query.turn, 1.0 - query.turn
-    if asked:
+    if asked or query.asks_help:
         user = np.where(columns.is_message, 1.0 - columns.assistant, _not_a_message)
-        parts["rule"] = w.rule * asked * user * columns.marked(Mark.RULE)
+        wished = asked * columns.marked(Mark.RULE)
+        if query.asks_help:
+            wished = _instructed * columns.marked(Mark.RULE)
+            wished += _preferred * columns.marked(Mark.PREFERENCE)
+        parts["rule"] = w.rule * user * wished
         if not (query.asks_assistant or query.asks_overview):
             parts["role"] = w.role * asked * user
     if turn:
@@ -259,7 +265,8 @@ def _ceiling(query: QueryView, w: Weights) -> float:
     best += sum(weight for mark, _, weight in _kinds(w) if query.kind & mark)
     among = w.length + w.answer + w.answer_vector + w.previous_vector
     asked = 1.0 - query.turn
-    alone = asked * (w.rule + w.role * (not query.asks_assistant and not query.asks_overview))
+    alone = asked * w.role * (not query.asks_assistant and not query.asks_overview)
+    alone += w.rule * (_instructed + _preferred if query.asks_help else asked)
     alone += 2 * w.reply * query.asks_overview
     alone += query.turn * (w.turn_recency + w.turn_session + w.turn_around + w.turn_length)
     return best + query.among * among + (1 - query.among) * alone

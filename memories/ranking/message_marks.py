@@ -5,7 +5,7 @@ from enum import IntFlag
 
 from memories.english.calendar import MONTH_NAMES, SEASON, WEEKDAY_STEMS
 from memories.english.numbers import words_from
-from memories.english.standing_wishes import standing_wishes
+from memories.english.standing_wishes import PREFERS, preference, standing_wishes
 
 _months = MONTH_NAMES.replace("|may|", "|jan|feb|aug|sept?|oct|nov|dec|")  # "may" is a verb, too
 _spans = rf"weekend|week|month|year|{SEASON}|night|morning|evening"
@@ -35,6 +35,11 @@ class Mark(IntFlag):
     RULE = 4  # a standing instruction
     NUMBER = 8  # says how many
     PLACE = 16  # says where
+    PREFERENCE = 32  # says what its author prefers
+
+
+# What a person asked for once and for all, or would rather have, holds for what comes, too.
+WISHES = Mark.RULE | Mark.PREFERENCE
 
 
 def marks(text: str) -> int:
@@ -51,4 +56,6 @@ def marks(text: str) -> int:
         found |= Mark.NUMBER
     if _place.search(text):
         found |= Mark.PLACE
+    if PREFERS in low and preference(text):
+        found |= Mark.PREFERENCE
     return int(found)

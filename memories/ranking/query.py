@@ -143,6 +143,19 @@ _told = re.compile(
     r"|advised|wrote|listed)\b",
     re.IGNORECASE,
 )
+_help = re.compile(
+    r"\b(?:can|could|would|will) you\b|\bhow (?:do|can|should|could|would|might|to)\b"
+    r"|\bshould (?:I|we)\b|\bwhat (?:are|is) (?:some|the (?:best|different))\b"
+    r"|\b(?:suggest|recommend|help me)\b",
+    re.IGNORECASE,
+)
+# What was said, or done, is asked for.
+_past = re.compile(
+    r"\b(?:did|have|has|had|was|were) (?:I|we|you)\b|\b(?:tell|remind) me\b"
+    r"|\b(?:I|we|you) (?:(?!need)\w+ed|said|told|brought|did)\b"
+    r"|\bour (?:conversation|chat|discussion|session)s?\b",
+    re.IGNORECASE,
+)
 _asked = ((_when, Mark.TIME), (_number, Mark.NUMBER), (_where, Mark.PLACE))
 _sentence_end = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _roles = "user assistant system human ai bot agent tool me model customer"
@@ -224,7 +237,8 @@ class QueryView:
     too where statements carry the name.
     `named` is the author whom the query names, if it names one alone. `kind` holds the marks that
     an answer carries. `asks_many`: the answer lies in several places; `asks_overview`: in what
-    both sides said there. `turn` is 0 for a question
+    both sides said there. `asks_help`: the assistant shall do or explain something, for which the
+    person's standing instructions hold. `turn` is 0 for a question
     or a few keywords and grows to 1 for the next message of a conversation, which wants its
     context rather than an answer. `voices` is how many people hold the talk that is searched.
     `side`: what is asked is before or after something that happened.
@@ -240,6 +254,7 @@ class QueryView:
     asks_many: bool
     asks_overview: bool
     asks_assistant: bool
+    asks_help: bool
     turn: float
     voices: float
     side: EventSide | None = None
@@ -306,6 +321,7 @@ def analyse(
         asks_many=turn < _half_a_turn and (in_all or bool(_many.search(query))),
         asks_overview=overview,
         asks_assistant=bool(_told.search(query)),
+        asks_help=not in_all and bool(_help.search(query)) and not _past.search(query),
         turn=turn,
         voices=voices,
     )

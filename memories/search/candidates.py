@@ -34,12 +34,14 @@ TOP = 20
 
 class Depth(NamedTuple):
     """How many each side brings up, whether the newest are looked at, too, whether it counts when
-    what a memory tells happens, and whether passages know which stands beside which."""
+    what a memory tells happens, whether passages know which stands beside which, and whether what
+    the person asked for once and for all is looked at, whatever its words."""
 
     top: int
     newest: bool = True
     dated: bool = False
     in_texts: bool = False
+    wishes: bool = False
 
 
 # Where only words and meaning decide, half as many find the same. The next turn of a conversation
@@ -178,6 +180,9 @@ def pool_text(
     rarest = "where number in (select number from df)" if is_long else ""
     # Without vectors nothing is found but by its words.
     newest = shape.newest if shape.has_vector and depth.newest else NO_ENTRIES
+    wishes = ""
+    if depth.wishes and shape.layer == Layer.EPISODES:
+        wishes = f"\n    union all select id, null, false from ({shape.wishes}) wishes"
     cosine = OWN_COSINE if shape.has_vector else "null::float8"
     least = LEAST.format(entries.ORDINARY.get(shape.layer, lexical.ORDINARY_LENGTH))
     more = OF_MESSAGES if shape.layer == Layer.EPISODES else ""
@@ -204,7 +209,7 @@ pool as (
     (select entry_id as id, min(d) as d, false as worded
      from nearest group by entry_id order by 2, 1 limit {depth.top})
     union all select id, null, true from said
-    union all select id, null, false from ({newest}) newest) sides
+    union all select id, null, false from ({newest}) newest{wishes}) sides
   group by id)
 select {OF_ALL}
        {more}

@@ -22,9 +22,13 @@ from memories.models import (
     name_joins,
     workflow_place,
 )
+from memories.ranking import WISHES
 from memories.search.request import Trace
 from workspaces.scope import Scope
 
+# The condition of the index `entry_wishes`.
+WISHED = f"(x.marks & {int(WISHES)}) > 0"
+MOST_WISHES = 20
 # x is an entry or a vector: both carry the scope columns. Of these a text has what its asker needs,
 # because every condition is evaluated for every row of a scan.
 AS_AGENT = """
@@ -302,6 +306,20 @@ compared as materialized ({self.vectors("")}),"""
         if self.is_subject_by_vector:
             return "select entry_id as id from compared where part = 0 order by 1 desc limit 40"
         return f"select x.id {self.entries()} order by x.id desc limit 40"
+
+    @property
+    def wishes(self) -> str:
+        """The newest entries of what the person asked for once and for all, or prefers: a range of
+        their own index for each whom the rows are about. Who asks about everybody is none of them:
+        then what is about nobody."""
+        return "\n  union all".join(
+            f"""
+  (select x.id from memories_entry x
+   where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live and {WISHED} and {about}
+     and x.role = 'user' {self._visible} {self._fitting("x.id")}
+   order by x.subject desc, x.id desc limit {MOST_WISHES})"""
+            for about in self._abouts or (ABOUT_NOBODY,)
+        )
 
     def _fitting(self, entry: str) -> str:
         """That an entry is one that the filter wants."""

@@ -227,12 +227,14 @@ def depth_of(index: WorkspaceIndex, request: SearchRequest, view: ranking.QueryV
     """How many are ranked: fewer where nothing could lift those further down."""
     if request.layers == ("chunks",) and request.ranking == "hybrid":
         return OF_DOCUMENTS
-    if (view.dates or view.side) and request.ranking == "hybrid":
-        return DATED
-    lifted = view.looks_far or request.recency or index.ranking or request.ranking != "hybrid"
-    if lifted or _most(request) > OF_TURN.top:
-        return DEEP
-    return OF_TURN if view.turn >= A_TURN else OF_QUESTION
+    is_hybrid = request.ranking == "hybrid"
+    lifted = view.looks_far or request.recency or index.ranking or not is_hybrid
+    depth = OF_TURN if view.turn >= A_TURN else OF_QUESTION
+    if (view.dates or view.side) and is_hybrid:
+        depth = DATED
+    elif lifted or _most(request) > OF_TURN.top:
+        depth = DEEP
+    return depth._replace(wishes=is_hybrid and view.asks_help and view.among < 1)
 
 
 def brought_up(index: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> int:

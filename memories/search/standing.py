@@ -19,7 +19,7 @@ from memories.index import statements, workspace_index
 from memories.models import LIVE_SQL, Layer, name_joins
 from memories.ranking import Mark
 from memories.search import Hit, SearchRequest, conditions, layer_query
-from memories.search.context_text import ContextEntry, said_of, wish_of
+from memories.search.context_lines import ContextEntry, said_of, wish_of
 from memories.search.hits import rows_of
 from workspaces.scope import Scope
 
