@@ -19,6 +19,7 @@ from memories.intents import corrected
 from memories.intents.choose_by_model import choose
 from memories.intents.recognise import spoken_in
 from memories.intents.targets import OrderReach, Span, Target, target_of
+from memories.intents.told_elsewhere import in_documents, told_since, what_is_forgotten
 from memories.masks import MaskReason
 from memories.models import (
     Case,
@@ -250,14 +251,17 @@ def _mask(
     if intent.topic_start is not None and intent.topic_end is not None:
         own = (intent.topic_start, intent.topic_end)
         spans.setdefault(intent.episode_id, []).append(own)
-    made = masks.mask_episodes(space, spans, why)
     every = {version for pk in forgotten for version in versions_of(pk)}
+    told = what_is_forgotten(spans, every)
+    for episode, places in told_since(intent, told).items():
+        spans.setdefault(episode, []).extend(places)
+    made = masks.mask_episodes(space, spans, why)
     # A document that is about somebody else, or about nobody, is not his to change.
     cited = Citation.objects.filter(
         fact__memory__in=every, revision__document__subject__isnull=False,
         revision__document__subject=intent.subject_id,
     )  # fmt: skip
-    written: dict[uuid.UUID, list[Span]] = {}
+    written = in_documents(intent, told)
     for one in cited:
         if one.revision_id is not None:
             written.setdefault(one.revision_id, []).append((one.start, one.end))
