@@ -4,7 +4,7 @@ his word. Reads only."""
 
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -18,7 +18,8 @@ MOST_SAID, MOST_MEMORIES = 200, 1_000
 SHORT = 2  # stems of a sentence that says one thing
 SAME = 0.75  # of a statement's words, in one that says it again
 LONGEST = 100_000  # characters of a text that is looked through
-_person = re.compile(r"\b(?:you|your|yours|user|user's)\b", re.IGNORECASE)
+_person = re.compile(r"\b(?:you|your|yours|user|I|my)\b", re.IGNORECASE)
+_line = re.compile(r"\S[^\n.!?]*(?:[.!?](?=\S)[^\n.!?]*)*[.!?]*")
 _words = re.compile(r"\w[\w'’-]*(?:[.,]\d+)*")
 
 
@@ -80,11 +81,11 @@ def forgotten_of(workspace_id: uuid.UUID, user: str, again: Sequence[str] = ()) 
 def places_in(
     text: str, forgotten: Sequence[Forgotten], name: str = "", *, is_his: bool = False
 ) -> list[ToldAgain]:
-    """Where a text tells it again: whole sentences of the person (you, the user, or by `name`), or
+    """Where a text tells it again: whole sentences of the person (you, I, the user, `name`), or
     any of a text that `is_his`; and what was named exactly, these words alone."""
     found: list[ToldAgain] = []
     named = name.split()[0].casefold() if len(name) > 2 else ""
-    for start, end in clauses.sentences(text[:LONGEST]) if forgotten else ():
+    for start, end in _sentences(text[:LONGEST]) if forgotten else ():
         sentence = text[start:end]
         is_of_him = is_his or _person.search(sentence) or (named and named in sentence.casefold())
         for each in forgotten:
@@ -95,3 +96,13 @@ def places_in(
                 places = exact_values.places_of(each.words, sentence)
                 found += [ToldAgain(start + a, start + b, each.cause) for a, b in places]
     return found
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    """All of them, also in what the text quotes, which its own sentences leave out."""
+    at = 0
+    for start, end in [*clauses.sentences(text), (len(text), len(text))]:
+        yield from (match.span() for match in _line.finditer(text, at, start))
+        if start < end:
+            yield start, end
+        at = end

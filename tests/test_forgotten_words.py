@@ -28,6 +28,12 @@ def said(person: Person) -> str:
     return " ".join(rows.values_list("content", flat=True))
 
 
+def test_what_an_answer_quotes_is_masked(alice: Person) -> None:
+    tell(alice, "I am allergic to penicillin.", "Please forget my allergy.")
+    tell(alice, assistant("You told me: I am allergic to penicillin."))
+    assert "penicillin" not in said(alice)
+
+
 @pytest.mark.parametrize("role", ["assistant", "tool"])
 @pytest.mark.parametrize("thread", ["t1", "t2"])
 def test_what_others_tell_again_is_masked(alice: Person, role: str, thread: str) -> None:

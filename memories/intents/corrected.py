@@ -76,7 +76,9 @@ def _candidates(reach: OrderReach, spoken: SpokenIntent) -> Iterator[Memory]:
 def _since_request(reach: OrderReach) -> list[SaidSentence]:
     """What the person told last. A request in between is what a bare value is about."""
     own = [one for one in reach.sentences if one.is_here and one.is_own]
-    return list(takewhile(lambda one: not antecedents.asks(one.text), own))[:MOST_SENTENCES]
+    order = reach.intent.episode_id
+    since = takewhile(lambda one: one.episode.pk == order or not antecedents.asks(one.text), own)
+    return list(since)[:MOST_SENTENCES]
 
 
 def _named(reach: OrderReach, spoken: SpokenIntent) -> tuple[list[str], list[str]]:
