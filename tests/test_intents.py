@@ -88,6 +88,98 @@ def test_a_correction_is_a_new_version(alice: Person) -> None:
     assert not any("Tuesday" in text for text in alice.live())
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I use Windows, not Linux.",
+        "I live in Cambridge, Massachusetts, not Cambridge, England.",
+        "We meet at ten, not at nine.",
+        "My name is Katharina, not Katarina.",
+    ],
+)
+def test_what_is_told_first_corrects_nothing(alice: Person, text: str) -> None:
+    tell(alice, text)
+    assert not Intent.objects.filter(state="done").exists()
+    (made,) = Memory.objects.all()
+    assert made.version == 1
+    assert any(word in made.content for word in ("Windows", "Massachusetts", "ten,", "Katharina"))
+
+
+@pytest.mark.parametrize(
+    ("first", "correction", "becomes"),
+    [
+        ("My train to Basel is at 14:05.", "no the 15:05", "15:05"),
+        ("I earn 3,400 a month.", "My bad, 4,300.", "4,300"),
+        ("I live on the fifth floor.", "*fourth floor", "fourth floor"),
+        ("My office is in room 301.", "Correction, room 310.", "room 310"),
+        ("My car is blue.", "It's green actually.", "green"),
+        ("My cat is three years old.",
+         "Let me correct myself: the cat is thirteen years old.", "thirteen"),
+        ("I have four children.", "Just kidding, I have two.", "two children"),
+        ("I have an aunt in Perth.", "Strike that, she's in Darwin.", "Darwin"),
+        ("My boss is called Henrik.", "My boss is called Hendrik, not Henrik.", "Hendrik"),
+    ],
+)  # fmt: skip
+def test_a_correction_has_many_shapes(
+    alice: Person, first: str, correction: str, becomes: str
+) -> None:
+    tell(alice, first)
+    old = alice.live()[0]
+    (intent,) = tell(alice, correction)
+    assert intent.state == "done"
+    assert any(becomes in text for text in alice.live())
+    assert old not in alice.live()
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "Ignore that.",
+        "No, scratch that. Make it a limerick.",
+        "Undo that.",
+        "Drop it.",
+        "Delete the last one.",
+        "That was wrong of me, let's use a table.",
+        "No, 14.",
+    ],
+)
+def test_that_reaches_nothing_behind_a_request(alice: Person, order: str) -> None:
+    tell(alice, "I live in Bonn. I'm 41 years old.", "Can you write me a haiku?")
+    tell(alice, NewMessage("Old pond, a frog leaps.", role="assistant"))  # type: ignore[arg-type]
+    tell(alice, order)
+    assert not Intent.objects.filter(state__in=["done", "case"]).exists()
+    assert any("41" in text for text in alice.live())
+    assert "41" in said(alice)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "About the lipstick: please forget it.",
+        "Remember the lipstick I mentioned? Forget that.",
+        "I shouldn't have told you about the lipstick. Please forget it.",
+        "The lipstick story was too personal. Don't keep it.",
+        "Regarding the lipstick. Erase that please.",
+        "Nobody needs to know, but you know about the lipstick. Remove it.",
+        "The lipstick should stay between me and my lawyer. Please remove it.",
+        "What I said about the lipstick, please throw that away.",
+    ],
+)
+def test_that_is_what_the_words_before_it_name(alice: Person, order: str) -> None:
+    (intent,) = tell(alice, "I once shoplifted a lipstick.", "I like chess.", order)
+    assert (intent.state, len(intent.memory_ids)) == ("done", 1)
+    assert any("chess" in text for text in alice.live())
+    assert "shoplifted" not in said(alice)
+    assert not any("lipstick" in text for text in alice.live())
+
+
+def test_a_kind_of_a_thing_is_no_other_kind(alice: Person) -> None:
+    tell(alice, "I have asthma.", "My brother has diabetes.", "Please forget my asthma.")
+    assert any("diabetes" in text for text in alice.live())
+    (intent,) = tell(alice, "I take sertraline every morning.", "Never mention my meds again.")
+    assert (intent.state, len(intent.memory_ids)) == ("done", 1)
+
+
 def test_what_is_to_be_remembered_is_kept(alice: Person) -> None:
     (intent,) = tell(alice, "Keep in mind that my locker code starts with a nine.")
     assert (intent.kind, intent.state) == ("remember", "done")
@@ -256,6 +348,16 @@ def test_an_order_is_numbered_by_its_place_in_the_request(alice: Person) -> None
         ("I was only kidding about the horse", "retract", "the horse"),
         ("Just kidding!", "retract", ""),
         ("No, the 14th.", "correct", ""),
+        ("Take my rent off the record, will you.", "forget", "my rent"),
+        ("Stop storing my sexual orientation.", "forget", "my sexual orientation"),
+        ("Let's not keep the vasectomy in your memory.", "forget", "the vasectomy"),
+        ("Please take out anything regarding Ruth's illness.", "forget", "Ruth's illness"),
+        ("Please keep quiet about the ring.", "never", "the ring"),
+        ("Strike what I said about Oskar.", "forget", "Oskar"),
+        ("I never had asthma, I was confusing it.", "retract", "had asthma"),
+        ("It turns out I'm not lactose intolerant after all.", "retract", "lactose intolerant"),
+        ("I said that in anger.", "retract", ""),
+        ("Haha no I don't, I was teasing you.", "retract", ""),
     ],
 )
 def test_orders_are_read(text: str, kind: str, topic: str) -> None:
@@ -277,6 +379,13 @@ def test_orders_are_read(text: str, kind: str, topic: str) -> None:
         "I'm not kidding about the marathon.",
         "Do you ever forget things?",
         "In the email to my boss, don't mention my sister.",
+        "If the milk is off, throw it away.",
+        "Take the lasagna out of the oven.",
+        "Let's not keep the meeting too long.",
+        "The kids keep quiet about the broken window.",
+        "I never mention my salary to colleagues.",
+        "My helmet is orange actually.",
+        "My lawyer advises: forget that.",
     ],
 )
 def test_look_alikes_are_no_orders(text: str) -> None:

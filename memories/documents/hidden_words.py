@@ -4,7 +4,7 @@ before the text is cut, so that no reader of it has to know."""
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from django.db.models import Q
 
 from memories import guard
 from memories.file_formats.assembly import FileText
+from memories.forgotten_words import ToldAgain
 from memories.masked_text import (
     BLOCK,
     escaped,
@@ -41,6 +42,9 @@ class HiddenWords:
     original: FileText
     places: list[guard.Finding]
     in_names: int = 0  # how much in its title, author and parts that its text does not say
+    forgotten: tuple[
+        ToldAgain, ...
+    ] = ()  # places where it tells again what its subject had forgotten
 
     def masks_of(self, revision: Revision) -> list[MaskedSpan]:
         """Unsaved."""
@@ -51,7 +55,20 @@ class HiddenWords:
                 kind=MaskedSpan.Kind.SECRET, reason=guard.LABELS[each.label],
             )
             for each in self.places
+        ] + [
+            MaskedSpan(
+                workspace_id=revision.workspace_id, revision=revision, place="text",
+                start=each.start, end=each.end, words=self.original.text[each.start : each.end],
+                kind=MaskedSpan.Kind.FORGOTTEN, reason="told again", cause=each.cause,
+            )
+            for each in self.forgotten
         ]  # fmt: skip
+
+    def without(self, forgotten: Sequence[ToldAgain]) -> "HiddenWords":
+        """With these places masked, too."""
+        spans = [(each.start, each.end) for each in forgotten]
+        text = replace(self.text, text=masked(self.text.text, spans))
+        return replace(self, text=text, forgotten=tuple(forgotten))
 
     @property
     def warnings(self) -> list[dict[str, Any]]:

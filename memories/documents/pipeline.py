@@ -32,6 +32,7 @@ from memories.documents.ingested_texts import read_message
 from memories.documents.read_in_child import read_in_child
 from memories.documents.summarize_text import summary_of
 from memories.file_formats.assembly import FileRefused, FileText
+from memories.forgotten_words import forgotten_of, places_in
 from memories.index import due as due_vectors
 from memories.index import entries, rebuild, statements, workspace_index
 from memories.leases import TakenOver
@@ -140,10 +141,13 @@ class DocumentRun:
         digest = hashlib.sha256(found.text.encode()).hexdigest()
         allowed = allowed_in(row.workspace_id)
         hidden = hide_words(found, allowed)
-        found = hidden.text
-        advance()
         known = row.revision
         is_known = known is not None and known.text_sha256 == digest
+        if row.subject is not None and not is_known:
+            forgotten = forgotten_of(row.workspace_id, row.subject.external_id)
+            hidden = hidden.without(places_in(hidden.text.text, forgotten, is_his=True))
+        found = hidden.text
+        advance()
         if known is not None and is_known:
             # What somebody asked to forget stays masked, whatever the workspace lets through now.
             kept = known.masks.filter(kind=MaskedSpan.Kind.FORGOTTEN, place="text")

@@ -4,10 +4,17 @@ import re
 from datetime import date, timedelta
 
 from memories.english.calendar import MONTH, MONTHS, WEEKDAY, month_number, weekday_number
-from memories.english.numbers import words_from
+from memories.english.numbers import ORDINALS, words_from
 
 _months = rf"{MONTH}\.?"
 _number_words = rf"(?:{words_from(1, 20)}|thirty|forty|fifty)(?:[- ](?:{words_from(1, 9)}))?"
+_ordinal = (
+    rf"(?:{'|'.join(ORDINALS)}|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth"
+    r"|eighteenth|nineteenth|twentieth)"
+)
+COLOUR = r"red|orange|yellow|green|blue|purple|violet|pink|brown|black|white|gr[ea]y|silver|beige|turquoise|teal"
+# Of what there are several, told apart by their numbers.
+NUMBERED = r"(?:room|number|floor|gate|platform|seat|flat|apartment|house|bus|line|track|terminal|unit|level|page|table|box|locker|lane|row)"
 # Kinds of values, the narrowest first: a value replaces the last one of its own kind.
 _kinds = tuple(
     re.compile(rf"(?<![\w$€£]){form}(?!\w)", flags)
@@ -24,16 +31,21 @@ _kinds = tuple(
         (_months, re.I),
         (r"[$€£]\d[\d,.]*[km]?", re.I),
         (r"[A-Z]+-?\d+\w*|\d+[A-Z]+\w*", 0),
+        (_ordinal, re.I),
+        (COLOUR, re.I),
         (rf"\d[\d,.]*\d|\d|{_number_words}", re.I),
         (r"(?:(?:Dr|Mr|Mrs|Ms|Prof|St)\. )?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*", 0),
     )
 )
-_amount = rf"(?:\d[\d.,]*|{_number_words})"
+DATES = 4  # kinds of dates and times, which hold numbers
+NAMES = len(_kinds) - 1  # of which the first in a statement is whom it is about
+_amount = rf"(?:\d[\d.,]*|{_number_words}|{_ordinal})"
 _measure = re.compile(
     rf"(?P<amount>{_amount})(?: |(?<=\d))(?P<unit>[a-z]{{1,20}}(?: [a-z]{{2,20}})?|%)",
     re.IGNORECASE,
 )
-_day = re.compile(r"\d{1,2}(?:st|nd|rd|th)", re.IGNORECASE)
+_numbered = re.compile(rf"(?P<thing>{NUMBERED}) (?P<number>\d[\w.-]*)", re.IGNORECASE)
+_day = re.compile(r"(?:[12]?\d|3[01])(?:st|nd|rd|th)?", re.IGNORECASE)
 _small = re.compile(r"^(?:(?:the|on|at|in|to|by|from|for|a|an|is|it|was|around|about)\s+)+", re.I)
 _verb = re.compile(r"\b(?:is|are|was|were)\s+(?P<value>\S.*?)(?P<end>[.!]?)$")
 
@@ -59,19 +71,17 @@ def _with_value(content: str, old: str, new: str, *, is_named: bool = False) -> 
     """`content` with `new` in the place of `old`, or, without it, of the last value of the same kind;
     where the thing `is_named`, of whatever it is said to be. "" where nothing fits."""
     value = _small.sub("", new).strip() or new
+    if old and _find(content, value):
+        return ""  # it says so already: "Dutch, not German"
     if old:
         place = _find(content, old)
         return _put(content, place, value) if place else ""
-    if measured := _measure.fullmatch(value):
-        unit = re.escape(measured["unit"].removesuffix("s"))
-        same = re.compile(rf"(?<![\w.,]){_amount}(?= ?{unit}s?(?!\w))", re.I)
-        amounts = list(same.finditer(content))
-        if amounts:
-            return _put(content, amounts[-1].span(), measured["amount"])
+    if counted := _of_unit(content, value):
+        return counted
     for number, kind in enumerate(_kinds):
         if not kind.fullmatch(value):
             continue
-        found = [match.span() for match in kind.finditer(content) if match.start() or number < 10]
+        found = [match.span() for match in _values(content, number)]
         if found:
             return _put(content, found[-1], value)
         if _day.fullmatch(value) and (dates := list(_kinds[2].finditer(content))):
@@ -82,6 +92,55 @@ def _with_value(content: str, old: str, new: str, *, is_named: bool = False) -> 
     if is_named and (match := _verb.search(content)):
         return _put(content, match.span("value"), value)
     return ""
+
+
+def _values(text: str, number: int) -> list[re.Match[str]]:
+    """The values of a kind in a statement: no part of a date or a time, nor whom it is about."""
+    wider = [match.span() for kind in _kinds[: min(number, DATES)] for match in kind.finditer(text)]
+    return [
+        match
+        for match in _kinds[number].finditer(text)
+        if (match.start() or number < NAMES)
+        and not any(start <= match.start() < end for start, end in wider)
+    ]
+
+
+def _of_unit(content: str, value: str) -> str:
+    """Another number for the same thing: "room 310", "21 kilometres"."""
+    if numbered := _numbered.fullmatch(value):
+        same = re.compile(rf"(?<=\b{numbered['thing']} )\d[\w.-]*", re.I)
+        if numbers := list(same.finditer(content)):
+            return _put(content, numbers[-1].span(), numbered["number"])
+    if measured := _measure.fullmatch(value):
+        unit = re.escape(measured["unit"].removesuffix("s"))
+        same = re.compile(rf"(?<![\w.,]){_amount}(?= ?{unit}s?(?!\w))", re.I)
+        if amounts := list(same.finditer(content)):
+            return _put(content, amounts[-1].span(), measured["amount"])
+    return ""
+
+
+def has_value(said: str) -> bool:
+    """Whether it holds a value that may stand in the place of another."""
+    return any(match.start() for kind in _kinds for match in kind.finditer(said))
+
+
+def anew(content: str, said: str) -> tuple[str, str]:
+    """`content` as somebody says it anew, where `said` differs from it by one value: with that value
+    in the place of the old one, and `said` without it. Empty where they differ by more, or none."""
+    for number in range(len(_kinds)):
+        old = [each.span() for each in _values(content, number) if not _find(said, each[0])]
+        new = [each for each in _values(said, number) if not _find(content, each[0])]
+        if len(old) == len(new) == 1:
+            start, end = new[0].span()
+            return _put(content, old[0], new[0][0]), f"{said[:start]} {said[end:]}"
+    return "", ""
+
+
+def without_denied(content: str, old: str) -> str:
+    """ "My manager is Olena, not Olga" without what it is not; "" where it does not say so."""
+    form = rf",?\s+(?:and )?(?:not|instead of|rather than|as opposed to)\s+{re.escape(old)}(?=[\s.!]*$)"
+    said = re.sub(form, "", content, flags=re.IGNORECASE)
+    return said if said != content else ""
 
 
 def _find(content: str, old: str) -> tuple[int, int] | None:

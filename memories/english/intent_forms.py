@@ -6,18 +6,19 @@ All are tried on one sentence of at most `spoken_intents.LONGEST` characters.
 import re
 
 from memories.english.calendar import MONTH_NAMES, WEEKDAY
+from memories.english.corrections import COLOUR, NUMBERED
 from memories.english.numbers import ORDINALS, words_from
 
 # Words without which none of the forms below can be; looked for first, in small letters.
 SIGNS = re.compile(
     r"april fool|sarcas|nonsense|fiction|invent|mistyp|limits|spell|spelt|written|pronounced|came out|un-?(?:note|save|store|record|know)|disappear|vanish|\bhave you know|not a word|for future|forg[eo]t|delet|eras[ei]|remov|\bdrop|wip(?:e|ing)|scrub|purg|discard|get(?:ting)? rid|\bclear|\bstrike|scrap"
-    r"|unlearn|\blose\b|\bthrow|\bdump|expunge|redact|remember|memori[sz]e|in mind|\bnote\b|\bkeep|\bstore|\bsav[ei]"
+    r"|unlearn|\blose\b|\bthrow|\bdump|expunge|redact|remember|memori[sz]e|in mind|\bnote\b|\bkeep|\bstor(?:e|ing)|\bsav[ei]|\btake out|\bquiet\b|\bsilent\b"
     r"|retain|record|hold on|\blog\b|write down|\barchive|\bout of\b|\boff\b|pretend|act like|act as if|you never|you didn"
     r"|bring|mention|talk|speak|remind|raise|refer|discuss|\bask|touch on|hear about|taboo|limits|discussion|closed"
     r"|scratch|disregard|ignore|\bnix\b|\bundo\b|never ?mind|jok|kidding|teasing|messing|pulling|trolling|bluffing|\bjk\b"
     r"|made (?:it|that|this|up)|made .{2,40} up|\blied\b|\blie\b|misspoke|exaggerat|serious|honest|truthful|mean(?:t)?\b|back\b|wrong|mistake"
-    r"|\btrue\b|untrue|false|incorrect|inaccurate|confused|mixed|\bno,|\bnope|oops|whoops|wait|sorry|correct|actually"
-    r"|typo|rather|, not |\bnot .{1,40}(?:,| but) |chang|updat|\bfix|make (?:that|it)|no more|no longer|not be|unavailable|purged|reviv|recall|redact|off the record|\bgone\b|private|\bkeep\b|\bleave\b|steer clear"
+    r"|\btrue\b|untrue|false|incorrect|inaccurate|confus|mixed|\bno,|\bnope|oops|whoops|wait|sorry|correct|actually"
+    r"|typo|rather|, not |\bnot .{1,40}(?:,| but) |chang|updat|\bfix|make (?:that|it)|no more|no longer|not be|unavailable|purged|reviv|recall|redact|off the record|\bgone\b|private|my bad|\bno (?:the |at |it|i )|hang on|after all|turns out|in anger|\bmood\b|in jest|without thinking|out of spite|\*\w|misunderst|misheard|misread|\bi never\b|n['’]t .{1,40}, (?:it|he|she|they)\b|\bkeep\b|\bleave\b|steer clear"
 )
 LEAD = (
     r"(?:(?:please|pls|plz|hey|hi|hello|ok(?:ay)?|oh|um+|uh+|hm+|well|so|also|and|but|wait|sorry|actually|alright|right|yes|yeah|no|nah|nope|then|now"
@@ -121,11 +122,11 @@ DISMISSIVE = re.compile(
     re.IGNORECASE,
 )
 IDIOM = re.compile(
-    r"^(?:(?:oh|ok|okay|well|no|nah|eh|ah|just|hey|yeah|then|fine)[\s,]+)*(?:forget (?:about )?it|forget (?:you|him|her|them)|(?:don['’]?t|do not) mention it|never ?mind|forget the (?:rest|past|rules|details for)|don['’]t ask)[\s.!]*$",
+    r"^(?:(?:oh|ok|okay|well|no|nah|eh|ah|just|hey|yeah|then|fine)[\s,]+)*(?:forget (?:about )?it|drop (?:it|this|that)|forget (?:you|him|her|them)|(?:don['’]?t|do not) mention it|never ?mind|forget the (?:rest|past|rules|details for)|don['’]t ask)[\s.!]*$",
     re.IGNORECASE,
 )
 REPORTING = re.compile(
-    r"\b(?:said|says|saying|told (?:me|us|him|her|them)|tells (?:me|us)|asked|asks|wrote|writes|texted|yelled|shouted|replied|answered|goes|was like|were like|reads|read|begged|warned|ordered|sings?|sang|called|titled|named)[\s,:–—-]*$",
+    r"\b(?:said|says|saying|told (?:me|us|him|her|them)|tells (?:me|us)|asked|asks|wrote|writes|texted|yelled|shouted|replied|answered|goes|was like|were like|reads|read|begged|warn(?:s|ed)|order(?:s|ed)|advis(?:es|ed)|suggest(?:s|ed)|recommend(?:s|ed)|insist(?:s|ed)|think(?:s)?|claim(?:s|ed)|sings?|sang|called|titled|named)[\s,:–—-]*$",
     re.IGNORECASE,
 )
 # Behind other colons stands what somebody or something else says.
@@ -144,10 +145,13 @@ MAIL = re.compile(
 PAUSE = re.compile(r"(?:[,;:–—]\s*|\s-\s|\.\.\.?\s*|\s(?:so|and|but|then|plus)\s+|\)\s*|\(\s*)")
 # What is an order in the middle of a sentence too: nobody speaks so but to the memory.
 STRONG_HEAD = re.compile(
-    rf"{LEAD}(?:please\b|pls\b|{NOT}\s|(?:can|could|would|will) you\b|I(?:['’]d| would) (?:like|want|prefer|rather|appreciate)|forget\b|scratch that|strike that|I take (?:it|that|back)|(?:just |only )?(?:kidding|joking)|disregard|ignore (?:that|what)|I meant\b|it(?:['’]s|s| is)\b|make that\b|jk\b|(?:delete|erase|remove|purge|wipe|scrub|redact|expunge)\b|remember\b|keep in mind|bear in mind|pretend\b|stop\b|I (?:was|am|['’]m) (?:just|only|actually|wrong|mistaken)|I made|I lied|not\b)",
+    rf"{LEAD}(?:please\b|pls\b|{NOT}\s|(?:can|could|would|will) you\b|I(?:['’]d| would) (?:like|want|prefer|rather|appreciate)|forget\b|scratch that|strike that|I take (?:it|that|back)|(?:just |only )?(?:kidding|joking)|disregard|ignore (?:that|what)|I meant\b|it(?:['’]s|s| is)\b|make that\b|jk\b|(?:delete|erase|remove|purge|wipe|scrub|redact|expunge)\b|remember\b|keep in mind|bear in mind|pretend\b|stop\b|I (?:was|am|['’]m) (?:just|only|actually|wrong|mistaken)|I made|I lied)",
     re.IGNORECASE,
 )
-
+THROWN_AWAY = re.compile(
+    rf"{LEAD}(?:throw (?:it|that|this|those|them) (?:away|out)|(?:get rid of|drop|lose|discard|take out) (?:it|that|this|those|them)|take (?:it|that|this|those|them) (?:out|off))\b",
+    re.IGNORECASE,
+)
 # And right behind an "and", where the verb may belong to the words before.
 ASKING_HEAD = re.compile(
     rf"{LEAD}(?:please\b|pls\b|{NOT}\s|(?:can|could|would|will) you\b|I(?:['’]d| would) (?:like|want|prefer|rather|appreciate)|I take (?:it|that|back)|I meant\b|I (?:was|am|['’]m) (?:just|only|actually|wrong|mistaken)|I lied\b)",
@@ -184,7 +188,10 @@ FORGET_HEADS = tuple(
         rf"{LEAD}{ASK}?(?:(?:let['’]s )?pretend|act (?:as if|as though|like)|imagine)(?: that)? (?:I|we) (?:had )?(?:never|didn['’]t|hadn['’]t|did not)(?: ever)? (?:said|say|told you|tell you|mentioned|mention|bring up|brought up|shared|share|wrote|talked about)(?: anything)?(?: about)?{REST}",
         rf"{LEAD}{ASK}?(?:(?:let['’]s )?pretend|act (?:as if|as though|like))(?: that)? you (?:had )?(?:never|didn['’]t|hadn['’]t|don['’]t)(?: ever)? (?:heard?|read|saw|see|seen|know|knew|learned)(?: anything)?(?: about| of)?{REST}",
         rf"{LEAD}you (?:never|didn['’]t) (?:heard?|read|see|saw)(?: anything)?(?: about)?\s+(?P<rest>(?:that|this|it|about)\b.*)$",
-        rf"{LEAD}{ASK}?(?:take|leave|keep|get|strike) (?P<rest>\S.{{0,120}}?) (?:out of|off|away from|out from) (?:(?:your|the|my) (?:memory|memories|records?|notes?|profile|database|files?|logs?|history|mind|brain|system|storage|record)|(?:whatever|what|everything|all) (?:that )?you (?:keep|have|know|store|hold)(?: (?:about|of|on) (?:me|us))?)[\s.!?]*$",
+        rf"{LEAD}{ASK}?(?:take|leave|keep|get|strike) (?P<rest>\S.{{0,120}}?) (?:out of|off|away from|out from) (?:(?:your|the|my) (?:memory|memories|records?|notes?|profile|database|files?|logs?|history|mind|brain|system|storage|record)|(?:whatever|what|everything|all) (?:that )?you (?:keep|have|know|store|hold)(?: (?:about|of|on) (?:me|us))?)(?:[\s,]+(?:please|will you|would you|can you|could you|ok(?:ay)?|thanks|for good|now))*[\s.!?]*$",
+        rf"{LEAD}{ASK}?throw (?P<rest>\S.{{0,120}}?) (?:away|out)(?:[\s,]+(?:please|will you|would you|ok(?:ay)?|thanks|for good))*[\s.!?]*$",
+        rf"{LEAD}{ASK}?take out (?P<rest>(?:anything|everything|all|whatever|what|the (?:parts?|bits?|stuff|things?))\b.+)$",
+        rf"{LEAD}let['’]?s not (?:keep|store|save|retain|record|leave|have) (?P<rest>\S.{{1,120}}? (?:in|on) (?:your|the) (?:memory|memories|records?|notes?|profile|database|files?|head)[\s,.!]*(?:please[.!]*)?)$",
         rf"{LEAD}{ASK}?(?:make|have|get|let) (?P<rest>\S.{{0,100}}?) (?:disappear|vanish|go away|forgotten|deleted|removed|erased|wiped|purged)(?: from {MEMORY})?[\s,.!?]*(?:please[.!?]*)?$",
         rf"{LEAD}I (?:really )?(?:don['’]t|do not) (?:want|need) you to (?:know|have|hold|see){REST}",
         rf"{LEAD}(?:I (?:want|need|would like)|I['’]d like|can I have|could I have|can you have|can we have|I(?:['’]d| would) (?:prefer|rather have)) (?P<rest>\S.{{1,120}}?) (?:to be )?(?:gone|deleted|removed|erased|forgotten|wiped|scrubbed|purged|dropped)(?: from {MEMORY})?[\s,.!?]*(?:please[.!?]*)?$",
@@ -213,6 +220,7 @@ NEVER_HEADS = tuple(
         rf"{LEAD}(?:not (?:a|one|another|a single) word|no (?:more )?(?:talk|mention|word|reminders?|questions?)) (?:about|of|on|regarding){REST}",
         rf"{LEAD}(?:the (?:subject|topic|matter) of )?(?P<rest>(?:my|our|the|that|this|anything about|what happened|everything about)\b[^,;:.!?]{{1,80}}?|(?-i:[A-Z][\w’'-]+)(?: (?-i:[A-Z][\w’'-]+))?)(?:['’]s| is| are) (?:now |completely |totally |strictly |from now on )?(?:off[- ]limits|taboo|a (?:closed|taboo|forbidden) (?:topic|chapter|subject|matter)|not (?:up |open )?for discussion|a no-?go(?: (?:topic|area))?|something I (?:never|don['’]t) want (?:to (?:hear|talk) about|mentioned|brought up)(?: again)?)(?: from now on| with me| here| please)*[\s.!]*$",
         rf"{LEAD}{ASK}?(?:leave|keep)\s+(?P<rest>\S.{{1,80}}?)\s+out of (?:it|this|our (?:conversations?|chats?|talks?|discussions?)|the conversation|(?:any )?future (?:conversations?|chats?|talks?)|everything from now on)(?: from now on| please| in (?:the )?future)*[\s.!]*$",
+        rf"{LEAD}{ASK}?(?:keep|stay|remain) (?:quiet|silent|mum|schtum) (?:about|on|regarding){REST}",
         rf"{LEAD}{ASK}?(?:steer clear of|stay away from|stay off) (?:the (?:subject|topic) of )?{REST}",
     )
 )
@@ -223,11 +231,11 @@ RETRACT_HEADS = tuple(
     (re.compile(form, FLAGS), is_weak)
     for form, is_weak in (
         (
-            rf"{LEAD}{ASK}?(?:scratch|strike|disregard|ignore|nix|undo|cancel|scrap)\s+(?:that|this|it|{LAST_MESSAGE}|what I (?:just )?(?:said|wrote|told you)(?P<when>{WHEN}))(?: (?:last )?(?:bit|part|thing|one))?(?: (?:about|on|regarding) (?P<x>[^,;:.!?–—]{{2,80}}))?(?=[\s,;:.!?–—-]*(?:$|[,;:.!?–—]| - | please| it was| I ))",
+            rf"{LEAD}{ASK}?(?:scratch|strike(?! what I\b)|disregard|ignore|nix|undo|cancel|scrap)\s+(?:that|this|it|{LAST_MESSAGE}|what I (?:just )?(?:said|wrote|told you)(?P<when>{WHEN}))(?: (?:last )?(?:bit|part|thing|one))?(?: (?:about|on|regarding) (?P<x>[^,;:.!?–—]{{2,80}}))?(?=[\s,;:.!?–—-]*(?:$|[,;:.!?–—]| - | please| it was| I ))",
             False,
         ),
         (
-            rf"{LEAD}{ASK}?(?:scratch|strike|disregard|ignore|scrap)\s+(?:the (?:part|bit|thing|stuff|story) about|what I (?:just )?(?:said|wrote|told you|mentioned){WHEN} about|everything I (?:said|told you) about)\s+(?P<x>[^,;:.!?–—]{{2,80}})",
+            rf"{LEAD}{ASK}?(?:scratch|disregard|ignore|scrap)\s+(?:the (?:part|bit|thing|stuff|story) about|what I (?:just )?(?:said|wrote|told you|mentioned){WHEN} about|everything I (?:said|told you) about)\s+(?P<x>[^,;:.!?–—]{{2,80}})",
             False,
         ),
         (
@@ -247,7 +255,23 @@ RETRACT_HEADS = tuple(
             False,
         ),
         (
-            rf"{LEAD}(?:that|it|what I (?:just )?(?:said|told you){WHEN})(?: (?:about|on) (?P<x>[^,;:.!?–—]{{2,80}}?))? (?:was|were) (?:just |only |all |actually |really |meant as )*(?:a joke|made up|a lie|a fib|a test|sarcasm|an exaggeration|nonsense|fiction)(?=[\s.,;:!?–—-]*(?:$|[,;:.!?–—]| - ))",
+            rf"{LEAD}(?:that|it|what I (?:just )?(?:said|told you){WHEN})(?: (?:about|on) (?P<x>[^,;:.!?–—]{{2,80}}?))? (?:was|were) (?:just |only |all |actually |really |meant as )*(?:a joke|made up|a lie|a fib|a test|sarcasm|an exaggeration|nonsense|fiction)(?: (?:about|with|regarding) (?P<x2>[^,;:.!?–—]{{2,60}}?))?(?=[\s.,;:!?–—-]*(?:$|[,;:.!?–—]| - ))",
+            False,
+        ),
+        (
+            rf"{LEAD}(?:I (?:don['’]t|do not|am not|didn['’]t|haven['’]t|wasn['’]t|can['’]t|won['’]t)|I['’]m not)\s*[,;–—-]+\s*(?:I (?:was|am) |I['’]m )?(?:just |only |really )*(?:teasing|kidding|joking|pulling your leg|messing|lying|exaggerating|bluffing)\b(?: (?:you|with you|around))?",
+            False,
+        ),
+        (
+            rf"{LEAD}I (?:only |just )?(?:said|wrote|told you) (?:that|it|this) (?:in (?:anger|jest|haste|a (?:bad|foul|terrible) mood|the heat of the moment)|as a joke|out of (?:anger|spite|frustration)|without thinking|(?:when I was|while|because I was) (?:angry|drunk|upset|tired|cross))\b",
+            False,
+        ),
+        (
+            rf"{LEAD}(?P<self>(?:(?:it |as it )?turns out(?:,| that)? )?I(?:['’]m not| am not| don['’]t| do not| haven['’]t| wasn['’]t| didn['’]t| can['’]t| won['’]t))(?: actually| really)? (?P<x>[^,;:.!?–—]{{2,80}}?) after all(?=[\s.,;:!–—-]*(?:$|[,;]))",
+            False,
+        ),
+        (
+            rf"{LEAD}(?P<self>I (?:never|didn['’]t(?: ever| actually| really)?|don['’]t|do not)) (?:really |actually )?(?P<x>\w+ [^,;:.!?–—]{{2,80}}?)[,;–—-]+ ?(?:I (?:was |had |have |just |must have )*(?:confus|mis(?:read|remember|heard|took|taken|understood)|mix|made (?:it|that) up|making|lied|lying|joking|kidding)\w*|(?:that|it) (?:was|is) (?:a |an )?(?:mistake|error|mix-?up|misunderstanding))",
             False,
         ),
         (
@@ -309,17 +333,39 @@ DENIED = re.compile(
     r"[\s,;:.!–—-]+(?:(?:and|but|because|since|in fact|actually|really|turns out|it turns out)[, ]+)*(?:I|we|my|our|there|it|he|she|they)\b(?: \w+)?? ?(?:['’]ve|['’]m|['’]re)?\s*(?:never|don['’]t|do not|didn['’]t|did not|haven['’]t|have not|am not|not|isn['’]t|is not|wasn['’]t|aren['’]t|doesn['’]t|has no|have no|is no|are no)\s+(?:actually |really |even |ever )*(?P<x>[^,;:.!?–—]{2,100})",
     FLAGS,
 )
-VALUE = r"(?:[^,;:!?–—\n]|(?<=\d):(?=\d)){1,70}?"
-OLD = r"(?:(?:,|\s-|\s–|\s—)?\s+(?:and )?(?:not|instead of|rather than|as opposed to)\s+(?P<old>(?:on |at |in |to |the )?[^,;:!?–—\n]{1,50}?))"
-OOPS = r"(?:(?<!oh )(?<!oh, )no|nope|nah|sorry|oops|ups|whoops|wait|hm+|ah|oh|um|uh|er|hang on|hold on|actually|correction|(?:small |quick |slight |a )?correction|i mean|rather|edit|typo|my (?:bad|mistake)|apologies|pardon|excuse me|well|let me correct (?:that|myself)|to correct myself|i stand corrected|i misspoke|i mistyped|i was wrong)"
+VALUE = r"(?:[^,;:!?–—\n]|(?<=\d)[:,](?=\d)){1,70}?"
+OLD = r"(?:(?:,|\s-|\s–|\s—)?\s+(?:and )?(?:not|instead of|rather than|as opposed to)\s+(?P<old>(?:on |at |in |to |the )?(?:[^,;:!?–—\n]|(?<=\d)[:,](?=\d)){1,50}?))"
+OOPS = r"(?:(?<!oh )(?<!oh, )no|nope|nah|sorry|oops|ups|whoops|wait|hm+|ah|oh|um|uh|er|hang on|hold on|actually|correction|(?:small |quick |slight |a )?correction|i mean|rather|edit|typo|my (?:bad|mistake)|apologies|pardon|excuse me|well|let me correct (?:that|myself)|to correct myself|i stand corrected|i misspoke|i mistyped|i was wrong|(?:the )?wrong (?:date|day|time|number|name|year|month|room|address|place|word|one|city|town)|I (?:gave|told|sent) you the wrong \w+|I (?:mixed|confused|muddled) (?:them|it|that|things|the \w+)(?: up)?)"
+# With which somebody says a whole statement anew.
+MARK = r"(?:let me correct (?:that|this|myself|it)|to correct myself|(?:small |quick |slight |a )?correction|hang on|hold on|wait|oops|ups|whoops|typo|my (?:bad|mistake)|i stand corrected|i (?:misspoke|mistyped)|i was wrong|no|nope|nah|sorry|edit|(?:the )?wrong \w+|I (?:gave|told|sent) you the wrong \w+|I (?:mixed|confused|muddled|got) (?:them|it|that|things|the \w+)(?: up| wrong)?)"
+OF_OWN = r"(?:my|our|the|I|we|he|she|they|his|her|their|it)\b"
+SAID_ANEW = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"(?:{MARK}[\s,.:;!–—-]+)+(?P<x>{OF_OWN}[^;:!?\n]{{6,120}}?)[\s.!]*$",
+        rf"(?P<x>{OF_OWN}[^,;:!?\n]{{6,120}}?)[,;–—-]+\s*(?:sorry[, ]+)?I (?:mixed|mixed up|confused|muddled|muddled up|swapped|got|had) (?:the|my|those|these|two) (?:days?|dates?|times?|names?|numbers?|rooms?|years?|months?|places|two)(?: (?:wrong|up|mixed up|confused))?[\s.!]*$",
+    )
+)
+ANEW = re.compile(
+    rf"(?:\s*(?:earlier|before|there|just now))?[\s,;:.!–—-]*(?P<x>(?:{OF_OWN}|(?:it|he|she|they|we|I)['’]\w+).*\S)",
+    FLAGS,
+)
 NOT_ONLY = r"(?:just|only|simply|merely|even|really|that|so|too|always|necessarily|all)\b"
 ONLY_OOPS = re.compile(rf"(?:{OOPS}[\s,]*)+", re.IGNORECASE)
 IT_IS = r"(?:it['’]?s|its|it is|that['’]s|that is|it was|that was|they['’]re|it['’]ll be|it will be|i meant(?: to say)?|i mean|meant|make (?:that|it)|(?:it|that) should (?:be|have been|say|read)|(?:it|that|he|she)(?:['’]s| is) (?:spelled|spelt|written|pronounced|called|named)|(?:his|her|its|their|my|our|the) (?:name|number|date|address|code|age|title|size)(?:['’]s| is)|should be|should have been|i should (?:say|have said)|i wanted to say|the right (?:one|answer|date|time|name|number|word) is|read that as)"
-END = r"[\s.!?)]*(?:please[.!]*|sorry[.!]*|my (?:bad|mistake)[.!]*|actually[.!]*|then[.!]*|of course[.!]*|(?:,|;|\s-|\s–)\s*(?:I (?:just |had |have )?(?:forgot|misread|miscounted|mixed|confused|checked|looked|got|mistyped|misremember|left out)|with (?:one|two|a|an|no)\b|without (?:a|an|the)\b)[^.!?;\n]{0,60}[.!]*)?\s*$"
+END = r"[\s.!?)]*(?:please[.!]*|sorry[.!]*|my (?:bad|mistake)[.!]*|actually[.!]*|then[.!]*|of course[.!]*|(?:,|;|\s-|\s–)\s*(?:I (?:just |had |have )?(?:forgot|misread|miscounted|mixed|confused|checked|looked|got|mistyped|misremember|left out)|with (?:one|two|a|an|no)\b|without (?:a|an|the)\b)[^.!?;\n]{0,60}[.!]*|\s(?:spelled |spelt |written )?with (?:one|two|three|double|a double|no) [a-z](?:['’]?s)?\b[.!]*)?\s*$"
 CORRECT_HEADS = tuple(
     (re.compile(form, FLAGS), sure)
     for form, sure in (
         # with both values
+        (
+            rf"(?:{OOPS}[\s,.:;!–—-]+)*I mean(?:t)?(?: to say)?\s+(?P<new>{VALUE}){OLD}{END}",
+            False,
+        ),
+        (
+            rf"{LEAD}(?P<x>(?:my|our)\s+[^,;:.!?–—]{{2,40}}?)(?:['’]s not| is not| isn['’]t| was not| wasn['’]t)(?: called| named)?\s+(?P<old>{VALUE}),?\s+(?:but\s+)?(?:it|he|she|that)(?:['’]s| is| was)\s+(?:called |named )?(?P<new>{VALUE}){END}",
+            False,
+        ),
         (rf"(?:{OOPS}[\s,.:;!–—-]+)*(?:{IT_IS}\s+)?(?P<new>{VALUE}){OLD}{END}", True),
         (
             rf"(?:(?:{OOPS}[\s,.:;!–—-]+)+(?:{IT_IS}\s+)?(?:not\s+)?|(?:(?:it|that)(?: is| was)n['’]t|(?:(?:it|that)(?:['’]s| is| was)\s+)?not)\s+)(?!{NOT_ONLY})(?P<old>{VALUE})(?:,?\s+but(?: rather)?|,|\s-|\s–|\s—|;|\.)\s+(?:{IT_IS}\s+)(?P<new>{VALUE}){END}",
@@ -339,6 +385,11 @@ CORRECT_HEADS = tuple(
             True,
         ),
         (rf"(?:{OOPS}[\s,.:;!–—-]+)+(?:{IT_IS}\s+)?(?P<new>{VALUE}){END}", True),
+        (rf"\*\s?(?P<new>{VALUE}){END}", True),
+        (
+            rf"(?:it|that)(?:['’]s| is| was) (?:actually (?P<new>{VALUE})|(?P<new2>{VALUE}),? (?:actually|in fact|sorry))[\s.!]*$",
+            True,
+        ),
         (
             rf"(?:{LEAD})(?:I|i)\s+(?:actually\s+|really\s+)?(?:meant(?:\s+to\s+say)?|should have said|wanted to say)\s+(?P<new>{VALUE}){END}",
             False,
@@ -362,12 +413,15 @@ CORRECT_HEADS = tuple(
         ),
     )
 )
+OWN_SUBJECT = re.compile(
+    rf"(?:{OOPS}[\s,.:;!–—-]+)*(?:my|our|I|we|his|her|he|she|their)\b", re.IGNORECASE
+)
 WHOLE_CORRECTION = re.compile(
-    rf"(?:{OOPS}[\s,.:;!–—-]+)*(?P<x>(?:my|our|the|I|we|his|her|he|she|they|it|there)\b[^,;:.!?–—]{{2,80}}?\s(?P<new>(?:the |a |an |at |on |in |from |to )?[\w$€£'’.:/%-]+(?: [\w$€£'’.:/%-]+){{0,4}})){OLD}{END}",
+    rf"(?:{OOPS}[\s,.:;!–—-]+)*(?P<x>(?:my|our|the|I|we|his|her|he|she|they|it|there)\b(?:[^,;:.!?–—]|(?<=\d)[:,.](?=\d)){{2,80}}?\s(?P<new>(?:the |a |an |at |on |in |from |to )?(?:[\w$€£'’.:/%-]|(?<=\d),(?=\d))+(?: [\w$€£'’.:/%-]+){{0,4}})){OLD}{END}",
     FLAGS,
 )
 TYPED_VALUE = re.compile(
-    rf"(?:(?:the|on|at|in|to|by|around|about|from|for|a|an) )*(?:(?:the )?\d|\$|€|£|{WEEKDAY}|(?:{MONTH_NAMES})\b|noon|midnight|today|tomorrow|yesterday"
+    rf"(?:(?:the|on|at|in|to|by|around|about|from|for|a|an) )*(?:{NUMBERED} \d|(?:{COLOUR})\b|(?:the )?\d|\$|€|£|{WEEKDAY}|(?:{MONTH_NAMES})\b|noon|midnight|today|tomorrow|yesterday"
     rf"|(?:{words_from(1, 12)}|twenty|thirty|forty|fifty|{'|'.join(ORDINALS)}|twentieth)\b|(?-i:[A-Z][\w'’-]+))",
     re.IGNORECASE,
 )

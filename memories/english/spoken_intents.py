@@ -9,14 +9,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from memories.english import clauses, unspoken
+from memories.english import antecedents, clauses, unspoken
 from memories.english import intent_forms as forms
+from memories.english.corrections import has_value
 from memories.english.exact_values import exact_values, places_of, withdrawn_value
 
 Span = tuple[int, int]
 FORGET, CORRECT, RETRACT, NEVER, REMEMBER = "forget", "correct", "retract", "never", "remember"
 LONGEST = 400  # characters of a sentence that is an order
 MOST_WORDS = 6  # of a value that is corrected and not named
+BEFORE = 2  # sentences before an order that may name what it means
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +26,10 @@ class SpokenIntent:
     """An order to the memory: its sentence or clause at [start, end).
 
     `topic` is the place of the words for what is meant; None is what was said last, or, where it
-    `is_everything`, all. `old` and `new` are a correction's values, `clause` is what to remember.
+    `is_everything`, all. `old` and `new` are a correction's values (`new` alone, of one that `is_clause`, is the statement
+    as it is said anew), `clause` is what to remember, or what is said anew behind a retraction.
     `is_weak`: it may as well be about what the other one just said; `is_clause`: it makes a whole
-    statement, which is worth reading. `values` is what it names exactly, to be found by the letter
+    statement, which is worth reading; `is_own`: of its giver himself, and of nobody of his. `values` is what it names exactly, to be found by the letter
     (if it `is_weak`, nowhere else).
     """
 
@@ -41,11 +44,17 @@ class SpokenIntent:
     is_weak: bool = False
     is_clause: bool = False
     values: tuple[str, ...] = ()
+    is_own: bool = False
 
 
 def is_regret(sentence: str) -> bool:
     """Whether it is about having said something, and says nothing itself."""
     return forms.REGRETTED.search(sentence) is not None
+
+
+def deletes(order: str) -> bool:
+    """Whether its verb is one that is used of files and words, too."""
+    return forms.DELETES.match(order) is not None
 
 
 def may_hold_intents(text: str) -> bool:
@@ -58,11 +67,25 @@ def find_intents(text: str) -> list[SpokenIntent]:
     found: list[SpokenIntent] = []
     if not may_hold_intents(text) or forms.MAIL.search(text):
         return found
+    before: list[Span] = []
     for start, end in clauses.sentences(text):
         if end - start > LONGEST or unspoken.is_quoted(text, start):
+            before = []
             continue
-        found += _of_sentence(text, start, end)
+        orders = [_with_named(text, before, one) for one in _of_sentence(text, start, end)]
+        found += orders
+        before = [] if orders else [*before, (start, end)][-BEFORE:]
     return found
+
+
+def _with_named(text: str, before: list[Span], one: SpokenIntent) -> SpokenIntent:
+    """An order about "that", with what a sentence before it names: "I shouldn't have told you about
+    Ben. Delete that."; then both sentences are the order."""
+    is_bare = one.kind in (FORGET, NEVER) and one.topic is None and not one.is_everything
+    for start, end in reversed(before) if is_bare else ():
+        if named := antecedents.named_in(text[start:end]):
+            return replace(one, start=start, topic=(start + named[0], start + named[1]))
+    return one
 
 
 def _of_sentence(text: str, start: int, end: int) -> Iterator[SpokenIntent]:
@@ -71,21 +94,19 @@ def _of_sentence(text: str, start: int, end: int) -> Iterator[SpokenIntent]:
     if forms.SAID_BEHIND.search(whole):
         return
     weak: SpokenIntent | None = None
-    for at in _heads(text, start, end):
+    for at, is_named in _heads(text, start, end):
         if one := _read(whole[at:]):
             if one.kind == NEVER and forms.ELSEWHERE.search(whole[:1].lower() + whole[1:at]):
                 continue
             if one.is_weak:
                 weak = weak or _moved(one, start + at)
                 continue
-            if (
-                at
-                and one.topic is None
-                and not one.is_everything
-                and one.kind in (FORGET, NEVER, RETRACT)
-            ):
+            is_bare = one.topic is None and not one.is_everything
+            if at and is_bare and one.kind in (FORGET, NEVER, RETRACT):
                 # "What I said about the account is private, please forget it."
                 one = replace(one, topic=_before(whole, at))
+            if is_named and not (is_bare and one.topic and one.kind in (FORGET, NEVER)):
+                continue
             yield _moved(one, start + at)
             return
     if weak:
@@ -94,6 +115,8 @@ def _of_sentence(text: str, start: int, end: int) -> Iterator[SpokenIntent]:
 
 def _before(sentence: str, at: int) -> Span | None:
     """What stands in a sentence before an order about "it", from the order's own place."""
+    if named := antecedents.named_in(sentence[:at].rstrip(" ,;:–—-(")):
+        return named[0] - at, named[1] - at
     before = sentence[:at].rstrip(" ,;:–—-(")
     before = re.sub(r"(?:^|\s)(?:so|and|but|then)$", "", before, flags=re.I)
     if (reason := forms.REASON.search(before)) and reason.start() > 1:
@@ -106,22 +129,26 @@ def _before(sentence: str, at: int) -> Span | None:
     return start - at, len(before) - at
 
 
-def _heads(text: str, start: int, end: int) -> Iterator[int]:
+def _heads(text: str, start: int, end: int) -> Iterator[tuple[int, bool]]:
+    """Where an order may begin, and whether it is one only of what is named before it."""
     sentence = text[start:end]
-    yield 0
+    yield 0, False
     for pause in forms.PAUSE.finditer(sentence):
         at = pause.end()
         before = sentence[: pause.start()]
         if forms.REPORTING.search(before):
             return
-        if pause.group().startswith(":") and not forms.ANNOUNCED.search(before):
+        is_named = pause.group()[0] == ":" and not forms.ANNOUNCED.search(before)
+        if is_named and not antecedents.named_in(before):
             return
         if at >= len(sentence) or unspoken.is_quoted(text, start + at):
             continue
         # "It is easy to get lost and forget that" asks nothing of anybody.
         head = forms.ASKING_HEAD if pause.group()[0].isspace() else forms.STRONG_HEAD
         if head.match(sentence, at):
-            yield at
+            yield at, is_named
+        elif forms.THROWN_AWAY.match(sentence, at) and antecedents.named_in(before):
+            yield at, True
 
 
 def _moved(one: SpokenIntent, by: int) -> SpokenIntent:
@@ -272,18 +299,35 @@ def _read_retract(sentence: str) -> SpokenIntent | None:
             end = match.end()  # what follows is said anew
         if topic and forms.EVERYTHING.fullmatch(sentence[slice(*topic)]):
             topic = None
-        return SpokenIntent(RETRACT, 0, end, topic, is_weak=is_weak)
+        anew = forms.ANEW.match(rest) if topic is None else None
+        if anew and (one := _read_correct(anew["x"])) and one.old and not one.is_clause:
+            return replace(one, end=len(sentence))
+        clause = (match.end() + anew.start("x"), match.end() + anew.end("x")) if anew else None
+        is_own = match.groupdict().get("self") is not None
+        return SpokenIntent(RETRACT, 0, end, topic, clause=clause, is_weak=is_weak, is_own=is_own)
     return None
 
 
 def _read_correct(sentence: str) -> SpokenIntent | None:
     if sentence.rstrip().endswith("?"):
         return None
+    is_statement = forms.OWN_SUBJECT.match(sentence) is not None
+    return (
+        (_read_whole_correction(sentence) if is_statement else None)
+        or _read_values(sentence)
+        or _read_whole_correction(sentence)
+        or _read_anew(sentence)
+    )
+
+
+def _read_values(sentence: str) -> SpokenIntent | None:
+    """ "No, the 14th.", "Tuesday, not Monday." """
     for head, must_be_typed in forms.CORRECT_HEADS:
         if (match := head.match(sentence)) is None:
             continue
         values = match.groupdict()
-        new, old = _trimmed(values["new"]), _trimmed(values.get("old") or "")
+        new = _trimmed(values["new"] or values.get("new2") or "")
+        old = _trimmed(values.get("old") or "")
         old = "" if forms.ONLY_OOPS.fullmatch(old) else old
         if must_be_typed and not forms.TYPED_VALUE.match(new) or forms.HAS_CLAUSE.search(new):
             continue
@@ -293,6 +337,20 @@ def _read_correct(sentence: str) -> SpokenIntent | None:
             continue
         topic = match.span("x") if values.get("x") else None
         return SpokenIntent(CORRECT, 0, len(sentence), topic, old=old, new=new)
+    return None
+
+
+def _read_anew(sentence: str) -> SpokenIntent | None:
+    """ "Hang on, my dentist is Dr. Maas.": a whole statement said once more."""
+    for form in forms.SAID_ANEW:
+        if (match := form.match(sentence)) and has_value(match["x"]):
+            span = match.span("x")
+            return SpokenIntent(CORRECT, 0, len(sentence), span, new=match["x"], is_clause=True)
+    return None
+
+
+def _read_whole_correction(sentence: str) -> SpokenIntent | None:
+    """ "My sister lives in Turin, not Trieste.": a statement, too."""
     if match := forms.WHOLE_CORRECTION.match(sentence):
         old = _trimmed(match["old"])
         new = " ".join(_trimmed(match["x"]).split()[-len(old.split()) :])

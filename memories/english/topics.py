@@ -6,27 +6,31 @@ from collections.abc import Collection
 from functools import cache
 
 from memories.english import lexical
+from memories.english.calendar import MONTH_NAMES
 from memories.english.statements.word_lists import CLASSES, LIGHT
 
-# Names of things that people tell in other words. The first word stands for its line.
+# Names of things that people tell in other words. The first word stands for its line; those behind a
+# colon are kinds of what the ones before name, and not of each other.
 _named = """
 salary salaries earn earns earned earning income wage wages paycheck
 job jobs work works worked working employer employed profession occupation career
 quit quits quitting resign resigns resigned resigning resignation
 fired fire sacked dismissed dismissal layoff firing
 address addresses street avenue road lane
-illness ill sick sickness disease disorder diagnosis diagnosed diagnose condition hiv cancer depression depressed anxiety diabetes epilepsy adhd bipolar autism asthma
-medication medications medicine medicines pills pill drug drugs antidepressant antidepressants prescription
+illness ill sick sickness disease disorder diagnosis diagnosed diagnose condition : hiv cancer depression depressed anxiety diabetes epilepsy adhd bipolar autism asthma anorexia anorexic bulimia bulimic dementia alzheimer parkinson psoriasis migraine leukaemia leukemia schizophrenia herpes hepatitis lupus arthritis dyslexia
+medication medications medicine medicines meds pills pill drug drugs antidepressant antidepressants prescription : {medicines}
 therapy therapist therapists counselling psychologist psychiatrist
-health illness hiv cancer depression anxiety diabetes disorder disease diagnosed diagnosis medication antidepressants
-religion religious faith church mosque synagogue muslim christian buddhist buddhism jewish judaism catholic islam hindu atheist converted pray
+health illness : hiv cancer depression anxiety diabetes disorder disease diagnosed diagnosis medication antidepressants
+religion religious faith : church mosque synagogue muslim christian buddhist buddhism jewish judaism catholic islam hindu atheist converted pray
+sexuality orientation : gay lesbian bisexual homosexual heterosexual queer asexual pansexual
 politics political vote voted votes voting party election
 death die dies died dead dying funeral passed
 divorce divorced divorcing separation separated split
 breakup broke dumped split
 pregnancy pregnant expecting
 wedding married marry marries marriage marrying engaged
-birthday birthdate born birth
+birthday birthdate
+birth born
 age aged
 weight weigh weighs weighed kilos kilo kg pounds lbs overweight
 height tall
@@ -53,6 +57,12 @@ boxing boxer box boxed
 bullying bullied bully
 suspended suspension
 """
+_medicines = """
+sertraline fluoxetine prozac zoloft citalopram escitalopram lexapro venlafaxine mirtazapine bupropion lithium lamotrigine quetiapine olanzapine risperidone
+ritalin methylphenidate adderall concerta metformin insulin ozempic semaglutide levothyroxine thyroxine ibuprofen paracetamol aspirin tramadol oxycodone morphine methadone
+xanax alprazolam valium diazepam lorazepam zolpidem melatonin prednisone cortisone warfarin statins atorvastatin ramipril lisinopril amlodipine bisoprolol omeprazole pantoprazole
+gabapentin pregabalin naltrexone truvada prep viagra sildenafil tamoxifen methotrexate antibiotics amoxicillin penicillin tretinoin isotretinoin accutane
+"""
 # Words that a request has, and no thing it is about.
 _said_with = frozenset(
     """
@@ -70,6 +80,36 @@ _pay = re.compile(
     r"|\b(?:pays?|paid|paying) (?:me|us)\b",
     re.IGNORECASE,
 )
+# What is named by several words, or told by a verb with a figure.
+_phrases = tuple(
+    (re.compile(form, re.IGNORECASE), name)
+    for form, name in (
+        (
+            r"\b(?:date|day|year) of (?:my |his |her |their )?birth\b|\bbirth ?dates?\b|\bd\.?o\.?b\b",
+            "birthday",
+        ),
+        (r"\bhome address(?:es)?\b", "address"),
+        (
+            r"\b(?:lives?|living|resides?) (?:at|in|on) (?=(?:the )?(?:\w+ ){0,3}?\d|\d|[\w'’ ]{2,30}(?-i:\b(?:Street|Road|Lane|Avenue|Drive|Square|Court|Place|Way|Close)\b))",
+            "lives address ",
+        ),
+        (
+            r"\bhow much (?:money )?(?:I|we) (?:earn|make|am paid|get paid|get|bring home|take home)\b",
+            "salary",
+        ),
+        (
+            r"\b(?:makes?|making|earns?|brings? home|takes? home)(?= (?:(?:about|around|roughly|only|just|over|under|almost|nearly) )?(?:[$€£]|[\d.,]+k\b|[\d.,]+ ?(?:euros?|dollars?|pounds?|francs?|eur|usd)\b|[\d.,]{2,} (?:an?|per|each|every) (?:month|year|week|hour|annum)\b))",
+            "salary",
+        ),
+        (
+            r"\bhow old (?:I am|we are)\b|\b(?:am|is|are|I['’]m|turned) (?=\d{1,3}(?: years old\b|[.,;]|$))",
+            "age ",
+        ),
+        (rf"\bborn (?=(?:on|in) (?:the )?(?:\d|(?:{MONTH_NAMES})\b))", "born birthday"),
+        (r"\bhow much (?:I|we) weigh\b", "weight"),
+        (r"\bsex(?:ual)? orientation\b", "orientation"),
+    )
+)
 _possessive = re.compile(r"['’]s\b")
 _compound = re.compile(r"(?<=\w)[-_/](?=\w)")
 
@@ -82,11 +122,12 @@ def _canon() -> dict[str, frozenset[str]]:
         for word in words:
             for stem in lexical.stems(word):
                 lines.setdefault(stem, set()).add(words[0])
-    for line in _named.strip().splitlines():
-        words = tuple(line.split())
-        for word in words:
-            for stem in lexical.stems(word):
-                lines.setdefault(stem, set()).add(f"={words[0]}")
+    for line in _named.format(medicines=" ".join(_medicines.split())).strip().splitlines():
+        general, _, kinds = line.partition(":")
+        name = general.split()[0]
+        for named, sign in ((general, "="), (kinds, ">")):
+            for stem in {stem for word in named.split() for stem in lexical.stems(word)}:
+                lines.setdefault(stem, set()).add(sign + name)
     return {stem: frozenset(names) for stem, names in lines.items()}
 
 
@@ -98,14 +139,20 @@ def _light() -> frozenset[str]:
 def words_of(text: str) -> list[str]:
     """The stems of a text, with the parts of its compounds."""
     text = _pay.sub(" salary ", text)
+    for form, name in _phrases:
+        text = form.sub(f" {name} ", text)
     return lexical.stems(_possessive.sub("", _compound.sub(" ", text)))
 
 
 def meaningful(topic: str) -> list[str]:
     """The stems that say what a topic is; all of them where it has no others."""
-    stems = list(dict.fromkeys(words_of(topic)))
+    return naming(topic) or list(dict.fromkeys(words_of(topic)))
+
+
+def naming(topic: str) -> list[str]:
+    """The stems that say what a topic is."""
     light = _light()
-    return [stem for stem in stems if stem not in light] or stems
+    return [stem for stem in dict.fromkeys(words_of(topic)) if stem not in light]
 
 
 def coverage(topic: Collection[str], said: Collection[str]) -> float:
@@ -121,8 +168,16 @@ def _has(stem: str, said: Collection[str]) -> bool:
     canon = _canon()
     names = canon.get(stem, frozenset())
     return any(
-        (names and names & canon.get(other, frozenset())) or _same_root(stem, other)
-        for other in said
+        _is_one(names, canon.get(other, frozenset())) or _same_root(stem, other) for other in said
+    )
+
+
+def _is_one(some: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether two words stand in one line, and not both for kinds of it."""
+    if any(name[0] != ">" for name in some & others):
+        return True
+    return any(f"={name[1:]}" in others for name in some if name[0] == ">") or any(
+        f"={name[1:]}" in some for name in others if name[0] == ">"
     )
 
 

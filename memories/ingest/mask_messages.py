@@ -2,14 +2,16 @@
 
 import json
 import re
+import uuid
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.utils import timezone
 
 from memories import guard, masks
 from memories.bounds import STATEMENT
 from memories.english import clauses
+from memories.forgotten_words import ToldAgain, forgotten_of, places_in
 from memories.ingest.ingest_request import NewMessage
 from memories.masked_text import masked
 from memories.models import (
@@ -37,10 +39,11 @@ _pasted = re.compile(
 @dataclass(frozen=True, slots=True)
 class Screened:
     """What is to be masked of a message: `places` of its content, `words` of its payload and
-    metadata."""
+    metadata; and where it tells again what was `forgotten`."""
 
     places: tuple[guard.Finding, ...] = ()
     words: tuple[str, ...] = ()
+    forgotten: tuple[ToldAgain, ...] = ()
 
 
 def screen(
@@ -71,7 +74,29 @@ def screen(
 
 def without_secrets(message: NewMessage, screened: Screened) -> str:
     """The message's content as it will be kept."""
-    return masked(message.content, [(place.start, place.end) for place in screened.places])
+    hidden = [(place.start, place.end) for place in screened.places]
+    hidden += [(place.start, place.end) for place in screened.forgotten]
+    return masked(message.content, hidden)
+
+
+def with_forgotten(
+    messages: Sequence[NewMessage], screened: Sequence[Screened], workspace_id: uuid.UUID, user: str
+) -> list[Screened]:
+    """Screened likewise, with what an assistant or a tool tells again of what this subject had
+    forgotten."""
+    others = (*Episode.OF_MACHINES, "tool")
+    kinds = [message.kind or message.role for message in messages]
+    if not user or not any(kind in others for kind in kinds):
+        return list(screened)
+    people = Episode.OF_PEOPLE
+    own = [one.content for one, kind in zip(messages, kinds, strict=True) if kind in people]
+    forgotten = forgotten_of(workspace_id, user, own)
+    return [
+        replace(each, forgotten=tuple(places_in(message.content, forgotten, user)))
+        if kind in others
+        else each
+        for message, kind, each in zip(messages, kinds, screened, strict=True)
+    ]
 
 
 @dataclass(slots=True)
@@ -89,6 +114,9 @@ class HeldBatch:
         """Of new episodes, which are masked by this."""
         batch = cls()
         for episode, own in zip(made, screened, strict=True):
+            for place in own.forgotten:
+                why = masks.MaskReason(MaskedSpan.Kind.FORGOTTEN, "told again", place.cause)
+                batch.masks += masks.of_new(episode, [(place.start, place.end)], why)
             if own.places or own.words:
                 batch.take(episode, own, session)
         return batch

@@ -26,7 +26,14 @@ from memories.ingest.ingest_request import (
     new_episode,
     new_session,
 )
-from memories.ingest.mask_messages import GUARD, HeldBatch, Screened, screen, without_secrets
+from memories.ingest.mask_messages import (
+    GUARD,
+    HeldBatch,
+    Screened,
+    screen,
+    with_forgotten,
+    without_secrets,
+)
 from memories.models import (
     Conversation,
     Episode,
@@ -99,7 +106,8 @@ def keep(
 ) -> Kept:
     """As `receive`; `claimed`: by the caller, who goes on to learn from it at once."""
     request.check()
-    prepared = prepare(space, request.all_messages, is_whole_text=request.content is not None)
+    is_text = request.content is not None
+    prepared = prepare(space, request.all_messages, request.user_id, is_whole_text=is_text)
     try:
         return _keep(scope, request, space, prepared, claimed)
     except IntegrityError:
@@ -185,7 +193,7 @@ def append(
     )
     check_ids(request.messages)
     space = workspace_index.index_of(scope.workspace_id)
-    prepared = prepare(space, request.messages)
+    prepared = prepare(space, request.messages, subject)
     try:
         return _append(scope, request, space, prepared)
     except IntegrityError:
@@ -246,11 +254,16 @@ def _finish_known(sessions: set[uuid.UUID]) -> None:
 
 
 def prepare(
-    space: WorkspaceIndex, messages: Sequence[NewMessage], *, is_whole_text: bool = False
+    space: WorkspaceIndex,
+    messages: Sequence[NewMessage],
+    user: str = "",
+    *,
+    is_whole_text: bool = False,
 ) -> Prepared:
     """Before the transaction: others wait for its locks. What is masked is not in the index."""
     allowed = space.guard.get("allowed", ())
     screened = [screen(message, allowed, is_whole_text=is_whole_text) for message in messages]
+    screened = with_forgotten(messages, screened, space.workspace_id, user)
     texts = [
         without_secrets(message, places) for message, places in zip(messages, screened, strict=True)
     ]

@@ -10,14 +10,16 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories import masks
-from memories.english import corrections, dates, topics
+from memories.english import dates
 from memories.english.spoken_intents import SpokenIntent
 from memories.errors import Conflict, NotFound
 from memories.extraction.fallback import FallbackChain
 from memories.index import due, entries, workspace_index
+from memories.intents import corrected
 from memories.intents.choose_by_model import choose
 from memories.intents.recognise import spoken_in
 from memories.intents.targets import OrderReach, Span, Target, target_of
+from memories.intents.told_elsewhere import in_documents, told_since, what_is_forgotten
 from memories.masks import MaskReason
 from memories.models import (
     Case,
@@ -116,7 +118,8 @@ def plan_decided(scope: Scope, intent_id: uuid.UUID, kept: Collection[uuid.UUID]
     intent.episode.content = masks.originals([intent.episode])[intent.episode_id]
     reach = OrderReach.of(scope, intent)
     spoken = spoken_in(intent)
-    if intent.kind == Kind.CORRECT:
+    is_anew = spoken is not None and spoken.clause is not None
+    if intent.kind == Kind.CORRECT or is_anew:
         plan = _plan(reach, spoken) if spoken else None
         if plan is None:
             raise Conflict("What it would correct is not there any more.", "stale", "intent")
@@ -180,8 +183,10 @@ def _plan(reach: OrderReach, spoken: SpokenIntent) -> OrderPlan | None:
     """None where there is nothing that it could mean."""
     intent = reach.intent
     if intent.kind == Kind.CORRECT:
-        memory, content = _correction(reach, spoken)
-        return OrderPlan(intent, reach.space, Target([memory]), content) if memory else None
+        found = corrected.by(reach, spoken)
+        return OrderPlan(intent, reach.space, Target([found[0]]), found[1]) if found else None
+    if spoken.clause and (found := corrected.anew(reach, spoken)):
+        return OrderPlan(intent, reach.space, Target([found[0]]), found[1])
     target = target_of(reach, spoken)
     if not target or (intent.kind == Kind.RETRACT and not target.memories):
         return None
@@ -246,14 +251,17 @@ def _mask(
     if intent.topic_start is not None and intent.topic_end is not None:
         own = (intent.topic_start, intent.topic_end)
         spans.setdefault(intent.episode_id, []).append(own)
-    made = masks.mask_episodes(space, spans, why)
     every = {version for pk in forgotten for version in versions_of(pk)}
+    told = what_is_forgotten(spans, every)
+    for episode, places in told_since(intent, told).items():
+        spans.setdefault(episode, []).extend(places)
+    made = masks.mask_episodes(space, spans, why)
     # A document that is about somebody else, or about nobody, is not his to change.
     cited = Citation.objects.filter(
         fact__memory__in=every, revision__document__subject__isnull=False,
         revision__document__subject=intent.subject_id,
     )  # fmt: skip
-    written: dict[uuid.UUID, list[Span]] = {}
+    written = in_documents(intent, told)
     for one in cited:
         if one.revision_id is not None:
             written.setdefault(one.revision_id, []).append((one.start, one.end))
@@ -277,29 +285,6 @@ def _correct(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
     intent.memory_ids = [new.pk]
     _end(scope, intent, State.DONE)
     return []
-
-
-def _correction(reach: OrderReach, spoken: SpokenIntent) -> tuple[Memory | None, str]:
-    """The newest memory in which the value can stand: of this conversation, or with all the
-    words."""
-    here = [one for one in reach.sentences if one.is_here and one.is_own]
-    recent = [memory for one in here[:12] for memory in reach.citing(one)]
-    others = list(reach.memories.values()) if spoken.old or spoken.topic else []
-    wanted: list[str] = []
-    if spoken.topic:
-        topic = reach.intent.episode.content[slice(*spoken.topic)]
-        if spoken.is_clause:
-            topic = topic.replace(spoken.new, "")
-        wanted = topics.meaningful(topic)
-    for memory in dict.fromkeys([*recent, *others]):
-        if wanted and topics.coverage(wanted, topics.words_of(memory.content)) < 0.5:
-            continue
-        content = corrections.with_value(
-            memory.content, spoken.old, spoken.new, is_named=bool(wanted)
-        )
-        if content and content != memory.content:
-            return memory, content
-    return None, ""
 
 
 def _ask(scope: Scope, plan: OrderPlan, reason: str) -> Intent:

@@ -145,7 +145,7 @@ def _spoken(message: Message) -> list[SpokenIntent]:
 
 def _is_known(messages: Sequence[Message], message: Message, one: SpokenIntent) -> bool:
     """Whether a message before says the value that a whole statement corrects."""
-    return any(
+    return bool(one.old) and any(
         one.old.casefold() in each.text.casefold()
         for each in messages
         if each.index < message.index and each.kind in ORDER_KINDS

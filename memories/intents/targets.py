@@ -13,9 +13,9 @@ from itertools import takewhile
 import numpy as np
 from django.db.models import QuerySet
 
-from memories.english import clauses, spoken_intents, topics
+from memories.english import antecedents, clauses, spoken_intents, topics
 from memories.english.exact_values import places_of
-from memories.english.spoken_intents import SpokenIntent, is_regret
+from memories.english.spoken_intents import RETRACT, SpokenIntent, is_regret
 from memories.index import configured_embedder, due, workspace_index
 from memories.masked_text import is_masked
 from memories.models import Citation, Episode, Intent, MaskedSpan, Memory, WorkspaceIndex
@@ -24,6 +24,7 @@ from workspaces.scope import Scope
 Span = tuple[int, int]
 MOST_MESSAGES, MOST_EPISODES, MOST_MEMORIES = 40, 300, 1_000
 MOST_OF_LAST = 3  # statements that "that" may mean at once
+OF_ANOTHER = re.compile(r"[\w .-]{1,60}['’]s\b")  # "User's sister is ..."
 REPEATED = 0.6  # of a statement's words, in an answer to it
 LIKELY = 0.6  # of a topic's words, in the conversation at hand
 NEAR, CLOSE = (
@@ -130,6 +131,15 @@ class OrderReach:
             )
         ]
 
+    def standing_on_order(self) -> list[Memory]:
+        """The memories that stand on words of the order alone."""
+        start, end, order = self.intent.start, self.intent.end, self.intent.episode_id
+        return [
+            self.memories[pk]
+            for pk, own in self.cited.items()
+            if all(one.episode_id == order and one.start < end and start < one.end for one in own)
+        ]
+
     def is_of_others(self, target: Target) -> bool:
         """Whether a memory stands on somebody else's words, or he was the first to say what stands
         in these places."""
@@ -161,26 +171,42 @@ def target_of(reach: OrderReach, spoken: SpokenIntent) -> Target:
     if spoken.topic is None:
         return _last_said(reach, spoken)
     topic = reach.intent.episode.content[slice(*spoken.topic)]
-    return _by_words(reach, topic) or _by_meaning(reach, topic)
+    target = _by_words(reach, topic) or _by_meaning(reach, topic)
+    if spoken.is_own:
+        target.memories = [one for one in target.memories if not OF_ANOTHER.match(one.content)]
+    return target
 
 
 def _last_said(reach: OrderReach, spoken: SpokenIntent) -> Target:
-    """ "That": the statements of the same message before the order, or of the person's last one."""
-    own = [one for one in reach.sentences if one.is_here]
-    if spoken.is_weak and own and not own[0].is_own:
+    """ "That": the statements of the same message before the order, or of the person's last one. A
+    request in between is what is meant then, or what came of it."""
+    here = [one for one in reach.sentences if one.is_here]
+    if spoken.is_weak and here and not here[0].is_own:
         return Target()  # the answer of the other one is meant
-    own = [
-        one for one in own if one.is_own and not one.text.endswith("?") and not is_regret(one.text)
-    ]
-    if not own:
+    own = [one for one in here if one.is_own and not is_regret(one.text)]
+    beside = [one for one in own if one.episode.pk == reach.intent.episode_id]
+    last = [one for one in beside if not antecedents.asks(one.text)]
+    is_sure = True
+    if not last:
+        told = [one for one in own if one not in beside]
+        talk = list(takewhile(lambda one: antecedents.is_talk(one.text), told))
+        told = told[len(talk) :]
+        last = list(takewhile(lambda one: one.episode.pk == told[0].episode.pk, told))
+        is_sure = not (beside or talk)
+        if last and antecedents.asks(last[0].text):
+            if spoken.kind == RETRACT:
+                return Target()
+            is_sure = False
+        last = [one for one in last if not antecedents.asks(one.text)]
+    order = reach.intent.episode.content[spoken.start : spoken.end]
+    if last and antecedents.is_of_work(last[0].text) and spoken_intents.deletes(order):
         return Target()
-    first = own[0].episode.pk
-    last = list(takewhile(lambda one: one.episode.pk == first, own))
-    target = Target(is_sure=len(last) <= MOST_OF_LAST)
+    target = Target(is_sure=is_sure and len(last) <= MOST_OF_LAST)
     for sentence in last:
-        target.add_span(first, sentence.start, sentence.end)
+        target.add_span(sentence.episode.pk, sentence.start, sentence.end)
         target.memories += [m for m in reach.citing(sentence) if m not in target.memories]
-    _add_repeats(reach, target)
+    if last:
+        _add_repeats(reach, target)
     return target
 
 

@@ -260,6 +260,7 @@ class Episode(Row):
         TEXT = "text"
 
     OF_PEOPLE = (Kind.USER, Kind.TEXT, Kind.ACTIVITY)  # a person's own words
+    OF_MACHINES = (Kind.ASSISTANT, Kind.TOOL_USE, Kind.TOOL_RESULT, Kind.ERROR)
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     session = models.ForeignKey(MemorySession, models.SET_NULL, null=True, related_name="episodes")

@@ -1,0 +1,120 @@
+"""What was forgotten stays so where an assistant, a tool or a document tells it again."""
+
+from typing import Any
+
+import pytest
+
+from memories import intents
+from memories.ingest import NewMessage
+from memories.models import Episode, Intent, Revision
+from tests.documents import hand_in
+from tests.people import Person
+
+SALARY, FORGET = "My salary is 73,500 euros.", "Please forget my salary."
+AGAIN = "As you asked: your salary of 73,500 euros is forgotten."
+
+
+def tell(person: Person, *messages: Any, **options: Any) -> None:
+    for message in messages:
+        person.say(message, **{"user_id": "u1", "thread_id": "t1", **options})
+
+
+def assistant(text: str) -> NewMessage:
+    return NewMessage(text, role="assistant")
+
+
+def said(person: Person) -> str:
+    rows = Episode.objects.filter(workspace=person.workspace)
+    return " ".join(rows.values_list("content", flat=True))
+
+
+def test_what_an_answer_quotes_is_masked(alice: Person) -> None:
+    tell(alice, "I am allergic to penicillin.", "Please forget my allergy.")
+    tell(alice, assistant("You told me: I am allergic to penicillin."))
+    assert "penicillin" not in said(alice)
+
+
+@pytest.mark.parametrize("role", ["assistant", "tool"])
+@pytest.mark.parametrize("thread", ["t1", "t2"])
+def test_what_others_tell_again_is_masked(alice: Person, role: str, thread: str) -> None:
+    tell(alice, SALARY, FORGET)
+    tell(alice, NewMessage(f"Very well. {AGAIN}", role=role), thread_id=thread)
+    assert "73,500" not in said(alice)
+    assert "Very well." in said(alice)
+    assert not alice.finds("73,500", layers=("episodes",), ranking="keyword")
+    intents.undo(alice.scope, Intent.objects.get().pk)
+    assert AGAIN in said(alice)
+
+
+def test_what_an_answer_in_the_same_request_repeats_is_masked(alice: Person) -> None:
+    alice.say(SALARY, FORGET, assistant(AGAIN), user_id="u1", thread_id="t1")
+    assert "73,500" not in said(alice)
+
+
+def test_what_is_never_to_be_mentioned_is_masked_too(alice: Person) -> None:
+    tell(alice, "My father died in a fire.", "Never bring up my father's death again.")
+    tell(alice, assistant("I know that your father died in a fire, and won't say so."))
+    assert "died in a fire" not in said(alice)
+
+
+def test_what_a_person_tells_again_is_his_word(alice: Person) -> None:
+    tell(alice, SALARY, FORGET, SALARY, assistant(AGAIN))
+    assert f"{SALARY} {AGAIN}" in said(alice)
+    assert any("73,500" in text for text in alice.live())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Salaries in Lisbon are 40,000 euros on average.",
+        "Would you like to talk about your salary?",
+        "The flat that you asked for costs 73,500 euros.",
+        "Your dog needs a walk.",
+    ],
+)
+def test_what_is_not_the_same_stays(alice: Person, text: str) -> None:
+    tell(alice, SALARY, FORGET, assistant(text))
+    assert text in said(alice)
+
+
+def test_nobody_elses_assistant_is_screened(alice: Person) -> None:
+    tell(alice, SALARY, FORGET)
+    tell(alice, assistant(AGAIN), user_id="u2", thread_id="t9")
+    assert AGAIN in said(alice)
+
+
+NOTES = "# Notes\n\nI keep bees. My salary is 73,500 euros a year. The hive is green."
+
+
+def written() -> dict[str, str]:
+    rows = Revision.objects.select_related("document__subject")
+    return {
+        row.document.subject.external_id if row.document.subject else "": row.text for row in rows
+    }
+
+
+def test_documents_of_the_same_person_are_masked_that_no_memory_cites(alice: Person) -> None:
+    tell(alice, SALARY)
+    for user in ("u1", "u2", ""):
+        hand_in(alice, NOTES, user_id=user, extract="none")
+    tell(alice, FORGET)
+    texts = written()
+    assert "73,500" not in texts["u1"]
+    assert "I keep bees." in texts["u1"]
+    assert "The hive is green." in texts["u1"]
+    assert "73,500" in texts["u2"]
+    assert "73,500" in texts[""]
+    found = alice.finds("73,500", layers=("chunks",), ranking="keyword", user_id="u1")
+    assert len(found) == 1  # nobody's
+    intents.undo(alice.scope, Intent.objects.get().pk)
+    assert "73,500" in written()["u1"]
+
+
+def test_a_document_that_comes_later_is_masked(alice: Person) -> None:
+    tell(alice, SALARY, FORGET)
+    for user in ("u1", "u2"):
+        hand_in(alice, NOTES, user_id=user, extract="none")
+    texts = written()
+    assert "73,500" not in texts["u1"]
+    assert "I keep bees." in texts["u1"]
+    assert "73,500" in texts["u2"]
