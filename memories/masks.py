@@ -7,7 +7,7 @@ episode is masked before it is written: `of_new`.
 
 import json
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -89,7 +89,7 @@ class MaskReason:
 
 
 def of_new(
-    episode: Episode, spans: Iterable[Span], why: MaskReason, words: Iterable[str] = ()
+    episode: Episode, spans: Iterable[Span], why: MaskReason, words: Collection[str] = ()
 ) -> list[MaskedSpan]:
     """Mask an episode that is not written yet, wherever it repeats the words, and `words` of its
     payload and metadata; the unsaved masks, which are written after it."""
@@ -312,9 +312,10 @@ def blank(lines: QuerySet[AuditEntry]) -> int:
 
 
 def _places(
-    episode: Episode, spans: Sequence[Span], more: Iterable[str] = ()
+    episode: Episode, spans: Sequence[Span], more: Collection[str] = ()
 ) -> list[tuple[str, Span]]:
-    """The spans of an episode's content, and where its payload and metadata repeat their words."""
+    """The spans of an episode's content, and where its payload and metadata repeat their words;
+    `more` in its author's name, too."""
     words = [
         text
         for text in dict.fromkeys(
@@ -326,7 +327,7 @@ def _places(
     for name in JSON_COLUMNS:
         told = places_of(getattr(episode, name), words)
         found += [(name + pointer, span) for pointer, span in told]
-    return found
+    return [*found, *(("author", span) for _, span in places_of(episode.author, [*more]))]
 
 
 def _take(row: Target, places: Iterable[tuple[str, Span]], why: MaskReason) -> list[MaskedSpan]:

@@ -1,5 +1,7 @@
 """Who sees what: memories by visibility; sessions, facts and quotes follow their episodes."""
 
+import json
+
 import pytest
 from django.utils import timezone
 
@@ -175,3 +177,29 @@ def test_a_long_messages_source_is_its_sentences_around_the_quote(alice: Person)
     assert "I prefer dark mode in my editor." in source["text"]
     assert len(source["text"]) < 1_500
     assert words[source["start"] : source["end"]] == source["text"]
+
+
+def test_beside_what_a_team_decided_nothing_of_the_message_is_served_to_another_user(
+    alice: Person, bob: Person
+) -> None:
+    said = "We decided to use PostgreSQL for the backend. My wife Ottilie has leukaemia."
+    before, after = "My mother drinks too much.", "And my son failed his exams."
+    http = caller(bob)
+    body = {"userId": "u1", "threadId": "t1", "visibility": "team"}
+    said_in_turn = [{"role": "user", "content": text} for text in (before, said, after)]
+    http.post("/memories/ingest", {**body, "messages": said_in_turn})
+    asked = {"query": "What do we use for the backend?", "layers": ["memories", "episodes"]}
+
+    def served(asker: Caller, user: str) -> dict[str, str]:
+        wish = {**asked, "userId": user}
+        found = asker.post("/memories/search", {**wish, "include": ["neighbours"]}).body
+        told = asker.post("/memories/context", wish).body
+        return {"search": json.dumps(found), "context": json.dumps(told)}
+
+    for asker in (http, caller(alice)):
+        assert all("leukaemia" in text for text in served(asker, "u1").values())
+        for text in served(asker, "u2").values():
+            assert "PostgreSQL" in text
+            assert not [word for word in ("leukaemia", "mother", "exams") if word in text]
+        hits = asker.post("/memories/search", {**asked, "userId": "u2"}).body["results"]
+        assert [hit["source"]["text"] for hit in hits] == [said[: said.index(" My wife")]]

@@ -17,7 +17,9 @@ from memories import ingest, masks
 from memories.api.ingest_routes import MessageBody, new_message
 from memories.api.shapes import ConversationJson, EpisodeJson
 from memories.errors import Forbidden
+from memories.index import workspace_index
 from memories.models import Conversation, ConversationSummary, Episode
+from memories.review.held_by_hand import without_secrets
 from memories.summaries import window
 from workspaces.api.agent_routes import AudienceField
 from workspaces.api.json_answers import JsonAnswer, column
@@ -86,15 +88,16 @@ class ConversationsView(WorkspaceView):
     def post(self, request: Request, workspace: str) -> Response:
         """Begin a conversation before anything is said in it; ingests make theirs themselves."""
         new = read(NewConversation, request.data)
+        space = workspace_index.index_of(self.scope.workspace_id)
         made = Conversation(
             workspace_id=self.scope.workspace_id,
             external_id=new.thread_id,
             subject=subject_to_write(self.scope, new.user_id),
             agent=agent_to_write(self.scope, new.agent_id),
             workflow=new.workflow_id,
-            title=new.title,
+            title=without_secrets(space, new.title),
             audience=new.audience,
-            metadata=new.metadata,
+            metadata=without_secrets(space, new.metadata),
         )
         Conversation.objects.bulk_create([made], ignore_conflicts=True)
         row = Conversation.objects.with_names().filter(pk=made.pk).first()
@@ -125,7 +128,9 @@ class ConversationView(WorkspaceView):
         """Give it another title, audience or metadata; what was learned before stays as it is."""
         rows = Conversation.objects.visible_to(self.scope).with_names()
         conversation = get_object_or_404(rows, pk=row)
-        changes = read(ConversationChanges, request.data)
+        sent = read(ConversationChanges, request.data)
+        space = workspace_index.index_of(self.scope.workspace_id)
+        changes = {name: without_secrets(space, value) for name, value in sent.items()}
         for name, value in changes.items():
             setattr(conversation, name, value)
         conversation.save(update_fields=[*changes, "updated_at"])

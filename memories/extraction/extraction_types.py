@@ -15,6 +15,7 @@ from memories.english.talk import UNKNOWN
 from memories.english.topics import is_private_life, is_work
 from memories.english.workspace_patterns import OwnPattern
 from memories.errors import ProviderError
+from memories.guard import served_line
 from memories.masked_text import is_masked
 from memories.models import Category, Episode, MemorySession, Visibility
 from memories.resolve import Claim
@@ -196,8 +197,11 @@ def visibility_of(category: str, statement: str = "", *, shares: bool = True) ->
     return Visibility.TEAM if is_team else Visibility.PRIVATE
 
 
-def speaker_of(kind: str, subject: str) -> str:
-    """Whose words a message without an author's name are."""
+def speaker_of(kind: str, subject: str, author: str = "") -> str:
+    """Whose words a message are: its author's name, in one line and without signs of markup; where
+    there is none that may be shown, its subject's."""
+    if name := "" if is_masked(author) else served_line.name(author):
+        return name
     return "Assistant" if kind == Episode.Kind.ASSISTANT else subject or UNKNOWN
 
 

@@ -3,6 +3,7 @@
 Pure: a text in, places out. Linear in the text; nothing is decided here about what becomes of
 them."""
 
+from memories.guard.answered import may_answer
 from memories.guard.form import (
     ASSISTANT,
     KINDS,
@@ -11,11 +12,12 @@ from memories.guard.form import (
     OTHER,
     OWN,
     SECRET,
+    TEXT,
     Finding,
     Whose,
     reason_of,
 )
-from memories.guard.inspect import findings, masked
+from memories.guard.inspect import findings, masked, words_in
 
 __all__ = [
     "ASSISTANT",
@@ -25,9 +27,12 @@ __all__ = [
     "OTHER",
     "OWN",
     "SECRET",
+    "TEXT",
     "Finding",
     "Whose",
     "findings",
     "masked",
+    "may_answer",
     "reason_of",
+    "words_in",
 ]

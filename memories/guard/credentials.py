@@ -144,14 +144,14 @@ _PASSWORD = (
     r"pass ?words?|passwd|pass ?phrases?|pwd|(?:wlan|wifi|haupt)?-?passwort|kennwort|mot de passe|contrase(?:ñ|n)a|wachtwoord|senha(?= )|wi-?fi(?: network)? (?:key|pass)|wpa2? key|network key"
     r"|wi-?fi(?:,? (?:for|at|in|of|on) (?:the |our |my )?\w+){0,2}(?= ?[:=])|answers? to (?:the|my|his|her|our|their|your|that|this) (?:\w+ )?(?:security|secret|recovery) question"
     r"|(?:log-?in|sign-?in|account|bank|admin|root|email|router|server|database|db) (?:credentials?|pass)"
-    r"|(?:seed|recovery|backup) (?:phrase|words)|mnemonic(?: phrase)?|secret phrase|security answer|safe ?word"
+    r"|(?:seed|recovery|backup) (?:phrase|words)|mnemonic(?: phrase)?|secret phrase|security answer|safe ?word|code ?word"
     r"|pw|pass(?= for |:|=| is | [^\s.]{6})|log-?in(?= for | to |:| is )"
 )
 _CODE = (
     r"pins?(?: (?:code|number|no\.?))?|puk(?: code)?|geheimzahl|zugangscode|pass ?codes?|(?:door|gate|alarm|garage|entry|access|security|unlock|lock|safe|locker"
     r"|vault|entrance|building|key ?pad|lock ?box|screen|phone|house|front door|back door|disarm|login|log-in|sign-in"
     r"|verification|authentication|auth|two-factor|2fa|mfa|one-time|single-use|sms|recovery|backup|confirmation sms)"
-    r" (?:pass)?codes?|otps?|(?:safe|lock|padlock|locker|bike lock|vault)(?:'s)? combination|combination (?:to|of|for|on) (?:the|my|our|his|her|their) (?:\w+ ){0,2}?(?:safe|lock|padlock|locker|vault|suitcase|briefcase)"
+    r" (?:pass)?codes?|otps?|(?:safe|lock|padlock|locker|bike lock|vault)(?:'s)? combination|combination (?:to|of|for|on) (?:the|my|our|his|her|their|your) (?:\w+ ){0,2}?(?:safe|lock|padlock|locker|vault|suitcase|briefcase)"
     r"|cv[vc]2?|csc|code (?:to|for) (?:open|unlock|disarm|get in(?:to)?|the (?:front |back |garage )?(?:door|gate|alarm|safe|garage|building|lock ?box|locker|house))"
 )
 _name = Form(rf"(?<![A-Za-z0-9.$/@#-])(?:(?P<password>{_PASSWORD})|(?P<code>{_CODE}))(?![\w(\[])")
@@ -185,6 +185,10 @@ _phrase = re.compile(r"[a-z]+(?:[ -][a-z]+){2,23}(?=[.!,;\n]|$)", re.IGNORECASE)
 _digits = re.compile(
     r"#?(?P<value>\d{1,2}(?:[ -]\d{1,2}){2,5}|\d{2,4}[ -]\d{2,4}(?:[ -]\d{2,4})?|\d{3,10}|(?=[A-Za-z]*\d)[A-Z0-9]{4,10})[*#]?(?![\w%]|[.,:/-]\d)"
 )
+# Recovery codes are groups of small letters and digits.
+_groups = re.compile(
+    r"(?P<value>(?=[a-z-]{0,20}\d)[a-z0-9]{3,8}(?:-[a-z0-9]{3,8}){1,4})(?![\w-])", re.IGNORECASE
+)
 # "hunter2 is my password", "use 482913 to log in"
 _before = Form(
     r"(?<![\w.@/-])(?P<value>[^\s,;:()<>\"“”]{4,60})['\"`]? (?:is|was|as|=) (?:still |now |currently )?(?:my|our|the|his|her|their|your) (?:[\w'-]+ ){0,4}?"
@@ -195,6 +199,13 @@ _with = Form(
 )
 _aside = Form(
     r"\b(?:pass ?(?:word|code|phrase)|pwd)s?(?: (?:everywhere|for (?:everything|all|it|that|this|most|the \w+)|again|still|too|at \w+|on \w+|there|since \w+)){0,3}, (?P<value>(?=[^\s,;]*\d)(?=[^\s,;]*[^\W\d])[^\s,;()<>\"“”='{}\[\]]{6,60})(?=[.,;!?)\n]|\s*$)"
+)
+# It stands later in the sentence: "is still the one on the sticker, kX83pQ27", "used to be ..."
+_later = Form(
+    r"\b(?:my|our|his|her|their|the|your|old|\w+'s) (?:[\w'-]+ ){0,3}?pass ?(?:word|code|phrase)\b[^.!?\n=\"(]{0,60}?(?:, (?:still )?|: |\bused to be |\bstill |\bagain )['\"]?(?P<value>(?=[^\s,;]*[\d!@#$%^&*])(?=[^\s,;]*[^\W\d])[^\s,;()<>\"“”={}\[\]]{6,60})(?=[.,;!?)\n]|\s*$)"
+)
+_code_word = Form(
+    r"\b(?:code|safe|pass) ?word,? [\"'“‘](?P<value>[^\"'“”‘’\n]{3,40})[\"'”’](?! (?:was|were|is|has|had|means?|comes?|in the|of the)\b)"
 )
 _account = Form(
     r"\b(?:admin(?:istrator)?|root|superuser|guest)\s*/\s*(?P<value>(?=\S*\d)[^\s,;/]{6,60})(?![\w/])"
@@ -257,7 +268,7 @@ def find(text: str) -> Iterator[Finding]:
             yield from _code(text, name, link)
         else:
             yield from _password(text, name, link)
-    for form in (_before, _with, _pair, _aside, _account):
+    for form in (_before, _with, _pair, _aside, _later, _account):
         for match in form.finditer(text):
             value, start = match["value"].rstrip(".!?,'\"`"), match.start("value")
             if _is_marked(value) or (form is _before and value.isdigit()):
@@ -265,6 +276,17 @@ def find(text: str) -> Iterator[Finding]:
     for form in (_use, _opens, _wants, _dials):
         for match in form.finditer(text):
             yield Finding(*match.span("value"), "code")
+    for match in _code_word.finditer(text):
+        yield Finding(*match.span("value"), "password")
+
+
+def names(text: str) -> Iterator[re.Match[str]]:
+    """Words that say that a password or a code follows; as a group, which of the two."""
+    return _name.finditer(text)
+
+
+def key_names(text: str) -> Iterator[re.Match[str]]:
+    return _named.finditer(text)
 
 
 def _code(text: str, name: re.Match[str], link: re.Match[str] | None) -> Iterator[Finding]:
@@ -278,7 +300,8 @@ def _code(text: str, name: re.Match[str], link: re.Match[str] | None) -> Iterato
     value = _spelled.match(text, at)
     if value and link:
         yield Finding(value.start(), value.start() + len(value[0].rstrip(" ,-")), "code")
-    value = _digits.match(text, at)
+    forms = (_groups, _digits) if name[0].lower().startswith(("recovery", "backup")) else (_digits,)
+    value = next(filter(None, (form.match(text, at) for form in forms)), None)
     if value is None:
         return
     # A year or a small count is no code where nothing links it.
@@ -290,7 +313,8 @@ def _code(text: str, name: re.Match[str], link: re.Match[str] | None) -> Iterato
     if name[0].lower().endswith("s"):  # several of them
         for _ in range(MOST_CODES):
             joint = _and.match(text, value.end())
-            value = _digits.match(text, joint.end()) if joint else None
+            after = joint.end() if joint else len(text)
+            value = next(filter(None, (form.match(text, after) for form in forms)), None)
             if value is None:
                 return
             yield Finding(*value.span("value"), "code")

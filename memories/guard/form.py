@@ -12,9 +12,11 @@ Kind = Literal["secret", "order"]
 SECRET: Kind = "secret"
 ORDER: Kind = "order"
 KINDS = (SECRET, ORDER)
-# Whose words a text is: a person's own, an assistant's, a tool's or a document's.
-Whose = Literal["own", "assistant", "other"]
+# Whose words a text is: a person's own, a person's in a text that he says to nobody, an assistant's,
+# a tool's or a document's.
+Whose = Literal["own", "text", "assistant", "other"]
 OWN: Whose = "own"
+TEXT: Whose = "text"
 ASSISTANT: Whose = "assistant"
 OTHER: Whose = "other"
 # What a finding may be, in words for people; a workspace allows them by these names.

@@ -20,20 +20,32 @@ _nino = Form(
     r"(?<![\w-])(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D](?![\w-])",
     exact_case=True,
 )
+# Of Medicare in the United States, and the fiscal code of Italy.
+_lettered = Form(
+    r"(?<![\w-])(?:[1-9][AC-HJKMNP-RT-Y][0-9AC-HJKMNP-RT-Y]\d-[AC-HJKMNP-RT-Y][0-9AC-HJKMNP-RT-Y]\d-[AC-HJKMNP-RT-Y]{2}\d{2}"
+    r"|[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z])(?![\w-])",
+    exact_case=True,
+)
+_beside_sort_code = Form(
+    r"\bsort code\b[^\n\d]{0,20}\d\d[ -]?\d\d[ -]?\d\d\b[^\n\d]{0,30}(?P<value>\d{6,10})(?![\w-])"
+)
 # Words that name such a number, and the number; between them nothing but little words.
 _named = Form(
     r"(?<![A-Za-z])(?P<identity>ssn|social security(?: (?:number|no\.?|num|#))?|social insurance(?: number)?"
-    r"|national (?:insurance|identity|id)(?: (?:card|number|no\.?))*|(?:tax|taxpayer)[ -]?(?:id(?:entification)?"
+    r"|national (?:insurance|identity|id)(?: (?:card|number|no\.?))*|tax file number|(?:tax|taxpayer)[ -]?(?:id(?:entification)?"
     r"|payer)?(?: (?:number|no\.?))?|itin|passport(?: (?:number|no\.?|num|id|#))|driv(?:er'?s|ing) licen[cs]e"
     r"(?: (?:number|no\.?|num|id|#))?|aadhaa?r(?: (?:card|number|no\.?))*|identity (?:card )?(?:number|no\.?)"
     r"|id card (?:number|no\.?)|nhs number|medicare (?:number|id|no\.?)|health (?:card|insurance) (?:number|no\.?|id)"
-    r"|green card (?:number|no\.?)|pan card(?: (?:number|no\.?))?|curp|pesel|bsn)"
+    r"|green card (?:number|no\.?)|pan card(?: (?:number|no\.?))?|curp|pesel|bsn|cpf|tfn|sin(?= is|:| number)"
+    r"|steuer-?(?:identifikationsnummer|ident-?nr\.?|nummer|id(?:-?(?:nummer|nr\.?))?)|(?:sozial|renten|kranken)-?versicherten?s?-?(?:nummer|nr\.?)"
+    r"|(?:sozial|renten|kranken)versicherungs(?:nummer|nr\.?)|(?:personal)?ausweis(?:nummer|nr\.?)|(?:reise)?pass(?:nummer|nr\.?)"
+    r"|(?:num[ée]ro de )?s[ée]curit[ée] sociale|n[úu]mero de (?:la )?seguridad social|dni(?= es|:| n)|nif(?= es|:| n))"
     r"|(?<![A-Za-z])(?P<account>bank account(?: (?:number|no\.?|num|#))?|(?:checking|savings|current) account"
     r" (?:number|no\.?)|(?:aba |bank )?routing(?: (?:number|no\.?))|sort code|swift account|iban)"
     r"|(?<![A-Za-z])(?P<card>(?:credit|debit|bank|visa|master ?card|amex)(?: card)? (?:number|no\.?|#)|card number|(?:visa|master ?card|amex) card)"
 )
 _link = re.compile(
-    r"(?:\s+(?:number|no\.?|is|was|are|it'?s|now|of|mine|my|with|for|me|us|him|her|the|on|file|reads?|a|be|under|say|the kids?|\w+'s))*\s*"
+    r"(?:\s+(?:number|no\.?|is|was|are|it'?s|now|of|ist|lautet|es|est|è|says|card|mine|my|with|for|me|us|him|her|the|on|file|reads?|a|be|under|say|the kids?|\w+'s))*\s*"
     r"(?:[:=#]|is|->|\(|,|-)*\s*[\"'`]?(?P<value>[A-Za-z]{0,3}[ -]?\d[\dA-Za-z]*(?:[ -]?[\dA-Z]{1,6}){0,7})",
     re.IGNORECASE,
 )
@@ -55,11 +67,17 @@ def find(text: str) -> Iterator[Finding]:
     for match in _iban.finditer(text):
         if passes_mod97(match[0].replace(" ", "").upper()):
             yield Finding(match.start(), match.end(), "account")
-    for form in (_ssn, _nino):
+    for form in (_ssn, _nino, _lettered):
         for match in form.finditer(text):
             if not _is_other(text, match.start()):
                 yield Finding(match.start(), match.end(), "identity")
-    for name in _named.finditer(text):
+    yield from _by_name(text)
+
+
+def _by_name(text: str) -> Iterator[Finding]:
+    for match in _beside_sort_code.finditer(text):
+        yield Finding(*match.span("value"), "account")
+    for name in names(text):
         value = _link.match(text, name.end(), name.end() + 90)
         if (
             value
@@ -68,6 +86,11 @@ def find(text: str) -> Iterator[Finding]:
         ):
             start, end = value.span("value")
             yield Finding(start, end, str(name.lastgroup))
+
+
+def names(text: str) -> Iterator[re.Match[str]]:
+    """Words that say that a number follows which stands for a person."""
+    return _named.finditer(text)
 
 
 def passes_luhn(digits: str) -> bool:

@@ -1,22 +1,26 @@
 """All that is found in one text, without what a workspace allows."""
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator
+from typing import Any
 
-from memories.guard import credentials, identity_numbers, orders
-from memories.guard.form import OWN, Finding, Whose
+from memories.guard import answered, credentials, identity_numbers, orders
+from memories.guard.form import OTHER, OWN, Finding, Whose
 
 MASK = "[masked]"
 PIECE = 2_000  # characters that are looked at together
 _line_end = re.compile(r"[.!?]?\s")
 
 
-def findings(text: str, whose: Whose = OWN, allowed: Collection[str] = ()) -> list[Finding]:
+def findings(
+    text: str, whose: Whose = OWN, allowed: Collection[str] = (), *, before: str = ""
+) -> list[Finding]:
     """Places in `text`, in their order, none inside another. In the words of an assistant, a tool
     or a document an order needs less to be one than in a person's own. `allowed` labels are passed
-    over.
+    over. `before` is the message that `text` may answer or end.
     """
-    found = [*credentials.find_blocks(text)]
+    found = [*credentials.find_blocks(text), *answered.find(before, text)]
     for start, piece in _pieces(text):
         of_piece = [
             *credentials.find_keys(piece),
@@ -36,6 +40,29 @@ def findings(text: str, whose: Whose = OWN, allowed: Collection[str] = ()) -> li
         else:
             merged.append(finding)
     return merged
+
+
+def words_in(value: Any, whose: Whose = OTHER, allowed: Collection[str] = ()) -> list[str]:
+    """The words to be masked of a JSON value: what any text in it holds, and secrets that are known
+    by the name they stand under."""
+    if not value:
+        return []
+    found = []
+    if not isinstance(value, str):
+        written = json.dumps(value, ensure_ascii=False, default=str)
+        named = findings(written, whose, [*allowed, "order"])
+        found += [written[each.start : each.end] for each in named]
+    for text in _texts_in(value):
+        found += [text[each.start : each.end] for each in findings(text, whose, allowed)]
+    return found
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in(each)
 
 
 def masked(text: str, places: Iterable[Finding]) -> str:

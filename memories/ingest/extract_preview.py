@@ -16,8 +16,9 @@ from memories.extraction.fallback import chain_from
 from memories.index import workspace_index
 from memories.ingest import session_messages
 from memories.ingest.ingest_request import IngestRequest, known_episodes
-from memories.ingest.mask_messages import GUARD, screen, without_secrets
+from memories.ingest.mask_messages import GUARD, screen_each, without_secrets
 from memories.ingest.session_messages import ConversationPlace, said_before
+from memories.ingest.store import last_words
 from memories.models import Conversation, WorkspacePattern
 from memories.models.conversation import is_shared_by_default
 from memories.providers import network
@@ -47,7 +48,7 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
     if thread is not None or not request.thread_id:
         known_episodes(scope, thread, request.messages)
     space = workspace_index.index_of(scope.workspace_id)
-    sent, held = _messages(request, space.guard.get("allowed", ()))
+    sent, held = _messages(scope, request, space.guard.get("allowed", ()))
     messages = session_messages.mark_own_output(_first(sent), lambda: asker)
     options = ExtractOptions(
         request.extract,
@@ -108,11 +109,17 @@ def _first(messages: Sequence[Message]) -> list[Message]:
     return chosen
 
 
-def _messages(request: IngestRequest, allowed: Collection[str]) -> tuple[list[Message], list[Skip]]:
+def _messages(
+    scope: Scope, request: IngestRequest, allowed: Collection[str]
+) -> tuple[list[Message], list[Skip]]:
     """The messages as they would be kept, and which of them would be held, with the reason."""
     messages, held = [], []
+    each_screened = screen_each(
+        request.all_messages, allowed,
+        before=last_words(scope, request), is_whole_text=request.content is not None,
+    )  # fmt: skip
     for index, message in enumerate(request.all_messages):
-        screened = screen(message, allowed, is_whole_text=request.content is not None)
+        screened = each_screened[index]
         if screened.places:
             held.append(Skip(index, guard.reason_of(screened.places), GUARD))
         messages.append(
@@ -121,7 +128,7 @@ def _messages(request: IngestRequest, allowed: Collection[str]) -> tuple[list[Me
                 id=uuid.uuid4(),
                 kind=message.kind or message.role,
                 role=message.role,
-                speaker=message.name or speaker_of(message.kind or message.role, ""),
+                speaker=speaker_of(message.kind or message.role, "", message.name),
                 text=without_secrets(message, screened),
                 occurred_at=message.created_at or request.occurred_at or timezone.now(),
             )

@@ -1,6 +1,5 @@
 """Secrets and orders in new messages: masked before they are written, and held for a person."""
 
-import json
 import re
 import uuid
 from collections.abc import Collection, Sequence
@@ -28,10 +27,15 @@ from workspaces.models.workspace import uuid7
 
 OWN_KINDS = (Episode.Kind.USER, Episode.Kind.SYSTEM)
 GUARD = "guard"  # what a session's steps call it; so begins the rule of a fact that is held
-# What a person pastes in: code, quoted lines, a mail, a quotation.
+# What a person pastes in: code, quoted lines, a mail, a quotation, what he says that he found.
 _pasted = re.compile(
     r"```.{0,20000}?(?:```|\Z)|^>[^\n]*(?:\n>[^\n]*)*|^(?:From|Subject|Sent): [^\n]+\n.{0,20000}"
-    r"|“[^”\n]{25,2000}”|\"[^\"\n]{25,2000}\"",
+    r"|[“„][^“”\n]{25,2000}[“”]|«[^»\n]{25,2000}»|‘[^’\n]{25,2000}’|\"[^\"\n]{25,2000}\""
+    r"|(?<!\w)'[^'\n]{25,2000}'(?!\w)"
+    r"|\b(?:got|received|found|copied|pasted|says?|said|contains?|reads|wrote"
+    r"|[Ff]rom (?:the|an?|this) (?:\w+ )?"
+    r"(?:e-?mail|page|web ?site|site|pdf|newsletter|article|post|forum|readme|letter|ad))\b"
+    r"[^.!?\n:]{0,40}:\s.{0,20000}",
     re.DOTALL | re.MULTILINE,
 )
 
@@ -47,15 +51,22 @@ class Screened:
 
 
 def screen(
-    message: NewMessage, allowed: Collection[str] = (), *, is_whole_text: bool = False
+    message: NewMessage,
+    allowed: Collection[str] = (),
+    *,
+    before: str = "",
+    is_whole_text: bool = False,
 ) -> Screened:
-    """What a message holds that nobody is to read, without what the workspace allows. A whole text
-    is its teller's own words; one among messages is a document's."""
+    """What a message holds that nobody is to read, without what the workspace allows; `before` is
+    the message that it may answer. A whole text is its teller's own words; one among messages is a
+    document's."""
     text = message.content
     kind = message.kind or message.role
     whose = guard.ASSISTANT if kind == Episode.Kind.ASSISTANT else guard.OTHER
-    if kind in OWN_KINDS or (kind == Episode.Kind.TEXT and is_whole_text):
-        found = guard.findings(text, guard.OWN, allowed)
+    is_text = kind == Episode.Kind.TEXT and is_whole_text
+    if kind in OWN_KINDS or is_text:
+        own = guard.TEXT if is_text else guard.OWN
+        found = guard.findings(text, own, allowed, before=before)
         for pasted in _pasted.finditer(text):
             more = guard.findings(pasted[0], guard.OTHER, allowed)
             found += [
@@ -63,13 +74,25 @@ def screen(
                 for f in more
             ]
     else:
-        found = guard.findings(text, whose, allowed)
-    words: list[str] = []
-    for value in filter(None, (message.payload, message.metadata)):
-        written = json.dumps(value, ensure_ascii=False, default=str)
-        places = guard.findings(written, whose, allowed) if len(written) > 8 else []
-        words += [written[place.start : place.end] for place in places]
+        found = guard.findings(text, whose, allowed, before=before)
+    beside = (message.name, message.payload, message.metadata)
+    words = [word for value in beside for word in guard.words_in(value, whose, allowed)]
     return Screened(tuple(sorted(set(found))), tuple(words))
+
+
+def screen_each(
+    messages: Sequence[NewMessage],
+    allowed: Collection[str] = (),
+    *,
+    before: str = "",
+    is_whole_text: bool = False,
+) -> list[Screened]:
+    """As `screen`, each after the one before it."""
+    befores = [before, *(message.content for message in messages)]
+    return [
+        screen(message, allowed, before=earlier, is_whole_text=is_whole_text)
+        for message, earlier in zip(messages, befores, strict=False)
+    ]
 
 
 def without_secrets(message: NewMessage, screened: Screened) -> str:

@@ -16,6 +16,7 @@ from memories.english import clauses, lexical, unspoken
 from memories.extraction import Message, Span, speaker_of
 from memories.index import statements
 from memories.ingest.store import Kept
+from memories.masked_text import is_masked
 from memories.models import Episode, Memory, MemorySession
 from workspaces.scope import Scope, worker_scope
 
@@ -109,7 +110,7 @@ def said_before(place: ConversationPlace, subject_name: str) -> tuple[Message, .
             id=row.id,
             kind=row.kind,
             role=row.role,
-            speaker=row.author or speaker_of(row.kind, subject_name),
+            speaker=speaker_of(row.kind, subject_name, row.author),
             text=row.content,
             occurred_at=row.occurred_at,
         )
@@ -133,7 +134,7 @@ def messages_before(kept: Kept) -> tuple[Message, ...]:
 
 
 def messages_of(kept: Kept) -> list[Message]:
-    unnamed = not all(episode.author for episode in kept.episodes)
+    unnamed = any(not each.author or is_masked(each.author) for each in kept.episodes)
     subject = kept.session.subject.name if unnamed and kept.session.subject else ""
     return [
         Message(
@@ -141,7 +142,7 @@ def messages_of(kept: Kept) -> list[Message]:
             id=episode.pk,
             kind=episode.kind,
             role=episode.role,
-            speaker=episode.author or speaker_of(episode.kind, subject),
+            speaker=speaker_of(episode.kind, subject, episode.author),
             text=episode.content,
             occurred_at=episode.occurred_at,
         )

@@ -8,7 +8,7 @@ from itertools import accumulate, compress
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from memories import intents, leases, outbox
+from memories import guard, intents, leases, outbox
 from memories.bounds import BESIDE
 from memories.english import lexical
 from memories.errors import Conflict
@@ -30,10 +30,11 @@ from memories.ingest.mask_messages import (
     GUARD,
     HeldBatch,
     Screened,
-    screen,
+    screen_each,
     with_forgotten,
     without_secrets,
 )
+from memories.masked_text import without_words
 from memories.models import (
     Conversation,
     Episode,
@@ -53,6 +54,13 @@ select id, left(content, %(most)s) as content,
         where conversation_id = %(conversation)s) as positions
 from memories_episode where conversation_id = %(conversation)s
 order by occurred_at desc, position desc limit 3
+"""
+LAST_WORDS = """
+select right(said.content, 400) as words
+from memories_conversation c
+cross join lateral (select e.content from memories_episode e where e.conversation_id = c.id
+  order by e.occurred_at desc, e.position desc limit 1) said
+where c.workspace_id = %(workspace)s and c.external_id = %(thread)s
 """
 
 
@@ -106,8 +114,7 @@ def keep(
 ) -> Kept:
     """As `receive`; `claimed`: by the caller, who goes on to learn from it at once."""
     request.check()
-    is_text = request.content is not None
-    prepared = prepare(space, request.all_messages, request.user_id, is_whole_text=is_text)
+    prepared = prepare(space, scope, request, request.user_id)
     try:
         return _keep(scope, request, space, prepared, claimed)
     except IntegrityError:
@@ -125,6 +132,8 @@ def _keep(
 ) -> Kept:
     _hold_answer(request)
     session, new = new_session(scope, request), request.all_messages
+    hidden = [word for each in prepared.screened for word in each.words]
+    session.metadata = without_words(session.metadata, hidden)
     known = known_episodes(scope, session.conversation, new)
     fresh = [i for i, m in enumerate(new) if not m.id or m.id not in known]
     made = [new_episode(session, request, new[i], n) for n, i in enumerate(fresh)]
@@ -193,7 +202,7 @@ def append(
     )
     check_ids(request.messages)
     space = workspace_index.index_of(scope.workspace_id)
-    prepared = prepare(space, request.messages, subject)
+    prepared = prepare(space, scope, request, subject)
     try:
         return _append(scope, request, space, prepared)
     except IntegrityError:
@@ -253,16 +262,15 @@ def _finish_known(sessions: set[uuid.UUID]) -> None:
         outbox.post("run_session", session_id)
 
 
-def prepare(
-    space: WorkspaceIndex,
-    messages: Sequence[NewMessage],
-    user: str = "",
-    *,
-    is_whole_text: bool = False,
-) -> Prepared:
+def prepare(space: WorkspaceIndex, scope: Scope, request: IngestRequest, user: str) -> Prepared:
     """Before the transaction: others wait for its locks. What is masked is not in the index."""
-    allowed = space.guard.get("allowed", ())
-    screened = [screen(message, allowed, is_whole_text=is_whole_text) for message in messages]
+    messages = request.all_messages
+    screened = screen_each(
+        [replace(each, metadata={**request.metadata, **each.metadata}) for each in messages],
+        space.guard.get("allowed", ()),
+        before=last_words(scope, request),
+        is_whole_text=request.content is not None,
+    )
     screened = with_forgotten(messages, screened, space.workspace_id, user)
     texts = [
         without_secrets(message, places) for message, places in zip(messages, screened, strict=True)
@@ -279,6 +287,16 @@ def prepare(
         return Prepared(None, keys, screened)
     made = iter(due.embed(space, [entries.texts_of(text) for text in compress(texts, now)]))
     return Prepared([next(made) if is_now else None for is_now in now], keys, screened)
+
+
+def last_words(scope: Scope, request: IngestRequest) -> str:
+    """How the last message of the request's thread ends, where the first of the new ones may be an
+    answer to it."""
+    if not request.thread_id or not guard.may_answer(request.all_messages[0].content):
+        return ""
+    values = {"workspace": scope.workspace_id, "thread": request.thread_id}
+    rows = statements.rows(LAST_WORDS, values)
+    return str(rows[0].words) if rows else ""
 
 
 def tail_of(conversation_id: uuid.UUID | None) -> Tail:

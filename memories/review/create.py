@@ -29,7 +29,7 @@ from memories.models import (
 from memories.models.conversation import is_shared_by_default
 from memories.resolve import Claim, rejections
 from memories.review.forget import audit
-from memories.review.held_by_hand import hold_new, places_in
+from memories.review.held_by_hand import hold_new, places_in, without_secrets
 from workspaces.request_fields import (
     ExternalId,
     Flag,
@@ -96,6 +96,7 @@ def create(scope: Scope, new: NewMemory) -> Memory:
     if new.valid_from and new.valid_until and new.valid_until < new.valid_from:
         raise Invalid("validUntil", "Must not be before validFrom.")
     space = workspace_index.index_of(scope.workspace_id)
+    new = replace(new, metadata=without_secrets(space, new.metadata))
     places = places_in(space, content)
     vectors = None if places else due.embed_or_leave(space, [entries.texts_of(content)])
     with transaction.atomic(durable=True):

@@ -27,7 +27,7 @@ from memories.models import (
 from memories.resolve import grounds, rejections, state_changes
 from memories.review.create import checked
 from memories.review.forget import CORRECTED, audit, locked, reject_claim
-from memories.review.held_by_hand import hold_new, places_in
+from memories.review.held_by_hand import hold_new, places_in, without_secrets
 from workspaces.scope import Scope
 
 EDIT = "edit"  # the rule of a correction by hand
@@ -120,6 +120,8 @@ def edit_all(scope: Scope, edits: Sequence[MemoryEdit]) -> list[Memory]:
                 message = f"Somebody changed it: version {memory.version} is the head now."
                 raise Conflict(message, "stale", "If-Match")
             kept = {name: value for name, value in one.changes.items() if name in IN_PLACE}
+            if "metadata" in kept:
+                kept["metadata"] = without_secrets(space, kept["metadata"])
             is_new = bool(content) and content != memory.content
             # A new version's own: the old one keeps what it had.
             own_of_new = {n: kept.pop(n) for n in OF_THE_WORDS if is_new and n in kept}

@@ -2,12 +2,14 @@
 says so."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.utils import timezone
 
 from memories import guard, masks
 from memories.english import lexical
 from memories.index import entries, row_marks
+from memories.masked_text import without_words
 from memories.models import Fact, MaskedSpan, Memory, WorkspaceIndex
 from memories.resolve import file_facts
 
@@ -16,7 +18,13 @@ GUARD = "guard"  # so begins the rule of its fact
 
 def places_in(space: WorkspaceIndex, content: str) -> list[guard.Finding]:
     """What is to be masked of words that somebody writes by hand."""
-    return guard.findings(content, guard.OWN, space.guard.get("allowed", ()))
+    return guard.findings(content, guard.TEXT, space.guard.get("allowed", ()))
+
+
+def without_secrets(space: WorkspaceIndex, value: Any) -> Any:
+    """Metadata or a title that somebody writes by hand, with blocks in the place of secrets and of
+    orders to the reader."""
+    return without_words(value, guard.words_in(value, guard.OTHER, space.guard.get("allowed", ())))
 
 
 def hold_new(space: WorkspaceIndex, memory: Memory, places: Sequence[guard.Finding]) -> Memory:

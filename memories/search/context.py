@@ -187,11 +187,15 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
 
 
 def _message_of(hit: Hit) -> uuid.UUID | None:
-    """The episode that tells it: itself, or the newest that a memory cites and the asker sees."""
+    """The episode that tells it: itself, or the newest that a memory cites and the asker sees. Of
+    another person's the memory alone is told."""
     if hit.episode:
         return uuid.UUID(str(hit.row.id))
-    said = [cited for cited in hit.citations or () if cited.episode_id is not None]
-    if not hit.memory or not said:
+    if not hit.memory:
+        return None
+    cited_here = hit.citations or ()
+    said = [cited for cited in cited_here if cited.episode_id and not cited.is_others]
+    if not said:
         return None
     newest = max(said, key=lambda cited: cited.occurred_at)
     return uuid.UUID(str(newest.episode_id))

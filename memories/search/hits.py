@@ -43,6 +43,10 @@ from memories_episode e
 {name_joins("e")}
 where e.id = any(%(ids)s::uuid[]) and e.workspace_id = %(workspace)s
 """
+# Whether the message `e` is another person's than the one who is asked for: what it says beside the
+# words that a memory cites was told about that person alone.
+IS_OTHERS = """(%(user)s <> '' and (select s.external_id from workspaces_subject s
+   where s.id = {row}.subject_id) <> %(user)s) is true"""
 # What was said right before and right after, as far as the asker may see it: two at most.
 NEIGHBOURS = f"""
 select hit.id as row_id, e.*, {NAME_COLUMNS}
@@ -59,8 +63,9 @@ cross join lateral (
 where hit.id = any(%(ids)s::uuid[])
 order by e.occurred_at, e.position
 """
-SEEN = """and (%(bound)s::uuid is null or n.agent_id = %(bound)s::uuid)
-     and (%(subjects)s::uuid[] is null or n.subject_id = any(%(subjects)s::uuid[]))"""
+SEEN = f"""and (%(bound)s::uuid is null or n.agent_id = %(bound)s::uuid)
+     and (%(subjects)s::uuid[] is null or n.subject_id = any(%(subjects)s::uuid[]))
+     and not {IS_OTHERS.format(row="n")}"""
 NEIGHBOUR_ROWS = NEIGHBOURS.replace("{seen}", SEEN)
 # Of the past only what had been said by then, as episodes themselves are hits.
 PAST_NEIGHBOUR_ROWS = NEIGHBOURS.replace("{seen}", f"{SEEN} and {SAID.replace('row.', 'n.')}")
@@ -84,7 +89,7 @@ CHUNK = """(select k.id from memories_chunk k
    order by k.ordinal limit 1)"""
 CITATION_ROWS = f"""
 select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
-       e.external_id as external_id,
+       e.external_id as external_id, {IS_OTHERS.format(row="e")} as is_others,
        coalesce(e.occurred_at, r.published_at, d.created_at) as occurred_at,
        d.id as document_id, d.title, case when d.id is not null then {CHUNK} end as chunk_id,
        case when d.id is not null then {PART} end as part
@@ -100,14 +105,15 @@ order by ci.id
 # `begun` of it. The offsets leave no way but to look each row up: before a new workspace's tables
 # are analyzed, they would be taken for so small that all of them is read.
 SOURCE_ROWS = f"""
-select m.id as row_id, said.id, said.external_id, said.role, said.author, told.document_id,
-       told.title, told.chunk_id, told.part, told.begun,
+select m.id as row_id, said.id, said.external_id, said.role, said.author, said.is_others,
+       told.document_id, told.title, told.chunk_id, told.part, told.begun,
        coalesce(said.occurred_at, told.occurred_at) as occurred_at,
        coalesce(said.content, told.content) as content,
        coalesce(said.start, told.start) as start, coalesce(said."end", told."end") as "end"
 from unnest(%(ids)s::uuid[]) m (id)
 left join lateral (
-  select e.id, e.external_id, e.role, e.author, e.occurred_at, e.content, ci.start, ci."end"
+  select e.id, e.external_id, e.role, e.author, e.occurred_at, e.content, ci.start, ci."end",
+         {IS_OTHERS.format(row="e")} as is_others
   from (select * from memories_fact t where t.memory_id = m.id offset 0) f
   cross join lateral (select * from memories_citation t where t.fact_id = f.id offset 0) ci
   cross join lateral (select * from memories_episode t where t.id = ci.episode_id offset 0) e
@@ -180,11 +186,12 @@ def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> l
     if sources:
         sources.give([one for hit in hits for one in (hit, *hit.echoes)])
     if "citations" in request.include:
-        _cite(scope, [one for hit in hits for one in (hit, *hit.echoes)], request.at)
+        _cite(scope, [one for hit in hits for one in (hit, *hit.echoes)], request)
     if "neighbours" in request.include:
         around: dict[uuid.UUID, list[Any]] = {hit.row.id: [] for hit in hits if hit.episode}
         statement = NEIGHBOUR_ROWS if request.at.is_now else PAST_NEIGHBOUR_ROWS
-        values = seen_values(scope) | request.at.values | {"ids": list(around)}
+        values = seen_values(scope) | request.at.values
+        values |= {"ids": list(around), "user": request.user_id}
         for row in statements.rows(statement, values) if around else ():
             around[row.row_id].append(row)
         for hit in hits:
@@ -286,11 +293,15 @@ def _as_they_were(layer: str, rows: list[Any], at: AsOf) -> list[Any]:
 
 class SourceLookup:
     """The newest message that each memory stands on, or the passage of a document, as far as the
-    asker may see it. `rows` fills as memories are fetched, in the same round trip."""
+    asker may see it: of another person's message what the memory cites. `rows` fills as memories
+    are fetched, in the same round trip."""
 
     def __init__(self, scope: Scope, request: SearchRequest) -> None:
-        workspace = {"workspace": scope.workspace_id, "known_at": request.at.known_at}
-        self.values = seen_values(scope) | workspace
+        asked = {
+            "workspace": scope.workspace_id, "known_at": request.at.known_at,
+            "user": request.user_id,
+        }  # fmt: skip
+        self.values = seen_values(scope) | asked
         self.query = request.query
         self.rows: dict[uuid.UUID, Any] = {}
 
@@ -299,18 +310,20 @@ class SourceLookup:
         for hit in hits:
             row = self.rows.get(hit.row.id) if hit.memory else None
             if row and row.document_id is None:
-                place = passage_of(row.content, [(row.start, row.end)], stems)
+                told = (row.start, row.end)
+                place = told if row.is_others else passage_of(row.content, [told], stems)
                 hit.source = SourceMessage(row, *place)
             elif row and hit.row.source == EXTRACTED:
                 quote = (row.start - row.begun, row.end - row.begun)
                 hit.source = SourcePassage(row, *passage_of(row.content, [quote], stems))
 
 
-def _cite(scope: Scope, hits: Sequence[Hit], at: AsOf) -> None:
-    values = seen_values(scope) | {"changes": [], "known_at": at.known_at}
+def _cite(scope: Scope, hits: Sequence[Hit], request: SearchRequest) -> None:
+    values = seen_values(scope) | {"changes": [], "known_at": request.at.known_at}
+    values["user"] = request.user_id
     if features := [hit.row.id for hit in hits if hit.feature]:
         # The changes by which these features say what they say.
-        changes = Feature.objects.filter(pk__in=features).as_of(at)
+        changes = Feature.objects.filter(pk__in=features).as_of(request.at)
         values["changes"] = [change.pk for _, change in changes]
     cited: dict[uuid.UUID, list[Any]] = {}
     for layer, statement in CITATIONS.items():
