@@ -44,14 +44,16 @@ where k.prefix = %(prefix)s;
 
 -- as in search_hybrid_memories: select m.*, (exists (
 
-select m.id as row_id, said.id, said.external_id, said.role, said.author, told.document_id,
-told.title, told.chunk_id, told.part, told.begun,
+select m.id as row_id, said.id, said.external_id, said.role, said.author, said.is_others,
+told.document_id, told.title, told.chunk_id, told.part, told.begun,
 coalesce(said.occurred_at, told.occurred_at) as occurred_at,
 coalesce(said.content, told.content) as content,
 coalesce(said.start, told.start) as start, coalesce(said."end", told."end") as "end"
 from unnest(%(ids)s::uuid[]) m (id)
 left join lateral (
-  select e.id, e.external_id, e.role, e.author, e.occurred_at, e.content, ci.start, ci."end"
+  select e.id, e.external_id, e.role, e.author, e.occurred_at, e.content, ci.start, ci."end",
+  (%(user)s <> '' and (select s.external_id from workspaces_subject s
+      where s.id = e.subject_id) <> %(user)s) is true as is_others
   from (select * from memories_fact t where t.memory_id = m.id offset 0) f
   cross join lateral (select * from memories_citation t where t.fact_id = f.id offset 0) ci
   cross join lateral (select * from memories_episode t where t.id = ci.episode_id offset 0) e

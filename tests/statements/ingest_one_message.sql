@@ -37,6 +37,14 @@ m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state
 from memories_workspaceindex s join workspaces_workspace w on w.id = s.workspace_id
 left join memories_embeddingmodel m on m.id = s.embedding_model_id where s.workspace_id = %(workspace)s;
 
+select right(said.content, 400) as words
+from memories_conversation c
+cross join lateral (select e.content from memories_episode e where e.conversation_id = c.id
+  order by e.occurred_at desc, e.position desc limit 1) said
+where c.workspace_id = %(workspace)s and c.external_id = %(thread)s;
+-- reads
+--   Index episode_order
+
 select * from workspaces_subject where workspace_id = %(workspace)s and external_id = %(name)s;
 
 select * from memories_conversation where workspace_id = %(workspace)s and external_id = %(name)s

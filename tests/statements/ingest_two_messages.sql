@@ -2,6 +2,8 @@
 
 -- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 
+-- as in ingest_one_message: select right(said.content, 400) as words
+
 -- as in ingest_one_message: select * from workspaces_subject where workspace_id = %(workspace)s and external_id = %(name)s;
 
 -- as in ingest_one_message: select * from memories_conversation where workspace_id = %(workspace)s and external_id = %(name)s

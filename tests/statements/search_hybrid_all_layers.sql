@@ -16,15 +16,18 @@ with recursive stands (episode_id, memory_id) as (
   select distinct ci.episode_id, f.memory_id
   from memories_citation ci join memories_fact f on f.id = ci.fact_id
   where ci.episode_id = any(%(ids)s::uuid[]) and f.memory_id is not null),
-line (id, next_id, is_live) as (
-  select m.id, m.superseded_by_id, m.is_head and (m.forget_after is null or m.forget_after > now()) from
-  memories_memory m
+line (id, next_id, is_live, forgotten_at, forget_reason) as (
+  select m.id, m.superseded_by_id, m.is_head and (m.forget_after is null or m.forget_after > now()),
+  m.forgotten_at, m.forget_reason
+  from memories_memory m
   where m.id = any(array(select memory_id from stands)) -- read once, whatever the planner guesses
   union
-  select m.id, m.superseded_by_id, m.is_head and (m.forget_after is null or m.forget_after > now())
+  select m.id, m.superseded_by_id, m.is_head and (m.forget_after is null or m.forget_after > now()),
+  m.forgotten_at, m.forget_reason
   from line join memories_memory m on m.id = line.next_id)
-select episode_id, memory_id, null::uuid as next_id, null::boolean as is_live from stands
-union all select null, id, next_id, is_live from line;
+select episode_id, memory_id, null::uuid as next_id, null::boolean as is_live,
+null::timestamptz as forgotten_at, null::text as forget_reason from stands
+union all select null, id, next_id, is_live, forgotten_at, forget_reason from line;
 -- reads
 --   CTE stands
 --   Index memories_citation_episode_id_4ea26d11

@@ -253,17 +253,19 @@ cross join lateral (
   (select n.* from memories_episode n where n.conversation_id = hit.conversation_id
     and (n.occurred_at, n.position) < (hit.occurred_at, hit.position) and (%(bound)s::uuid is null or
       n.agent_id = %(bound)s::uuid)
-    and (%(subjects)s::uuid[] is null or n.subject_id = any(%(subjects)s::uuid[])) and (n.created_at <=
-      %(known_at)s::timestamptz and (%(valid_at)s::timestamptz is null or n.occurred_at <=
-        %(valid_at)s::timestamptz))
+    and (%(subjects)s::uuid[] is null or n.subject_id = any(%(subjects)s::uuid[]))
+    and not (%(user)s <> '' and (select s.external_id from workspaces_subject s
+        where s.id = n.subject_id) <> %(user)s) is true and (n.created_at <= %(known_at)s::timestamptz and
+      (%(valid_at)s::timestamptz is null or n.occurred_at <= %(valid_at)s::timestamptz))
     order by n.occurred_at desc, n.position desc limit 1)
   union all
   (select n.* from memories_episode n where n.conversation_id = hit.conversation_id
     and (n.occurred_at, n.position) > (hit.occurred_at, hit.position) and (%(bound)s::uuid is null or
       n.agent_id = %(bound)s::uuid)
-    and (%(subjects)s::uuid[] is null or n.subject_id = any(%(subjects)s::uuid[])) and (n.created_at <=
-      %(known_at)s::timestamptz and (%(valid_at)s::timestamptz is null or n.occurred_at <=
-        %(valid_at)s::timestamptz))
+    and (%(subjects)s::uuid[] is null or n.subject_id = any(%(subjects)s::uuid[]))
+    and not (%(user)s <> '' and (select s.external_id from workspaces_subject s
+        where s.id = n.subject_id) <> %(user)s) is true and (n.created_at <= %(known_at)s::timestamptz and
+      (%(valid_at)s::timestamptz is null or n.occurred_at <= %(valid_at)s::timestamptz))
     order by n.occurred_at, n.position limit 1)) e
 left join workspaces_subject s on s.id = e.subject_id
 left join workspaces_agent a on a.id = e.agent_id

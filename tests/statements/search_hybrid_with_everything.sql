@@ -175,7 +175,8 @@ SELECT "memories_featurechange"."id", "memories_featurechange"."created_at",
 --   Index memories_feature_pkey
 
 select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
-e.external_id as external_id,
+e.external_id as external_id, (%(user)s <> '' and (select s.external_id from workspaces_subject s
+    where s.id = e.subject_id) <> %(user)s) is true as is_others,
 coalesce(e.occurred_at, r.published_at, d.created_at) as occurred_at,
 d.id as document_id, d.title, case when d.id is not null then (select k.id from memories_chunk k
   where k.revision_id = ci.revision_id and k.start <= ci.start and k."end" >= ci."end"
@@ -229,12 +230,16 @@ cross join lateral (
     and (n.occurred_at, n.position) < (hit.occurred_at, hit.position) and (%(bound)s::uuid is null or
       n.agent_id = %(bound)s::uuid)
     and (%(subjects)s::uuid[] is null or n.subject_id = any(%(subjects)s::uuid[]))
+    and not (%(user)s <> '' and (select s.external_id from workspaces_subject s
+        where s.id = n.subject_id) <> %(user)s) is true
     order by n.occurred_at desc, n.position desc limit 1)
   union all
   (select n.* from memories_episode n where n.conversation_id = hit.conversation_id
     and (n.occurred_at, n.position) > (hit.occurred_at, hit.position) and (%(bound)s::uuid is null or
       n.agent_id = %(bound)s::uuid)
     and (%(subjects)s::uuid[] is null or n.subject_id = any(%(subjects)s::uuid[]))
+    and not (%(user)s <> '' and (select s.external_id from workspaces_subject s
+        where s.id = n.subject_id) <> %(user)s) is true
     order by n.occurred_at, n.position limit 1)) e
 left join workspaces_subject s on s.id = e.subject_id
 left join workspaces_agent a on a.id = e.agent_id
