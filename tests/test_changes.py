@@ -130,6 +130,40 @@ def test_a_reason_names_what_a_statement_rests_on() -> None:
     assert ground_words("User has lived in Rome since 2015") == ()
 
 
+@pytest.mark.parametrize(
+    ("resting", "ground", "event"),
+    [
+        ("eats in the canteen at Bosch", "works at Bosch", "quit Bosch"),
+        ("bakes scones at the stall at Bosch", "works at Bosch", "quit Bosch"),
+        ("carries earplugs when they ride their moped", "owns a moped", "sold the moped"),
+        ("keeps oars in the shed as a member of the rowing club",
+         "is a member of the rowing club", "left the rowing club"),
+        ("grows beans in their garden in Moss",
+         "rents a garden in Moss", "gave up the garden in Moss"),
+        ("bakes cookies for the choir", "sings in the choir", "left the choir"),
+    ],
+)  # fmt: skip
+def test_what_ends_a_thing_ends_nothing_that_is_only_said_beside_it(
+    resting: str, ground: str, event: str
+) -> None:
+    assert judged(f"User {resting}", f"User {event}").kind != "update"
+    (reason, *_) = ground_words(f"User {resting}")
+    assert rests_on(reason, f"User {ground}")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("works as a nurse at Bosch", "quit Bosch"),
+        ("is a member of the rowing club", "left the rowing club"),
+        ("takes insulin for their diabetes", "stopped taking insulin"),
+        ("drinks coffee at breakfast", "gave up coffee"),
+    ],
+)
+def test_what_a_statement_is_about_ends_with_it_wherever_it_holds(old: str, new: str) -> None:
+    assert judged(f"User {old}", f"User {new}").kind == "update"
+
+
 def test_a_bystander_is_asked_about_and_replaces_nothing(alice: Person) -> None:
     alice.say(NewMessage("I live in Aarhus.", name="Mette"), user_id="u1")
     alice.say(NewMessage("Mette lives in Odense now.", name="Kai"), user_id="u1")
