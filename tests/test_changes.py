@@ -53,6 +53,27 @@ def test_what_an_event_is_not_about_goes_on(old: str, new: str) -> None:
     assert judged(old, new).kind == "different"
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("User works at Spotify", "User was laid off last Thursday"),
+        ("User is unemployed", "User found a job at a warehouse"),
+        ("User's mother is ill", "User's mother has recovered"),
+        ("User's wife is pregnant", "User's son was born on Sunday"),
+        ("User's uncle lives in Bergen", "User's uncle passed away in March"),
+        ("User lives in Toronto", "User moved back home to Halifax"),
+        ("User uses an iPhone", "User switched to Android"),
+        ("User has a canoe", "User gave the canoe to their cousin"),
+    ],
+)
+def test_an_event_is_heard_with_its_day_and_of_whom_it_is_about(old: str, new: str) -> None:
+    assert judged(old, new).kind in ("update", "unsure")
+
+
+def test_another_telling_of_an_event_ends_nothing() -> None:
+    assert judged("Bo was fired from his job", "Bo lost his job").kind == "same"
+
+
 def test_what_happened_is_not_what_it_happened_to() -> None:
     needs = "User needs a place where they find some peace"
     assert judged(needs, "User found the treaty of 1905").kind == "different"
