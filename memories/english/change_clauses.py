@@ -99,22 +99,19 @@ def changed(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str | Non
     """The clauses of a text with their words, in their order; the words again of those that tell of a
     change, with what they leave to the one before, and None for the others."""
     before = ""
+    whole = {text for _, text in items}
+    items = tuple(_unglued(items))
     for place, (item, text) in enumerate(items):
         after = items[place + 1][1] if place + 1 < len(items) else ""
         around = f"{before} ; {text} ; {after}"
         is_told = bool(
-            (ARRIVED.search(text) and GONE.search(around))
+            text not in whole
+            or (ARRIVED.search(text) and GONE.search(around))
             or (GONE.search(text) and ARRIVED.search(around))
             or _is_over.search(text)
         )
-        if glued := _glued.fullmatch(text):
-            before, text, is_told = glued["first"], glued["second"], True
-            if GONE.search(before) or before.startswith(("I ", "We ", "My ", "Our ")):
-                yield item, before
         if turned := _turned_round(before, text):
             text, is_told = turned, True
-        if match := _now_first.fullmatch(text):
-            text = f"{match['rest']} now"
         if (one := _one.search(text)) and (thing := _thing.search(before)):
             text = f"{text[: one.start('what')]}{one['what']}{thing['noun']}{text[one.start('place') :]}"
             is_told = True
@@ -135,9 +132,25 @@ def changed(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str | Non
         before = text
 
 
+def _unglued(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str]]:
+    """With what "and now" or "and Oskar is my boss now" adds to a clause as a clause of its own; what
+    others do before is left out."""
+    for item, text in items:
+        glued = _glued.fullmatch(text)
+        if glued is None:
+            yield item, text
+            continue
+        first = glued["first"]
+        if GONE.search(first) or first.startswith(("I ", "We ", "My ", "Our ")):
+            yield item, first
+        yield item, glued["second"]
+
+
 def _turned_round(before: str, text: str) -> str:
     """A value that stands where its attribute is looked for, the other way round: "home is Vigo now",
     "Goran is my manager now"; "" of all others."""
+    if match := _now_first.fullmatch(text):
+        return f"{match['rest']} now"
     if match := _is_mine.fullmatch(text):
         return f"{match['thing']} is {match['value']} now"
     if match := _home.fullmatch(text):

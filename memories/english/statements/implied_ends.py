@@ -159,7 +159,10 @@ def implied(old: Reading, new: Reading, off: frozenset[str] = frozenset()) -> Re
         apart = all(names) and not names[0] & (names[1] | subject_words(new))
         if apart and not row.slots & _partnership:
             continue
-        is_sure = row.is_sure and (bool(shared) or old.subject == new.subject)
+        is_own = old.subject == (
+            new.subject.partition("/")[0] if row.name == "birth" else new.subject
+        )
+        is_sure = row.is_sure and (bool(shared) or is_own)
         return Relation("update" if is_sure else "unsure", f"{IMPLIED}{row.name}")
     return None
 
