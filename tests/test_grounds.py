@@ -140,6 +140,13 @@ def test_a_reason_and_what_it_gives_reason_for_may_be_told_at_once(http: Caller)
     assert memory_of(http, "bakery")["uncertain"] is True
 
 
+def test_what_is_done_at_a_place_is_uncertain_when_one_has_left_it(http: Caller) -> None:
+    tell(http, "I work at Bosch.", "I eat lunch at the canteen at Bosch.", "I quit Bosch.")
+    assert memory_of(http, "canteen")["uncertain"] is True
+    (case,) = open_cases(http)
+    assert "User works at Bosch" in {item["memory"]["content"] for item in case["items"]}
+
+
 def test_what_rests_on_what_a_person_has_to_decide_is_decided_with_it(http: Caller) -> None:
     tell(http, "I live in Bergen.", POOL)
     http.patch(f"/memories/{memory_of(http, 'Bergen')['id']}", {"pinned": True})

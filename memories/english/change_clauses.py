@@ -11,7 +11,8 @@ from typing import TypeVar
 GONE = re.compile(
     r"\b(?:no longer|any ?more|any longer|used to|after all|instead of|took me off|done with|moved on from"
     r"|(?:gave|given|giving) up|went off|gone off|no more|ditched|left|quit|stopped|dropped|cancell?ed|sold|closed|retired|died|broke|switched"
-    r"|replaced|moved out|went to another|is over|got rid of|ended)\b",
+    r"|replaced|moved out|went to another|is over|got rid of|ended"
+    r"|let me go|are (?:over|history)|took my [a-z]+['’]s name)\b",
     re.IGNORECASE,
 )
 ARRIVED = re.compile(
@@ -56,6 +57,23 @@ _two_acts = re.compile(
     r"[^,;]{2,100})",
     re.IGNORECASE,
 )
+# "Ines went on leave and Oskar is my manager now", "I quit and now I work as a courier"
+_name = r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2}"
+_glued = re.compile(
+    r"(?P<first>(?!.*\b(?:said|says|told|heard|think|thinks|that)\b)[^,;]{6,100}?),? and (?P<second>now (?:I|we)\b [^,;]{4,100}"
+    rf"|{_name} is (?:my|our) [a-z][a-z -]{{2,30}} now)"
+)
+_is_mine = re.compile(rf"(?P<value>{_name}) is (?P<thing>(?:my|our) [a-z][a-z -]{{2,30}}) now")
+_home = re.compile(rf"(?:[Mm]y |[Oo]ur )?[Hh]ome is (?:now )?(?P<value>{_name})(?: now)?")
+_hired = re.compile(
+    rf"(?P<value>(?!(?:He|She|They|It|We|You|My) ){_name}) (?:took me on|hired me|gave me a job)"
+)
+_parted = re.compile(rf"(?P<value>{_name}) and I are (?:over|history|done|finished)")
+_done_with = re.compile(
+    r"I['’]m done with (?P<value>(?!(?:my|the|it|this|that|these|you|him|her|them|work|all|your|a|an)\b)"
+    r"[a-z]+(?: [a-z]+)?)"
+)
+_named = re.compile(r"I['’]m (?P<first>[A-Z]\w+) (?P<value>[A-Z][\w-]+) now")
 # "the one on Mill Lane", after "the gym on Oak Street"
 _one = re.compile(
     r"\b(?P<article>the|a|an) (?P<what>(?:[a-z]+ )?)one(?P<place> (?:on|in|at|near|by|from|of)\b)"
@@ -72,20 +90,28 @@ _that_does = re.compile(r" that (?:I|we|he|she|they|it) [a-z]+$", re.IGNORECASE)
 Item = TypeVar("Item")
 
 
+def may_change(text: str) -> bool:
+    """Whether a text with such a clause is to be looked through for a change."""
+    return bool(GONE.search(text) or _glued.fullmatch(text))
+
+
 def changed(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str | None]]:
     """The clauses of a text with their words, in their order; the words again of those that tell of a
     change, with what they leave to the one before, and None for the others."""
     before = ""
+    whole = {text for _, text in items}
+    items = tuple(_unglued(items))
     for place, (item, text) in enumerate(items):
         after = items[place + 1][1] if place + 1 < len(items) else ""
         around = f"{before} ; {text} ; {after}"
         is_told = bool(
-            (ARRIVED.search(text) and GONE.search(around))
+            text not in whole
+            or (ARRIVED.search(text) and GONE.search(around))
             or (GONE.search(text) and ARRIVED.search(around))
             or _is_over.search(text)
         )
-        if match := _now_first.fullmatch(text):
-            text = f"{match['rest']} now"
+        if turned := _turned_round(before, text):
+            text, is_told = turned, True
         if (one := _one.search(text)) and (thing := _thing.search(before)):
             text = f"{text[: one.start('what')]}{one['what']}{thing['noun']}{text[one.start('place') :]}"
             is_told = True
@@ -106,6 +132,40 @@ def changed(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str | Non
         before = text
 
 
+def _unglued(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str]]:
+    """With what "and now" or "and Oskar is my boss now" adds to a clause as a clause of its own; what
+    others do before is left out."""
+    for item, text in items:
+        glued = _glued.fullmatch(text)
+        if glued is None:
+            yield item, text
+            continue
+        first = glued["first"]
+        if GONE.search(first) or first.startswith(("I ", "We ", "My ", "Our ")):
+            yield item, first
+        yield item, glued["second"]
+
+
+def _turned_round(before: str, text: str) -> str:
+    """A value that stands where its attribute is looked for, the other way round: "home is Vigo now",
+    "Goran is my manager now"; "" of all others."""
+    if match := _now_first.fullmatch(text):
+        return f"{match['rest']} now"
+    if match := _is_mine.fullmatch(text):
+        return f"{match['thing']} is {match['value']} now"
+    if match := _home.fullmatch(text):
+        return f"I live in {match['value']} now"
+    if match := _hired.fullmatch(text):
+        return f"I work at {match['value']} now"
+    if match := _parted.fullmatch(text):
+        return f"{match['value']} and I split up"
+    if match := _done_with.fullmatch(text):
+        return f"I gave up {match['value']}"
+    if (match := _named.fullmatch(text)) and re.search(r"\b(?:sur)?name\b", before):
+        return f"my surname is {match['value']} now"
+    return ""
+
+
 def _said_instead(first: str, second: str, *, is_one: bool) -> str:
     """What `second` says of what `first` denies, "" where it does not lean on it; `is_one`: they are
     one sentence."""
@@ -121,6 +181,13 @@ def _said_instead(first: str, second: str, *, is_one: bool) -> str:
         other = _is_instead.fullmatch(second)
         if other and is_one and denied["rest"].lower().startswith(("my ", "our ")):
             return f"{denied['rest']} {'are' if is_ == 'are' else 'is'} {other['value']}"
+        if (
+            other
+            and is_one
+            and re.match(r"(?:my|our) ", denied["who"], re.I)
+            and other["value"][0].isupper()
+        ):
+            return f"{denied['who']} {is_} {other['value']}"
         return f"{denied['who']} {acts['rest']}" if acts else ""
     denied = _does_not.fullmatch(first)
     if denied is None:

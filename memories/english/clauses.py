@@ -152,7 +152,7 @@ def of_text(text: str) -> Sequence[Clause]:
 
 def _told_whole(text: str) -> Sequence[Clause]:
     told = [(each, each.text) for each in _of_text(text)]
-    if not any(change_clauses.GONE.search(words) for _, words in told):
+    if not any(change_clauses.may_change(words) for _, words in told):
         return tuple(each for each, _ in told)
     return tuple(
         each if words is None else replace(each, text=words, is_change=not each.is_question)

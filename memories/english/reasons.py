@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from memories.english.statements import read
+from memories.english.statements.asides import aside
 from memories.english.statements.overlap import light
 from memories.english.statements.wording import root
 
@@ -77,6 +78,8 @@ def ground_words(statement: str) -> tuple[GroundWords, ...]:
     if match := _if.search(text):
         reasons.append((match["cue"] or match["cue2"], match["reason"] or match["reason2"]))
     reasons += [("for", match["reason"]) for match in _thing.finditer(text)]
+    if not reasons and (match := aside(text)) and not match["why"]:
+        reasons.append((match["when"] or match["where"], text[match.end() :]))
     for cue, reason in reasons:
         nouns = re.findall(r"[a-z][\w-]*", reason)
         slots = tuple(dict.fromkeys(s for noun in nouns for s in _slots_of().get(noun, ())))

@@ -18,8 +18,11 @@ OF_PEOPLE = (
     ),
     SlotForm(
         "residence",
-        ("{s} move|emigrate|settle back? to|in|into {v}", "{s} move from {x} to {v}"),
-        examples=(("Ada moved to Bergen", ("ada", "residence", "", "bergen")),),
+        ("{s} move|emigrate|settle back? home? to|in|into {v}", "{s} move from {x} to {v}"),
+        examples=(
+            ("Ada moved to Bergen", ("ada", "residence", "", "bergen")),
+            ("Ada moved back home to Bergen", ("ada", "residence", "", "bergen")),
+        ),
         counter_examples=("Ada wants to move to Bergen", "Ada moved to a new desk"),
         values="*",
         is_change=True,

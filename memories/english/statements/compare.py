@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memories.bounds import WHOLE
-from memories.english.plain_words import SLOT
+from memories.english.plain_words import ENDED, IMPLIED, SLOT
+from memories.english.statements.asides import aside
 from memories.english.statements.attribute_forms import NO_WORDS, OwnWords, Slot
 from memories.english.statements.auxiliaries import GETS, NO, QUIT, RENAMED, negatives
 from memories.english.statements.duplicates import duplicate, identical, is_richer, near
@@ -58,6 +59,8 @@ def relation(
     embedding model takes two texts for one; `words`: those of the workspace's own.
     """
     found = _relation(old, new, cosine, threshold, words)
+    if found.kind == "update" and _is_beside(old, new, found.rule, threshold, words):
+        return Relation("unsure", found.rule)  # what it rests on has ended
     if found.kind == "different" and " and " in new.statement and meet(old, new):
         # "sold the boat and bought a kayak" ends what one of its clauses ends.
         match = _clause.fullmatch(new.statement.rstrip(".!"))
@@ -71,6 +74,18 @@ def relation(
     return found
 
 
+def _is_beside(old: Reading, new: Reading, rule: str, threshold: float, words: OwnWords) -> bool:
+    """Whether `new` ends by this rule what the old one only names beside what it says: "wears a
+    helmet when they ride their Vespa" when the Vespa is sold."""
+    match = aside(old.statement)
+    # A new value replaces what holds in a place, too.
+    if match is None or match["where"] and rule.partition(":")[0] not in _ending:
+        return False
+    main = read(old.statement[: match.start()], words)
+    return _relation(main, new, None, threshold, words).kind != "update"
+
+
+_ending = frozenset(rule.partition(":")[0] for rule in ("denied", "over", ENDED, IMPLIED))
 _clause = re.compile(
     r"(?P<who>(?:[A-Z][\w-]*(?:['’]s [a-z][\w-]*)?|The [\w-]+)) (?P<first>[^,;]{3,120}?),? and "
     r"(?P<second>(?:[a-z]+s|[a-z]+ed|gave|bought|sold|got|went|took|left|found|has|had|does|now) [^;]{3,160})"

@@ -134,13 +134,17 @@ def _follows(said: Sequence[Word], place: int, rest: tuple[str, ...]) -> int | N
 def implied(old: Reading, new: Reading, off: frozenset[str] = frozenset()) -> Relation | None:
     """ "Ada gave birth" ends "Ada is pregnant"."""
     rows = [row for row in events(new) if f"{IMPLIED}{row.name}" not in off]
-    if not rows or "past" in old.change or old.is_past or old.is_negated:
+    # "is ill", "is unemployed" deny by a word of their own, which is what ends.
+    if not rows or "past" in old.change or old.is_past or old.parse.denials:
         return None
-    if _journey.search(new.statement):
+    # "was fired" is over by no loss of a job: it tells of it.
+    if _journey.search(new.statement) or old.is_negated and events(old):
         return None
     persons = _persons_of(old)
     verb = {word.root for word in old.words[old.verb_at : old.verb_at + 1]}
     told = old.stems | subject_words(old) | {old.head} | verb
+    if old.is_negated:
+        told |= frozenset(old.order)
     if (cut := _reason.search(old.statement)) and cut.start():
         # What it rests on has ended, which makes it doubtful, not untrue.
         main = read(old.statement[: cut.start()])
@@ -153,13 +157,16 @@ def implied(old: Reading, new: Reading, off: frozenset[str] = frozenset()) -> Re
         about = _events(new.statement)[row] | subject_words(new) - _persons_of(new)
         if row.of_thing and not shared & about - _no_things:
             continue
-        names = [(reading.names - persons - subject_words(reading)) for reading in (old, new)]
+        names = [r.names - persons - subject_words(r) - r.dates for r in (old, new)]
         if not row.of_thing and "from" in new.order and not shared:
             continue  # "resigned from the chess club" tells nothing of a job
         apart = all(names) and not names[0] & (names[1] | subject_words(new))
         if apart and not row.slots & _partnership:
             continue
-        is_sure = row.is_sure and (bool(shared) or old.subject == new.subject)
+        is_own = old.subject == (
+            new.subject.partition("/")[0] if row.name == "birth" else new.subject
+        )
+        is_sure = row.is_sure and (bool(shared) or is_own)
         return Relation("update" if is_sure else "unsure", f"{IMPLIED}{row.name}")
     return None
 
@@ -202,6 +209,8 @@ def _is_of(old: Reading, new: Reading, of_thing: bool) -> bool:
     if not owner & persons and not owner <= old.names:
         return False
     owned = set(new.subject.rpartition("/")[2].split("-")) if "/" in new.subject else set()
+    if owned <= _born and {"born", "pregnant"} <= {*new.stems, *old.stems}:
+        return True  # who is expecting, or whose partner is, has the child that is born
     if owned & KIN_ROOTS and not owned & (old.stems | subject_words(old)):
         return False
     persons -= {"other"}
@@ -243,6 +252,7 @@ _employed = re.compile(
 _no_things = frozenset(
     map(root, "like need want enjoy find study get have help make think know".split())
 )
+_born = frozenset(map(root, "baby child son daughter twin boy girl".split()))
 _partnership = frozenset({"spouse", "relationship"})
 
 

@@ -138,6 +138,37 @@ IMPLIED_ENDS = (
         examples=(("Ada is in high school", "Ada started university in May"),),
     ),
     ImpliedEnd(
+        "school begun",
+        "started school, began school, starts school now, first day at|of school",
+        "kindergarten nursery daycare preschool",
+        examples=(("Ada's son goes to kindergarten", "Ada's son started school"),),
+        counter_examples=(("Ada's son plays chess", "Ada's son started school"),),
+    ),
+    ImpliedEnd(
+        "work resumed",
+        "went|came|got back to work, returned to work, back at work",
+        "leave maternity paternity parental sabbatical furlough",
+        examples=(("Ada is on parental leave", "Ada went back to work on Monday"),),
+        counter_examples=(("Ada is a nurse", "Ada went back to work on Monday"),),
+        is_sure=True,
+    ),
+    ImpliedEnd(
+        "day shift",
+        "on|to day shift, on|to days, off night shift, off nights",
+        "nights night",
+        examples=(("Ada works nights", "Ada is on the day shift now"),),
+        counter_examples=(("Ada works days", "Ada is on the day shift now"),),
+        is_sure=True,
+    ),
+    ImpliedEnd(
+        "night shift",
+        "on|to night shift, on|to nights, off day shift",
+        "days day",
+        examples=(("Ada works the day shift", "Ada is on nights now"),),
+        counter_examples=(("Ada works nights", "Ada is on the night shift now"),),
+        is_sure=True,
+    ),
+    ImpliedEnd(
         "licence",
         "passed driving test, got licence|license, passed test",
         "learner permit",
@@ -199,7 +230,7 @@ IMPLIED_ENDS = (
     ),
     ImpliedEnd(
         "thing gone",
-        "sold, gave+away, gave+back, given+away, given+back, gave back|away, given back|away, donated, returned, rehomed, wrote off, written off,"
+        "sold, gave+away, gave+back, given+away, given+back, gave back|away|to, given back|away, handed over|to, donated, returned, rehomed, wrote off, written off,"
         " totalled, totaled, crashed, stolen, lost my|their|his|her|our, broke down, threw out|away, died, traded in,"
         " passed on to",
         _owning,

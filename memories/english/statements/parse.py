@@ -192,8 +192,9 @@ def _changes_to(found: Parse) -> list[Word]:
             found.verbs = {owner + len(thing)}
             return [*old[:owner], *thing, Word(word.text, RENAMED), *old[end + 1 :]]
         is_place = old[end + 1].is_name and not is_date(old[end + 1])
-        if word.root == root("move") and not between and is_place:
-            continue  # "Ann moved to Oslo" tells where Ann lives
+        is_straight = {each.text for each in between} <= {"back", "home"}
+        if word.root == root("move") and is_straight and is_place:
+            continue  # "Ann moved back to Oslo" tells where Ann lives
         found.change.add("to")
         found.replaced += [w.root for w in between if w.root not in FUNCTION]
         found.verbs.add(start)
