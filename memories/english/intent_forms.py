@@ -363,7 +363,7 @@ CORRECT_HEADS = tuple(
             False,
         ),
         (
-            rf"{LEAD}(?P<x>(?:my|our)\s+[^,;:.!?–—]{{2,40}}?)(?:['’]s not| is not| isn['’]t| was not| wasn['’]t)(?: called| named)?\s+(?P<old>{VALUE}),?\s+(?:but\s+)?(?:it|he|she|that)(?:['’]s| is| was)\s+(?:called |named )?(?P<new>{VALUE}){END}",
+            rf"{LEAD}(?P<x>(?:my|our)\s+[^,;:.!?–—]{{2,40}}?)(?:['’]s not| is not| isn['’]t| was not| wasn['’]t)(?: called| named)?\s+(?![^,;:.!?]{{0,60}}\b(?:any ?more|any longer)\b)(?P<old>{VALUE}),?\s+(?:but\s+)?(?:it|he|she|that)(?:['’]s| is| was)\s+(?:called |named )?(?P<new>{VALUE}){END}",
             False,
         ),
         (rf"(?:{OOPS}[\s,.:;!–—-]+)*(?:{IT_IS}\s+)?(?P<new>{VALUE}){OLD}{END}", True),
