@@ -10,8 +10,10 @@ from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error
 
+from memories.errors import ProviderError
 from memories.providers.allowed_addresses import ANY, is_readable
 from memories.providers.embedder import known_model
+from memories.providers.onnx_folder import read_folder
 
 # The models that bring their own weights, or need none: nothing about them can be chosen.
 FIXED = {"local": 256, "hash": 256, "none": 0}
@@ -22,7 +24,8 @@ LOCAL_ENDINGS = (".localhost", ".local", ".test")
 
 def register_all() -> None:
     for check in (
-        openai_embedding, fixed_embedding, extraction, addresses, unused_addresses, allowed_hosts,
+        openai_embedding, fixed_embedding, onnx_embedding, extraction, addresses,
+        unused_addresses, allowed_hosts,
     ):  # fmt: skip
         checks.register(check, "memories")
     checks.register(debug_in_public, checks.Tags.security)
@@ -62,7 +65,7 @@ def fixed_embedding(app_configs: Sequence[Any] | None, **_: Any) -> Iterator[Che
     if provider == "openai":
         return
     wish = settings.EMBEDDING_DIMENSIONS
-    if wish and wish != FIXED[provider]:
+    if wish and wish != FIXED.get(provider, wish):
         yield Error(
             f"EMBEDDING_DIMENSIONS={wish}, but the {provider} embedder has {FIXED[provider]}.",
             hint="Leave EMBEDDING_DIMENSIONS out, or set EMBEDDING_PROVIDER=openai.",
@@ -80,6 +83,29 @@ def fixed_embedding(app_configs: Sequence[Any] | None, **_: Any) -> Iterator[Che
             hint="Its wheel is not built for every machine. Set OPENAI_API_KEY, or OPENAI_BASE_URL "
             "with EMBEDDING_PROVIDER=openai; EMBEDDING_PROVIDER=hash silences this.",
             id="memories.W002",
+        )
+
+
+def onnx_embedding(app_configs: Sequence[Any] | None, **_: Any) -> Iterator[CheckMessage]:
+    if settings.EMBEDDING_PROVIDER != "onnx":
+        return
+    if find_spec("onnxruntime") is None:
+        yield Error(
+            "EMBEDDING_PROVIDER is onnx, and onnxruntime is not installed.",
+            hint="pip install onnxruntime (the extra `onnx`).",
+            id="memories.E010",
+        )
+    try:
+        found = read_folder(settings.EMBEDDING_FOLDER)
+    except ProviderError as error:
+        hint = "Nothing is fetched: put the files there, or set EMBEDDING_PROVIDER=local."
+        yield Error(f"{error}.", hint=hint, id="memories.E011")
+        return
+    if not settings.EMBEDDING_DIMENSIONS and not found.dimensions:
+        yield Error(
+            f"How many dimensions the model in EMBEDDING_FOLDER={found.path} has is not known.",
+            hint="Set EMBEDDING_DIMENSIONS to the length of its vectors.",
+            id="memories.E012",
         )
 
 

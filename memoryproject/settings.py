@@ -297,10 +297,11 @@ Q_CLUSTER = {
 
 # Providers: a key that is set is used. The names are those of the SDKs.
 EMBEDDING_PROVIDER = env_str(
-    "EMBEDDING_PROVIDER", "auto", choices=("auto", "local", "openai", "hash", "none")
+    "EMBEDDING_PROVIDER", "auto", choices=("auto", "local", "openai", "onnx", "hash", "none")
 )
 EMBEDDING_MODEL = env_str("EMBEDDING_MODEL")
 EMBEDDING_DIMENSIONS = env_int("EMBEDDING_DIMENSIONS", 0, maximum=4000)  # 0: the model's own
+EMBEDDING_FOLDER = env_str("EMBEDDING_FOLDER")
 EXTRACTION_PROVIDER = env_str(
     "EXTRACTION_PROVIDER", "auto", choices=("auto", "anthropic", "openai", "none")
 )

@@ -22,7 +22,7 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Whatever the developer's shell holds, tests begin without keys and with the deterministic
 # embedder.
 EMBEDDING_PROVIDER = "hash"
-EMBEDDING_MODEL = ""
+EMBEDDING_MODEL = EMBEDDING_FOLDER = ""
 EMBEDDING_DIMENSIONS = 0
 EXTRACTION_PROVIDER = "auto"
 EXTRACTION_MODEL = "claude-haiku-4-5"

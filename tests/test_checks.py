@@ -1,15 +1,20 @@
 """Settings that do not go together are told at the start, with what to do."""
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.checks import CheckMessage, run_checks
 from pytest_django import Settings
 
+from tests import onnx_models
+
 CLEAN: dict[str, Any] = {
     "EMBEDDING_PROVIDER": "hash",
     "EMBEDDING_MODEL": "",
     "EMBEDDING_DIMENSIONS": 0,
+    "EMBEDDING_FOLDER": "",
     "EXTRACTION_PROVIDER": "auto",
     "EXTRACTION_MODEL": "claude-haiku-4-5",
     "OPENAI_API_KEY": "",
@@ -29,6 +34,8 @@ WRONG = [
     (OPENAI | {"EMBEDDING_MODEL": "own-model"}, "memories.E002"),
     ({"EMBEDDING_PROVIDER": "local", "EMBEDDING_DIMENSIONS": 512}, "memories.E003"),
     ({"EMBEDDING_PROVIDER": "none", "EMBEDDING_DIMENSIONS": 256}, "memories.E003"),
+    ({"EMBEDDING_PROVIDER": "onnx"}, "memories.E011"),
+    ({"EMBEDDING_PROVIDER": "onnx", "EMBEDDING_FOLDER": "/no/such/folder"}, "memories.E011"),
     ({"EXTRACTION_PROVIDER": "anthropic"}, "memories.E004"),
     (EXTRACTING, "memories.E005"),
     ({"EXTRACTION_PROVIDER": "openai", "OPENAI_API_KEY": "k"}, "memories.E006"),
@@ -74,6 +81,19 @@ def test_a_wrong_combination_is_told_with_a_hint(
 @pytest.mark.parametrize("changes", RIGHT)
 def test_a_right_combination_says_nothing(settings: Settings, changes: dict[str, Any]) -> None:
     assert _told(settings, changes) == []
+
+
+def test_what_a_model_in_a_folder_needs_is_told(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = {"EMBEDDING_PROVIDER": "onnx", "EMBEDDING_FOLDER": str(onnx_models.write(tmp_path))}
+    assert _told(settings, changes) == []
+    (tmp_path / "config.json").unlink()
+    assert [found.id for found in _told(settings, changes)] == ["memories.E012"]
+    assert _told(settings, changes | {"EMBEDDING_DIMENSIONS": 8}) == []
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    told = _told(settings, changes | {"EMBEDDING_DIMENSIONS": 8, "EMBEDDING_MODEL": "own"})
+    assert [found.id for found in told] == ["memories.W001", "memories.E010"]
 
 
 def test_no_check_tells_a_key(settings: Settings) -> None:

@@ -27,11 +27,13 @@ def configured_config() -> EmbedderConfig:
         provider = "hash"
     return EmbedderConfig(
         provider=provider,
-        model=settings.EMBEDDING_MODEL,
+        # That of a folder is called as what it holds.
+        model="" if provider == "onnx" else settings.EMBEDDING_MODEL,
         dimensions=settings.EMBEDDING_DIMENSIONS,
         api_key=settings.OPENAI_API_KEY,
         base_url=settings.OPENAI_BASE_URL,
         timeout=settings.PROVIDER_TIMEOUT,
+        folder=settings.EMBEDDING_FOLDER,
     )
 
 

@@ -61,8 +61,8 @@ Matrix = npt.NDArray[np.float32]
 class EmbedderConfig:
     """Which embedder to use. Empty `model` and 0 `dimensions` mean the provider's own default.
 
-    `provider` is local, openai, hash or none; `timeout` is in seconds, of a call with its
-    `retries`.
+    `provider` is local, openai, onnx, hash or none; `timeout` is in seconds, of a call with its
+    `retries`; `folder` holds the model of onnx.
     """
 
     provider: str
@@ -72,6 +72,7 @@ class EmbedderConfig:
     base_url: str = ""
     timeout: float = 30.0
     retries: int = MAX_RETRIES
+    folder: str = ""
 
     @property
     def endpoint(self) -> Endpoint:

@@ -13,6 +13,7 @@ from memories.providers.extractor import Extractor, ExtractorConfig
 EMBEDDERS = {
     "local": "memories.providers.local_embedder.LocalEmbedder",
     "openai": "memories.providers.openai_provider.OpenAIEmbedder",
+    "onnx": "memories.providers.onnx_embedder.OnnxEmbedder",
     "hash": "memories.providers.embedder.HashEmbedder",
     "none": "memories.providers.embedder.NoEmbedder",
 }
@@ -38,7 +39,7 @@ def chat_model_from(config: ExtractorConfig) -> ChatModel:
 def embedder_from(config: EmbedderConfig) -> Embedder:
     """The one embedder of this process for `config`. Raises ProviderError for an unknown one."""
     found = _class_of(config.provider, EMBEDDERS, "embedding")
-    embedder: Embedder = found(config) if config.provider == "openai" else found()
+    embedder: Embedder = found(config) if config.provider in ("openai", "onnx") else found()
     return embedder
 
 
