@@ -24,7 +24,7 @@ _words = re.compile(r"\w[\w'’-]*(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
+class ForgottenWords:
     """A statement that was forgotten for the sake of `cause`, an intent, or an order's words for
     it; by its stems."""
 
@@ -59,7 +59,9 @@ class ToldAgain:
     cause: uuid.UUID | None
 
 
-def forgotten_of(workspace_id: uuid.UUID, user: str, again: Sequence[str] = ()) -> list[Forgotten]:
+def forgotten_of(
+    workspace_id: uuid.UUID, user: str, again: Sequence[str] = ()
+) -> list[ForgottenWords]:
     """What stays forgotten of the subject with this id of its own; not what he told since: it is
     among his memories, or in the texts that say it `again`."""
     rows = MaskedSpan.objects.filter(
@@ -67,7 +69,7 @@ def forgotten_of(workspace_id: uuid.UUID, user: str, again: Sequence[str] = ()) 
         workspace=workspace_id, kind=MaskedSpan.Kind.FORGOTTEN, place="content",
     )  # fmt: skip
     said = {
-        Forgotten.of(row.words, row.cause)
+        ForgottenWords.of(row.words, row.cause)
         for row in rows.order_by("-pk")[:MOST_SAID]
         if not is_masked(row.words)
     }
@@ -79,7 +81,7 @@ def forgotten_of(workspace_id: uuid.UUID, user: str, again: Sequence[str] = ()) 
 
 
 def places_in(
-    text: str, forgotten: Sequence[Forgotten], name: str = "", *, is_his: bool = False
+    text: str, forgotten: Sequence[ForgottenWords], name: str = "", *, is_his: bool = False
 ) -> list[ToldAgain]:
     """Where a text tells it again: whole sentences of the person (you, I, the user, `name`), or
     any of a text that `is_his`; and what was named exactly, these words alone."""

@@ -6,7 +6,7 @@ import pytest
 
 from memories.english import find_claims
 from memories.english.standing_wishes import standing_wishes
-from memories.english.statements.wish_kinds import is_permission, wish_kinds
+from memories.english.statements.instruction_kinds import instruction_kinds, is_permission
 
 AT = datetime(2026, 2, 6, 12, 30, tzinfo=UTC)
 # A wish, what it is about (with the case in which it holds), and what is wanted.
@@ -88,7 +88,9 @@ def test_a_wish_is_recognised_learned_and_told_by_its_kind(
     claims = find_claims.extract(text, "", AT)
     wish = next(claim for claim in claims if claim.category == "instruction")
     assert (wish.fact_type, wish.unworthy) == ("system", "")
-    assert [(kind.key, kind.value) for kind in wish_kinds(wish.statement)] == [(about, wanted)]
+    assert [(kind.key, kind.value) for kind in instruction_kinds(wish.statement)] == [
+        (about, wanted)
+    ]
 
 
 @pytest.mark.parametrize("text", OTHERS)
@@ -113,12 +115,14 @@ def test_what_only_looks_like_a_wish_is_none(text: str) -> None:
 def test_what_is_allowed_again_ends_a_wish_and_is_none(text: str, about: str, value: str) -> None:
     [claim] = find_claims.extract(text, "", AT)
     assert is_permission(claim.statement)
-    assert [(kind.key, kind.value) for kind in wish_kinds(claim.statement)] == [(about, value)]
+    assert [(kind.key, kind.value) for kind in instruction_kinds(claim.statement)] == [
+        (about, value)
+    ]
 
 
 def test_a_wish_in_other_words_is_about_the_same() -> None:
     said = ("Always answer in Dutch", "User wants answers in Dutch", "Reply in Dutch")
-    assert {(kind.key, kind.value) for text in said for kind in wish_kinds(text)} == {
+    assert {(kind.key, kind.value) for text in said for kind in instruction_kinds(text)} == {
         ("language", "dutch")
     }
 

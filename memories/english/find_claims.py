@@ -178,13 +178,6 @@ def _says_enough(fit: Fit, told: MessageWorth) -> bool:
     return confidence >= LOOSE and fit.weight >= least
 
 
-def _of_no_task(read: Sequence[tuple[Clause, str]], fits: Sequence[Fit]) -> list[Fit]:
-    """Without what is asked of the piece of work alone for which a message asks."""
-    wishes = [fit.clause for fit in fits if library.is_wish(fit.pattern, fit.match.string)]
-    is_task = bool(wishes) and standing_wishes.has_task(read, wishes)
-    return [fit for fit in fits if not (is_task and fit.pattern.name in WITH_A_TASK)]
-
-
 MERE = 60  # characters; no mere yes or no is longer
 
 
@@ -214,7 +207,10 @@ def extract(
             first = None
         if first:
             fits.append(Fit(*first, clause, read_clause.weight(words, name)))
-    fits = _of_no_task(read, fits)
+    # What is asked of the piece of work alone for which the message asks is no claim.
+    wishes = [fit.clause for fit in fits if library.is_wish(fit.pattern, fit.match.string)]
+    if wishes and standing_wishes.has_task(read, wishes):
+        fits = [fit for fit in fits if fit.pattern.name not in WITH_A_TASK]
     told = message_worth(unspoken.spoken(text), name, read, fits, talk)
     kept = _kept(fits, told) if fits else []
     to_machine = talk.is_with_machine(name)

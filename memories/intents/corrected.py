@@ -26,7 +26,10 @@ def by(reach: OrderReach, spoken: SpokenIntent) -> tuple[Memory, str] | None:
     of_itself = reach.standing_on_order()
     for memory in _candidates(reach, spoken):
         if memory in of_itself:
-            content = _without_denied(memory, spoken.old)
+            # "Not Olga" is left out where it came in the place of one that said Olga.
+            rows = Supersession.objects.filter(new=memory, old__content__icontains=spoken.old)
+            is_denied = spoken.old and rows.exists()
+            content = corrections.without_denied(memory.content, spoken.old) if is_denied else ""
         elif wanted and topics.coverage(wanted, topics.words_of(memory.content)) < NAMED:
             continue
         elif spoken.is_clause and topics.coverage(topics.meaningful(memory.content), told) < LIKE:
@@ -90,9 +93,3 @@ def _named(reach: OrderReach, spoken: SpokenIntent) -> tuple[list[str], list[str
     if spoken.is_clause:
         topic = topic.replace(spoken.new, "")
     return topics.meaningful(topic), told
-
-
-def _without_denied(memory: Memory, old: str) -> str:
-    """What a memory says without "not Olga", where it came in the place of one that said Olga."""
-    rows = Supersession.objects.filter(new=memory, old__content__icontains=old)
-    return corrections.without_denied(memory.content, old) if old and rows.exists() else ""

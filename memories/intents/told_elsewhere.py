@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from django.db.models import Q
 
-from memories.forgotten_words import Forgotten, ToldAgain, places_in
+from memories.forgotten_words import ForgottenWords, ToldAgain, places_in
 from memories.masked_text import is_masked
 from memories.models import Episode, Intent, Memory, Revision
 
@@ -18,15 +18,15 @@ Span = tuple[int, int]
 
 def what_is_forgotten(
     spans: Mapping[uuid.UUID, Sequence[Span]], memories: Collection[uuid.UUID]
-) -> list[Forgotten]:
+) -> list[ForgottenWords]:
     """The statements at these places of messages, and of these memories."""
     rows = Episode.objects.filter(pk__in=spans)
     said = [row.content[start:end] for row in rows for start, end in spans[row.pk]]
     said += Memory.objects.filter(pk__in=memories).values_list("content", flat=True)
-    return [Forgotten.of(words) for words in dict.fromkeys(said) if not is_masked(words)]
+    return [ForgottenWords.of(words) for words in dict.fromkeys(said) if not is_masked(words)]
 
 
-def told_since(intent: Intent, forgotten: Sequence[Forgotten]) -> dict[uuid.UUID, list[Span]]:
+def told_since(intent: Intent, forgotten: Sequence[ForgottenWords]) -> dict[uuid.UUID, list[Span]]:
     """The places in later messages of others to the same subject, by episode."""
     if not intent.subject_id or intent.subject is None:
         return {}
@@ -41,7 +41,9 @@ def told_since(intent: Intent, forgotten: Sequence[Forgotten]) -> dict[uuid.UUID
     }
 
 
-def in_documents(intent: Intent, forgotten: Sequence[Forgotten]) -> dict[uuid.UUID, list[Span]]:
+def in_documents(
+    intent: Intent, forgotten: Sequence[ForgottenWords]
+) -> dict[uuid.UUID, list[Span]]:
     """The sentences of documents that are about the same subject, by revision. One about somebody
     else, or about nobody, is not his to change; one that was a message changes with it."""
     words = {one.rarest for one in forgotten if len(one.rarest) >= SHORTEST}

@@ -14,7 +14,7 @@ from typing import Any
 
 from memories.english import lexical
 from memories.english.standing_wishes import PREFERS, preference, standing_wishes
-from memories.english.statements.wish_kinds import is_permission
+from memories.english.statements.instruction_kinds import is_permission
 from memories.index import statements, workspace_index
 from memories.models import LIVE_SQL, Layer, name_joins
 from memories.ranking import Mark

@@ -4,9 +4,7 @@ Each of these is a standing wish (`english.standing_wishes`), but for what is to
 of `WITH_A_TASK` say it of the piece of work that stands beside them, where one does.
 """
 
-from memories.english.patterns.pattern import Pattern
-from memories.english.verbs import FREE_PAST
-from memories.english.wish_words import (
+from memories.english.instruction_words import (
     ANSWERS,
     FORMAL,
     INFORMAL,
@@ -18,6 +16,8 @@ from memories.english.wish_words import (
     SHORT,
     TALKS,
 )
+from memories.english.patterns.pattern import Pattern
+from memories.english.verbs import FREE_PAST
 
 _speak = (
     r"(?:answer|respond|reply|explain|address|speak|talk|call|write|give|show|ask|tell|remind|include|"

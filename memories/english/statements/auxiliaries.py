@@ -200,15 +200,12 @@ def _auxiliary(found: Parse, word: Word, after: Sequence[Word]) -> None:
 _of_names = frozenset(map(root, "favorite name nickname surname job profession hobby".split()))
 
 
-def _names_a_thing(phrase: Sequence[Word]) -> bool:
-    """Whether what is said of it is its value, whatever that ends in: it does nothing itself."""
-    return not _of_names.isdisjoint(word.root for word in phrase)
-
-
 def _be(found: Parse, word: Word, verb: str, after: Sequence[Word]) -> bool:
     found.is_past |= word.text in ("was", "were")
-    if any(w.text == verb and w.is_name for w in after) or _names_a_thing(found.words):
-        return False  # "her favourite tea is Darjeeling", "her favourite sport is boxing"
+    # What is said of these is their value, whatever that ends in: "her favourite sport is boxing".
+    is_value = not _of_names.isdisjoint(word.root for word in found.words)
+    if is_value or any(w.text == verb and w.is_name for w in after):
+        return False
     if verb == "going" and any(w.text == "to" for w in after[1:]):
         return True
     if len(verb) > 4 and verb.endswith("ing") and verb not in NO_ING:

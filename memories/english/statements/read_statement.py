@@ -16,8 +16,8 @@ from memories.english.statements.auxiliaries import (
 )
 from memories.english.statements.contradictions import OLD_AFTER, ORDER
 from memories.english.statements.find_attributes import slots_of
+from memories.english.statements.instruction_kinds import instruction_kinds
 from memories.english.statements.parse import parse, second_clause
-from memories.english.statements.wish_kinds import wish_kinds
 from memories.english.statements.word_lists import ARTICLES
 from memories.english.statements.wording import RELATIVE_DATES, Word, root, words
 
@@ -104,7 +104,9 @@ class Reading:
             # Those of the clause that "and" adds, too.
             later = second_clause(self.parse)
             found = slots_of(self.parse) + (slots_of(later) if later else ())
-        wishes = [Slot(of.who, "wish", of.key, of.value) for of in wish_kinds(self.statement)]
+        wishes = [
+            Slot(of.who, "wish", of.key, of.value) for of in instruction_kinds(self.statement)
+        ]
         return (*found, *wishes, *own_slots(self.own, self.statement, self.parse))
 
     @cached_property

@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memories.english.statements.word_lists import ARTICLES
-from memories.english.statements.wording import Word, words
-from memories.english.wish_words import (
+from memories.english.instruction_words import (
     ANSWERS,
     FORMAL,
     INFORMAL,
@@ -23,6 +21,8 @@ from memories.english.wish_words import (
     SHORT,
     THINGS,
 )
+from memories.english.statements.word_lists import ARTICLES
+from memories.english.statements.wording import words
 
 NO = re.compile(
     r"\b(?:never|not|no|don['’]t|do not|stop|quit|without|avoid|skip|omit|leave out|drop|refrain|need not"
@@ -111,7 +111,7 @@ def is_permission(statement: str) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def wish_kinds(statement: str) -> tuple[WishKind, ...]:
+def instruction_kinds(statement: str) -> tuple[WishKind, ...]:
     """What a statement wants of the assistant; nothing where it tells of something else."""
     match = _said.fullmatch(statement.strip().rstrip(".!"))
     if match is None:
@@ -177,9 +177,10 @@ def _manner(act: str, *, is_wanted: bool) -> Iterator[tuple[str, str]]:
 
 def _stems(text: str) -> str:
     """The words that say what it is about, whatever their order."""
-    return "-".join(sorted({word.root for word in words(text) if _says(word)}))
-
-
-def _says(word: Word) -> bool:
-    is_empty = word.is_function or word.text in ARTICLES or word.text in _frequency
-    return not is_empty and not NO.fullmatch(word.text)
+    telling = {
+        word.root
+        for word in words(text)
+        if not (word.is_function or word.text in ARTICLES or word.text in _frequency)
+        and not NO.fullmatch(word.text)
+    }
+    return "-".join(sorted(telling))
