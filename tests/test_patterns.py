@@ -103,9 +103,43 @@ def test_a_beginning_is_dated_from_the_messages_time() -> None:
         ("Just got back from Rome", "Alex just got back from Rome"),
         ("Been learning Finnish for two years", "Alex has been learning Finnish for two years"),
         ("Can\u2019t wait to move to Malta", "Alex can't wait to move to Malta"),
+        ("My cousin Priya and I restored a tram", "Alex and their cousin Priya restored a tram"),
+        (
+            "Last autumn my best friend Odo and I cycled to Trieste",
+            "Last autumn Alex and their best friend Odo cycled to Trieste",
+        ),
     ],
 )
 def test_the_first_person_becomes_the_third(text: str, statement: str) -> None:
+    assert statements(text) == [statement]
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("I work for R. T. Lindqvist as a clerk.", "Alex works for R. T. Lindqvist as a clerk"),
+        ("My landlord is G. Okafor. He is strict.", "Alex's landlord is G. Okafor"),
+        ("I live near Mt. Hood with two dogs.", "Alex lives near Mt. Hood with two dogs"),
+        ("My favourite painter is L. S. Lowry.", "Alex's favourite painter is L. S. Lowry"),
+        ("We settled on plan B. Marta told us.", "Team settled on plan B"),
+    ],
+)
+def test_the_dots_of_a_name_end_no_sentence(text: str, statement: str) -> None:
+    assert statements(text)[0] == statement
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        (
+            "My aunt Greta used to say: sell the boat",
+            "Alex's aunt Greta used to say: sell the boat",
+        ),
+        ("My lawyer advises: wait until spring", "Alex's lawyer advises: wait until spring"),
+        ("My shoe size: 41", "Alex's shoe size is 41"),
+    ],
+)
+def test_what_somebody_says_is_no_thing_of_his(text: str, statement: str) -> None:
     assert statements(text) == [statement]
 
 

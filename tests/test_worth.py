@@ -8,6 +8,7 @@ import pytest
 
 from memories import skip_counts
 from memories.english import find_claims, referents
+from memories.english.write_dates import with_dates
 from memories.evaluation import evaluation_report, worth_stories
 from memories.evaluation.worth_stories import WORTH
 from memories.ingest import NewMessage
@@ -171,6 +172,22 @@ def test_of_a_clause_the_part_that_stands_by_itself_is_kept(
     texts = alice.live()
     assert any(kept in text for text in texts)
     assert not any(word in " ".join(texts) for word in (" fun", "recommend", "so you know"))
+
+
+@pytest.mark.parametrize(
+    ("statement", "dated"),
+    [
+        ("Ada can't wait for tomorrow's recital", "Ada can't wait for the recital on 2 March 2026"),
+        ("Ada won last year's regatta in Kiel", "Ada won the regatta in 2025 in Kiel"),
+        ("Tomorrow's exam is about bees", "The exam on 2 March 2026 is about bees"),
+        (
+            "Ada bakes for next Friday's big charity fair",
+            "Ada bakes for the big charity fair on Friday 6 March 2026",
+        ),
+    ],
+)
+def test_what_belongs_to_a_day_stands_before_its_date(statement: str, dated: str) -> None:
+    assert with_dates(statement, datetime(2026, 3, 1, tzinfo=UTC)) == dated
 
 
 def test_a_state_of_the_moment_is_forgotten_after_it(alice: Person) -> None:

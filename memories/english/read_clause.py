@@ -73,7 +73,13 @@ _shown = re.compile(
     r"(?<=\w{3})(?:,|;| -|:)? (?:and |so |but )?(?:here(?:'s| is| are)|below is|see below|as follows|(?:and )?this is what I have)\b.{0,200}$",
     re.IGNORECASE,
 )
-_told = re.compile(r"^((?:my|our) [\w' -]{2,40}): (?=\S)", re.IGNORECASE)
+# "My shoe size: 41", but not "My aunt said: forget the violin"
+_told = re.compile(
+    r"^((?:my|our) (?![^:]*\b(?:sa(?:y|ys|id)|advi[cs]e[sd]?|tells?|told|asks?|asked|thinks?|thought|claims?|claimed|warns?|warned|insists?|insisted"
+    r"|repl(?:y|ies|ied)|answers|answered|writes|wrote|texts|texted|swears|swore|suggests?|suggested|recommends?|recommended|goes|went|knows|knew"
+    r"|shouts?|shouted|promised|promises)(?: [\w']+){0,3}:)[\w' -]{2,40}): (?=\S)",
+    re.IGNORECASE,
+)
 _asides = re.compile(
     r"\b(?:actually|honestly|totally|definitely|literally|basically|kinda|seriously),? ", re.I
 )
