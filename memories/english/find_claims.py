@@ -209,7 +209,9 @@ def extract(
         if clause.is_question:
             first = library.first_of_question(words)
         elif read_clause.is_claim(words) or library.first_wish(words, is_question=False):
-            first = library.first(words, is_request=read_clause.is_request(words))
+            first = _of_team(words) or library.first(
+                words, is_request=read_clause.is_request(words)
+            )
         else:
             first = None
         if first:
@@ -242,6 +244,13 @@ def extract(
         if not (fit.is_beside and each.unworthy)
     }
     return list(found.values())
+
+
+def _of_team(words: str) -> tuple[Pattern, re.Match[str]] | None:
+    """The pattern that fits what is told of "the team", where it fits what a team would say of itself."""
+    we = read_clause.as_we(words)
+    first = library.first(we, is_request=False) if we else None
+    return first if first and first[0].is_team else None
 
 
 def _with_best(told: Sequence[tuple[Fit, Found]]) -> list[tuple[Fit, Found]]:

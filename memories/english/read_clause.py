@@ -8,6 +8,7 @@ Patterns then need one form of words for "I'm", "Im" and "I am", and for "Just m
 import re
 from functools import lru_cache
 
+from memories.english import verbs
 from memories.english.calendar import MONTHS, WEEKDAYS
 from memories.english.verbs import ADVERB, BRIEF, FREE_PAST
 
@@ -102,6 +103,10 @@ _wishing = re.compile(
     re.IGNORECASE,
 )
 _asked_for = re.compile(r",? please[ .!]*$", re.IGNORECASE)
+_of_teams = re.compile(r"(?:(?:the|our|this) )?team's ", re.IGNORECASE)
+_of_team = re.compile(
+    rf"(?:(?:the|our|this) )?team (?P<adverbs>{ADVERB})(?P<verb>[a-z']+)", re.IGNORECASE
+)
 _feeling = re.compile(
     rf"{ADVERB}(?:not )?(?:excited|thrilled|happy|glad|proud|sad|tired|ready|allergic|afraid|scared|busy|grateful"
     r"|thankful|stoked|pumped|interested|keen|obsessed|sick|nervous|lucky|able|unable|based in)\b"
@@ -164,6 +169,17 @@ def with_subject(clause: str) -> str:
     if going and not _finite.search(clause, going.end(), going.end() + 90):
         return "I am " + _lowered(clause)
     return clause
+
+
+def as_we(clause: str) -> str:
+    """What a clause tells of "the team", as one of it would say it: "we use Terraform". Empty: it
+    tells nothing of a team."""
+    if owner := _of_teams.match(clause):
+        return f"our {clause[owner.end() :]}"
+    team = _of_team.match(clause)
+    return (
+        f"we {team['adverbs']}{verbs.without_s(team['verb'])}{clause[team.end() :]}" if team else ""
+    )
 
 
 def _lowered(clause: str) -> str:
