@@ -59,6 +59,22 @@ def test_a_workaround_is_a_decision() -> None:
     assert claim.entities == ("NativeWind v4", "className")
 
 
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("The team relies on ClickHouse for reports.", "Team relies on ClickHouse for reports"),
+        ("Our team never pushes to main.", "Team policy: never push to main"),
+        ("The team doesn't merge without a green build.",
+         "Team policy: don't merge without a green build"),
+        ("Team has settled on Bazel for the monorepo.", "Team settled on Bazel for the monorepo"),
+        ("The team's backend is written in Elixir.", "The team's backend is written in Elixir"),
+        ("Our team lost the relay.", "Alex's team lost the relay"),
+    ],
+)  # fmt: skip
+def test_what_is_told_of_the_team_is_told_as_by_one_of_it(text: str, statement: str) -> None:
+    assert statements(text) == [statement]
+
+
 def test_a_demand_in_a_review_is_a_policy() -> None:
     [claim] = found("This function should add null check before reading user.name")
     assert (claim.statement, claim.category) == ("Should add null check", "policy")

@@ -402,6 +402,9 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
     return fit, reason
 
 
+_us = re.compile(r"(?<=\b(?:with) )Team\b")
+
+
 def _statement(pattern: Pattern, match: re.Match[str], name: str, listener: str) -> str:
     us = person.TEAM if pattern.is_team else ""
     words = person.with_listener(match.string, listener)
@@ -410,7 +413,8 @@ def _statement(pattern: Pattern, match: re.Match[str], name: str, listener: str)
             group: person.third_person(_inside(said or "", match.start(group)), name, us)
             for group, said in match.groupdict().items()
         }
-        return _sentence(pattern.statement.format(speaker=name, **groups).rstrip(" .,;!"))
+        told = _sentence(pattern.statement.format(speaker=name, **groups).rstrip(" .,;!"))
+        return _us.sub("them", told) if told.startswith("Team ") else told
     told = person.third_person(words, name, us)
     if pattern.is_team or pattern.is_plain or person.mentions_speaker(words):
         return _sentence(told)
