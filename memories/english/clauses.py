@@ -70,13 +70,19 @@ _initial = re.compile(
 _of_initials = re.compile(rf"[ \t]+(?:[A-HJ-Z]\. ?)*{NAME}")
 # "I'm vegan, could you suggest a dinner?" says the first whatever is asked after it
 _asks = r"(?:(?:can|could|would|will|do) you|please|(?:what|which|how|where) (?:do|does|would|should|can|could|is|are|\w+ (?:do|would|should|can|could)))\b"
-_asking = re.compile(_asks, re.IGNORECASE)
+# ", so avoid red in the chart please" asks, too
+_so_asks = (
+    r"(?:(?:avoid|skip|suggest|recommend|leave out|go easy|bear (?:it|that|this) in mind|keep (?:it|that|this|in mind)|make (?:it|sure)"
+    r"|(?:don['’]t|do not|never) (?:suggest|use|recommend|include|give|add|put|forget|tell|mention|ask|make|send|write|show|offer))\b"
+    r"|(?:no|use|give|keep|make|show|nothing) [^.!?;]{1,80} please\b)"
+)
+_asking = re.compile(rf"{_asks}|{_so_asks}", re.IGNORECASE)
 _joint = re.compile(
     r",?\s+(?:and|but|plus|though|although|'cause|cuz)\s+"
     r"(?=(?:I|we|my|our)(?:['’]\w+)?\s)|,\s+(?:so\s+(?:now\s+)?)?(?=(?:I|we)(?:['’]\w+)?\s)"
     r"|,\s+(?:so\s+(?:now\s+)?)?(?=(?:my|our)\s(?:new\s)?[\w-]+(?:\s[\w-]+)?\s(?:is|are)\b)"
     r"|:\s+(?=(?:I|we)(?:['’]\w+)?\s)"
-    rf"|,\s+(?:(?:so|and|but|then)\s+)?(?={_asks})",
+    rf"|,\s+(?:(?:so|and|but|then)\s+)?(?={_asks})|,?\s+so\s+(?={_so_asks})",
     re.IGNORECASE,
 )
 _leading = re.compile(

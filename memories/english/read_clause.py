@@ -65,7 +65,7 @@ _apostrophes = (
 _curly = str.maketrans("’‘`", "'''")
 # What closes a clause, a word after the other; each must reach to the next.
 _no_words = re.compile(
-    r"(?<![\s,])(?:[\s,]++(?:you know|tho|though|lol|haha\w*|too|as well|to be honest|tbh|for sure|right now btw"
+    r"(?<![\s,])(?:[\s,]++(?:you know|(?:thanks|thank you)(?: (?:so much|a lot))?(?: for (?:asking|understanding|your help)| in advance)?|tho|though|lol|haha\w*|too|as well|to be honest|tbh|for sure|right now btw"
     r"|btw|hehe|xD|:\)|:D|<3|:-\)|;\)|[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]++)(?=[\s,]|\Z))++",
     re.IGNORECASE,
 )
