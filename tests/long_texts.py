@@ -262,6 +262,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.unspoken.spoken": unspoken.spoken,
     "english.unspoken.unmarked": unspoken.unmarked,
     "english.unspoken.without_served": unspoken.without_served,
+    "english.read_clause.as_we": read_clause.as_we,
     "english.read_clause.is_claim": read_clause.is_claim,
     "english.read_clause.is_common": read_clause.is_common,
     "english.read_clause.is_courtesy": read_clause.is_courtesy,
@@ -342,6 +343,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.shorten_clause.parts_of": lambda text: list(shorten_clause.parts_of(text, "Anna")),
     "english.topics.is_private_life": topics.is_private_life,
     "english.topics.is_work": topics.is_work,
+    "english.topics.told_by_us": topics.told_by_us,
     "tokens.bound_of": tokens.bound_of,
     "tokens.bounded_start_of": lambda text: tokens.bounded_start_of(text, 2_000),
     "tokens.start_of": lambda text: tokens.start_of(text, 2_000),
@@ -407,7 +409,7 @@ OTHERS = frozenset(
     guard.credentials.find_named guard.credentials.is_placeholder guard.credentials.find
     guard.form.Form.finditer guard.identity_numbers.find guard.orders.find
     english.verbs.is_past english.verbs.past
-    english.verbs.plural english.verbs.third_person
+    english.verbs.plural english.verbs.third_person english.verbs.without_s
     english.verbs.with_s english.verbs.is_participle english.verbs.is_past english.verbs.may_be_past
     english.statements.attribute_forms.own_slots models.feature.Feature.text_of
     index.entries.keys_of_episode

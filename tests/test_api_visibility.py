@@ -1,12 +1,13 @@
 """Who sees what: memories by visibility; sessions, facts and quotes follow their episodes."""
 
 import json
+from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from tests.api_fixtures import Caller, caller, member
-from tests.people import Person, with_key
+from tests.people import Person, bound_to_agent, with_key
 from workspaces.keys import KeyOptions
 from workspaces.models import Subject
 
@@ -132,6 +133,48 @@ def test_what_an_agent_told_of_the_user_is_in_the_users_search(alice: Person, bo
     caller(bob).post("/memories", {"content": SECRET, "userId": "u1"})
     assert found(caller(alice), userId="u1") == {SECRET}
     assert found(caller(alice), userId="u2") == set()
+
+
+def told_in_team(alice: Person, text: str) -> tuple[dict[str, Any], set[str]]:
+    """What an agent of a named team makes of u1's words; what a mate finds who asks for u2."""
+    teller, mate = (
+        caller(bound_to_agent(alice.workspace, name, "storage")) for name in ("rita", "sam")
+    )
+    said = {"messages": [{"role": "user", "content": text}], "userId": "u1"}
+    (made,) = teller.post("/memories/ingest", said).body["memories"]
+    hits = mate.post("/memories/search", {"query": text, "userId": "u2"}).body["results"]
+    return made, {hit["memory"]["content"] for hit in hits}
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("Team decided to freeze releases in August.", "Team decided to freeze releases in August"),
+        ("Team uses MinIO for all blobs.", "Team uses MinIO for all blobs"),
+        ("The team has settled on Parquet for exports.", "Team settled on Parquet for exports"),
+        ("Our team prefers small commits.", "Team prefers small commits"),
+    ],
+)
+def test_what_is_told_of_the_team_is_its_own_whoever_is_named(
+    alice: Person, text: str, statement: str
+) -> None:
+    made, found_by_mate = told_in_team(alice, text)
+    assert (made["visibility"], made["userId"]) == ("team", None)
+    assert found_by_mate == {statement}
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("We always use earplugs in bed.", "User and others always use earplugs in bed"),
+        ("We never use plastic straws.", "User and others never use plastic straws"),
+        ("We use Lieferando for dinner.", "User and others use Lieferando for dinner"),
+    ],
+)
+def test_what_we_do_at_home_is_no_teams(alice: Person, text: str, statement: str) -> None:
+    made, found_by_mate = told_in_team(alice, text)
+    assert (made["visibility"], made["userId"], made["content"]) == ("private", "u1", statement)
+    assert found_by_mate == set()
 
 
 def test_a_hit_has_its_message_for_whom_may_see_that_alone(

@@ -59,6 +59,22 @@ def test_a_workaround_is_a_decision() -> None:
     assert claim.entities == ("NativeWind v4", "className")
 
 
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("The team relies on ClickHouse for reports.", "Team relies on ClickHouse for reports"),
+        ("Our team never pushes to main.", "Team policy: never push to main"),
+        ("The team doesn't merge without a green build.",
+         "Team policy: don't merge without a green build"),
+        ("Team has settled on Bazel for the monorepo.", "Team settled on Bazel for the monorepo"),
+        ("The team's backend is written in Elixir.", "The team's backend is written in Elixir"),
+        ("Our team lost the relay.", "Alex's team lost the relay"),
+    ],
+)  # fmt: skip
+def test_what_is_told_of_the_team_is_told_as_by_one_of_it(text: str, statement: str) -> None:
+    assert statements(text) == [statement]
+
+
 def test_a_demand_in_a_review_is_a_policy() -> None:
     [claim] = found("This function should add null check before reading user.name")
     assert (claim.statement, claim.category) == ("Should add null check", "policy")
@@ -103,9 +119,43 @@ def test_a_beginning_is_dated_from_the_messages_time() -> None:
         ("Just got back from Rome", "Alex just got back from Rome"),
         ("Been learning Finnish for two years", "Alex has been learning Finnish for two years"),
         ("Can\u2019t wait to move to Malta", "Alex can't wait to move to Malta"),
+        ("My cousin Priya and I restored a tram", "Alex and their cousin Priya restored a tram"),
+        (
+            "Last autumn my best friend Odo and I cycled to Trieste",
+            "Last autumn Alex and their best friend Odo cycled to Trieste",
+        ),
     ],
 )
 def test_the_first_person_becomes_the_third(text: str, statement: str) -> None:
+    assert statements(text) == [statement]
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("I work for R. T. Lindqvist as a clerk.", "Alex works for R. T. Lindqvist as a clerk"),
+        ("My landlord is G. Okafor. He is strict.", "Alex's landlord is G. Okafor"),
+        ("I live near Mt. Hood with two dogs.", "Alex lives near Mt. Hood with two dogs"),
+        ("My favourite painter is L. S. Lowry.", "Alex's favourite painter is L. S. Lowry"),
+        ("We settled on plan B. Marta told us.", "Team settled on plan B"),
+    ],
+)
+def test_the_dots_of_a_name_end_no_sentence(text: str, statement: str) -> None:
+    assert statements(text)[0] == statement
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        (
+            "My aunt Greta used to say: sell the boat",
+            "Alex's aunt Greta used to say: sell the boat",
+        ),
+        ("My lawyer advises: wait until spring", "Alex's lawyer advises: wait until spring"),
+        ("My shoe size: 41", "Alex's shoe size is 41"),
+    ],
+)
+def test_what_somebody_says_is_no_thing_of_his(text: str, statement: str) -> None:
     assert statements(text) == [statement]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from memories import skip_counts
 from memories.english import find_claims, referents
+from memories.english.write_dates import with_dates
 from memories.evaluation import evaluation_report, worth_stories
 from memories.evaluation.worth_stories import WORTH
 from memories.ingest import NewMessage
@@ -173,6 +174,22 @@ def test_of_a_clause_the_part_that_stands_by_itself_is_kept(
     assert not any(word in " ".join(texts) for word in (" fun", "recommend", "so you know"))
 
 
+@pytest.mark.parametrize(
+    ("statement", "dated"),
+    [
+        ("Ada can't wait for tomorrow's recital", "Ada can't wait for the recital on 2 March 2026"),
+        ("Ada won last year's regatta in Kiel", "Ada won the regatta in 2025 in Kiel"),
+        ("Tomorrow's exam is about bees", "The exam on 2 March 2026 is about bees"),
+        (
+            "Ada bakes for next Friday's big charity fair",
+            "Ada bakes for the big charity fair on Friday 6 March 2026",
+        ),
+    ],
+)
+def test_what_belongs_to_a_day_stands_before_its_date(statement: str, dated: str) -> None:
+    assert with_dates(statement, datetime(2026, 3, 1, tzinfo=UTC)) == dated
+
+
 def test_a_state_of_the_moment_is_forgotten_after_it(alice: Person) -> None:
     alice.say(NewMessage("I'm out of the office until Friday.", created_at=AT))
     alice.say(NewMessage("I have a sister in Graz.", created_at=AT))
@@ -203,3 +220,40 @@ def test_a_letter_that_is_handed_over_tells_nothing_of_its_bearer(alice: Person)
     letter = "Dear Ms Osei,\n\nI am a certified welder. I live in Accra.\n\nKind regards,\nKofi"
     alice.say(f"Can you shorten this?\n\n{letter}", "I am a beekeeper in Graz.")
     assert alice.live() == ["User is a beekeeper in Graz"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Can you shorten this cover letter? Dear Mr Adeyemi, I am a tiler and I live in Lund.",
+        "Please polish my application. I am a baker from Cork. I look forward to meeting you.",
+        "Make this sound friendlier. I am a plumber in Turin and my rates are fair.",
+        "Lesson 7: My name is Olga. I have four cats. Fill in the gaps with a verb.",
+        "Is this job for me? We are looking for a welder. Our workshop is in Gdynia.",
+        "Job posting:\nOur kitchen is in Porto. We use Toast. You bring a knife.",
+        "Review on the map: I bought a rug here in May and my mother loves it.",
+        "// I prefer tabs and my editor is Helix\nlet x = 1;",
+        "/* My name is Ines and I live in Faro. */",
+        "def walk(path):\n    # I live in Lyon\n    return path",
+        "I just had lunch.",
+    ],
+)
+def test_what_is_handed_over_or_of_a_moment_tells_nothing_of_its_bearer(text: str) -> None:
+    found = find_claims.extract(text, "", datetime(2026, 3, 1, tzinfo=UTC))
+    assert [each.statement for each in found if not each.unworthy] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("I am a glazier in Split, thanks for asking!", "User is a glazier in Split"),
+        ("I'm colour-blind, so avoid red and green in the plot please.", "User is colour-blind"),
+        ("I live in Tartu, so keep that in mind please.", "User lives in Tartu"),
+        ("I'm allergic to walnuts, so no pesto please.", "User is allergic to walnuts"),
+        ("Can you check my cover letter? I am a roofer in Cork.", "User is a roofer in Cork"),
+        ("I do one unit a day, and I am learning Basque.", "User is learning Basque"),
+    ],
+)
+def test_what_is_told_beside_a_request_or_thanks_is_kept_without_it(text: str, kept: str) -> None:
+    found = find_claims.extract(text, "", datetime(2026, 3, 1, tzinfo=UTC))
+    assert [each.statement for each in found if not each.unworthy] == [kept]

@@ -104,11 +104,10 @@ class GitHubConnector(Connector):
             yield self._item(path, node["sha"])
 
     def _item(self, path: str, sha: str) -> SourceItem:
-        return SourceItem(path, sha, path, self._page_of(path), path.rpartition("/")[2])
-
-    def _page_of(self, path: str) -> str:
         own = f"{self.options.owner}/{self.options.repository}"
-        return f"https://github.com/{own}/blob/{quote(self.options.ref or 'HEAD')}/{quote(path)}"
+        ref = quote(self.options.ref or "HEAD")
+        page = f"https://github.com/{own}/blob/{ref}/{quote(path)}"
+        return SourceItem(path, sha, path, page, path.rpartition("/")[2])
 
     def _is_wanted(self, path: str) -> bool:
         folder = self.options.folder.strip("/")

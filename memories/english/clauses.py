@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from memories.english import change_clauses, unspoken
-from memories.english.patterns.pattern import KIN, PEOPLE, PETS
+from memories.english.patterns.pattern import KIN, NAME, PEOPLE, PETS
 from memories.english.verbs import PAST
 
 LONGEST = 500  # characters; what goes on longer without a full stop is no sentence
@@ -58,18 +58,31 @@ _whole = re.compile(r"(?:I|we|my|our|it|this|that)\b", re.IGNORECASE)
 _abbreviated = re.compile(
     r"\b(?:e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|St|Prof|approx|No|v)\.$|(?:^|\n)[ \t]*\d{1,3}\.$"
     # "Ursula K. Le Guin", but not "That is plan B. We agreed"
-    r"|\b(?!(?:plan|option|vitamin|type|grade|team|group|class|part) )(?-i:[A-Z][a-z]+ [A-HJ-Z])\.$",
+    r"|\b(?!(?:plan|option|vitamin|type|grade|team|group|class|part) )(?-i:[A-Z][a-z]+ [A-HJ-Z])\.$"
+    r"|\b(?-i:Mt|Ft|Sgt|Capt|Lt|Rev|Fr|Col)\.$",
     re.IGNORECASE,
 )
+# "at J. P. Morgan", "by M. Chen", but not "I got a B. Maths is next"
+_initial = re.compile(
+    r"(?:(?-i:\b[A-Z]\. ?)+|\b(?:at|for|by|with|from|is|was|called|named|like|and|of|read|met) )(?-i:[A-HJ-Z])\.$",
+    re.IGNORECASE,
+)
+_of_initials = re.compile(rf"[ \t]+(?:[A-HJ-Z]\. ?)*{NAME}")
 # "I'm vegan, could you suggest a dinner?" says the first whatever is asked after it
 _asks = r"(?:(?:can|could|would|will|do) you|please|(?:what|which|how|where) (?:do|does|would|should|can|could|is|are|\w+ (?:do|would|should|can|could)))\b"
-_asking = re.compile(_asks, re.IGNORECASE)
+# ", so avoid red in the chart please" asks, too
+_so_asks = (
+    r"(?:(?:avoid|skip|suggest|recommend|leave out|go easy|bear (?:it|that|this) in mind|keep (?:it|that|this|in mind)|make (?:it|sure)"
+    r"|(?:don['’]t|do not|never) (?:suggest|use|recommend|include|give|add|put|forget|tell|mention|ask|make|send|write|show|offer))\b"
+    r"|(?:no|use|give|keep|make|show|nothing) [^.!?;]{1,80} please\b)"
+)
+_asking = re.compile(rf"{_asks}|{_so_asks}", re.IGNORECASE)
 _joint = re.compile(
     r",?\s+(?:and|but|plus|though|although|'cause|cuz)\s+"
     r"(?=(?:I|we|my|our)(?:['’]\w+)?\s)|,\s+(?:so\s+(?:now\s+)?)?(?=(?:I|we)(?:['’]\w+)?\s)"
     r"|,\s+(?:so\s+(?:now\s+)?)?(?=(?:my|our)\s(?:new\s)?[\w-]+(?:\s[\w-]+)?\s(?:is|are)\b)"
     r"|:\s+(?=(?:I|we)(?:['’]\w+)?\s)"
-    rf"|,\s+(?:(?:so|and|but|then)\s+)?(?={_asks})",
+    rf"|,\s+(?:(?:so|and|but|then)\s+)?(?={_asks})|,?\s+so\s+(?={_so_asks})",
     re.IGNORECASE,
 )
 _leading = re.compile(
@@ -82,8 +95,13 @@ _leading = re.compile(
 _owned = re.compile(
     r"(?:my|our) [\w-]+(?: (?:at|in|from|for|on|with|to|by) [^,.;!?]{2,60})?[.!]*", re.IGNORECASE
 )
+# "Last year my brother Leo and I ..."
+_time_before = (
+    r"(?:(?:[Ll]ast|[Tt]his|[Nn]ext|[Ee]very|[Ii]n|[Oo]n|[Aa]t|[Ss]ince|[Yy]esterday|[Tt]oday|[Tt]omorrow|[Rr]ecently|[Nn]ow)"
+    r"(?: (?!(?:I|we|my|our|me|us)\b)[\w-]+){0,3},? (?=[Mm]y))?"
+)
 _companion = re.compile(
-    rf"(?:[Mm]y|[Oo]ur) [\w-]+(?: (?!(?:{PAST})$)[\w-]+)?|[Mm]e|[A-Z][\w-]+|[Bb]oth \w+"
+    rf"{_time_before}(?:[Mm]y|[Oo]ur) [\w-]+(?: friend)?(?: (?!(?:{PAST})$)[\w-]+)?|[Mm]e|[A-Z][\w-]+|[Bb]oth \w+"
 )
 _bullet = re.compile(r"\s*(?:[-*•‣]|\d{1,3}[.)]|>|#{1,6})\s+")
 _opening_words = (
@@ -127,7 +145,10 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
     text = unspoken.spoken(text)
     start = 0
     for match in _sentence_end.finditer(text):
-        if _abbreviated.search(text[max(start, match.start() - 24) : match.start()]):
+        before = text[max(start, match.start() - 24) : match.start()]
+        if _abbreviated.search(before):
+            continue
+        if _initial.search(before) and _of_initials.match(text, match.start()):
             continue
         yield from _span(text, start, match.start())
         start = match.end()

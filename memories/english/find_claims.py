@@ -202,7 +202,9 @@ def extract(
         if clause.is_question:
             first = library.first_of_question(words)
         elif read_clause.is_claim(words) or library.first_wish(words, is_question=False):
-            first = library.first(words, is_request=read_clause.is_request(words))
+            first = _of_team(words) or library.first(
+                words, is_request=read_clause.is_request(words)
+            )
         else:
             first = None
         if first:
@@ -238,6 +240,13 @@ def extract(
         if not (fit.is_beside and each.unworthy)
     }
     return list(found.values())
+
+
+def _of_team(words: str) -> tuple[Pattern, re.Match[str]] | None:
+    """The pattern that fits what is told of "the team", where it fits what a team would say of itself."""
+    we = read_clause.as_we(words)
+    first = library.first(we, is_request=False) if we else None
+    return first if first and first[0].is_team else None
 
 
 def _with_best(told: Sequence[tuple[Fit, Found]]) -> list[tuple[Fit, Found]]:
@@ -389,6 +398,9 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
     return fit, reason
 
 
+_us = re.compile(r"(?<=\b(?:with) )Team\b")
+
+
 def _statement(pattern: Pattern, match: re.Match[str], name: str, listener: str) -> str:
     us = person.TEAM if pattern.is_team else ""
     words = person.with_listener(match.string, listener)
@@ -397,7 +409,8 @@ def _statement(pattern: Pattern, match: re.Match[str], name: str, listener: str)
             group: person.third_person(_inside(said or "", match.start(group)), name, us)
             for group, said in match.groupdict().items()
         }
-        return _sentence(pattern.statement.format(speaker=name, **groups).rstrip(" .,;!"))
+        told = _sentence(pattern.statement.format(speaker=name, **groups).rstrip(" .,;!"))
+        return _us.sub("them", told) if told.startswith("Team ") else told
     told = person.third_person(words, name, us)
     if pattern.is_team or pattern.is_plain or person.mentions_speaker(words):
         return _sentence(told)

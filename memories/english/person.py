@@ -16,9 +16,9 @@ _token = re.compile(
     r"(?:[~.]?/|\w:\\|[^\s\"'“”(),;]{0,80}(?:[@\\]\w|://|/[^\s/]{0,80}/|\w\.[a-z0-9]))[^\s\"“”(),;]*"
     r"|[\w']+(?:-[\w']+)*|[^\w']+?(?=[\w'~./]|$)"
 )
+_companion = r"my \w+(?: (?:friend|colleague|neighbou?r))?(?: (?-i:[A-Z])[\w-]{1,40})?|(?-i:[A-Z])[\w-]{1,40}"
 _pair = re.compile(
-    r"\b(?:me and (?P<after>my \w+|(?-i:[A-Z])[\w-]{1,40})|(?P<before>my \w+|(?-i:[A-Z])[\w-]{1,40}) and (?:I|me))\b",
-    re.IGNORECASE,
+    rf"\b(?:me and (?P<after>{_companion})|(?P<before>{_companion}) and (?:I|me))\b", re.IGNORECASE
 )
 _first = re.compile(
     r"(?<![/@.\\-])\b(?:I|me|my|mine|myself|we|(?!(?-i:US)\b)us|our|ours|ourselves)\b(?![/@\\-]|\.\w)",

@@ -8,6 +8,7 @@ Patterns then need one form of words for "I'm", "Im" and "I am", and for "Just m
 import re
 from functools import lru_cache
 
+from memories.english import verbs
 from memories.english.calendar import MONTHS, WEEKDAYS
 from memories.english.verbs import ADVERB, BRIEF, FREE_PAST
 
@@ -64,7 +65,7 @@ _apostrophes = (
 _curly = str.maketrans("’‘`", "'''")
 # What closes a clause, a word after the other; each must reach to the next.
 _no_words = re.compile(
-    r"(?<![\s,])(?:[\s,]++(?:you know|tho|though|lol|haha\w*|too|as well|to be honest|tbh|for sure|right now btw"
+    r"(?<![\s,])(?:[\s,]++(?:you know|(?:thanks|thank you)(?: (?:so much|a lot))?(?: for (?:asking|understanding|your help)| in advance)?|tho|though|lol|haha\w*|too|as well|to be honest|tbh|for sure|right now btw"
     r"|btw|hehe|xD|:\)|:D|<3|:-\)|;\)|[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]++)(?=[\s,]|\Z))++",
     re.IGNORECASE,
 )
@@ -73,7 +74,13 @@ _shown = re.compile(
     r"(?<=\w{3})(?:,|;| -|:)? (?:and |so |but )?(?:here(?:'s| is| are)|below is|see below|as follows|(?:and )?this is what I have)\b.{0,200}$",
     re.IGNORECASE,
 )
-_told = re.compile(r"^((?:my|our) [\w' -]{2,40}): (?=\S)", re.IGNORECASE)
+# "My shoe size: 41", but not "My aunt said: forget the violin"
+_told = re.compile(
+    r"^((?:my|our) (?![^:]*\b(?:sa(?:y|ys|id)|advi[cs]e[sd]?|tells?|told|asks?|asked|thinks?|thought|claims?|claimed|warns?|warned|insists?|insisted"
+    r"|repl(?:y|ies|ied)|answers|answered|writes|wrote|texts|texted|swears|swore|suggests?|suggested|recommends?|recommended|goes|went|knows|knew"
+    r"|shouts?|shouted|promised|promises)(?: [\w']+){0,3}:)[\w' -]{2,40}): (?=\S)",
+    re.IGNORECASE,
+)
 _asides = re.compile(
     r"\b(?:actually|honestly|totally|definitely|literally|basically|kinda|seriously),? ", re.I
 )
@@ -96,6 +103,10 @@ _wishing = re.compile(
     re.IGNORECASE,
 )
 _asked_for = re.compile(r",? please[ .!]*$", re.IGNORECASE)
+_of_teams = re.compile(r"(?:(?:the|our|this) )?team's ", re.IGNORECASE)
+_of_team = re.compile(
+    rf"(?:(?:the|our|this) )?team (?P<adverbs>{ADVERB})(?P<verb>[a-z']+)", re.IGNORECASE
+)
 _feeling = re.compile(
     rf"{ADVERB}(?:not )?(?:excited|thrilled|happy|glad|proud|sad|tired|ready|allergic|afraid|scared|busy|grateful"
     r"|thankful|stoked|pumped|interested|keen|obsessed|sick|nervous|lucky|able|unable|based in)\b"
@@ -158,6 +169,17 @@ def with_subject(clause: str) -> str:
     if going and not _finite.search(clause, going.end(), going.end() + 90):
         return "I am " + _lowered(clause)
     return clause
+
+
+def as_we(clause: str) -> str:
+    """What a clause tells of "the team", as one of it would say it: "we use Terraform". Empty: it
+    tells nothing of a team."""
+    if owner := _of_teams.match(clause):
+        return f"our {clause[owner.end() :]}"
+    team = _of_team.match(clause)
+    return (
+        f"we {team['adverbs']}{verbs.without_s(team['verb'])}{clause[team.end() :]}" if team else ""
+    )
 
 
 def _lowered(clause: str) -> str:

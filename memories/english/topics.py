@@ -214,7 +214,7 @@ _work = re.compile(
     r"|vendors?|suppliers?|contracts?|pricing|launch\w*|marketing|campaigns?|sales|hir(?:e|es|ing)|candidates?|interviews?|onboarding|office|meetings?|projects?|deadlines?|milestones?|quarters?|q[1-4]|budgets?|invoices?|billing|payments?|checkout"
     r"|security|compliance|gdpr|audits?|polic(?:y|ies)|data|analytics|dashboards?|reports?|reporting|documentation|docs|wiki|tickets?|backlog|bugs?|issues?|design system|apps?|website|mobile|plugins?|modules?|packages?|dependenc(?:y|ies)"
     r"|monorepo|micro-?services?|monolith|trunk|feature flags?|graphql|grpc|json|yaml|protobuf|auth\w*|log-?in|sso|oauth|tokens?|team'?s?|departments?|engineering|engineers?|developers?|devs|qa|stakeholders?|users?|architecture|refactor\w*"
-    r"|prototype|mvp|beta|spec(?:s|ification)?|standards?|conventions?|linters?|formatters?|type ?checking|indentation|tabs|naming|hotfix\w*|freeze|backups?|storage|search|index(?:es)?|latency|performance|scal\w+|webhooks?|emails?|newsletter"
+    r"|prototype|mvp|beta|spec(?:s|ification)?|standards?|conventions?|linters?|formatt(?:ers?|ing)|type ?checking|indentation|tabs|naming|hotfix\w*|freeze|backups?|storage|search|index(?:es)?|latency|performance|scal\w+|webhooks?|emails?|newsletter"
     r"|warehouse|factory|shipment|inventory|fleet|patients?|clinic|students?|curriculum|lab|experiment\w*|compan(?:y|ies)|firm|department|investors?|kpis?|okrs?|sla|rfp|tender|compliant|licen[cs]es?"
     r"|postgres\w*|mysql|sqlite|mongo\w*|redis|kafka|rabbitmq|elastic\w*|terraform|ansible|jenkins|github|gitlab|jira|slack|figma|python|java|kotlin|typescript|javascript|rust|golang|react|vue|angular|svelte|django|rails|node|aws|azure|gcp)\b"
     r"|\b[A-Za-z]+(?:\.(?:js|py|io|net|ts)|SQL|DB|MQ|QL)\b|\b(?-i:[A-Z][a-z]+[A-Z])\w*",
@@ -224,6 +224,18 @@ _work = re.compile(
 
 def is_private_life(text: str) -> bool:
     return bool(_private.search(text) or (_homely.search(text) and not _work.search(text)))
+
+
+_by_us = re.compile(
+    r"\bwe (?:all |both )?(?:always|never|only) (?!(?:deploy|commit|merge|push|rebase|squash|lint|hard-?code|refactor|mock|hash|saniti[sz]e"
+    r"|escape|encrypt|version|tag|pin|migrate|benchmark|validate|log)\b)",
+    re.IGNORECASE,
+)
+
+
+def told_by_us(text: str) -> bool:
+    """Whether it tells what "we" always or never do, in words that tell of no work themselves."""
+    return _by_us.search(text) is not None
 
 
 def is_work(text: str) -> bool:

@@ -24,7 +24,34 @@ _reported = re.compile(
 )
 _task = (
     r"(?:translate|proofread|rephrase|paraphrase|rewrite|reword|summari[sz]e|transcribe|shorten|polish"
-    r"|(?:correct|edit|improve|fix|check|review) (?:the|this|these|my|that|following|grammar|spelling|text)\b)"
+    r"|(?:correct|edit|improve|fix|check|review) (?:the|this|these|my|that|following|grammar|spelling|text)\b"
+    r"|(?:rate|grade|assess|evaluate|analy[sz]e|classify) (?:the|this|that|following) (?:[\w-]+ )?(?:review|text|essay|letter|paragraph|sentence|comment|passage|e-?mail|post)\b)"
+)
+_asked = r"(?:^|(?<=[.!?\n] )|(?<=\n))(?:(?:please|can you|could you|would you|now|hey|hi)[, ]+)*"
+# "Can you proofread my letter? Dear Ms. Frey, I am ...", "Shorten this. I am ..."
+_handed_next = re.compile(
+    rf"{_asked}(?:(?:translate|proofread|rephrase|paraphrase|rewrite|reword|summari[sz]e|shorten|polish|correct) (?:this|these|the following)\b"
+    r"|make (?:this|the following) (?:sound|read|more|shorter|better)\b|(?:correct|fix|check) (?:the|my) (?:grammar|spelling)\b)"
+    r"[^:\n.!?]{0,60}[.!?]\s+(?P<words>\S.{24,})"
+    rf"|{_asked}{_task}[^:\n.!?]{{0,80}}[.!?:]\s+(?P<letter>(?:Dear|To whom|Sehr geehrte)\b.*)"
+    rf"|{_asked}{_task}[^:\n.!?]{{0,40}}\b(?:letter|application|statement|e-?mail)\b[^:\n.!?]{{0,40}}[.!?]\s+"
+    r"(?P<closed>\S(?=.{0,3000}\b(?:look(?:ing)? forward to|sincerely|(?:kind|best) regards|writing to apply|hiring manager|your company)\b).*)",
+    re.IGNORECASE | re.DOTALL,
+)
+# An exercise, with what is to be done in it
+_exercise = re.compile(
+    r"\b(?:(?:unit|lesson|exercise|worksheet|task) \d+|(?:this|the following) exercise|exercise:)",
+    re.IGNORECASE,
+)
+_to_solve = re.compile(
+    r"\b(?:fill in|(?:complete|correct|translate|underline|rewrite) the (?:sentences?|text|gaps?|blanks?|verbs?|words?|following)|gaps|blanks|true or false|solve this|correct form)\b|_{3,}",
+    re.IGNORECASE,
+)
+# Of an advertisement for a job any two
+_vacancy = re.compile(
+    r"\bjob (?:ad|advert|advertisement|description|posting|offer|listing)\b|\bthis (?:job|vacancy|position)\b|\bwe(?: are|['’]re) (?:hiring|looking for an? )|\byou (?:bring|have a|have at least|will work|are fluent)\b"
+    r"|\bwe offer\b|\bapply (?:now|today|by|at|online|with)\b|\byour (?:profile|tasks|responsibilities|mission)\b|\bjoin (?:us|our team)\b|\bcompetitive salary\b",
+    re.IGNORECASE,
 )
 _handed = re.compile(
     rf"(?:^|(?<=[.!?\n] )|(?<=\n))(?:(?:please|can you|could you|would you|now|hey|hi)[, ]+)*{_task}"
@@ -56,7 +83,7 @@ _turn = re.compile(
 )
 _own_turns = ("Me", "I", "Myself")
 _verse = re.compile(
-    r"(?:^|(?<=[.!?\n] )|(?<=\n))(?:lyrics|chorus|verse|poem|song|quote|excerpt|transcript|dialogue|monologue|script|caption|slogan)"
+    r"(?:^|(?<=[.!?\n] )|(?<=\n))(?:(?:(?:customer|product|shop|user) )?reviews?(?: (?:on|from|of|by|at) [^:\n.!?]{1,30})?|testimonials?|job (?:ad|advert|description|posting)|cover letter|bio|lyrics|chorus|verse|poem|song|quote|excerpt|transcript|dialogue|monologue|script|caption|slogan)"
     r"(?: \d+)?: *(?P<words>\S(?:(?!\n\s*\n).)*)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -97,6 +124,7 @@ def pasted(text: str) -> Iterator[tuple[int, int]]:
     """Where `text` holds what its speaker did not write: letters, advertisements, files, things to
     choose from."""
     small = text.lower()
+    yield from _handed_in_line(text, small)
     if "dear " in small:
         yield from (match.span() for match in _letter.finditer(text))
     if ":" in text:
@@ -113,6 +141,18 @@ def pasted(text: str) -> Iterator[tuple[int, int]]:
         items = list(_numbered_own.finditer(text))
         if len(items) > 1:
             yield from (item.span() for item in items)
+
+
+def _handed_in_line(text: str, small: str) -> Iterator[tuple[int, int]]:
+    """What is handed over with no mark of its own: behind a request, an exercise, a vacancy."""
+    offers = [match.start() for match in _vacancy.finditer(small)]
+    if len(offers) > 1 and not _alone.search(text, offers[1]):
+        yield (offers[0] if _alone.search(text, 0, offers[0]) else 0), len(text)
+    exercise = _exercise.search(text)
+    if exercise and _to_solve.search(text):
+        yield exercise.start(), len(text)
+    for match in _handed_next.finditer(text):
+        yield match.span(match.lastgroup or "words")
 
 
 # A line that plays the part of a machine or its master, and is neither
@@ -256,6 +296,14 @@ _served = re.compile(
 )
 _photo = re.compile(r"\[shared a photo: [^\]]{0,2000}\]")
 _quoted_line = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+# Comments of code: between its signs, behind them, or over and among its lines
+_comment = re.compile(r"/\*.{0,2000}?\*/", re.DOTALL)
+_comment_line = re.compile(r"^[ \t]*//[^\n]*", re.MULTILINE)
+_hash_line = re.compile(
+    r"^(?: {2,}|\t)[ \t]*#[^\n]*"
+    r"|^#[^\n#]*\n(?=[ \t]*(?:(?:def|class|import|from|return|const|let|var|async|function)\b|[\w.]+ ?[=(]))",
+    re.MULTILINE,
+)
 _fence = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 # what is no speech, and a sign that each of them needs
 _unspoken = (
@@ -264,6 +312,9 @@ _unspoken = (
     (_fence, "~~~"),
     (_quoted_line, ">"),
     (_photo, "[shared"),
+    (_comment, "/*"),
+    (_comment_line, "//"),
+    (_hash_line, "#"),
 )
 
 

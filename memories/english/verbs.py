@@ -162,6 +162,19 @@ def with_s(verb: str) -> str:
     return verb + "s"
 
 
+def without_s(verb: str) -> str:
+    """What `with_s` and `third_person` make of it, taken back: use, try, go, have, are."""
+    low = verb.lower()
+    if low in _plural or low == "doesn't":
+        return _plural.get(low, "don't")
+    if not low.endswith("s") or low.endswith("ss") or low in MODALS or may_be_past(low):
+        return verb
+    if low.endswith("ies"):
+        return verb[:-3] + "y"
+    is_long = low.endswith(("sses", "xes", "ches", "shes", "oes", "zzes"))
+    return verb[:-2] if is_long else verb[:-1]
+
+
 def past(verb: str) -> str:
     """The past of `verb`, as said after "did"."""
     if verb in PAST_OF:

@@ -15,6 +15,11 @@ _end = re.compile(r"(?P<part>end|beginning|start) of (?:the )?(?=\w+ \w+$)", re.
 # "In ten minutes" is of the moment, whatever the day
 _weekday = re.compile(rf"\b{WEEKDAY}\b", re.IGNORECASE)
 _kept = frozenset(("minute", "hour"))
+# "tomorrow's concert" is the concert on a day
+_of_the_day = re.compile(
+    r"['’]s (?P<thing>(?:[\w-]+ ){0,4}?[\w-]+)(?= (?:in|on|at|with|for|to|and|but|or|of|from|by|because|since|until"
+    r"|is|was|are|were|will|has|had|about|went|goes)\b|[^\w\s'’-]|$)"
+)
 
 
 def with_dates(statement: str, said_at: datetime) -> str:
@@ -29,11 +34,17 @@ def with_dates(statement: str, said_at: datetime) -> str:
             inner = relative_phrases(statement[start:end], said_at)
             span = inner[0][2] if inner else span
         before = _before.search(statement, max(position, start - 24), start)
-        stands = before is not None or statement.startswith(("'s", "’s"), end)
+        thing = _of_the_day.match(statement, end)
+        is_owner = thing is None and statement.startswith(("'s", "’s"), end)
+        stands = thing is None and (before is not None or is_owner)
         name = _named(span, has_preposition=stands)
         if weekday := _weekday.search(statement, start, end):
             name = f"{weekday[0]} {name}" if stands else name.replace("on ", f"on {weekday[0]} ", 1)
-        kept += [statement[position:start], name]
+        told = statement[position:start]
+        if thing:
+            article = "" if told.lower().endswith("the ") else "the "
+            name, end = f"{article}{thing['thing']} {name}", thing.end()
+        kept += [told, name]
         position = end
     text = "".join([*kept, statement[position:]])
     return text[:1].upper() + text[1:] if kept else statement

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from memories import bounds, languages
 from memories.bounds import Budget
-from memories.english import find_claims, gatekeeper, workspace_patterns, worth
+from memories.english import find_claims, gatekeeper, verbs, workspace_patterns, worth
 from memories.english.patterns.library import compile_patterns
 from memories.english.patterns.pattern import Found
 from memories.english.talk import Talk
@@ -265,8 +265,7 @@ def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: 
         or options.visibility_of(hit.category, statement, words)
     )
     if is_private_life(statement) or (visibility == Visibility.PRIVATE and not is_work(words)):
-        # Those who decide it are no team.
-        statement = re.sub(r"^Team (?!\w+:)", f"{message.speaker} and others ", statement)
+        statement = _of_no_team(statement, words, message.speaker)
     return Claim(
         statement=statement,
         category=hit.category,
@@ -283,6 +282,20 @@ def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: 
         quotes=tuple(quotes),
         forget_after=None if is_own else end_of_state(hit.statement, message.occurred_at),
     )
+
+
+_team = re.compile(r"^Team (?P<rule>policy: )?(?P<verb>[\w']+)(?!\w*:)")
+_we = re.compile(r"\bwe\b", re.IGNORECASE)
+
+
+def _of_no_team(statement: str, words: str, speaker: str) -> str:
+    """What was taken for a team's, where those who decide or do it are none."""
+    team = _team.match(statement)
+    if team is None or (team["rule"] and not _we.search(words)):
+        return statement
+    rest = statement[team.end() :].replace("the team's ", "their ")
+    verb = team["verb"] if verbs.is_adverb(team["verb"]) else verbs.without_s(team["verb"])
+    return f"{speaker} and others {verb}{rest}"
 
 
 def messages_to_ask(messages: list[Message], options: ExtractOptions) -> list[Message]:

@@ -12,7 +12,7 @@ from typing import Any
 from memories.english.calendar import DateOrder
 from memories.english.patterns.pattern import TEAM_CATEGORIES
 from memories.english.talk import UNKNOWN
-from memories.english.topics import is_private_life, is_work
+from memories.english.topics import is_private_life, is_work, told_by_us
 from memories.english.workspace_patterns import OwnPattern
 from memories.errors import ProviderError
 from memories.guard import served_line
@@ -133,11 +133,13 @@ class ExtractOptions:
         return "user" if is_own else SOURCE_OF.get(message.kind, "user")
 
     def visibility_of(self, category: str, statement: str, words: str = "") -> str:
-        """Of a decision a person tells, "we" may be anybody: it is the team's where its `words`, as they
-        were said, are of work."""
-        shares = self.shares and not (
-            self.subject and category == Category.DECISION and not is_work(words or statement)
+        """Of a decision or a habit a person tells, "we" may be anybody: it is the team's where its
+        `words`, as they were said, are of work."""
+        is_by_us = category == Category.DECISION or (
+            category == Category.POLICY and told_by_us(words)
         )
+        is_at_home = is_by_us and not is_work(words or statement) or is_private_life(words)
+        shares = self.shares and not (self.subject and is_at_home)
         return self.visibility or visibility_of(category, statement, shares=shares)
 
 

@@ -115,7 +115,11 @@ class Comparison:
             {"question": str(pk), "before": self.before.get(pk), "after": after}
             for pk, after in self.after.items()
         ]
-        return sorted(rows, key=lambda row: _gain(row["before"], row["after"]))
+        places = (("after", 1), ("before", -1))
+        gained = {
+            id(row): sum(sign / row[name] for name, sign in places if row[name]) for row in rows
+        }
+        return sorted(rows, key=lambda row: gained[id(row)])
 
     @property
     def is_worse(self) -> bool:
@@ -126,10 +130,6 @@ class Comparison:
 
 
 LEAST = 0.01  # of the mean of 1 / rank: a fall below that is no fall
-
-
-def _gain(before: int | None, after: int | None) -> float:
-    return (1 / after if after else 0.0) - (1 / before if before else 0.0)
 
 
 def share_found(places: Iterable[int | None]) -> float:

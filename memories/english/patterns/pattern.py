@@ -92,7 +92,8 @@ NAME = (
     r"|Today|Tomorrow|Yesterday|Please|Thanks|Thank|Great|Good|Nice|Cool|Sure|Yes|Yeah|Maybe|Still|Even|Most|Many|Much|More|Such"
     r"|Life|Love|Work|People|Things?|Time|Nature|Music|Art|Family|Friends|Kids|Dogs?|Cats?|\w+(?:ly|day|ing))\b)(?-i:[A-Z])[\w-]+"
 )
-SUBJECT = rf"^(?:I|we|my \w+ and I|me and my \w+|my family and I|{NAME} and I|me and {NAME}) "
+_MINE = r"my \w+(?: (?-i:[A-Z])[\w-]+)?"
+SUBJECT = rf"^(?:I|we|{_MINE} and I|me and {_MINE}|my family and I|{NAME} and I|me and {NAME}) "
 S = rf"{SUBJECT}{ADVERB}"
 AM = rf"(?:am|are|was|were|have been|'re) {ADVERB}"
 SOME = r"(?:an?|the|my|our|some|this|these|two|three|four|five|six|seven|eight|nine|ten|\d+|several|many|few|lots of|a lot of|another|new|both|no)"

@@ -148,6 +148,29 @@ _have = r"(?: have| had)?(?: just| recently| finally| all| now| already)?"
 _not_at_home = r"(?!.{0,200}\b(?:family|kids|trip|camping|vacation|holiday|wedding|dinner|hike|beach|baby|dog|cat|movie|married|house|apartment)\b)"
 DECISIONS = (
     Pattern(
+        name="team-takes-up",
+        category="decision",
+        regex=rf"^(?:(?:the|our|this) )?team (?P<what>(?:(?:has|had|just|recently|finally|now|already) )*(?:standardi[sz]ed on|migrated|moved (?:over )?to|deprecated|rejected|adopted|introduced|abandoned|dropped|retired|ruled out|committed to"
+        r"|(?:will|plans to|wants to|intends to|is going to) (?:use|migrate|move|switch|drop|adopt|deprecate|release|ship|launch|upgrade|replace|rewrite|retire|introduce|stop|start)"
+        rf"|is (?:moving|migrating|switching|dropping|adopting|replacing|rewriting|upgrading)) (?!(?:by|in|out|off|back)\b){_not_at_home}.{{2,200}})",
+        statement="Team {what}",
+        confidence=0.85,
+        is_team=True,
+        needs=("team",),
+        examples=(
+            ("Team has standardised on pnpm", "Team has standardised on pnpm"),
+            (
+                "The team will migrate the ledger to CockroachDB in June",
+                "Team will migrate the ledger to CockroachDB in June",
+            ),
+            (
+                "Our team rejected GraphQL for partners",
+                "Team rejected GraphQL for partners",
+            ),
+        ),
+        counter_examples=("The team dropped by", "The team will be late", "We moved to Lyon"),
+    ),
+    Pattern(
         name="team-decided",
         category="decision",
         regex=rf"\b(?:we|the team|our team|management|the company){_have} (?P<verb>decided|chose|agreed|opted|elected)(?P<not> not)? to (?P<what>{_not_at_home}.{{2,300}})",

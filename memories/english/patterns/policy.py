@@ -25,7 +25,51 @@ _CHECK = (
     r"(?:null|nil|none|bounds?|range|length|type|error|exception|input|permission|auth|empty|undefined|overflow|timeout|unit|regression)"
     rf"(?:[ -](?!(?:{'|'.join(_CHECKS)})\b)\w+)? (?:{'|'.join(_CHECKS)})"
 )
+_the_team = r"^(?:(?:the|our|this) )?team"
 PATTERNS = (
+    Pattern(
+        name="team-policy-is",
+        category="policy",
+        regex=rf"{_the_team}(?:'s)? (?:policy|rule|convention|standard|practice|guideline|agreement)(?: is|:)(?: to| that)? (?P<rule>.{{3,200}})",
+        statement="Team policy: {rule}",
+        confidence=0.9,
+        is_team=True,
+        needs=("team",),
+        examples=(
+            (
+                "Team convention: branches are named after their ticket",
+                "Team policy: branches are named after their ticket",
+            ),
+            ("Team rule: squash before a merge", "Team policy: squash before a merge"),
+        ),
+        counter_examples=("Team spirit is high", "The team rule book is lost"),
+    ),
+    Pattern(
+        name="team-does",
+        category="policy",
+        regex=rf"{_the_team} (?P<rule>(?:now |also |currently |always |only |still |mostly )*(?:prefers|requires|demands|forbids|bans|follows|writes|keeps|ships|releases|deploys|reviews|tests|tracks|documents|estimates|merges|logs"
+        r"|works (?:in|with|from|by)|pairs on|measures|versions|signs off|hands over|may not|must|is (?:not )?allowed to|is required to|is supposed to) (?!(?:it|him|her|them|me|you|\w+ing)\b).{3,200})",
+        statement="Team {rule}",
+        confidence=0.85,
+        is_team=True,
+        needs=("team",),
+        examples=(
+            (
+                "The team prefers small commits over long branches",
+                "Team prefers small commits over long branches",
+            ),
+            ("Team works in three-week cycles", "Team works in three-week cycles"),
+            (
+                "Our team keeps its runbooks in the wiki",
+                "Team keeps its runbooks in the wiki",
+            ),
+        ),
+        counter_examples=(
+            "The team lost the final",
+            "Team lunch is on Friday",
+            "The team keeps going",
+        ),
+    ),
     Pattern(
         name="team-always",
         category="policy",

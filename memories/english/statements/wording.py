@@ -44,10 +44,6 @@ def _past_hour(hour: str, minutes: str) -> str:
     return f"{int(number):02}:{minutes}" if is_hour else f"{minutes} past {hour}"
 
 
-def _scaled(match: re.Match[str]) -> str:
-    return f"{float(match[1]) * _scale[match[2]]:.10g}"
-
-
 def _month_number(name: str) -> str:
     return _short_months[name[:3]]
 
@@ -88,7 +84,8 @@ def _rewritings() -> tuple[tuple[str, bool, re.Pattern[str], Replacement], ...]:
          r" may\b(?! (?:be|not|have|also|well)\b)", rf"\1 {MAY}"),
         ("", r"(?<![\w.])\+?\d[\d()]*(?:[ -]\d{2,}){1,4}(?!\w)",
          lambda m: re.sub(r"\D", "", m[0]) if sum(map(str.isdigit, m[0])) > 6 else m[0]),
-        ("", r"\b(\d+(?:\.\d+)?) ?(k|thousand|million|billion)\b", _scaled),
+        ("", r"\b(\d+(?:\.\d+)?) ?(k|thousand|million|billion)\b",
+         lambda m: f"{float(m[1]) * _scale[m[2]]:.10g}"),
         ("", rf"(?<=\d)({_units})\b", r" \1"),
         ("v", r"\bv(?:ersion )?(?=\d)", "version "),
         ("-", r"(?<=[a-z0-9])-(?=[a-z])", " "),
