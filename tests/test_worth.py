@@ -236,6 +236,7 @@ def test_a_letter_that_is_handed_over_tells_nothing_of_its_bearer(alice: Person)
         "/* My name is Ines and I live in Faro. */",
         "def walk(path):\n    # I live in Lyon\n    return path",
         "I just had lunch.",
+        "I am getting an error when I run cargo build.",
     ],
 )
 def test_what_is_handed_over_or_of_a_moment_tells_nothing_of_its_bearer(text: str) -> None:

@@ -173,7 +173,7 @@ AT_ONCE = re.compile(
 TITLE = re.compile(r"[\"“][^\"”]{2,60}[\"”]|'[A-Z][^']{2,60}'")
 
 MOMENT = re.compile(
-    r"\b(?:^I (?:have |am )?just (?:had|ate|eaten|finished|having|made|got) (?:my |a |some |our )?(?:late |early |quick )?(?:lunch|dinner|breakfast|brunch|supper|coffee|tea|snack|nap|shower)$|in (?:a|an|\d+|ten|five|two|few|couple) ?(?:of )?(?:few |couple of )?(?:seconds?|minutes?|secs?|mins?|moments?|bit|sec|hour)|for now|be right back|brb|be back|right away|later today|by (?:EOD|(?:the )?end of (?:the )?day)|stay(?:ing|ed)? (?:positive|strong|calm|focused|motivated|hopeful|optimistic|on track|tuned|busy|the course)|real quick|quickly|one (?:last|more) time|this very moment)\b",
+    r"\b(?:^(?:I|we) (?:am |are |keep |still )*(?:getting|get|seeing|see|hitting|hit) (?:an?|the|this) (?:\w+ )?(?:error|exception|warning|stack ?trace)\b|^I (?:have |am )?just (?:had|ate|eaten|finished|having|made|got) (?:my |a |some |our )?(?:late |early |quick )?(?:lunch|dinner|breakfast|brunch|supper|coffee|tea|snack|nap|shower)$|in (?:a|an|\d+|ten|five|two|few|couple) ?(?:of )?(?:few |couple of )?(?:seconds?|minutes?|secs?|mins?|moments?|bit|sec|hour)|for now|be right back|brb|be back|right away|later today|by (?:EOD|(?:the )?end of (?:the )?day)|stay(?:ing|ed)? (?:positive|strong|calm|focused|motivated|hopeful|optimistic|on track|tuned|busy|the course)|real quick|quickly|one (?:last|more) time|this very moment)\b",
     re.IGNORECASE,
 )
 
