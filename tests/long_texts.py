@@ -240,7 +240,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.standing_wishes.standing_wishes": standing_wishes.standing_wishes,
     "english.standing_wishes.preference": standing_wishes.preference,
     "english.statements.implied_ends.is_life_event": implied_ends.is_life_event,
-    "search.confidence.confidence_of": lambda text: confidence_of(text, [hit(text)], 1),
+    "search.confidence.confidence_of": lambda text: confidence_of(text, [hit(text)]),
     "search.message_excerpt.passage_of": lambda text: passage_of(text, [], {"rent"}),
     "english.referents.open_referent": referents.open_referent,
     "english.unspoken.pasted": lambda text: list(unspoken.pasted(text)),

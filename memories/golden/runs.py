@@ -111,15 +111,12 @@ class Comparison:
     @property
     def results(self) -> list[dict[str, Any]]:
         """As a run keeps them, what became worse first."""
-        rows = [
-            {"question": str(pk), "before": self.before.get(pk), "after": after}
-            for pk, after in self.after.items()
-        ]
-        places = (("after", 1), ("before", -1))
-        gained = {
-            id(row): sum(sign / row[name] for name, sign in places if row[name]) for row in rows
-        }
-        return sorted(rows, key=lambda row: gained[id(row)])
+        rows = []
+        for pk, after in self.after.items():
+            before = self.before.get(pk)
+            gained = (1 / after if after else 0.0) - (1 / before if before else 0.0)
+            rows.append((gained, {"question": str(pk), "before": before, "after": after}))
+        return [row for _, row in sorted(rows, key=lambda each: each[0])]
 
     @property
     def is_worse(self) -> bool:

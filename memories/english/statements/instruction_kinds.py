@@ -102,6 +102,8 @@ _frequency = frozenset(
     assistant user you your me my today future forward every all
     """.split()
 )
+# What stands on which side of these tells it, not its words alone.
+_against = re.compile(r"\b(?:rather than|instead of|over)\b|, not\b", re.IGNORECASE)
 _word_for = {"uk": "british", "us": "american"}
 
 
@@ -114,7 +116,7 @@ def is_permission(statement: str) -> bool:
 def instruction_kinds(statement: str) -> tuple[WishKind, ...]:
     """What a statement wants of the assistant; nothing where it tells of something else."""
     match = _said.fullmatch(statement.strip().rstrip(".!"))
-    if match is None:
+    if match is None or _against.search(statement):
         return ()
     act = match["act"] or match["allowed"] or match["wanted"] or match["order"]
     who = match["who"] or match["of"] or match["whose"] or "user"
