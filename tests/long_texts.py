@@ -17,6 +17,8 @@ from memories.chat import chat_prompts, sources
 from memories.compat import memmachine_filter
 from memories.documents import chunks
 from memories.english import (
+    antecedents,
+    change_clauses,
     clauses,
     corrections,
     dates,
@@ -43,21 +45,29 @@ from memories.english import (
     write_dates,
 )
 from memories.english.patterns import library
-from memories.english.statements import auxiliaries, implied_ends, parse, wording
+from memories.english.statements import (
+    asides,
+    auxiliaries,
+    implied_ends,
+    instruction_kinds,
+    parse,
+    wording,
+)
 from memories.english.talk import People, Talk
 from memories.errors import Invalid
 from memories.events import event_log
 from memories.extraction import evidence, model_claims, paraphrase
 from memories.features import clarity, facts_to_features, feature_prompts
 from memories.file_formats import assembly
+from memories.forgotten_words import ForgottenWords, places_in
 from memories.german import dates as german_dates
 from memories.german import patterns as german_patterns
-from memories.guard import served_line
+from memories.guard import answered, served_line
 from memories.index import entries
 from memories.providers import embedder, openai_provider
 from memories.providers.embedder import HashEmbedder
 from memories.search import Hit
-from memories.search.confidence import confidence_of
+from memories.search.confidence import confidence_of, is_noise
 from memories.search.message_excerpt import passage_of
 from memories.summaries import choose_sentences
 from memories.transcripts import activities, json_access, memory_exports, text_files
@@ -165,6 +175,27 @@ def _tried(text: str) -> None:
 
 
 READERS: dict[str, Callable[[str], object]] = {
+    "english.antecedents.asks": antecedents.asks,
+    "english.antecedents.is_of_work": antecedents.is_of_work,
+    "english.antecedents.is_talk": antecedents.is_talk,
+    "english.antecedents.named_in": antecedents.named_in,
+    "english.change_clauses.may_change": change_clauses.may_change,
+    "english.corrections.anew": lambda text: corrections.anew(text, "no, Rome"),
+    "english.corrections.has_value": corrections.has_value,
+    "english.corrections.without_denied": lambda text: corrections.without_denied(text, "Oslo"),
+    "english.patterns.library.first_wish": lambda text: library.first_wish(text, is_question=False),
+    "english.statements.asides.aside": asides.aside,
+    "english.statements.instruction_kinds.instruction_kinds": instruction_kinds.instruction_kinds,
+    "english.statements.instruction_kinds.is_permission": instruction_kinds.is_permission,
+    "forgotten_words.ForgottenWords.is_said_by": ForgottenWords.of("I live in Oslo").is_said_by,
+    "forgotten_words.ForgottenWords.of": ForgottenWords.of,
+    "forgotten_words.places_in": lambda text: places_in(
+        text, [ForgottenWords.of("I live in Oslo")], "Anna"
+    ),
+    "guard.answered.find": lambda text: list(answered.find("What is the password?", text)),
+    "guard.answered.may_answer": answered.may_answer,
+    "ranking.query.says_nothing": ranking.says_nothing,
+    "search.confidence.is_noise": lambda text: is_noise("Where is it?", hit(text)),
     "bounds.parts": lambda text: list(bounds.parts(text, 1_000)),
     "bounds.start_of": bounds.start_of,
     "chat.chat_prompts.questions_in": chat_prompts.questions_in,
@@ -399,7 +430,9 @@ OTHERS = frozenset(
     index.entries.summary_item
     compat.chains.chain_of compat.chains.head_of documents.pipeline.moment_of
     documents.summarize_text.summary_of index.entries.passage_item
-    search.confidence.similarity_by_words
+    search.confidence.similarity_by_words english.patterns.library.is_wish
+    guard.credentials.key_names guard.credentials.names guard.identity_numbers.names
+    search.standing.LayerRows.read
     review.create.checked review.approve.approve review.edit.new_version
     review.held_by_hand.places_in
     extraction.extraction_types.visibility_of

@@ -3,6 +3,7 @@
 import re
 from datetime import date, timedelta
 
+from memories.bounds import STATEMENT
 from memories.english.calendar import MONTH, MONTHS, WEEKDAY, month_number, weekday_number
 from memories.english.numbers import ORDINALS, words_from
 
@@ -37,6 +38,7 @@ _kinds = tuple(
         (r"(?:(?:Dr|Mr|Mrs|Ms|Prof|St)\. )?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*", 0),
     )
 )
+
 DATES = 4  # kinds of dates and times, which hold numbers
 NAMES = len(_kinds) - 1  # of which the first in a statement is whom it is about
 _amount = rf"(?:\d[\d.,]*|{_number_words}|{_ordinal})"
@@ -121,12 +123,14 @@ def _of_unit(content: str, value: str) -> str:
 
 def has_value(said: str) -> bool:
     """Whether it holds a value that may stand in the place of another."""
-    return any(match.start() for kind in _kinds for match in kind.finditer(said))
+    return any(match.start() for kind in _kinds for match in kind.finditer(said[:STATEMENT]))
 
 
 def anew(content: str, said: str) -> tuple[str, str]:
     """`content` as somebody says it anew, where `said` differs from it by one value: with that value
     in the place of the old one, and `said` without it. Empty where they differ by more, or none."""
+    if max(len(content), len(said)) > STATEMENT:
+        return "", ""
     for number in range(len(_kinds)):
         old = [each.span() for each in _values(content, number) if not _find(said, each[0])]
         new = [each for each in _values(said, number) if not _find(content, each[0])]
@@ -138,6 +142,8 @@ def anew(content: str, said: str) -> tuple[str, str]:
 
 def without_denied(content: str, old: str) -> str:
     """ "My manager is Olena, not Olga" without what it is not; "" where it does not say so."""
+    if len(content) > STATEMENT:
+        return ""
     form = rf",?\s+(?:and )?(?:not|instead of|rather than|as opposed to)\s+{re.escape(old)}(?=[\s.!]*$)"
     said = re.sub(form, "", content, flags=re.IGNORECASE)
     return said if said != content else ""
