@@ -135,6 +135,7 @@ class MemoryList(MemoryRowAdmin):
     searched = "content"
     layer = Layer.MEMORIES
     list_display = ("text", "person", "category_label", "seen_by", "when_said", "true", "why")
+    joined = ("workspace", "subject", "agent", "conversation")
     list_select_related = ("workspace", "subject")
     list_filter = (
         LifeFilter,
