@@ -2,8 +2,8 @@
 hit is to the question.
 
 The chance is that of two things at once. That the hits speak of what was asked: the best of them
-decides, so that more hits, other layers and words of strangers never lower it. And that they answer
-it: this lowers it by no more than to LEAST_ANSWERED of the first. Both are logistic functions,
+decides, whatever else is found. And that they answer it, for which all ten count: more hits, other
+layers and words of strangers lower it, by no more than to LEAST_ANSWERED. Both are logistic,
 fitted on questions whose conversation holds the answer, that ask for what nobody said, or that
 belong to another one (LoCoMo, BEAM-100K; and on small stores of single facts, made for it).
 """
