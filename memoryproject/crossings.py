@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import psycopg
 from django.db import connection
 
 from memoryproject.postgres import prepared, visible
@@ -276,9 +275,4 @@ def _asked(crossing: Crossing, *values: Any) -> Any:
     names = [f"v{place}" for place in range(len(values))]
     text = f"select {crossing.name}({', '.join(f'%({name})s' for name in names)}) as answer"
     given = dict(zip(names, values, strict=True))
-    if prepared.is_open_to(wrapper):
-        return prepared.ask(wrapper, text, given).rows(tuple)[0][0]
-    with wrapper.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
-        row = cursor.execute(text, given, prepare=True, binary=True).fetchone()
-        assert row is not None
-        return row[0]
+    return prepared.ask(wrapper, text, given).rows(tuple)[0][0]

@@ -5,7 +5,7 @@ connection takes it, of another one the plan for its values.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 from django.db.backends.base.base import BaseDatabaseWrapper
-from psycopg._queries import PostgresQuery
+from psycopg._queries import PostgresQuery, PostgresRawQuery
 from psycopg.adapt import Transformer
 
 from memories.index import statements
@@ -67,10 +67,12 @@ def sent() -> Iterator[list[Sent]]:
         return EXECUTE(self, query, params, **options)
 
     def ask_each(wrapper: BaseDatabaseWrapper, asked: Any) -> list[prepared.PreparedResult]:
+        asked = list(asked)
         for statement, values in asked:
             text = statement.strip()
             if text.lower().startswith(PLANNED):
-                found.append(Sent(text, generic_plan(text, values)))
+                kind = PostgresQuery if isinstance(values, Mapping) else PostgresRawQuery
+                found.append(Sent(text, generic_plan(text, values, kind)))
         return ASK_EACH(wrapper, asked)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-import psycopg
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
@@ -184,10 +183,7 @@ def _row_of(prefix: str, digest: bytes, beside: Beside) -> tuple[Any, ...] | Non
     # By a prepared statement: planning it took longer than running it.
     wrapper = prepared.live_wrapper()
     values = {"prefix": prefix, "digest": digest}
-    if prepared.is_open_to(wrapper):
-        return next(iter(prepared.ask(wrapper, beside.statement, values).rows(tuple)), None)
-    with wrapper.wrap_database_errors, psycopg.Cursor(wrapper.connection) as cursor:
-        return cursor.execute(beside.statement, values, prepare=True, binary=True).fetchone()
+    return next(iter(prepared.ask(wrapper, beside.statement, values).rows(tuple)), None)
 
 
 def scope_of_key(workspace_id: uuid.UUID, key_id: uuid.UUID) -> Scope | None:

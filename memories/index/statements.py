@@ -3,9 +3,8 @@ new rows of several tables, in one statement where each is alone in its table, m
 where they are many.
 
 Django's own cursor binds on the client and prepares nothing. Errors are Django's: a caller that
-awaits an IntegrityError hears of it whichever cursor met it. Outside of a transaction, reads go
-past psycopg's cursors as well. Of new rows types are named by hand, `save()` is not called, and ids
-that the database gives are not read back."""
+awaits an IntegrityError hears of it whichever way it came. Of new rows types are named by hand,
+`save()` is not called, and ids that the database gives are not read back."""
 
 import json
 import re
@@ -27,10 +26,10 @@ from django.db import connection, models, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 from pgvector.psycopg import register_vector
-from psycopg.rows import namedtuple_row
 from psycopg.types.json import Jsonb, JsonbBinaryLoader
 
 from memoryproject.postgres import prepared
+from memoryproject.postgres.prepared import Asked
 
 _registered: WeakSet[psycopg.Connection[Any]] = WeakSet()
 
@@ -79,22 +78,14 @@ def rows(statement: str, values: dict[str, Any]) -> list[Any]:
     return rows_of_each([(statement, values)])[0]
 
 
-def rows_of_each(asked: Sequence[tuple[str, dict[str, Any]]]) -> list[list[Any]]:
-    """As `rows`, of several statements in one round trip."""
-    if answers := _asked(asked):
-        return [answer.rows(_row(answer.columns)) for answer in answers]
-    found = []
-    for statement, values in asked:
-        with cursor_of(row_factory=namedtuple_row) as cursor:
-            found.append(cursor.execute(statement, values, prepare=True, binary=True).fetchall())
-    return found
+def rows_of_each(asked: Iterable[Asked]) -> list[list[Any]]:
+    """As `rows`, of several statements in one round trip, each of which sees what the ones before
+    it did; of one that only writes there are none."""
+    return [answer.rows(_row(answer.columns)) for answer in _asked(asked)]
 
 
-def _asked(asked: Sequence[tuple[str, dict[str, Any]]]) -> list[prepared.PreparedResult]:
-    """The answers to statements that are alone; none in a transaction."""
+def _asked(asked: Iterable[Asked]) -> list[prepared.PreparedResult]:
     wrapper = prepared.live_wrapper()
-    if not asked or not prepared.is_open_to(wrapper):
-        return []
     _hot(wrapper)
     return prepared.ask_each(wrapper, asked)
 
@@ -116,12 +107,7 @@ def arrays(statement: str, values: dict[str, Any]) -> dict[str, np.ndarray[Any, 
 
     Times are microseconds since the year 2000; texts are objects, ids 16 bytes.
     """
-    if answers := _asked([(statement, values)]):
-        found: Any = answers[0].result
-    else:
-        with cursor_of() as cursor:
-            found = cursor.execute(statement, values, prepare=True, binary=True).pgresult
-    assert found is not None
+    found: Any = _asked([(statement, values)])[0].result
     told = {found.fname(i): found.get_value(0, i) for i in range(found.nfields)}
     return {name.decode(): _array(raw) for name, raw in told.items() if name and raw}
 
@@ -158,8 +144,7 @@ def first(model: type[Row], statement: str, values: dict[str, Any]) -> Row | Non
 
 def execute(statement: str, values: dict[str, Any]) -> int:
     """Run a prepared statement; the number of rows it changed."""
-    with cursor_of() as cursor:
-        return cursor.execute(statement, values, prepare=True).rowcount
+    return _asked([(statement, values)])[0].result.command_tuples or 0
 
 
 def set_local(text: str) -> None:
@@ -216,6 +201,11 @@ MOST_AT_ONCE = 64
 def insert(*groups: New) -> None:
     """INSERT rows of several tables, each of one model, in this order: a fifth of what
     `bulk_create` takes."""
+    _asked(inserts(*groups))
+
+
+def inserts(*groups: New) -> Iterator[Asked]:
+    """What `insert` asks, to be asked with what follows."""
     found = []
     for group in filter(len, groups):
         if isinstance(group, Rows):
@@ -224,22 +214,19 @@ def insert(*groups: New) -> None:
             layout = _layout(type(group[0]))
             found.append(Rows(layout.table, len(group), map(layout.record, group)))
     for are_alone, some in groupby(found, lambda rows: len(rows) == 1):
-        if are_alone:  # one round trip
+        if are_alone:
             single = list(some)
             values = [value for rows in single for record in rows.records for value in record]
-            text = _insert_text(tuple(rows.table for rows in single))
-            with cursor_of(psycopg.RawCursor) as cursor:
-                cursor.execute(text, values, prepare=True)
-        else:
-            for rows in some:
-                records = iter(rows.records)
-                left = len(rows)
-                while left:
-                    size = min(MOST_AT_ONCE, 1 << (left.bit_length() - 1))
-                    values = [value for record in islice(records, size) for value in record]
-                    with cursor_of(psycopg.RawCursor) as cursor:
-                        cursor.execute(_insert_many_text(rows.table, size), values, prepare=True)
-                    left -= size
+            yield _insert_text(tuple(rows.table for rows in single)), values
+            continue
+        for rows in some:
+            records = iter(rows.records)
+            left = len(rows)
+            while left:
+                size = min(MOST_AT_ONCE, 1 << (left.bit_length() - 1))
+                values = [value for record in islice(records, size) for value in record]
+                yield _insert_many_text(rows.table, size), values
+                left -= size
 
 
 @cache

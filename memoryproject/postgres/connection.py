@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg import abc, errors, generators
+from psycopg._preparing import PrepareManager
 from psycopg.abc import PQGen
 from psycopg.pq import ExecStatus, TransactionStatus
 
@@ -55,6 +56,18 @@ def shortest(limit: float | None) -> float | None:
     return min(limit, bound)
 
 
+class Forgetting(PrepareManager):
+    """psycopg's own, which has the server forget all statements where a prepared one may be no
+    longer true: then it `has_forgotten` also those that were prepared beside it."""
+
+    has_forgotten = False
+
+    def clear(self) -> bool:
+        is_cleared = super().clear()
+        self.has_forgotten |= is_cleared
+        return is_cleared
+
+
 class BoundedConnection(psycopg.Connection[Any]):
     """`answer_within`: seconds that one statement may take; None for no end. `answers`: whether the
     server does, asked over another connection; None where nobody shall be refused."""
@@ -67,6 +80,7 @@ class BoundedConnection(psycopg.Connection[Any]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._prepared: Forgetting = Forgetting()
         # See prepared.py: by statement, and by the name it is prepared under.
         self.transformers: dict[str, abc.Transformer] = {}
         self.columns: dict[bytes, tuple[str, ...]] = {}
