@@ -447,7 +447,7 @@ OTHERS = frozenset(
     english.statements.attribute_forms.own_slots models.feature.Feature.text_of
     index.entries.keys_of_episode
     index.statements.arrays index.statements.execute index.statements.first
-    index.statements.rows index.statements.set_local providers.http_reranker.HttpReranker.scores
+    index.statements.rows providers.http_reranker.HttpReranker.scores
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
     search.layer_query.query_vector search.layer_query.vector_of
     search.after_ranking.reranker_scores

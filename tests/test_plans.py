@@ -4,7 +4,7 @@ A statement that reads a whole table, or the whole of a workspace where it need 
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -73,8 +73,11 @@ def all_texts_of_nearest(place: Place, size: int) -> list[tuple[str, dict[str, A
         sent.append((text, values))
         return []
 
+    def note_each(asked: Iterable[Statement]) -> list[list[Any]]:
+        return [note(*each) for each in asked]
+
     with pytest.MonkeyPatch.context() as patch, transaction.atomic():
-        patch.setattr(statements, "rows", note)
+        patch.setattr(statements, "rows_of_each", note_each)
         patch.setattr(nearest, "best_pairs", note)
         where = placement(place)
         nearest.nearest(place.space, where, vectors, ["global"] * size, Reach(0.8, 10))

@@ -31,6 +31,7 @@ from memories.models import (
     WorkspaceIndex,
     place_of,
 )
+from memoryproject.postgres.prepared import Asked
 
 Vectors = Sequence[np.ndarray | None]  # of one item
 
@@ -232,17 +233,18 @@ def write(
     vectors: Sequence[Vectors | None] | None,
     *,
     beside: Sequence[New] = (),
+    then: Sequence[Asked] = (),
 ) -> None:
     """Add entries, and their vectors: one sequence per item, in the order of `item.texts`.
 
     `vectors` None: the embedder could not be asked, the entries are due; so is one that has None
     in the place of its sequence. A text that has no
     vector (no word that the model knows) has None in its place, and is found by its words.
-    `beside`: rows of truth that are written at the same time.
+    `beside`: rows of truth that are written at the same time; `then`: what is done behind that.
     """
     statements.require_transaction()
     if not items:
-        statements.insert(*beside)
+        statements.insert(*beside, then=then)
         return
     ids, model = count_new(index, Counter(item.layer for item in items if item.live), len(items))
     numbered = list(zip(ids, items, strict=True))
@@ -251,7 +253,7 @@ def write(
     paired = list(zip(numbered, vectors or [None] * len(ids), strict=True))
     found = [(*each, own) for each, own in paired if own is not None]
     rows.append(_vector_rows(index, found, index.embedding_model_id))
-    statements.insert(*rows)
+    statements.insert(*rows, then=then)
     if len(found) < len(ids):
         due = [entry for (entry, _), own in paired if own is None]
         statements.execute(MARK_DUE, {"ids": due, "workspace": index.number})
@@ -300,19 +302,21 @@ def reweigh(
     index: WorkspaceIndex, layer: int, item: uuid.UUID, counts: Mapping[str, float]
 ) -> None:
     """Give an entry another lexical document: its next neighbour has arrived."""
-    weights = lexical.bm25_weights(counts)
-    statements.execute(
-        "update memories_entry set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec,"
-        " length = %(length)s"
-        " where layer = %(layer)s and item = %(item)s",
-        {
-            "terms": lexical.term_keys(index.number, layer, counts),
-            "weights": lexical.sparse_text(weights),
-            "length": round(sum(counts.values())),
-            "layer": int(layer),
-            "item": item,
-        },
-    )
+    statements.execute(*reweighing(index, layer, item, counts))
+
+
+def reweighing(
+    index: WorkspaceIndex, layer: int, item: uuid.UUID, counts: Mapping[str, float]
+) -> Asked:
+    """As `reweigh`: to be asked."""
+    values = {
+        "terms": lexical.term_keys(index.number, layer, counts),
+        "weights": lexical.sparse_text(lexical.bm25_weights(counts)),
+        "length": round(sum(counts.values())),
+        "layer": int(layer),
+        "item": item,
+    }
+    return REWEIGH, values
 
 
 def set_keys(entry: int, keys: Keys) -> None:
@@ -343,6 +347,11 @@ def remove(index: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID]) -> int
     return len(gone)
 
 
+REWEIGH = """
+update memories_entry
+set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec, length = %(length)s
+where layer = %(layer)s and item = %(item)s
+"""
 MARK_DUE = """
 insert into memories_duevector (entry_id, workspace, attempts, next_attempt_at, error)
 select id, %(workspace)s, 0, now(), '' from unnest(%(ids)s::int8[]) id

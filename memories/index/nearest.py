@@ -4,7 +4,7 @@ of the covering index. A thousand statements against ten thousand memories take 
 as a join, two."""
 
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from operator import attrgetter
@@ -21,10 +21,12 @@ from memories.models import (
     SCOPE_CODE,
     VISIBILITY_CODE,
     WIDEST_COVERED,
+    EmbeddingModel,
     Layer,
     WorkspaceIndex,
     place_of,
 )
+from memoryproject.postgres.prepared import Asked
 
 Floats = npt.NDArray[np.float32]
 CHUNK = 2_048  # rows of one product, which stays near the processor
@@ -97,9 +99,10 @@ def _chunks(
 # From so many statements on the comparison is a product of matrices.
 MANY = 16
 # Fewer links of the HNSW are followed for each of many statements, and none far away where few rows
-# are of the statement's visibility: what says the same lies near.
+# are of the statement's visibility: what says the same lies near. What a function sets would reach
+# no other node of a distributed server.
 QUICK, QUICKER = (
-    f"set local hnsw.max_scan_tuples = 2000; set local hnsw.ef_search = {links}"
+    ("set local hnsw.max_scan_tuples = 2000", f"set local hnsw.ef_search = {links}")
     for links in (200, 40)
 )
 WHO = {
@@ -157,13 +160,50 @@ def nearest(
     reach: Reach,
 ) -> list[Pair]:
     """The pairs within reach, the nearest first per statement."""
+    if asked := asked_of_few(index, placement, vectors, visibilities, reach):
+        return pairs_of(statements.rows_of_each(asked)[-1])
     model = index.embedding_model
     if model is None or all(vector is None for vector in vectors):
         return []
     codes = [VISIBILITY_CODE[visibility] for visibility in visibilities]
-    values: dict[str, Any] = {
+    values, texts = _values(index, placement, reach), _texts(model, placement)
+    segment = _segment(index, placement)
+    if segment is not None:
+        return _in_segment(segment, texts, values, vectors, codes)
+    return _compared(texts.rows, values, vectors, codes)
+
+
+def asked_of_few(
+    index: WorkspaceIndex,
+    placement: Placement,
+    vectors: Sequence[np.ndarray | None],
+    visibilities: Sequence[str],
+    reach: Reach,
+) -> list[Asked]:
+    """As `nearest`, of few statements: to be asked with others, for `pairs_of` the last of them.
+    Of many, which are compared outside of the database, nothing."""
+    model = index.embedding_model
+    if model is None or len(vectors) >= MANY or all(vector is None for vector in vectors):
+        return []
+    codes = [VISIBILITY_CODE[visibility] for visibility in visibilities]
+    values, texts = _values(index, placement, reach), _texts(model, placement)
+    segment = _segment(index, placement)
+    if segment is not None:
+        text = texts.in_segment(segment, reach.most, with_tail=True)
+        return [*((each, {}) for each in QUICK), (text, values | _arrays(vectors, codes))]
+    if len(vectors) == 1 and vectors[0] is not None:
+        return [(texts.one(codes[0]), values | {"vector": HalfVector(vectors[0])})]
+    return [(texts.pairs(), values | _arrays(vectors, codes))]
+
+
+def pairs_of(rows: Iterable[Any]) -> list[Pair]:
+    return [Pair(row.i, row.item, row.similarity) for row in rows]
+
+
+def _values(index: WorkspaceIndex, placement: Placement, reach: Reach) -> dict[str, Any]:
+    return {
         "workspace": index.number,
-        "model": model.pk,
+        "model": index.embedding_model_id,
         "layer": int(Layer.MEMORIES),
         "subject": placement.subject_id,
         "scope": SCOPE_CODE[placement.scope],
@@ -174,15 +214,16 @@ def nearest(
         "threshold": reach.floor,
         "most": reach.most,
     }
-    texts = _Texts(model.dimensions > WIDEST_COVERED, placement.subject_id is None)
+
+
+def _texts(model: EmbeddingModel, placement: Placement) -> "_Texts":
+    return _Texts(model.dimensions > WIDEST_COVERED, placement.subject_id is None)
+
+
+def _segment(index: WorkspaceIndex, placement: Placement) -> Segment | None:
+    """The layer's, where it is the way to what the subject has."""
     segment = segments.segment_of(index, Layer.MEMORIES)
-    if segment is not None and segment.speaks_of([placement.subject_id]):
-        return _in_segment(segment, texts, values, vectors, codes)
-    if len(vectors) == 1 and vectors[0] is not None:
-        return _found(texts.one(codes[0]), values | {"vector": HalfVector(vectors[0])})
-    if len(vectors) < MANY:
-        return _found(texts.pairs(), values | _arrays(vectors, codes))
-    return _compared(texts.rows, values, vectors, codes)
+    return segment if segment and segment.speaks_of([placement.subject_id]) else None
 
 
 def _in_segment(
@@ -194,12 +235,10 @@ def _in_segment(
 ) -> list[Pair]:
     """Many are compared with the tail outside of the database, as with a layer that has no segment:
     a scan of it for each would take longer than the HNSW."""
-    most, asked = values["most"], values | _arrays(vectors, codes)
-    if len(vectors) < MANY:
-        statements.set_local(QUICK)
-        return _found(texts.in_segment(segment, most, with_tail=True), asked)
-    statements.set_local(QUICKER)
-    found = _found(texts.in_segment(segment, most, with_tail=False), asked)
+    most = values["most"]
+    text = texts.in_segment(segment, most, with_tail=False)
+    asked = [*((each, {}) for each in QUICKER), (text, values | _arrays(vectors, codes))]
+    found = pairs_of(statements.rows_of_each(asked)[-1])
     found += _compared(lambda code: texts.tail(segment, code), values, vectors, codes)
     # The sort is stable: of two that are as near, the older one first, as everywhere.
     found.sort(key=lambda pair: (pair.index, -(pair.similarity or 0.0)))
@@ -317,7 +356,3 @@ near as materialized (
 def _arrays(vectors: Sequence[np.ndarray | None], codes: Sequence[int]) -> dict[str, Any]:
     halves = [None if v is None else HalfVector(v) for v in vectors]
     return {"vectors": halves, "visible": list(codes)}
-
-
-def _found(text: str, values: dict[str, Any]) -> list[Pair]:
-    return [Pair(row.i, row.item, row.similarity) for row in statements.rows(text, values)]

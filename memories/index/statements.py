@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, lru_cache
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import attrgetter, itemgetter
 from typing import Any, TypeAlias, TypeVar
 from weakref import WeakSet
@@ -29,7 +29,7 @@ from pgvector.psycopg import register_vector
 from psycopg.types.json import Jsonb, JsonbBinaryLoader
 
 from memoryproject.postgres import prepared
-from memoryproject.postgres.prepared import Asked
+from memoryproject.postgres.prepared import Asked, Values
 
 _registered: WeakSet[psycopg.Connection[Any]] = WeakSet()
 
@@ -73,7 +73,7 @@ def cursor_of(
         yield cursor
 
 
-def rows(statement: str, values: dict[str, Any]) -> list[Any]:
+def rows(statement: str, values: Values) -> list[Any]:
     """The named-tuple rows of a prepared statement; `values` by name (`%(name)s`)."""
     return rows_of_each([(statement, values)])[0]
 
@@ -142,17 +142,9 @@ def first(model: type[Row], statement: str, values: dict[str, Any]) -> Row | Non
     return instance
 
 
-def execute(statement: str, values: dict[str, Any]) -> int:
+def execute(statement: str, values: Values) -> int:
     """Run a prepared statement; the number of rows it changed."""
     return _asked([(statement, values)])[0].result.command_tuples or 0
-
-
-def set_local(text: str) -> None:
-    """Settings for the rest of this transaction, as `SET LOCAL` statements: what a function sets
-    reaches no other node of a distributed server."""
-    require_transaction()
-    with cursor_of() as cursor:
-        cursor.execute(text)
 
 
 def require_transaction() -> None:
@@ -198,14 +190,14 @@ New: TypeAlias = Rows | Sequence[models.Model]
 MOST_AT_ONCE = 64
 
 
-def insert(*groups: New) -> None:
+def insert(*groups: New, then: Iterable[Asked] = ()) -> None:
     """INSERT rows of several tables, each of one model, in this order: a fifth of what
-    `bulk_create` takes."""
-    _asked(inserts(*groups))
+    `bulk_create` takes. In the same round trip what is asked `then`."""
+    _asked(chain(inserts(*groups), then))
 
 
 def inserts(*groups: New) -> Iterator[Asked]:
-    """What `insert` asks, to be asked with what follows."""
+    """As `insert`: to be asked."""
     found = []
     for group in filter(len, groups):
         if isinstance(group, Rows):

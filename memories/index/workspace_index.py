@@ -15,6 +15,7 @@ from memories.index.row_marks import RULES_VERSION
 from memories.index.segments import SEGMENTS
 from memories.models import EmbeddingModel, Episode, Layer, WorkspaceIndex
 from memories.ranking import Participant
+from memoryproject.postgres.prepared import Asked
 from workspaces.keys import Beside
 from workspaces.scope import Scope
 
@@ -117,8 +118,9 @@ def under_settings(index: WorkspaceIndex, settings: Mapping[str, Any]) -> Worksp
     return other
 
 
-def lock(index: WorkspaceIndex) -> None:
-    """Queue behind other writers of the workspace until this transaction ends.
+def lock(index: WorkspaceIndex, *then: Asked) -> list[list[Any]]:
+    """Queue behind other writers of the workspace until this transaction ends. The rows of what is
+    asked `then`, in the same round trip.
 
     A statement of its own: within the statement that looks for the nearest memories, the
     snapshot would be older than the lock, and two writers could both find nothing. Of the
@@ -126,7 +128,7 @@ def lock(index: WorkspaceIndex) -> None:
     who resolves.
     """
     statements.require_transaction()
-    statements.rows(LOCK, {"workspace": index.workspace_id})
+    return statements.rows_of_each([(LOCK, {"workspace": index.workspace_id}), *then])[1:]
 
 
 # Not against keys: each new row of the workspace holds a share of it.
@@ -137,7 +139,7 @@ select id from workspaces_workspace where id = %(workspace)s::uuid for no key up
 
 def count(index: WorkspaceIndex, layer: int, change: int) -> None:
     """Note that `change` rows of `layer` became live (or, below 0, no longer are)."""
-    _count(index, {layer: change})
+    statements.execute(COUNT, _changes(index, {layer: change}))
 
 
 def count_new(
@@ -145,16 +147,15 @@ def count_new(
 ) -> tuple[list[int], int | None]:
     """Note that so many rows become live, by layer. Ids for `number` new entries, and the id of
     the embedding model that the workspace speaks now: its row is this writer's."""
-    model = _count(index, live)
-    return statements.rows(NEW_IDS, {"ids": number})[0].ids, model
+    asked = [(COUNT, _changes(index, live)), (NEW_IDS, {"ids": number})]
+    counted, made = statements.rows_of_each(asked)
+    return made[0].ids, counted[0].embedding_model_id
 
 
-def _count(index: WorkspaceIndex, live: Mapping[int, int]) -> int | None:
-    """The embedding model that the workspace speaks."""
+def _changes(index: WorkspaceIndex, live: Mapping[int, int]) -> dict[str, int]:
+    """The values of COUNT."""
     values = {f"live_{each.label}": live.get(each, 0) for each in Layer}
-    row = statements.rows(COUNT, {**values, "number": index.number})[0]
-    model: int | None = row.embedding_model_id
-    return model
+    return {**values, "number": index.number}
 
 
 COUNT = """
@@ -229,13 +230,11 @@ def is_assistant(kind: str) -> bool:
     return kind not in Episode.OF_PEOPLE
 
 
-def count_speakers(
+def counting_speakers(
     index: WorkspaceIndex, subject: uuid.UUID | None, episodes: Iterable[Episode]
-) -> None:
-    """Count the authors of new episodes."""
+) -> Asked:
+    """What counts the authors of new episodes: to be asked."""
     counted = Counter((e.author, is_assistant(e.kind)) for e in episodes)
-    if not counted:
-        return
     # In one order for all writers, so that two of them never wait for each other's rows.
     rows = sorted(counted.items())
     values: dict[str, Any] = {
@@ -245,7 +244,7 @@ def count_speakers(
         "assistants": [assistant for (_, assistant), _ in rows],
         "episodes": [number for _, number in rows],
     }
-    statements.execute(COUNT_NEW, values)
+    return COUNT_NEW, values
 
 
 def participants(

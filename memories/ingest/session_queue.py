@@ -178,16 +178,18 @@ def close(session: MemorySession, state: str, error: str) -> None:
     session.state, session.error = state, error
     session.finished_at = timezone.now()
     session.next_attempt_at = session.lease_until = None
-    line = AuditEntry.line(
+
+
+def _audit_line(session: MemorySession) -> AuditEntry:
+    return AuditEntry.line(
         session.workspace_id,
         session.requested_by,
         "ingest",
         session,
         subject_id=session.subject_id,
         reason=session.reason,
-        after={"state": state, **session.counts},
+        after={"state": session.state, **session.counts},
     )
-    statements.insert([line])
 
 
 OUTCOME = """
@@ -210,11 +212,13 @@ DOCUMENTS = ("counts", "timings", "steps")
 
 
 def save(session: MemorySession) -> MemorySession | None:
-    """Write how a session stands; the row as it is then, None where another worker has taken it."""
+    """Write how a session stands, and of one that was closed a line in the audit log; the row as it
+    is then, None where another worker has taken it."""
     values = {name: getattr(session, name) for name in (*PLAIN, *LISTS)}
     values |= {name: Jsonb(getattr(session, name)) for name in DOCUMENTS}
     values |= {"state": str(session.state), "now": timezone.now()}
-    written = statements.rows(OUTCOME, values)
+    lines = [_audit_line(session)] if session.is_final else []
+    *_, written = statements.rows_of_each([*statements.inserts(lines), (OUTCOME, values)])
     return _row(written[0]._asdict()) if written else None
 
 

@@ -324,12 +324,11 @@ def index_episodes(
     for at, (episode, keys) in enumerate(zip(made, prepared.keys, strict=True), len(before)):
         counts = {} if keys else _document(stems, at)
         items.append(replace(entries.episode_item(episode, counts), keys=keys))
-    entries.write(space, items, prepared.vectors, beside=beside)
-    if made:
-        workspace_index.count_speakers(space, made[0].subject_id, made)
+    then = [workspace_index.counting_speakers(space, made[0].subject_id, made)] if made else []
     if before and len(before[-1][1]) <= BESIDE:
-        at = len(before) - 1
-        entries.reweigh(space, Layer.EPISODES, before[-1][0], _document(stems, at))
+        document = _document(stems, len(before) - 1)
+        then.append(entries.reweighing(space, Layer.EPISODES, before[-1][0], document))
+    entries.write(space, items, prepared.vectors, beside=beside, then=then)
 
 
 def _document(stems: Sequence[Sequence[str]], at: int) -> dict[str, float]:

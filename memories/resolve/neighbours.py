@@ -5,8 +5,9 @@ visibility and writer are looked at.
 """
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 from django.utils import timezone
@@ -22,6 +23,7 @@ from memories.resolve.claims import Claim
 from memories.resolve.decide import NEAREST, Decision, Judge, KnownMemory, Resolver
 from memoryproject.crossings import MEMORIES_OF_SLOTS
 from memoryproject.postgres import visible
+from memoryproject.postgres.prepared import Asked
 
 MOST = 12  # nearest memories that a statement is compared with
 REACH = 0.35  # below the threshold: so far away two statements may still be one attribute's
@@ -115,10 +117,14 @@ def near(
     whole: Sequence[np.ndarray | None],
     claims: Sequence[Claim],
     judge: Judge,
-) -> list[Pair]:
-    """Pairs of a statement and a live memory whose embeddings are near enough to be looked at."""
+) -> tuple[list[Asked], Callable[[list[Any]], list[Pair]]]:
+    """Pairs of a statement and a live memory whose embeddings are near enough to be looked at: what
+    is to be asked for them behind the lock, and what they are by the answer."""
     reach = Reach(floor(judge), MOST)
-    return nearest.nearest(space, placement, whole, [c.visibility for c in claims], reach)
+    told = (space, placement, whole, [c.visibility for c in claims], reach)
+    if asked := nearest.asked_of_few(*told):
+        return asked, nearest.pairs_of
+    return [], lambda _: nearest.nearest(*told)
 
 
 def floor(judge: Judge) -> float:

@@ -1,7 +1,7 @@
 """What people said must not be learned again, met again in the same words or in others."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Self
@@ -12,6 +12,7 @@ from memories.english import lexical, shorten_clause
 from memories.english.statements import Reading, read, restates
 from memories.index import statements
 from memories.models import Layer, Rejection, WorkspaceIndex
+from memoryproject.postgres.prepared import Asked
 
 MOST = 1_000  # rejections of one subject that are compared; equal texts are found among any number
 SHARED = 0.3  # of a rejection's stems; what shares fewer is no paraphrase that could be told
@@ -34,32 +35,37 @@ order by r.fingerprint = any(%(fingerprints)s::bytea[]) desc, r.id desc limit %(
 """
 
 
-def refused(
-    space: WorkspaceIndex,
-    subject_id: uuid.UUID | None,
-    claims: Sequence[str],
-    vectors: Sequence[np.ndarray | None],
-) -> dict[int, uuid.UUID]:
-    """Which of the statements say what was rejected about their subject: place to rejection.
-
-    `vectors` as the statements, or empty where they could not be made; then words decide alone.
-    """
-    marks = [lexical.fingerprint(claim) for claim in claims]
-    model = space.embedding_model
+def rejected(space: WorkspaceIndex, subject_id: uuid.UUID | None, claims: Sequence[str]) -> Asked:
+    """What was rejected about the subject of some statements: to be asked, for `refused`."""
     values = {
         "workspace": space.workspace_id,
         "subject": subject_id,
-        "fingerprints": list(set(marks)),
+        "fingerprints": list({lexical.fingerprint(claim) for claim in claims}),
         "layer": int(Layer.MEMORIES),
         "model": space.embedding_model_id,
         "most": MOST,
     }
-    known = [_Rejected.of(row) for row in statements.rows(OF_SUBJECT, values)]
+    return OF_SUBJECT, values
+
+
+def refused(
+    space: WorkspaceIndex,
+    rows: Iterable[Any],
+    claims: Sequence[str],
+    vectors: Sequence[np.ndarray | None],
+) -> dict[int, uuid.UUID]:
+    """Which of the statements say what was rejected, which `rows` tell: place to rejection.
+
+    `vectors` as the statements, or empty where they could not be made; then words decide alone.
+    """
+    known = [_Rejected.of(row) for row in rows]
     if not known:
         return {}
+    model = space.embedding_model
     threshold = model.duplicate_threshold if model else 1.0
     result = {}
-    for index, (claim, mark) in enumerate(zip(claims, marks, strict=True)):
+    for index, claim in enumerate(claims):
+        mark = lexical.fingerprint(claim)
         vector = vectors[index] if vectors else None
         for rejected in known:
             if rejected.fingerprint == mark or rejected.is_in(claim, vector, threshold):
@@ -76,9 +82,12 @@ def take_back(
 ) -> int:
     """A person says by hand what a person had rejected: those rejections go. Their number."""
     deleted = 0
-    while rejected := refused(space, subject_id, [statement], [vector]):
-        deleted += Rejection.objects.filter(pk__in=rejected.values()).delete()[0]
-    return deleted
+    while True:
+        rows = statements.rows(*rejected(space, subject_id, [statement]))
+        again = refused(space, rows, [statement], [vector])
+        if not again:
+            return deleted
+        deleted += Rejection.objects.filter(pk__in=again.values()).delete()[0]
 
 
 @dataclass(frozen=True, slots=True)

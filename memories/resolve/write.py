@@ -13,8 +13,6 @@ from django.db.models import F
 from django.utils import timezone
 
 from memories.english.statements import (
-    NO_WORDS,
-    OwnWords,
     PastPeriod,
     Reading,
     is_said_by,
@@ -23,7 +21,7 @@ from memories.english.statements import (
     true_from,
 )
 from memories.index import entries, repair, row_marks, statements, workspace_index
-from memories.index.nearest import Placement
+from memories.index.nearest import Pair, Placement
 from memories.models import (
     Citation,
     Fact,
@@ -82,10 +80,10 @@ class ClaimBatch:
         placement: Placement,
         actor: str,
         session_id: uuid.UUID | None,
-        words: OwnWords = NO_WORDS,
+        judge: Judge,
     ) -> None:
         self.space, self.placement, self.actor = space, placement, actor
-        self.words = words
+        self.judge = judge
         self.session_id = session_id
         self.now = timezone.now()
         self.outcome = ResolveOutcome()
@@ -224,7 +222,7 @@ class ClaimBatch:
         workspace = self.placement.workspace_id
         resting = self.grounds.rows(made, live)
         if self.waiting:
-            file_cases.file_pairs(self.placement.subject_id, self.waiting, self.words)
+            file_cases.file_pairs(self.placement.subject_id, self.waiting, self.judge.words)
         entries.write(
             self.space,
             new_items(self.placement, made),
@@ -355,13 +353,18 @@ def apply(
     # Before the lock: other writers wait for nothing but the database.
     readings = [_read(placement, claim, judge) for claim in claims]
     whole = [] if vectors is None else [passages[0] for passages in vectors]
-    workspace_index.lock(space)
-    if not row_marks.are_current(space):
-        repair.repair_locked(space, placement.subject_id)
-    batch = ClaimBatch(space, placement, actor, session_id, judge.words)
-    resolver = _resolver(batch, claims, readings, whole, judge)
     texts = [claim.statement for claim in claims]
-    refused = rejections.refused(space, placement.subject_id, texts, whole)
+    near, pairs_of = neighbours.near(space, placement, whole, claims, judge)
+    asked = [rejections.rejected(space, placement.subject_id, texts), *near]
+    if row_marks.are_current(space):
+        rejected, *found = workspace_index.lock(space, *asked)
+    else:
+        workspace_index.lock(space)
+        repair.repair_locked(space, placement.subject_id)
+        rejected, *found = statements.rows_of_each(asked)
+    batch = ClaimBatch(space, placement, actor, session_id, judge)
+    resolver = _resolver(batch, claims, readings, whole, pairs_of(found[-1] if found else []))
+    refused = rejections.refused(space, rejected, texts, whole)
     for index, (claim, own) in enumerate(zip(claims, readings, strict=True)):
         # A person may say by hand what a person had rejected.
         if index in refused and claim.method != Fact.Method.MANUAL:
@@ -389,17 +392,16 @@ def _resolver(
     claims: Sequence[Claim],
     own: Sequence[ClaimReading],
     whole: Sequence[np.ndarray | None],
-    judge: Judge,
+    near: Sequence[Pair],
 ) -> Resolver:
-    """Knows the live memories that the claims may meet."""
-    pairs = neighbours.near(batch.space, batch.placement, whole, claims, judge)
-    readings = [each.reading for each in own]
+    """Knows the live memories that the claims may meet: `near` them, or found otherwise."""
+    judge, readings = batch.judge, [each.reading for each in own]
     batch.grounds = BatchGrounds.of(batch.placement, claims, readings)
     # One statement for both: what a reason names is asked for under the numbers after the claims'.
     words = neighbours.negated(readings, judge)
     words |= {len(claims) + index: each for index, each in batch.grounds.terms.items()}
     held = neighbours.holding(batch.space, batch.placement, words)
-    pairs += [pair for pair in held if pair.index < len(claims)]
+    pairs = [*near, *(pair for pair in held if pair.index < len(claims))]
     batch.grounds.take(held, len(claims))
     wanted = set().union(*batch.grounds.keys.values())
     if judge.rule != NEAREST:

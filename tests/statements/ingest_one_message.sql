@@ -114,7 +114,8 @@ do update set episodes = memories_speaker.episodes + excluded.episodes;
 -- reads
 --   Insert on memories_speaker
 
-update memories_entry set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec, length = %(length)s
+update memories_entry
+set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec, length = %(length)s
 where layer = %(layer)s and item = %(item)s;
 -- reads
 --   Update on memories_entry
@@ -131,6 +132,25 @@ order by position desc limit %(last)s;
 --   Index episode_position
 
 select id from workspaces_workspace where id = %(workspace)s::uuid for no key update;
+
+select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint,
+case when hidden.words is null then v.embedding end as embedding, head.content as corrected
+from memories_rejection r
+left join lateral (
+  select k.words from memories_maskedspan k where k.memory_id = r.memory_id and k.place = 'content'
+  order by k.id limit 1) hidden on true
+left join memories_memory m on m.id = r.memory_id
+left join memories_memory head on head.id = m.superseded_by_id
+left join memories_entry e on e.layer = %(layer)s and e.item = r.memory_id
+left join memories_vector v
+on v.entry_id = e.id and v.embedding_model_id = %(model)s and v.part = 0
+where r.workspace_id = %(workspace)s and r.subject_id is not distinct from %(subject)s::uuid
+order by r.fingerprint = any(%(fingerprints)s::bytea[]) desc, r.id desc limit %(most)s;
+-- reads
+--   Index entry_once
+--   Index memories_vector_pkey
+--   Index memories_memory_pkey
+--   Index memories_memory_pkey
 
 select 0 as i, near.similarity, e.item from (
   select x.entry_id, -(x.embedding <#> %(vector)s::halfvec) as similarity
@@ -187,25 +207,6 @@ order by m.id;
 -- reads
 --   Index memory_same_text
 --   Index memory_slots
---   Index memories_memory_pkey
-
-select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint,
-case when hidden.words is null then v.embedding end as embedding, head.content as corrected
-from memories_rejection r
-left join lateral (
-  select k.words from memories_maskedspan k where k.memory_id = r.memory_id and k.place = 'content'
-  order by k.id limit 1) hidden on true
-left join memories_memory m on m.id = r.memory_id
-left join memories_memory head on head.id = m.superseded_by_id
-left join memories_entry e on e.layer = %(layer)s and e.item = r.memory_id
-left join memories_vector v
-on v.entry_id = e.id and v.embedding_model_id = %(model)s and v.part = 0
-where r.workspace_id = %(workspace)s and r.subject_id is not distinct from %(subject)s::uuid
-order by r.fingerprint = any(%(fingerprints)s::bytea[]) desc, r.id desc limit %(most)s;
--- reads
---   Index entry_once
---   Index memories_vector_pkey
---   Index memories_memory_pkey
 --   Index memories_memory_pkey
 
 with pair as (

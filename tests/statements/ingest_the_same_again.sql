@@ -18,7 +18,7 @@
 
 -- as in ingest_one_message: insert into memories_speaker (workspace, subject, author, assistant, episodes)
 
--- as in ingest_one_message: update memories_entry set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec, length = %(length)s
+-- as in ingest_one_message: update memories_entry
 
 insert into memories_duesummary as s
 (id, workspace_id, conversation_id, due_at, claims, attempts, created_at, updated_at)
@@ -32,13 +32,13 @@ set attempts = 0, claims = s.claims + 1, lease_until = null, due_at = least(s.du
 
 -- as in ingest_one_message: select id from workspaces_workspace where id = %(workspace)s::uuid for no key update;
 
+-- as in ingest_one_message: select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint,
+
 -- as in ingest_one_message: select 0 as i, near.similarity, e.item from (
 
 -- as in ingest_one_message: select distinct n.i, e.item
 
 -- as in ingest_one_message: with met as (
-
--- as in ingest_one_message: select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint,
 
 -- as in ingest_one_message: update memories_workspaceindex
 

@@ -59,13 +59,15 @@ insert into memories_vector (entry_id, embedding_model_id, part, workspace, laye
 
 -- as in ingest_one_message: insert into memories_speaker (workspace, subject, author, assistant, episodes)
 
--- as in ingest_one_message: update memories_entry set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec, length = %(length)s
+-- as in ingest_one_message: update memories_entry
 
 -- as in ingest_the_same_again: insert into memories_duesummary as s
 
 -- as in ingest_one_message: select id, kind, role, author, left(content, %(most)s) as content, occurred_at
 
 -- as in ingest_one_message: select id from workspaces_workspace where id = %(workspace)s::uuid for no key update;
+
+-- as in ingest_one_message: select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint,
 
 with asked as materialized (
   select v, visible, i - 1 as i from unnest(%(vectors)b::halfvec[], %(visible)s::int2[])
@@ -92,8 +94,6 @@ order by near.i, near.similarity desc, near.entry_id;
 --   Index memories_entry_pkey
 
 -- as in ingest_one_message: with met as (
-
--- as in ingest_one_message: select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint,
 
 -- as in ingest_one_message: with pair as (
 
