@@ -1,12 +1,20 @@
-"""Prepared statements outside of transactions, in one call of libpq."""
+"""Prepared statements by libpq: several in one round trip, alone or in a transaction."""
 
 import json
 
 import pytest
-from django.db import DataError, OperationalError, ProgrammingError, connection, transaction
+from django.db import (
+    DataError,
+    IntegrityError,
+    OperationalError,
+    ProgrammingError,
+    connection,
+    transaction,
+)
 
 from memories.index import statements
 from memoryproject.postgres import prepared
+from workspaces.models import Workspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NUMBERED = "select %(n)s::int8 as n, '5 %%' as said"
@@ -97,3 +105,93 @@ def test_a_connection_that_was_ended_is_an_error_and_the_next_one_works():
         statements.rows("select pg_terminate_backend(pg_backend_pid()) as x, pg_sleep(5)", {})
     connection.close_if_unusable_or_obsolete()
     assert statements.rows(NUMBERED, {"n": 1})
+
+
+COUNTED = "select count(*)::int as n from workspaces_workspace where slug like %(slug)s || '%%'"
+
+
+def slugs_of(slug):
+    rows = Workspace.objects.filter(slug__startswith=slug)
+    return list(rows.order_by("slug").values_list("slug", flat=True))
+
+
+def test_each_of_several_in_a_transaction_sees_what_the_ones_before_it_did():
+    asked = (COUNTED, {"slug": "sent"})
+    with transaction.atomic():
+        made = statements.inserts([Workspace(slug="sent", name="Sent")])
+        before, _, after = statements.rows_of_each([asked, *made, asked])
+        assert (before[0].n, after[0].n) == (0, 1)
+        assert Workspace.objects.get(slug="sent").name == "Sent"
+    assert slugs_of("sent") == ["sent"]
+
+
+def test_more_rows_than_one_statement_takes_are_written_in_one_round_trip():
+    number = 2 * statements.MOST_AT_ONCE + 3
+    with transaction.atomic():
+        statements.insert([Workspace(slug=f"many-{n:03}", name="Many") for n in range(number)])
+    assert slugs_of("many-") == [f"many-{n:03}" for n in range(number)]
+
+
+@transaction.atomic
+def insert_twice(slug):
+    statements.insert(
+        [Workspace(slug=f"{slug}-2", name="Behind")], then=[(COUNTED, {"slug": slug})]
+    )
+    statements.insert([Workspace(slug=slug, name="Twice")])
+
+
+def test_a_violated_constraint_is_the_error_of_the_call_that_wrote_it():
+    with transaction.atomic():
+        statements.insert([Workspace(slug="kept", name="Before")])
+        with pytest.raises(IntegrityError):
+            insert_twice("kept")
+        assert statements.rows(COUNTED, {"slug": "kept"}) == [(1,)]
+    assert slugs_of("kept") == ["kept"]
+
+
+def test_behind_one_of_several_that_fails_nothing_is_done():
+    def written(*slugs):
+        return statements.inserts(*([Workspace(slug=slug, name="Odd")] for slug in slugs))
+
+    asked = [*written("odd-1"), ("select 1 / %(n)s::int as n", {"n": 0}), *written("odd-2")]
+    for run in (statements.rows_of_each, transaction.atomic(statements.rows_of_each)):
+        with pytest.raises(DataError, match="zero"):
+            run(asked)
+        assert slugs_of("odd") == []
+    with transaction.atomic():
+        assert statements.rows(NUMBERED, {"n": 2}) == [(2, "5 %")]
+
+
+def test_a_value_that_cannot_be_sent_leaves_a_connection_that_goes_on():
+    asked = [(NUMBERED, {"n": 1}), (NUMBERED, {"n": 2}), (NUMBERED, {"n": object()})]
+    for run in (statements.rows_of_each, transaction.atomic(statements.rows_of_each)):
+        with pytest.raises(ProgrammingError):
+            run(asked)
+        assert statements.rows(NUMBERED, {"n": 2}) == [(2, "5 %")]
+
+
+def test_statements_that_psycopg_let_the_server_forget_are_prepared_again_in_a_transaction():
+    for undo in (False, True):
+        with transaction.atomic():
+            assert statements.rows(NUMBERED, {"n": 1}) == [(1, "5 %")]
+            with statements.cursor_of() as cursor:
+                cursor.execute("select 1", prepare=True)
+                cursor.execute("create temp table odd (n int)")
+                cursor.execute("drop table odd")
+            assert statements.rows(NUMBERED, {"n": 2}) == [(2, "5 %")]
+            transaction.set_rollback(undo)
+    with transaction.atomic():
+        assert statements.rows(NUMBERED, {"n": 3}) == [(3, "5 %")]
+
+
+def test_a_transaction_that_must_be_rolled_back_is_asked_nothing():
+    with transaction.atomic():
+        transaction.set_rollback(True)
+        with pytest.raises(transaction.TransactionManagementError):
+            statements.rows(NUMBERED, {"n": 1})
+
+
+@pytest.mark.parametrize("numbers", [[], [0], [-(2**63), 7, 2**63 - 1]])
+def test_numbers_are_sent_as_one_value(numbers: list[int]) -> None:
+    (row,) = statements.rows("select %(v)s::int8[] as x", {"v": statements.Int8s(numbers)})
+    assert row.x == numbers

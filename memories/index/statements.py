@@ -16,6 +16,7 @@ from enum import Enum
 from functools import cache, lru_cache
 from itertools import chain, groupby, islice
 from operator import attrgetter, itemgetter
+from struct import pack
 from typing import Any, TypeAlias, TypeVar
 from weakref import WeakSet
 
@@ -26,12 +27,35 @@ from django.db import connection, models, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 from pgvector.psycopg import register_vector
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
 from psycopg.types.json import Jsonb, JsonbBinaryLoader
 
 from memoryproject.postgres import prepared
 from memoryproject.postgres.prepared import Asked, Values
 
 _registered: WeakSet[psycopg.Connection[Any]] = WeakSet()
+
+
+class Int8s:
+    """Many numbers as one value of the type int8[], as they are sent: psycopg looks at each of a
+    list three times."""
+
+    LAYOUT = np.dtype([("length", ">i4"), ("value", ">i8")])
+
+    def __init__(self, values: Sequence[int]) -> None:
+        body = np.full(len(values), 8, self.LAYOUT)
+        body["value"] = values
+        # Dimensions, no nulls, the type of an element; of the only dimension its length and begin.
+        head = (1, 0, 20, len(values), 1) if len(body) else (0, 0, 20)
+        self.packed = pack(f">{len(head)}i", *head) + body.tobytes()
+
+
+class _Int8sDumper(Dumper):
+    format, oid = Format.BINARY, 1016
+
+    def dump(self, obj: Int8s) -> bytes:
+        return obj.packed
 
 
 def hot_connection() -> psycopg.Connection[Any]:
@@ -45,6 +69,7 @@ def _hot(wrapper: BaseDatabaseWrapper) -> psycopg.Connection[Any]:
         # Outside of a transaction a failed look-up must not leave one open.
         register_vector(raw)
         raw.adapters.register_loader("jsonb", _JsonbLoader)
+        raw.adapters.register_dumper(Int8s, _Int8sDumper)
         _registered.add(raw)
     return raw
 

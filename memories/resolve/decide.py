@@ -314,9 +314,9 @@ class Resolver:
         for owner in (owner for key in new.slots for owner in self.slots.get(key, ())):
             similarities.setdefault(owner, None)
         neighbours = [
-            Neighbour(self.live[each], similarity)
+            Neighbour(memory, similarity)
             for each, similarity in similarities.items()
-            if each in self.live and self.live[each].group == new.group
+            if (memory := self.live.get(each)) and memory.group == new.group
         ]
         neighbours.sort(key=lambda n: -1.0 if n.similarity is None else n.similarity)
         return self.judge.decide(new, said_at, neighbours[::-1])

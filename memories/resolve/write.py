@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 from django.db import transaction
@@ -54,6 +55,7 @@ from memories.resolve.file_cases import WaitingPair
 from memories.resolve.grounds import BatchGrounds
 from memories.resolve.hold_policy import Policy, Replacement, held_by
 from memories.resolve.neighbours import BYSTANDER, DOCUMENT, Bystanders, compared, of_people
+from memoryproject.postgres.prepared import Asked
 from workspaces.models.workspace import uuid7
 
 State = Supersession.State
@@ -356,12 +358,7 @@ def apply(
     texts = [claim.statement for claim in claims]
     near, pairs_of = neighbours.near(space, placement, whole, claims, judge)
     asked = [rejections.rejected(space, placement.subject_id, texts), *near]
-    if row_marks.are_current(space):
-        rejected, *found = workspace_index.lock(space, *asked)
-    else:
-        workspace_index.lock(space)
-        repair.repair_locked(space, placement.subject_id)
-        rejected, *found = statements.rows_of_each(asked)
+    rejected, *found = _behind_lock(space, placement, asked)
     batch = ClaimBatch(space, placement, actor, session_id, judge)
     resolver = _resolver(batch, claims, readings, whole, pairs_of(found[-1] if found else []))
     refused = rejections.refused(space, rejected, texts, whole)
@@ -373,6 +370,18 @@ def apply(
             batch.take(claim, index, own, resolver)
     batch.write(vectors, resolver.live)
     return batch.outcome
+
+
+def _behind_lock(
+    space: WorkspaceIndex, placement: Placement, asked: Sequence[Asked]
+) -> list[list[Any]]:
+    """Takes the workspace's lock; the rows of what is asked then, of a subject whose rows have the
+    marks of today's rules."""
+    if row_marks.are_current(space):
+        return workspace_index.lock(space, *asked)
+    workspace_index.lock(space)
+    repair.repair_locked(space, placement.subject_id)
+    return statements.rows_of_each(asked)
 
 
 def _read(placement: Placement, claim: Claim, judge: Judge) -> ClaimReading:

@@ -106,6 +106,11 @@ class BoundedConnection(psycopg.Connection[Any]):
             self.shows = wanted
             yield from self._exec_command(visible.command(wanted))
 
+    def set_autocommit(self, value: bool) -> None:
+        """psycopg's own goes through the loop that waits for the server, which is asked nothing."""
+        for _ in self._set_autocommit_gen(value):
+            pass
+
     def wait(
         self, gen: PQGen[Found], interval: float = INTERVAL, timeout: float | None = None
     ) -> Found:
