@@ -10,6 +10,7 @@ from memories.guard.form import OTHER, OWN, Finding, Whose
 
 MASK = "[masked]"
 PIECE = 2_000  # characters that are looked at together
+_digit = re.compile(r"\d")
 _line_end = re.compile(r"[.!?]?\s")
 
 
@@ -25,7 +26,7 @@ def findings(
         of_piece = [
             *credentials.find_keys(piece),
             *credentials.find_named(piece),
-            *identity_numbers.find(piece),
+            *(identity_numbers.find(piece) if _digit.search(piece) else ()),
             *credentials.find(piece),
             *orders.find(piece, whose),
         ]

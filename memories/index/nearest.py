@@ -175,7 +175,7 @@ def nearest(
         "most": reach.most,
     }
     texts = _Texts(model.dimensions > WIDEST_COVERED, placement.subject_id is None)
-    segment = segments.segment_of(index, Layer.MEMORIES)
+    segment = segments.segment_of(index, Layer.MEMORIES) if index.segments else None
     if segment is not None and segment.speaks_of([placement.subject_id]):
         return _in_segment(segment, texts, values, vectors, codes)
     if len(vectors) == 1 and vectors[0] is not None:
