@@ -244,8 +244,9 @@ def _pattern_claims(
         if hit.unworthy
     ]
     library, order = [hit for hit in hits if not hit.unworthy], options.date_order
-    left = workspace_patterns.with_library(library, options.patterns, *said, budget, order)
-    return [_pattern_claim(message, hit, options, talk) for hit in left]
+    if options.patterns:
+        library = workspace_patterns.with_library(library, options.patterns, *said, budget, order)
+    return [_pattern_claim(message, hit, options, talk) for hit in library]
 
 
 def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: Talk) -> Claim:
