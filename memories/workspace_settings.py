@@ -1,6 +1,7 @@
 """The settings of a workspace, declared once: what there is, and how weights, policy and all of
 them change."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -8,7 +9,7 @@ from django.db import transaction
 from pydantic import AfterValidator, Field
 
 from memories import bounds, golden
-from memories.declared_settings import Declared, between, faults, one_of, wrong
+from memories.declared_settings import Declared, between, checked, faults, one_of, wrong
 from memories.english.calendar import DATE_ORDERS
 from memories.english.patterns.library import PATTERNS
 from memories.english.statements import shipped_rules
@@ -195,16 +196,17 @@ def faults_of(settings: Mapping[str, Any], place: str = "") -> list[Invalid]:
     return found
 
 
-def weights_of(scope: Scope) -> Weights:
-    """The weights that the workspace's searches are ranked with."""
-    row = Workspace.objects.only("settings").get(pk=scope.workspace_id)
-    return Weights.of(row.settings.get("ranking"))
-
-
-def retention_of(scope: Scope) -> RetentionSettings:
-    """What the workspace lets `prune` remove."""
-    row = Workspace.objects.only("settings").get(pk=scope.workspace_id)
-    return RetentionSettings(**(row.settings.get("retention") or {}))
+def settings_of(workspace: Workspace | Scope) -> WorkspaceSettings:
+    """All of them. What has a fault by now (an address that the operator no longer allows) has its
+    default here, and its own words where it is used."""
+    if isinstance(workspace, Scope):
+        workspace = Workspace.objects.only("settings").get(pk=workspace.workspace_id)
+    wrong = {
+        re.split(r"[.[]", one.field)[0] for one in faults(WorkspaceSettings, workspace.settings)
+    }
+    kept = {name: own for name, own in workspace.settings.items() if name not in wrong}
+    settings: WorkspaceSettings = checked(WorkspaceSettings, kept)
+    return settings
 
 
 def change_weights(
@@ -254,23 +256,13 @@ def change_policy(scope: Scope, changes: Mapping[str, Any]) -> Policy:
     return Policy.of(after)
 
 
-def patterns_off(settings: Mapping[str, Any]) -> list[str]:
-    """The patterns that a workspace has switched off, by name."""
-    return sorted(settings.get("patternsOff") or [])
-
-
-def decisions_off(settings: Mapping[str, Any]) -> list[str]:
-    """The rules of replacement that a workspace has switched off, by name."""
-    return sorted(settings.get("decisionsOff") or [])
-
-
 def switch_pattern(scope: Scope, name: str, *, is_off: bool, anyway: bool = False) -> list[str]:
     """Switch a pattern of the library off, or on again; those that are off. Raises Invalid, and
     Conflict where golden questions would do worse without what it found."""
     refuse(faults(WorkspaceSettings, {"patternsOff": [name]}, "settings"))
     if is_off:
         known = Workspace.objects.get(pk=scope.workspace_id).settings
-        proposed = known | {"patternsOff": [*patterns_off(known), name]}
+        proposed = known | {"patternsOff": [*known.get("patternsOff", ()), name]}
         golden.check(scope, known, golden.ProposedChange(proposed), anyway=anyway)
     return _write_switch(scope, "patternsOff", name, is_off=is_off)
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from memories.english import lexical
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
 from memories.index import statements
-from memories.models import WorkspaceIndex
+from memories.models import Fact, WorkspaceIndex
 from workspaces.adminbase.access import Access, access_of, workspace_id_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import RowAdmin
@@ -139,7 +139,7 @@ class CitedSpan:
 
     start: int
     end: int
-    cited_for: Any
+    cited_for: Fact | int
 
 
 @dataclass(frozen=True, slots=True)
