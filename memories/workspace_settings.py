@@ -9,7 +9,7 @@ from django.db import transaction
 from pydantic import AfterValidator, Field
 
 from memories import bounds, golden
-from memories.declared_settings import Declared, between, checked, faults, one_of, wrong
+from memories.declared_settings import SettingsObject, between, checked, faults, one_of, wrong
 from memories.english.calendar import DATE_ORDERS
 from memories.english.patterns.library import PATTERNS
 from memories.english.statements import shipped_rules
@@ -48,7 +48,7 @@ def _rising(pair: tuple[float, float]) -> tuple[float, float]:
     return pair
 
 
-class ReviewSettings(Declared):
+class ReviewSettings(SettingsObject):
     """What is held back for a person."""
 
     similarity: Annotated[tuple[Share, Share], AfterValidator(_rising)] = (0.0, 0.0)
@@ -57,7 +57,7 @@ class ReviewSettings(Declared):
     agents: Annotated[list[str], Field(max_length=MOST_NAMES)] = []
 
 
-class GuardSettings(Declared):
+class GuardSettings(SettingsObject):
     """What a workspace lets pass: `allowed` are kinds of secrets and orders that are neither masked
     nor held. By source: what becomes of claims that stand on its words alone: believed, held for a
     person, or left unread. `audience`: whom agents without a team speak for, where nothing nearer
@@ -75,7 +75,7 @@ class GuardSettings(Declared):
 Days = Annotated[int, Field(ge=0, le=36_500, strict=True)]
 
 
-class RetentionSettings(Declared):
+class RetentionSettings(SettingsObject):
     """After how many days `prune` removes messages that nothing stands on, and misses, and empties
     lines of the audit; 0: never."""
 
@@ -87,7 +87,7 @@ class RetentionSettings(Declared):
 Money = Annotated[float, between(0, 10**9)] | None
 
 
-class BudgetSettings(Declared):
+class BudgetSettings(SettingsObject):
     """What may be spent on models, in the operator's currency and in UTC; null: no end. Where one
     is reached no model is asked: patterns and words alone go on."""
 
@@ -102,7 +102,7 @@ def _fitting(own: "ChunkSettings") -> "ChunkSettings":
     return own
 
 
-class ChunkSettings(Declared):
+class ChunkSettings(SettingsObject):
     """How documents are cut, in tokens; what is cut already stays until it is read anew."""
 
     size: Annotated[int, between(50, 4000)] = bounds.CHUNK
@@ -110,7 +110,7 @@ class ChunkSettings(Declared):
     minimum: Annotated[int, between(0, 2000)] = bounds.CHUNK_LEAST
 
 
-class WorkspaceSettings(Declared):
+class WorkspaceSettings(SettingsObject):
     """What is not said has its default; null gives it back."""
 
     budget: Annotated[BudgetSettings, Field(description="What may be spent on models.")] = (

@@ -16,7 +16,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from pydantic import Field
 
-from memories.declared_settings import Declared
+from memories.declared_settings import SettingsObject
 from memories.file_formats.detect_type import BY_NAME, SOURCE
 from memories.providers.web_fetch import (
     FetchError,
@@ -147,8 +147,8 @@ class Connector(ABC):
     """One source, with its options and credentials. `renewed` are credentials that took the place
     of the given ones meanwhile: whoever keeps them writes them down."""
 
-    Options: type[Declared] = Declared
-    Credentials: type[Declared] | None = None
+    Options: type[SettingsObject] = SettingsObject
+    Credentials: type[SettingsObject] | None = None
     label = ""
     named_by: tuple[
         str, ...
