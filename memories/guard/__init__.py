@@ -19,19 +19,6 @@ from memories.guard.form import (
 from memories.guard.inspect import findings, masked, may_answer, words_in
 
 __all__ = [
-    "ASSISTANT",
-    "KINDS",
-    "LABELS",
-    "ORDER",
-    "OTHER",
-    "OWN",
-    "SECRET",
-    "TEXT",
-    "Finding",
-    "Whose",
-    "findings",
-    "masked",
-    "may_answer",
-    "reason_of",
-    "words_in",
-]
+    "ASSISTANT", "KINDS", "LABELS", "ORDER", "OTHER", "OWN", "SECRET", "TEXT", "Finding",
+    "Whose", "findings", "masked", "may_answer", "reason_of", "words_in",
+]  # fmt: skip
