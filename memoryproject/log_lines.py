@@ -20,8 +20,8 @@ def with_context(record: logging.LogRecord) -> bool:
     about = getattr(getattr(record, "request", None), "META", {})
     record.request_id = about.get("REQUEST_ID") or request_id.get()
     shown = visible.setting().strip("{}")
-    record.workspace_id = "" if shown == visible.EVERYTHING or "," in shown else shown
-    record.beside = f" [{record.workspace_id}]" if record.workspace_id else ""
+    workspace = "" if shown == visible.EVERYTHING or "," in shown else shown
+    record.workspace_id, record.beside = workspace, f" [{workspace}]" if workspace else ""
     return True
 
 
