@@ -10,7 +10,6 @@ from memories.english.propose_pattern import shape_of
 from memories.errors import Invalid, NotFound
 from memories.extraction import Missed
 from memories.models import Category, Episode, MemorySession, Miss, WorkspacePattern
-from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
 MOST_ALIKE = 200
@@ -98,4 +97,4 @@ def settle_found(scope: Scope, pattern: WorkspacePattern, miss: Miss) -> int:
 
 def _audit(scope: Scope, action: str, miss: Miss, **details: object) -> None:
     after = {"state": miss.state}
-    AuditEntry.line(scope.workspace_id, scope.actor, action, miss, after=after, **details).save()
+    scope.audit(action, miss, after=after, **details)

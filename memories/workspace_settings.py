@@ -31,7 +31,7 @@ from memories.models import Category, FeatureSet, GoldenRun
 from memories.ranking import Weights
 from memories.resolve import RULES
 from memories.resolve.hold_policy import Policy
-from workspaces.models import Audience, AuditEntry, Workspace
+from workspaces.models import Audience, Workspace
 from workspaces.scope import Scope
 
 MOST_NAMES = 200  # in a list
@@ -236,9 +236,7 @@ def _write_weights(scope: Scope, changes: Mapping[str, float | None]) -> Weights
     after = _changed_weights(before, changes)
     row.settings = {**row.settings, "ranking": after}
     row.save(update_fields=["settings", "updated_at"])
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, "change_weights", row, before=before, after=after
-    ).save()
+    scope.audit("change_weights", row, before=before, after=after)
     return Weights.of(after)
 
 
@@ -250,9 +248,7 @@ def change_policy(scope: Scope, changes: Mapping[str, Any]) -> Policy:
     before, after = row.settings.get("review") or {}, dict(changes)
     row.settings = {**row.settings, "review": after}
     row.save(update_fields=["settings", "updated_at"])
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, "change_policy", row, before=before, after=after
-    ).save()
+    scope.audit("change_policy", row, before=before, after=after)
     return Policy.of(after)
 
 
@@ -282,9 +278,7 @@ def _write_switch(scope: Scope, setting: str, name: str, *, is_off: bool) -> lis
     row.settings = {**row.settings, setting: after}
     row.save(update_fields=["settings", "updated_at"])
     action = "switch_pattern" if setting == "patternsOff" else "switch_decision"
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, action, row, reason=name, before=before, after=after
-    ).save()
+    scope.audit(action, row, reason=name, before=before, after=after)
     return after
 
 
@@ -340,7 +334,5 @@ def _write_workspace(scope: Scope, name: str | None, changes: Mapping[str, Any])
     after = {"name": row.name, "settings": row.settings}
     if after != before:
         row.save(update_fields=["name", "settings", "updated_at"])
-        AuditEntry.line(
-            scope.workspace_id, scope.actor, "change_workspace", row, before=before, after=after
-        ).save()
+        scope.audit("change_workspace", row, before=before, after=after)
     return row

@@ -33,7 +33,6 @@ from memories.review.edit import new_version
 from memories.review.forget import forget_locked, locked, reject_claim
 from memories.review.held_by_hand import unmask_held
 from memories.review.quarantine import Vectors, believe_fact, dismiss_locked, embedded, locked_fact
-from workspaces.models import AuditEntry
 from workspaces.request_fields import AnyText, Flag, Maybe, NullIs, OneOf, Text, Whole, declared
 from workspaces.scope import Scope
 
@@ -389,6 +388,4 @@ def _order_step(act: str, intent: Intent) -> dict[str, object]:
 
 
 def audit_case(scope: Scope, action: str, case: Case, **details: object) -> None:
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, action, case, subject_id=case.subject_id, **details
-    ).save()
+    scope.audit(action, case, subject_id=case.subject_id, **details)

@@ -16,7 +16,6 @@ from memories.compat.memmachine_requests import MemMachineMessage, ProjectNames
 from memories.errors import Invalid, NotFound
 from memories.ingest import NewMessage
 from memories.models import Conversation, Episode, Feature, FeatureCitation
-from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
 PROJECT, PRODUCED_FOR = "memmachine_project", "memmachine_produced_for"
@@ -57,7 +56,7 @@ def make_project(scope: Scope, asked: ProjectNames, description: str, config: An
     Conversation.objects.bulk_create([row], ignore_conflicts=True)
     if not Conversation.objects.filter(pk=row.pk).exists():
         return False
-    AuditEntry.line(scope.workspace_id, scope.actor, "create_conversation", row).save()
+    scope.audit("create_conversation", row)
     return True
 
 

@@ -25,7 +25,7 @@ from memories.index import statements
 from memories.models import Connection, Document, SyncRun, Visibility
 from memories.models.source_connection import MOST_MINUTES, USUAL_MINUTES
 from memories.providers.web_fetch import refused_reason
-from workspaces.models import AuditEntry, Capability
+from workspaces.models import Capability
 from workspaces.request_fields import AnyText, ExternalId, Free, NullIs, OneOf, declared
 from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write
 
@@ -241,7 +241,4 @@ def _shown(connection: Connection) -> dict[str, Any]:
 
 
 def _audit(scope: Scope, connection: Connection, action: str, **details: object) -> None:
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, action, connection,
-        subject_id=connection.subject_id, **details,
-    ).save()  # fmt: skip
+    scope.audit(action, connection, subject_id=connection.subject_id, **details)

@@ -39,7 +39,6 @@ from memories.models import (
     passages_of,
 )
 from memories.providers.web_fetch import refused_reason
-from workspaces.models import AuditEntry
 from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write, tags_to_write
 
 State = Document.State
@@ -364,7 +363,4 @@ def _show_memories(document: Document, visibility: str) -> None:
 
 
 def _audit(scope: Scope, document: Document, action: str, **details: object) -> None:
-    line = AuditEntry.line(
-        scope.workspace_id, scope.actor, action, document, subject_id=document.subject_id, **details
-    )
-    line.save()
+    scope.audit(action, document, subject_id=document.subject_id, **details)

@@ -25,7 +25,7 @@ from memories.features.config import (
 )
 from memories.index import entries, statements, workspace_index
 from memories.models import Conversation, Episode, Feature, FeatureSet, Layer
-from workspaces.models import AuditEntry, Subject, Workspace
+from workspaces.models import Subject, Workspace
 from workspaces.request_fields import ExternalId, Free, Text, declared
 from workspaces.scope import NotAllowed, Scope, subject_to_write
 
@@ -244,6 +244,4 @@ def delete(scope: Scope, key: str) -> None:
 
 
 def _audit(scope: Scope, action: str, row: FeatureSet, **details: object) -> None:
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, action, row, subject_id=row.subject_id, **details
-    ).save()
+    scope.audit(action, row, subject_id=row.subject_id, **details)

@@ -40,7 +40,6 @@ from memories.review.approve import believe_again
 from memories.review.edit import EDIT, new_version
 from memories.review.forget import forget_locked, locked, reject_claim
 from memories.review.undo import may_be_learned, undo_locked
-from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
 Kind, State = Intent.Kind, Intent.State
@@ -343,10 +342,12 @@ def _end(scope: Scope, intent: Intent, state: str) -> Intent:
             "updated_at",
         ]
     )  # fmt: skip
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, intent.kind, intent, subject_id=intent.subject_id,
+    scope.audit(
+        intent.kind,
+        intent,
+        subject_id=intent.subject_id,
         after={"state": str(state), "memories": [str(pk) for pk in intent.memory_ids]},
-    ).save()  # fmt: skip
+    )
     return intent
 
 
@@ -383,7 +384,5 @@ def take_back_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -> lis
                 believe_again(space, memory, MemoryPeriod.Cause.RESTORED)
     rows = Intent.objects.filter(pk=intent.pk)
     rows.update(state=State.UNDONE, decided_by=scope.actor, decided_at=timezone.now())
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, "undo", intent, subject_id=intent.subject_id
-    ).save()
+    scope.audit("undo", intent, subject_id=intent.subject_id)
     return touched

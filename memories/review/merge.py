@@ -31,7 +31,7 @@ from memories.models import (
 from memories.resolve import state_changes
 from memories.review.forget import audit, forget_locked, locked
 from memories.summaries import talk_summaries
-from workspaces.models import AuditEntry, Subject
+from workspaces.models import Subject
 from workspaces.models.workspace import uuid7
 from workspaces.scope import NotAllowed, Scope, subject_to_write
 
@@ -139,15 +139,13 @@ def restart_sessions(session_ids: list[uuid.UUID]) -> None:
 def audit_merge(scope: Scope, made: SubjectMerge, action: str, moved: Mapping[str, int]) -> None:
     """A line on each of the two, so that each one's history tells it."""
     for subject in (made.source, made.target):
-        AuditEntry.line(
-            scope.workspace_id,
-            scope.actor,
+        scope.audit(
             action,
             subject,
             subject_id=subject.pk,
             before={"userId": made.source.external_id},
             after={"userId": made.target.external_id, "moved": dict(moved), "merge": str(made.pk)},
-        ).save()
+        )
 
 
 # All versions of the chains that these memories stand in, and what waits to replace them.

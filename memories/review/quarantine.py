@@ -26,7 +26,6 @@ from memories.models import (
 from memories.resolve import Claim, Quote, rejections, state_changes
 from memories.review.approve import decide, let_replace, release
 from memories.review.forget import audit, locked
-from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
 DISMISSED = "dismissed"
@@ -150,14 +149,7 @@ def dismiss_locked(scope: Scope, fact: Fact) -> None:
     if fact.memory_id is not None:
         space = workspace_index.index_of(scope.workspace_id)
         state_changes.end(space, [locked(scope, fact.memory_id)], DISMISSED, timezone.now())
-    AuditEntry.line(
-        scope.workspace_id,
-        scope.actor,
-        "dismiss",
-        fact,
-        subject_id=fact.subject_id,
-        before={"statement": fact.statement},
-    ).save()
+    scope.audit("dismiss", fact, subject_id=fact.subject_id, before={"statement": fact.statement})
 
 
 def locked_fact(scope: Scope, fact_id: uuid.UUID) -> Fact:
