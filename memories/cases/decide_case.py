@@ -12,7 +12,7 @@ from django.utils import timezone
 from pydantic import Field
 
 from memories import intents, masks, resolve
-from memories.errors import Conflict, Invalid, NotFound
+from memories.errors import Conflict, Invalid, needed
 from memories.index import due, entries, workspace_index
 from memories.intents import OrderPlan
 from memories.models import (
@@ -111,10 +111,7 @@ class CaseDecision:
 def locked_case(scope: Scope, case_id: uuid.UUID) -> Case:
     """The case, locked until the transaction ends; NotFound where `scope` does not see it."""
     rows = Case.objects.visible_to(scope).select_for_update(of=("self",))
-    case = rows.filter(pk=case_id).first()
-    if case is None:
-        raise NotFound("Case")
-    return case
+    return needed(rows.filter(pk=case_id).first(), "Case")
 
 
 def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Case:

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories.erase.erasure_plan import ErasureTarget, Kind
-from memories.errors import Conflict, Invalid, NotFound
+from memories.errors import Conflict, Invalid, needed
 from memories.index import workspace_index
 from memories.models import Conversation, Erasure, LegalHold
 from workspaces.models import Subject
@@ -39,9 +39,9 @@ def place(scope: Scope, subject: Subject, reason: str) -> LegalHold:
 @transaction.atomic(durable=True)
 def lift(scope: Scope, hold_id: uuid.UUID) -> LegalHold:
     """End a hold. Raises NotFound, and Conflict where it was lifted already."""
-    hold = LegalHold.objects.visible_to(scope).select_for_update().filter(pk=hold_id).first()
-    if hold is None:
-        raise NotFound("Hold")
+    hold = needed(
+        LegalHold.objects.visible_to(scope).select_for_update().filter(pk=hold_id).first(), "Hold"
+    )
     if hold.lifted_at is not None:
         raise Conflict("It was lifted already.")
     hold.lifted_at, hold.lifted_by = timezone.now(), scope.actor

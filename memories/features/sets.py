@@ -11,7 +11,7 @@ from django.utils import timezone
 from pydantic import Field
 
 from memories.declared_settings import faults
-from memories.errors import Conflict, Forbidden, Invalid, NotFound, refuse
+from memories.errors import Conflict, Forbidden, Invalid, NotFound, needed, refuse
 from memories.extraction.configured_models import faults_of_model
 from memories.features import config, due_sets, set_embedding
 from memories.features.apply import lock_set
@@ -75,10 +75,7 @@ def find(scope: Scope, key: str) -> FeatureSet:
 def find_feature(scope: Scope, feature_id: uuid.UUID) -> Feature:
     """NotFound where `scope` does not see the feature."""
     rows = Feature.objects.visible_to(scope).select_related("set__workspace")
-    feature = rows.filter(pk=feature_id).first()
-    if feature is None:
-        raise NotFound("Feature")
-    return feature
+    return needed(rows.filter(pk=feature_id).first(), "Feature")
 
 
 def effective_of(feature_set: FeatureSet) -> dict[str, EffectiveSetting]:

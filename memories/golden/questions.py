@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from pydantic import Field
 
-from memories.errors import Invalid, NotFound
+from memories.errors import Invalid, needed
 from memories.models import Conversation, Episode, GoldenQuestion, Memory
 from memories.search import LAYERS, SearchRequest
 from workspaces.request_fields import ExternalId, OneOf, Words, declared
@@ -123,9 +123,9 @@ def of_search(request: SearchRequest, layer: str, row: uuid.UUID) -> NewQuestion
 @transaction.atomic(durable=True)
 def remove(scope: Scope, question_id: uuid.UUID) -> None:
     """Raises NotFound."""
-    row = GoldenQuestion.objects.visible_to(scope).filter(pk=question_id).first()
-    if row is None:
-        raise NotFound("Golden question")
+    row = needed(
+        GoldenQuestion.objects.visible_to(scope).filter(pk=question_id).first(), "Golden question"
+    )
     scope.audit("remove_golden_question", row)
     row.delete()
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from memories import masks
 from memories.english import dates
 from memories.english.spoken_intents import SpokenIntent
-from memories.errors import Conflict, NotFound
+from memories.errors import Conflict, needed
 from memories.extraction.fallback import FallbackChain
 from memories.index import due, entries, workspace_index
 from memories.intents import corrected
@@ -354,9 +354,7 @@ def _end(scope: Scope, intent: Intent, state: str) -> Intent:
 def undo(scope: Scope, intent_id: uuid.UUID) -> Intent:
     """Take back what was done. NotFound where `scope` does not see it, Conflict where nothing was
     done, or a memory has a newer version since."""
-    intent = Intent.objects.visible_to(scope).filter(pk=intent_id).first()
-    if intent is None:
-        raise NotFound("Intent")
+    intent = needed(Intent.objects.visible_to(scope).filter(pk=intent_id).first(), "Intent")
     if intent.state != State.DONE or intent.kind == Intent.Kind.REMEMBER:
         raise Conflict(f"An intent that is {intent.state} cannot be undone.", "stale", "state")
     space = workspace_index.index_of(scope.workspace_id)

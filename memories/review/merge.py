@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories import outbox, resolve
-from memories.errors import Conflict, Forbidden, Invalid, NotFound
+from memories.errors import Conflict, Forbidden, Invalid, NotFound, needed
 from memories.features import follow_memory
 from memories.features import merge_subjects as features
 from memories.index import row_marks, subjects, workspace_index
@@ -101,10 +101,7 @@ def locked_subject(scope: Scope, subject_id: uuid.UUID) -> Subject:
     if scope.subject_ids is not None:
         rows = rows.filter(pk__in=scope.subject_ids)
     # Not against keys: who writes a row about it waits for the workspace, and holds a share of it.
-    subject = rows.filter(pk=subject_id).select_for_update(no_key=True).first()
-    if subject is None:
-        raise NotFound("Subject")
-    return subject
+    return needed(rows.filter(pk=subject_id).select_for_update(no_key=True).first(), "Subject")
 
 
 def lock_writers(space: WorkspaceIndex, *subjects: Subject) -> None:

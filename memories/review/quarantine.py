@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories import masks, resolve
-from memories.errors import Conflict, Invalid, NotFound
+from memories.errors import Conflict, Invalid, needed
 from memories.extraction.model_claims import find_quote
 from memories.index import due, entries, workspace_index
 from memories.models import (
@@ -159,9 +159,9 @@ def locked_fact(scope: Scope, fact_id: uuid.UUID) -> Fact:
 
 def _waiting(scope: Scope, fact_id: uuid.UUID, *, lock: bool = False) -> Fact:
     rows = Fact.objects.visible_to(scope)
-    fact = (rows.select_for_update(of=("self",)) if lock else rows).filter(pk=fact_id).first()
-    if fact is None:
-        raise NotFound("Fact")
+    fact = needed(
+        (rows.select_for_update(of=("self",)) if lock else rows).filter(pk=fact_id).first(), "Fact"
+    )
     if fact.quarantined_at is None:
         raise Conflict("Somebody decided meanwhile: it is in quarantine no more.", "stale", "fact")
     return fact

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from memories.errors import Conflict, Invalid, NotFound
+from memories.errors import Conflict, Invalid, needed
 from memories.models import Webhook, WebhookDelivery
 from memories.models.webhook import new_nonce
 from memories.providers.allowed_addresses import is_refused
@@ -63,10 +63,7 @@ def _check(url: str) -> None:
 
 def webhook_of(scope: Scope, webhook_id: uuid.UUID) -> Webhook:
     """Raises NotFound."""
-    hook = Webhook.objects.visible_to(scope).filter(pk=webhook_id).first()
-    if hook is None:
-        raise NotFound("Webhook")
-    return hook
+    return needed(Webhook.objects.visible_to(scope).filter(pk=webhook_id).first(), "Webhook")
 
 
 @transaction.atomic(durable=True)
@@ -120,9 +117,7 @@ def redeliver(scope: Scope, delivery_id: uuid.UUID) -> WebhookDelivery:
     """Send it again, now, with the same id; what waits is tried at once. Conflict while it is being
     sent."""
     rows = WebhookDelivery.objects.visible_to(scope).select_for_update()
-    delivery = rows.filter(pk=delivery_id).first()
-    if delivery is None:
-        raise NotFound("Delivery")
+    delivery = needed(rows.filter(pk=delivery_id).first(), "Delivery")
     now = timezone.now()
     if delivery.lease_until and delivery.lease_until > now:
         raise Conflict("It is being sent.", field="state")
