@@ -299,9 +299,7 @@ def originals(episodes: Sequence[Episode]) -> dict[uuid.UUID, str]:
 
 def reveal(scope: Scope, episode: Episode) -> str:
     """What was said in an episode, to a person who may see it; the log keeps who looked."""
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, "reveal", episode, subject_id=episode.subject_id
-    ).save()
+    scope.audit("reveal", episode, subject_id=episode.subject_id)
     return originals([episode])[episode.pk]
 
 

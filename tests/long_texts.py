@@ -62,7 +62,8 @@ from memories.file_formats import assembly
 from memories.forgotten_words import ForgottenWords, places_in
 from memories.german import dates as german_dates
 from memories.german import patterns as german_patterns
-from memories.guard import answered, served_line
+from memories.guard import served_line
+from memories.guard.inspect import find_answer, may_answer
 from memories.index import entries
 from memories.providers import embedder, openai_provider
 from memories.providers.embedder import HashEmbedder
@@ -192,8 +193,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "forgotten_words.places_in": lambda text: places_in(
         text, [ForgottenWords.of("I live in Oslo")], "Anna"
     ),
-    "guard.answered.find": lambda text: list(answered.find("What is the password?", text)),
-    "guard.answered.may_answer": answered.may_answer,
+    "guard.inspect.find_answer": lambda text: list(find_answer("What is the password?", text)),
+    "guard.inspect.may_answer": may_answer,
     "ranking.query.says_nothing": ranking.says_nothing,
     "search.confidence.is_noise": lambda text: is_noise("Where is it?", hit(text)),
     "bounds.parts": lambda text: list(bounds.parts(text, 1_000)),

@@ -12,7 +12,7 @@ from django.utils import timezone
 from pydantic import Field
 
 from memories import intents, masks, resolve
-from memories.errors import Conflict, Invalid, NotFound
+from memories.errors import Conflict, Invalid, needed
 from memories.index import due, entries, workspace_index
 from memories.intents import OrderPlan
 from memories.models import (
@@ -33,7 +33,6 @@ from memories.review.edit import new_version
 from memories.review.forget import forget_locked, locked, reject_claim
 from memories.review.held_by_hand import unmask_held
 from memories.review.quarantine import Vectors, believe_fact, dismiss_locked, embedded, locked_fact
-from workspaces.models import AuditEntry
 from workspaces.request_fields import AnyText, Flag, Maybe, NullIs, OneOf, Text, Whole, declared
 from workspaces.scope import Scope
 
@@ -112,10 +111,7 @@ class CaseDecision:
 def locked_case(scope: Scope, case_id: uuid.UUID) -> Case:
     """The case, locked until the transaction ends; NotFound where `scope` does not see it."""
     rows = Case.objects.visible_to(scope).select_for_update(of=("self",))
-    case = rows.filter(pk=case_id).first()
-    if case is None:
-        raise NotFound("Case")
-    return case
+    return needed(rows.filter(pk=case_id).first(), "Case")
 
 
 def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Case:
@@ -389,6 +385,4 @@ def _order_step(act: str, intent: Intent) -> dict[str, object]:
 
 
 def audit_case(scope: Scope, action: str, case: Case, **details: object) -> None:
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, action, case, subject_id=case.subject_id, **details
-    ).save()
+    scope.audit(action, case, subject_id=case.subject_id, **details)

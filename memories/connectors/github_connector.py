@@ -20,7 +20,7 @@ from memories.connectors.contract import (
     is_readable,
     malformed,
 )
-from memories.declared_settings import Declared
+from memories.declared_settings import SettingsObject
 from memories.providers.network import pause_wanted
 from memories.providers.web_fetch import WAIT, FetchError, WebAnswer
 
@@ -30,7 +30,7 @@ LARGEST_FILE = 5_000_000  # bytes
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
 
 
-class GitHubOptions(Declared):
+class GitHubOptions(SettingsObject):
     """`ref` is a branch, by default the repository's own; `folder` and `endings` say which of its
     files count."""
 
@@ -41,7 +41,7 @@ class GitHubOptions(Declared):
     endings: Endings = []
 
 
-class GitHubCredentials(Declared):
+class GitHubCredentials(SettingsObject):
     token: Annotated[str, Field(min_length=1, max_length=500)]
 
 

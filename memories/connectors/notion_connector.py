@@ -16,7 +16,7 @@ from memories.connectors.contract import (
     Wire,
     malformed,
 )
-from memories.declared_settings import Declared
+from memories.declared_settings import SettingsObject
 from memories.providers.web_fetch import FetchError
 
 VERSION = "2022-06-28"
@@ -32,11 +32,11 @@ MARKS = {
 LISTS = ("bulleted_list_item", "numbered_list_item", "to_do")
 
 
-class NotionOptions(Declared):
+class NotionOptions(SettingsObject):
     """Which pages there are the integration says: those that people share with it."""
 
 
-class NotionCredentials(Declared):
+class NotionCredentials(SettingsObject):
     token: Annotated[str, Field(min_length=1, max_length=500)]
 
 

@@ -19,7 +19,7 @@ from memories.connectors.contract import (
     Unlisted,
 )
 from memories.connectors.feeds import ListedAddress, read_list
-from memories.declared_settings import Declared, between
+from memories.declared_settings import SettingsObject, between
 from memories.file_formats.plain_text_files import decoded
 from memories.providers.web_fetch import AGENT, LONGEST_URL, FetchError, WebAnswer
 
@@ -33,7 +33,7 @@ NO_PAGES = re.compile(
 )
 
 
-class WebOptions(Declared):
+class WebOptions(SettingsObject):
     """`url` is a page, a sitemap or a feed. Pages are those of its host and below the folder of its
     path, `depth` links away at most, and `maxPages` of them."""
 

@@ -50,6 +50,7 @@ from memories.models import (
     passages_of,
 )
 from memories.providers.web_fetch import FetchError
+from memories.workspace_settings import settings_of
 from workspaces.models import Workspace
 from workspaces.models.workspace import uuid7
 
@@ -112,9 +113,8 @@ def held(row: Document) -> QuerySet[Document]:
 
 def sizes_of(workspace: Workspace) -> ChunkSizes:
     """As the workspace's settings say."""
-    own = workspace.settings.get("chunks") or {}
-    names = {"size": "chunk", "overlap": "shared", "minimum": "least"}
-    return ChunkSizes(**{names[name]: value for name, value in own.items() if name in names})
+    own = settings_of(workspace).chunks
+    return ChunkSizes(own.size, own.overlap, own.minimum)
 
 
 @dataclass(slots=True)

@@ -186,7 +186,7 @@ def read_by_patterns(
             label = "served"
         elif verdict.skip:
             label = verdict.label
-        elif languages.is_courtesy(text, options.languages):
+        elif options.languages and languages.is_courtesy(text, options.languages):
             label = "courtesy"
         if label:
             reason = f"{message.kind} messages are kept only" if label == KEPT else label
@@ -235,7 +235,7 @@ def _pattern_claims(
     if options.extract == MemorySession.Extract.LLM or is_ignored:
         return []
     said = (text, message.speaker, message.occurred_at)
-    hits = languages.extract(*said, options.languages, budget)
+    hits = languages.extract(*said, options.languages, budget) if options.languages else []
     hits += find_claims.extract(*said, talk, budget, options.date_order)
     hits = [hit for hit in hits if hit.rule not in options.patterns_off]
     found.unworthy += [
@@ -244,8 +244,9 @@ def _pattern_claims(
         if hit.unworthy
     ]
     library, order = [hit for hit in hits if not hit.unworthy], options.date_order
-    left = workspace_patterns.with_library(library, options.patterns, *said, budget, order)
-    return [_pattern_claim(message, hit, options, talk) for hit in left]
+    if options.patterns:
+        library = workspace_patterns.with_library(library, options.patterns, *said, budget, order)
+    return [_pattern_claim(message, hit, options, talk) for hit in library]
 
 
 def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: Talk) -> Claim:

@@ -222,7 +222,7 @@ def _texts(model: EmbeddingModel, placement: Placement) -> "_Texts":
 
 def _segment(index: WorkspaceIndex, placement: Placement) -> Segment | None:
     """The layer's, where it is the way to what the subject has."""
-    segment = segments.segment_of(index, Layer.MEMORIES)
+    segment = segments.segment_of(index, Layer.MEMORIES) if index.segments else None
     return segment if segment and segment.speaks_of([placement.subject_id]) else None
 
 

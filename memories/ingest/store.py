@@ -133,7 +133,8 @@ def _keep(
     _hold_answer(request)
     session, new = new_session(scope, request), request.all_messages
     hidden = [word for each in prepared.screened for word in each.words]
-    session.metadata = without_words(session.metadata, hidden)
+    if hidden:
+        session.metadata = without_words(session.metadata, hidden)
     known = known_episodes(scope, session.conversation, new)
     fresh = [i for i, m in enumerate(new) if not m.id or m.id not in known]
     made = [new_episode(session, request, new[i], n) for n, i in enumerate(fresh)]
