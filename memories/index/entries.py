@@ -12,9 +12,9 @@ from pgvector import HalfVector, SparseVector
 
 from memories import ranking
 from memories.english import lexical
-from memories.index import statements, workspace_index
+from memories.index import prepared_sql, workspace_index
+from memories.index.prepared_sql import New, Rows, Table
 from memories.index.row_marks import RULES_VERSION
-from memories.index.statements import New, Rows, Table
 from memories.index.workspace_index import count, count_new
 from memories.message_pieces import passages
 from memories.models import (
@@ -242,9 +242,9 @@ def write(
     vector (no word that the model knows) has None in its place, and is found by its words.
     `beside`: rows of truth that are written at the same time; `then`: what is done behind that.
     """
-    statements.require_transaction()
+    prepared_sql.require_transaction()
     if not items:
-        statements.insert(*beside, then=then)
+        prepared_sql.insert(*beside, then=then)
         return
     ids, model = count_new(index, Counter(item.layer for item in items if item.live), len(items))
     numbered = list(zip(ids, items, strict=True))
@@ -253,10 +253,10 @@ def write(
     paired = list(zip(numbered, vectors or [None] * len(ids), strict=True))
     found = [(*each, own) for each, own in paired if own is not None]
     rows.append(_vector_rows(index, found, index.embedding_model_id))
-    statements.insert(*rows, then=then)
+    prepared_sql.insert(*rows, then=then)
     if len(found) < len(ids):
         due = [entry for (entry, _), own in paired if own is None]
-        statements.execute(MARK_DUE, {"ids": due, "workspace": index.number})
+        prepared_sql.execute(MARK_DUE, {"ids": due, "workspace": index.number})
     if model != index.embedding_model_id:
         workspace_index.leave_due(index, ids)
 
@@ -265,7 +265,7 @@ def write_vectors(
     index: WorkspaceIndex, found: Iterable[tuple[int, Item, Vectors]], model_id: int | None = None
 ) -> None:
     """Add the vectors of entries that are written; `model_id` None: the workspace's own model."""
-    statements.insert(_vector_rows(index, found, model_id or index.embedding_model_id))
+    prepared_sql.insert(_vector_rows(index, found, model_id or index.embedding_model_id))
 
 
 def _vector_rows(
@@ -290,11 +290,11 @@ def _vector_rows(
 
 def set_live(index: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID], *, live: bool) -> None:
     """Move entries off the hot path, or back on it; their vectors stay for time travel."""
-    statements.require_transaction()
+    prepared_sql.require_transaction()
     values = {"layer": int(layer), "items": list(items), "live": live}
-    changed = statements.rows(SET_ENTRIES_LIVE, values)
+    changed = prepared_sql.rows(SET_ENTRIES_LIVE, values)
     if changed:
-        statements.execute(SET_VECTORS_LIVE, {"ids": [r.id for r in changed], "live": live})
+        prepared_sql.execute(SET_VECTORS_LIVE, {"ids": [r.id for r in changed], "live": live})
         count(index, layer, len(changed) if live else -len(changed))
 
 
@@ -302,7 +302,7 @@ def reweigh(
     index: WorkspaceIndex, layer: int, item: uuid.UUID, counts: Mapping[str, float]
 ) -> None:
     """Give an entry another lexical document: its next neighbour has arrived."""
-    statements.execute(*reweighing(index, layer, item, counts))
+    prepared_sql.execute(*reweighing(index, layer, item, counts))
 
 
 def reweighing(
@@ -321,28 +321,28 @@ def reweighing(
 
 def set_keys(entry: int, keys: Keys) -> None:
     """Let words find an entry that was written without keys."""
-    statements.execute(SET_KEYS, {**asdict(keys), "id": entry})
+    prepared_sql.execute(SET_KEYS, {**asdict(keys), "id": entry})
 
 
 def change_visibility(layer: int, items: Iterable[uuid.UUID], visibility: str) -> None:
     """Let others, or fewer, find entries."""
-    statements.require_transaction()
+    prepared_sql.require_transaction()
     values = {"layer": int(layer), "items": list(items), "visibility": VISIBILITY_CODE[visibility]}
-    statements.execute(SET_VISIBILITY, values)
+    prepared_sql.execute(SET_VISIBILITY, values)
 
 
 def change_times(memory: Memory) -> None:
     """Since when a memory is true, or when what it tells happens, was corrected."""
-    statements.require_transaction()
+    prepared_sql.require_transaction()
     item = memory_item(memory)
     values = {"item": item.id, "layer": int(item.layer), "since": item.occurred_at}
-    statements.execute(SET_TIMES, values | {"event": item.event_at})
+    prepared_sql.execute(SET_TIMES, values | {"event": item.event_at})
 
 
 def remove(index: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID]) -> int:
     """Take entries and their vectors out of the index for good; how many entries."""
-    statements.require_transaction()
-    gone = statements.rows(REMOVE_ENTRIES, {"layer": int(layer), "items": list(items)})
+    prepared_sql.require_transaction()
+    gone = prepared_sql.rows(REMOVE_ENTRIES, {"layer": int(layer), "items": list(items)})
     count(index, layer, -sum(row.live for row in gone))
     return len(gone)
 
@@ -394,7 +394,7 @@ def entry_record(entry: int, number: int, item: Item) -> tuple[Any, ...]:
         entry, number, int(item.layer), item.id, item.subject, item.agent, item.visibility,
         item.scope, item.place, item.conversation, item.occurred_at, item.event_at, item.role,
         item.author, item.position, marks, item.live, keys.length,
-        statements.Int8s(keys.terms), statements.Int8s(keys.trigrams), keys.weights, RULES_VERSION,
+        prepared_sql.Int8s(keys.terms), prepared_sql.Int8s(keys.trigrams), keys.weights, RULES_VERSION,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import psycopg
 from pgvector import HalfVector
 
-from memories.index import segments, statements
+from memories.index import prepared_sql, segments
 from memories.index.segments import Segment
 from memories.models import (
     SCOPE_CODE,
@@ -83,7 +83,10 @@ def _chunks(
     select: str, values: dict[str, Any], dimensions: int
 ) -> Iterator[tuple[npt.NDArray[np.int64], Floats]]:
     text = f"copy ({select}) to stdout (format binary)"
-    with psycopg.Cursor(statements.hot_connection()) as cursor, cursor.copy(text, values) as reader:
+    with (
+        psycopg.Cursor(prepared_sql.hot_connection()) as cursor,
+        cursor.copy(text, values) as reader,
+    ):
         told = b"".join(bytes(part) for part in reader)[HEADER:-TRAILER]
     # One row of binary COPY: a count of fields, then each with its length before it.
     layout = np.dtype(
@@ -161,7 +164,7 @@ def nearest(
 ) -> list[Pair]:
     """The pairs within reach, the nearest first per statement."""
     if asked := asked_of_few(index, placement, vectors, visibilities, reach):
-        return pairs_of(statements.rows_of_each(asked)[-1])
+        return pairs_of(prepared_sql.rows_of_each(asked)[-1])
     model = index.embedding_model
     if model is None or all(vector is None for vector in vectors):
         return []
@@ -238,7 +241,7 @@ def _in_segment(
     most = values["most"]
     text = texts.in_segment(segment, most, with_tail=False)
     asked = [*((each, {}) for each in QUICKER), (text, values | _arrays(vectors, codes))]
-    found = pairs_of(statements.rows_of_each(asked)[-1])
+    found = pairs_of(prepared_sql.rows_of_each(asked)[-1])
     found += _compared(lambda code: texts.tail(segment, code), values, vectors, codes)
     # The sort is stable: of two that are as near, the older one first, as everywhere.
     found.sort(key=lambda pair: (pair.index, -(pair.similarity or 0.0)))
@@ -262,7 +265,7 @@ def _compared(
         rows = np.array([vector for _, vector in asked], np.float16).astype(np.float32)
         found = best_pairs(text_of(code), values, rows, **reach)
         ids = list({entry for _, entry, _ in found})
-        items = {row.id: row.item for row in statements.rows(ITEMS, {"ids": ids})}
+        items = {row.id: row.item for row in prepared_sql.rows(ITEMS, {"ids": ids})}
         pairs += [Pair(asked[row][0], items[entry], cosine) for row, entry, cosine in found]
     return pairs
 

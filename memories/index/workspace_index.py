@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from memories.english.calendar import DATE_ORDERS
-from memories.index import configured_embedder, statements
+from memories.index import configured_embedder, prepared_sql
 from memories.index.row_marks import RULES_VERSION
 from memories.index.segments import SEGMENTS
 from memories.models import EmbeddingModel, Episode, Layer, WorkspaceIndex
@@ -67,7 +67,7 @@ def index_for(scope: Scope) -> WorkspaceIndex:
 def index_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
     """The index row of a workspace with its embedding model, made when first asked for."""
     # On the path of every search: prepared, because Django's own would cost ten times as much.
-    rows = statements.rows(INDEX_ROW, {"workspace": workspace_id})
+    rows = prepared_sql.rows(INDEX_ROW, {"workspace": workspace_id})
     if rows:
         return _index_from(rows[0])
     # bulk_create with ignore_conflicts: two first requests at once make one row.
@@ -127,8 +127,8 @@ def lock(index: WorkspaceIndex, *then: Asked) -> list[list[Any]]:
     workspace's row, not of the index's: who only keeps messages counts there, and waits for nobody
     who resolves.
     """
-    statements.require_transaction()
-    return statements.rows_of_each([(LOCK, {"workspace": index.workspace_id}), *then])[1:]
+    prepared_sql.require_transaction()
+    return prepared_sql.rows_of_each([(LOCK, {"workspace": index.workspace_id}), *then])[1:]
 
 
 # Not against keys: each new row of the workspace holds a share of it.
@@ -139,7 +139,7 @@ select id from workspaces_workspace where id = %(workspace)s::uuid for no key up
 
 def count(index: WorkspaceIndex, layer: int, change: int) -> None:
     """Note that `change` rows of `layer` became live (or, below 0, no longer are)."""
-    statements.execute(COUNT, _changes(index, {layer: change}))
+    prepared_sql.execute(COUNT, _changes(index, {layer: change}))
 
 
 def count_new(
@@ -148,7 +148,7 @@ def count_new(
     """Note that so many rows become live, by layer. Ids for `number` new entries, and the id of
     the embedding model that the workspace speaks now: its row is this writer's."""
     asked = [(COUNT, _changes(index, live)), (NEW_IDS, {"ids": number})]
-    counted, made = statements.rows_of_each(asked)
+    counted, made = prepared_sql.rows_of_each(asked)
     return made[0].ids, counted[0].embedding_model_id
 
 
@@ -191,9 +191,9 @@ def leave_due(index: WorkspaceIndex, entries: Sequence[int]) -> None:
     """
     if not entries:
         return
-    rows = statements.rows(MODEL_NOW, {"number": index.number})
+    rows = prepared_sql.rows(MODEL_NOW, {"number": index.number})
     if rows and rows[0].embedding_model_id != index.embedding_model_id:
-        statements.execute(LEAVE_DUE, {"ids": list(entries), "workspace": index.number})
+        prepared_sql.execute(LEAVE_DUE, {"ids": list(entries), "workspace": index.number})
 
 
 MOST_SPEAKERS = 50
@@ -256,6 +256,6 @@ def participants(
         return [], 0.0
     about = OF_THE_SUBJECT if subject else ""
     values = {"workspace": index.number, "subject": subject, "most": MOST_SPEAKERS}
-    rows = statements.rows(SPOKEN.format(subject=about), values)
+    rows = prepared_sql.rows(SPOKEN.format(subject=about), values)
     voices = (rows[0].voices if rows else None) or 0.0
     return [Participant(row.author, row.assistant, row.episodes) for row in rows], voices

@@ -14,7 +14,7 @@ from memories import leases, metrics, outbox
 from memories.errors import CapReached, Conflict, ProviderError
 from memories.extraction.configured_models import server_model
 from memories.features import due_sets
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.ingest.ingest_request import AT_ONCE
 from memories.models import MemorySession
 from memoryproject import crossings
@@ -103,7 +103,7 @@ def next_due(*, only_quick: bool = False) -> uuid.UUID | None:
     if only_quick:
         values |= {"has_model": server_model() is not None, "most": AT_ONCE}
     with crossings.everywhere():
-        rows = statements.rows(NEXT_QUICK if only_quick else NEXT_DUE, values)
+        rows = prepared_sql.rows(NEXT_QUICK if only_quick else NEXT_DUE, values)
     return rows[0].id if rows else None
 
 
@@ -111,7 +111,7 @@ def claim(session_id: uuid.UUID) -> MemorySession | None:
     """Take a session whose turn it is; the attempt is counted before the work, so that a
     session which kills its worker is given up at last."""
     values = {"id": session_id, "now": timezone.now(), "until": leases.end()}
-    claimed = statements.rows(CLAIM, values)
+    claimed = prepared_sql.rows(CLAIM, values)
     if not claimed:
         return None
     session = _row(claimed[0]._asdict())
@@ -218,7 +218,7 @@ def save(session: MemorySession) -> MemorySession | None:
     values |= {name: Jsonb(getattr(session, name)) for name in DOCUMENTS}
     values |= {"state": str(session.state), "now": timezone.now()}
     lines = [_audit_line(session)] if session.is_final else []
-    *_, written = statements.rows_of_each([*statements.inserts(lines), (OUTCOME, values)])
+    *_, written = prepared_sql.rows_of_each([*prepared_sql.inserts(lines), (OUTCOME, values)])
     return _row(written[0]._asdict()) if written else None
 
 

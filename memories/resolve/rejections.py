@@ -10,7 +10,7 @@ import numpy as np
 
 from memories.english import lexical, shorten_clause
 from memories.english.statements import Reading, read, restates
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.models import Layer, Rejection, WorkspaceIndex
 from memoryproject.postgres.prepared import Asked
 
@@ -83,7 +83,7 @@ def take_back(
     """A person says by hand what a person had rejected: those rejections go. Their number."""
     deleted = 0
     while True:
-        rows = statements.rows(*rejected(space, subject_id, [statement]))
+        rows = prepared_sql.rows(*rejected(space, subject_id, [statement]))
         again = refused(space, rows, [statement], [vector])
         if not again:
             return deleted
