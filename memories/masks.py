@@ -19,7 +19,7 @@ from memories.documents.summarize_text import summary_of
 from memories.features import due_sets
 from memories.features.erase_features import remove_standing_on
 from memories.golden.questions import drop_standing_on
-from memories.index import due, entries, rebuild, row_marks, statements
+from memories.index import due, entries, prepared_sql, rebuild, row_marks
 from memories.masked_text import (
     BLOCK,
     Span,
@@ -363,7 +363,7 @@ def _follow_episodes(space: WorkspaceIndex, ids: Sequence[uuid.UUID]) -> None:
     if not ids:
         return
     for table in ("memories_citation", "memories_featurecitation"):
-        statements.execute(QUOTES.format(table=table), {"ids": list(ids)})
+        prepared_sql.execute(QUOTES.format(table=table), {"ids": list(ids)})
     _reindex(space, Layer.EPISODES, ids)
     for item in rebuild.items_of_truth(Layer.EPISODES, rebuild.beside(ids)):
         entries.reweigh(space, Layer.EPISODES, item.id, item.counts)
@@ -387,7 +387,7 @@ def _follow_documents(space: WorkspaceIndex, masks: Sequence[MaskedSpan]) -> Non
         places[pk] = everywhere
     if not places:
         return
-    statements.execute(DOCUMENT_QUOTES, {"ids": list(places)})
+    prepared_sql.execute(DOCUMENT_QUOTES, {"ids": list(places)})
     for revision in Revision.objects.filter(pk__in=places).order_by("pk"):
         passages = Passage.objects.filter(places[revision.pk], revision=revision)
         _reindex(space, Layer.CHUNKS, list(passages.values_list("pk", flat=True)))
@@ -415,7 +415,7 @@ def _mask_answers(space: WorkspaceIndex, ids: Sequence[uuid.UUID], words: Sequen
     """Answers that are kept for requests which come again."""
     sql = f"select a.id, a.body::text as body from memories_idempotentanswer a where {ANSWERED}"
     values = {"workspace": space.workspace_id, "ids": list(ids)}
-    for row in statements.rows(sql, values):
+    for row in prepared_sql.rows(sql, values):
         body = json.loads(row.body)
         if (clean := without_words(body, words)) != body:
             IdempotentAnswer.objects.filter(pk=row.id).update(body=clean)

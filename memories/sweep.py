@@ -40,7 +40,7 @@ from memories.documents import blobs, pipeline
 from memories.erase import workspace_removal
 from memories.events import event_log
 from memories.features import due_sets, set_embedding
-from memories.index import common_terms, due, repair, segments, statements, workspace_index
+from memories.index import common_terms, due, prepared_sql, repair, segments, workspace_index
 from memories.leases import FAR
 from memories.models import (
     Case,
@@ -112,10 +112,10 @@ def heal() -> int:
     now = timezone.now()
     done = outbox.heal(FAR)
     for each in COLUMNS:
-        done += statements.execute(
+        done += prepared_sql.execute(
             each.statement, {"now": now, "longest": each.longest, "rest": each.rest}
         )
-    return done + statements.execute(SEEN, {"made": first_uuid7(now + AHEAD)})
+    return done + prepared_sql.execute(SEEN, {"made": first_uuid7(now + AHEAD)})
 
 
 State = MemorySession.State

@@ -447,8 +447,8 @@ OTHERS = frozenset(
     english.verbs.with_s english.verbs.is_participle english.verbs.is_past english.verbs.may_be_past
     english.statements.attribute_forms.own_slots models.feature.Feature.text_of
     index.entries.keys_of_episode
-    index.statements.arrays index.statements.execute index.statements.first
-    index.statements.rows index.statements.set_local providers.http_reranker.HttpReranker.scores
+    index.prepared_sql.arrays index.prepared_sql.execute index.prepared_sql.first
+    index.prepared_sql.rows index.prepared_sql.set_local providers.http_reranker.HttpReranker.scores
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
     search.layer_query.query_vector search.layer_query.vector_of
     search.after_ranking.reranker_scores

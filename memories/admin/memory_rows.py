@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memories.english import lexical
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.models import Fact, WorkspaceIndex
 from workspaces.adminbase.access import Access, access_of, workspace_id_of
 from workspaces.adminbase.list_admin import Empty, display
@@ -134,7 +134,7 @@ def in_index(access: Access, layer: int, words: Sequence[str]) -> list[uuid.UUID
     values = {
         "starts": starts, "ends": ends, "keys": keys, "layer": int(layer), "most": MOST_FOUND,
     }  # fmt: skip
-    return [row.item for row in statements.rows(CONTAINING, values)]
+    return [row.item for row in prepared_sql.rows(CONTAINING, values)]
 
 
 class MaskedTextAdmin(MemoryRowAdmin):

@@ -21,7 +21,7 @@ from memories.documents.hidden_words import without_secrets
 from memories.documents.open_connection import seal
 from memories.documents.search_documents import Tag
 from memories.errors import Conflict, Forbidden, Invalid, needed, refuse_narrow
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.models import Connection, Document, SyncRun, Visibility
 from memories.models.source_connection import MOST_MINUTES, USUAL_MINUTES
 from memories.providers.web_fetch import refused_reason
@@ -195,7 +195,7 @@ def remove(scope: Scope, connection_id: uuid.UUID, *, erase_documents: bool) -> 
         _audit(scope, connection, "remove_connection", before=_shown(connection))
         if not erase_documents:
             source = connection.source_of(CONNECTORS[connection.provider].named_by)
-            statements.execute(LET_GO, {"connection": connection.pk, "source": source})
+            prepared_sql.execute(LET_GO, {"connection": connection.pk, "source": source})
             delete(connection)
             return None
         Connection.objects.filter(pk=connection.pk).update(next_sync_at=None)

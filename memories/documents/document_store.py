@@ -21,7 +21,7 @@ from memories.documents.hidden_words import (
     without_secrets,
 )
 from memories.errors import Conflict, Forbidden, Invalid, needed
-from memories.index import entries, statements, workspace_index
+from memories.index import entries, prepared_sql, workspace_index
 from memories.models import (
     NOW,
     AsOf,
@@ -331,7 +331,7 @@ def change(scope: Scope, document_id: uuid.UUID, changes: Mapping[str, Any]) -> 
         items = passages_of(list(revisions))
         entries.change_visibility(Layer.CHUNKS, items, changes["visibility"])
         _show_memories(document, changes["visibility"])
-    statements.execute(
+    prepared_sql.execute(
         "update memories_workspaceindex set stamp = stamp + 1 where workspace_id = %(workspace)s",
         {"workspace": scope.workspace_id},
     )

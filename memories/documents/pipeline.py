@@ -34,7 +34,7 @@ from memories.documents.summarize_text import summary_of
 from memories.file_formats.assembly import FileRefused, FileText
 from memories.forgotten_words import forgotten_of, places_in
 from memories.index import due as due_vectors
-from memories.index import entries, rebuild, statements, workspace_index
+from memories.index import entries, prepared_sql, rebuild, workspace_index
 from memories.leases import TakenOver
 from memories.masked_text import LONGEST_NAME, in_names, is_masked, masked, without_words
 from memories.models import (
@@ -85,7 +85,7 @@ def run(document_id: uuid.UUID, seconds: float = 0.0) -> Document | None:
     """Read a document that is due, as far as it goes; None where another worker has it, or it is
     done."""
     values = {"id": document_id, "now": timezone.now(), "until": leases.end()}
-    if not statements.rows(CLAIM, values):
+    if not prepared_sql.rows(CLAIM, values):
         return None
     row = Document.objects.select_related("blob", "episode").get(pk=document_id)
     work = DocumentRun(row)

@@ -23,7 +23,7 @@ from memories.features.config import (
     SetSettings,
     types_of,
 )
-from memories.index import entries, statements, workspace_index
+from memories.index import entries, prepared_sql, workspace_index
 from memories.models import Conversation, Episode, Feature, FeatureSet, Layer
 from workspaces.models import Subject, Workspace
 from workspaces.request_fields import ExternalId, Free, Text, declared
@@ -107,7 +107,7 @@ def backlog(scope: Scope, counted: Mapping[uuid.UUID, FeatureSet]) -> Backlog:
 def make_own_set(subject: Subject) -> None:
     """The set that every subject has: made when something is first said about it."""
     place = {"workspace_id": subject.workspace_id, "key": FeatureSet.own_key(subject.external_id)}
-    if statements.first(FeatureSet, OF_KEY, place) is None:
+    if prepared_sql.first(FeatureSet, OF_KEY, place) is None:
         FeatureSet.objects.bulk_create(
             [FeatureSet(**place, subject=subject)], ignore_conflicts=True
         )

@@ -14,7 +14,7 @@ from memories import bounds
 from memories.bounds import READ_CHARACTERS
 from memories.english import clauses, lexical, unspoken
 from memories.extraction import Message, Span, speaker_of
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.ingest.store import Kept
 from memories.masked_text import is_masked
 from memories.models import Episode, Memory, MemorySession
@@ -103,7 +103,7 @@ def said_before(place: ConversationPlace, subject_name: str) -> tuple[Message, .
         "last": MOST_BEFORE,
         "most": READ_CHARACTERS,
     }
-    rows = statements.rows(BEFORE, values)
+    rows = prepared_sql.rows(BEFORE, values)
     return tuple(
         Message(
             index=-1,

@@ -13,9 +13,9 @@ from memories.bounds import BESIDE
 from memories.english import lexical
 from memories.errors import Conflict
 from memories.features import due_sets, sets
-from memories.index import due, entries, statements, workspace_index
+from memories.index import due, entries, prepared_sql, workspace_index
 from memories.index.configured_embedder import embedder_of
-from memories.index.statements import New
+from memories.index.prepared_sql import New
 from memories.ingest.document_memories import DocumentReading
 from memories.ingest.ingest_request import (
     AT_ONCE,
@@ -296,14 +296,14 @@ def last_words(scope: Scope, request: IngestRequest) -> str:
     if not request.thread_id or not guard.may_answer(request.all_messages[0].content):
         return ""
     values = {"workspace": scope.workspace_id, "thread": request.thread_id}
-    rows = statements.rows(LAST_WORDS, values)
+    rows = prepared_sql.rows(LAST_WORDS, values)
     return str(rows[0].words) if rows else ""
 
 
 def tail_of(conversation_id: uuid.UUID | None) -> Tail:
     if conversation_id is None:
         return Tail(0, ())
-    found = statements.rows(TAIL, {"conversation": conversation_id, "most": BESIDE + 1})
+    found = prepared_sql.rows(TAIL, {"conversation": conversation_id, "most": BESIDE + 1})
     last = tuple((row.id, row.content) for row in reversed(found))
     return Tail(found[0].positions if found else 0, last)
 
