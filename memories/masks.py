@@ -19,7 +19,7 @@ from memories.documents.summarize_text import summary_of
 from memories.features import due_sets
 from memories.features.erase_features import remove_standing_on
 from memories.golden.questions import drop_standing_on
-from memories.index import due, entries, prepared_sql, rebuild, row_marks
+from memories.index import due_vectors, entries, prepared_sql, rebuild, row_marks
 from memories.masked_text import (
     BLOCK,
     Span,
@@ -279,7 +279,7 @@ def fill(space: WorkspaceIndex, masks: Iterable[MaskedSpan]) -> None:
     named = {each.document_id for each in made if each.document_id}
     revisions |= set(Revision.objects.filter(document__in=named).values_list("pk", flat=True))
     items = {pk for each in made if (pk := each.episode_id or each.memory_id)}
-    due.fill(space, items | set(passages_of(revisions)) if revisions else items)
+    due_vectors.fill(space, items | set(passages_of(revisions)) if revisions else items)
 
 
 def originals(episodes: Sequence[Episode]) -> dict[uuid.UUID, str]:

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from memories import intents, masks, resolve
 from memories.errors import Conflict, Invalid, needed
-from memories.index import due, entries, workspace_index
+from memories.index import due_vectors, entries, workspace_index
 from memories.intents import OrderPlan
 from memories.models import (
     Case,
@@ -122,7 +122,7 @@ def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Cas
     """
     content = checked(decision.edit.content) if decision.edit else ""
     space = workspace_index.index_of(scope.workspace_id)
-    vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
+    vectors = due_vectors.embed_or_leave(space, [entries.texts_of(content)]) if content else None
     believed = embedded(scope, space, decision.accept, unmask=decision.unmask)
     plans = _plans(scope, case_id, decision)
     with transaction.atomic(durable=True):
@@ -142,7 +142,7 @@ def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Cas
         act.close(decision)
         resolve.file_unfiled(space)  # what an accepted fact contradicts
     masks.fill(space, act.masked)
-    due.fill(space, act.shown)
+    due_vectors.fill(space, act.shown)
     return case
 
 

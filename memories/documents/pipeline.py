@@ -33,7 +33,7 @@ from memories.documents.read_in_child import read_in_child
 from memories.documents.summarize_text import summary_of
 from memories.file_formats.assembly import FileRefused, FileText
 from memories.forgotten_words import forgotten_of, places_in
-from memories.index import due as due_vectors
+from memories.index import due_vectors as due_vectors
 from memories.index import entries, prepared_sql, rebuild, workspace_index
 from memories.leases import TakenOver
 from memories.masked_text import LONGEST_NAME, in_names, is_masked, masked, without_words

@@ -20,7 +20,7 @@ from memories.features.commands import (
     KnownFeature,
     RefusedCommand,
 )
-from memories.index import due, entries, prepared_sql, workspace_index
+from memories.index import due_vectors, entries, prepared_sql, workspace_index
 from memories.models import (
     Feature,
     FeatureChange,
@@ -260,7 +260,7 @@ def reindex(
 def embed_texts(space: WorkspaceIndex, texts: Iterable[str]) -> Vectors:
     """Vectors by text; empty where the embedder failed, so that the entries stay due."""
     once = list(dict.fromkeys(texts))
-    vectors = due.embed_or_leave(space, [entries.texts_of(text) for text in once])
+    vectors = due_vectors.embed_or_leave(space, [entries.texts_of(text) for text in once])
     return {} if vectors is None else dict(zip(once, vectors, strict=True))
 
 

@@ -13,7 +13,7 @@ from memories.english import lexical
 from memories.english.statements import OwnWords
 from memories.index import (
     configured_embedder,
-    due,
+    due_vectors,
     entries,
     prepared_sql,
     rebuild,
@@ -168,7 +168,7 @@ def _check_vectors(
     ).is_remote:  # asking it costs; what it cannot embed is blank
         wanted = [{n for n, text in enumerate(own) if embeddable(text)} for own in texts]
     else:
-        vectors = due.embed(index, texts)
+        vectors = due_vectors.embed(index, texts)
         wanted = [{n for n, vector in enumerate(own) if vector is not None} for own in vectors]
     for (entry, item), expected in zip(lacking, wanted, strict=True):
         name = Layer(item.layer).label

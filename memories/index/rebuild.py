@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from memories.bounds import BESIDE, LARGE, runs
 from memories.english import lexical
-from memories.index import due, entries, prepared_sql, row_marks
+from memories.index import due_vectors, entries, prepared_sql, row_marks
 from memories.index.entries import ENTRY_COLUMNS, Item
 from memories.index.row_marks import PASSAGES_SINCE, RULES_VERSION
 from memories.index.workspace_index import lock
@@ -143,7 +143,11 @@ def beside(ids: Collection[uuid.UUID]) -> list[uuid.UUID]:
 
 def _rows_of_truth(index: WorkspaceIndex, layer: Layer) -> QuerySet[Any]:
     # A feature that ended has no entry: it comes back with a new one.
-    rows = Feature.objects.live() if layer == Layer.FEATURES else due.TEXTS[layer]._default_manager
+    rows = (
+        Feature.objects.live()
+        if layer == Layer.FEATURES
+        else due_vectors.TEXTS[layer]._default_manager
+    )
     return rows.filter(workspace_id=index.workspace_id)
 
 

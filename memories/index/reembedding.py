@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from django.db import transaction
 from django.db.models import F
 
-from memories.index import due, entries, prepared_sql
+from memories.index import due_vectors, entries, prepared_sql
 from memories.index.rebuild import alone
 from memories.index.workspace_index import lock
 from memories.models import EmbeddingModel, Entry, Layer, WorkspaceIndex
@@ -102,10 +102,10 @@ def fill(index: WorkspaceIndex, advance: Callable[[int], object]) -> int:
 def make(index: WorkspaceIndex, ids: Sequence[int]) -> int:
     """Make the vectors of these entries anew, also where they have some. Raises ProviderError."""
     done = 0
-    due.make_keys(index, ids)
-    for batch in due.batches(ids):
-        found = due.items_of(Entry.objects.filter(pk__in=batch))
-        vectors = due.embed(index, [item.texts for _, item in found])
+    due_vectors.make_keys(index, ids)
+    for batch in due_vectors.batches(ids):
+        found = due_vectors.items_of(Entry.objects.filter(pk__in=batch))
+        vectors = due_vectors.embed(index, [item.texts for _, item in found])
         own = {entry: mine for (entry, _), mine in zip(found, vectors, strict=True)}
         done += _store(index, own)
     return done
@@ -164,7 +164,9 @@ def _values(index: WorkspaceIndex, layer: Layer, after: int) -> dict[str, int | 
 def _store(index: WorkspaceIndex, vectors: dict[int, entries.Vectors]) -> int:
     """Write vectors by entry, with the scope that the entries have by now."""
     lock(index)
-    found = due.items_of(Entry.objects.filter(pk__in=vectors).select_for_update(no_key=True))
+    found = due_vectors.items_of(
+        Entry.objects.filter(pk__in=vectors).select_for_update(no_key=True)
+    )
     values = {
         "ids": [entry for entry, _ in found],
         "model": index.embedding_model_id,

@@ -13,7 +13,7 @@ from memories.bounds import BESIDE
 from memories.english import lexical
 from memories.errors import Conflict
 from memories.features import due_sets, sets
-from memories.index import due, entries, prepared_sql, workspace_index
+from memories.index import due_vectors, entries, prepared_sql, workspace_index
 from memories.index.configured_embedder import embedder_of
 from memories.index.prepared_sql import New
 from memories.ingest.document_memories import DocumentReading
@@ -286,7 +286,7 @@ def prepare(space: WorkspaceIndex, scope: Scope, request: IngestRequest, user: s
     ]
     if embedder_of(space).is_remote:
         return Prepared(None, keys, screened)
-    made = iter(due.embed(space, [entries.texts_of(text) for text in compress(texts, now)]))
+    made = iter(due_vectors.embed(space, [entries.texts_of(text) for text in compress(texts, now)]))
     return Prepared([next(made) if is_now else None for is_now in now], keys, screened)
 
 

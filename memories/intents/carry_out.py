@@ -14,7 +14,7 @@ from memories.english import dates
 from memories.english.spoken_intents import SpokenIntent
 from memories.errors import Conflict, needed
 from memories.extraction.fallback import FallbackChain
-from memories.index import due, entries, workspace_index
+from memories.index import due_vectors, entries, workspace_index
 from memories.intents import corrected
 from memories.intents.choose_by_model import choose
 from memories.intents.recognise import spoken_in
@@ -195,7 +195,9 @@ def _plan(reach: OrderReach, spoken: SpokenIntent) -> OrderPlan | None:
 def _embedded(plan: OrderPlan) -> OrderPlan:
     if not plan.content:
         return plan
-    return replace(plan, vectors=due.embed_or_leave(plan.space, [entries.texts_of(plan.content)]))
+    return replace(
+        plan, vectors=due_vectors.embed_or_leave(plan.space, [entries.texts_of(plan.content)])
+    )
 
 
 def _why_to_ask(reach: OrderReach, target: Target) -> str:
@@ -364,7 +366,7 @@ def undo(scope: Scope, intent_id: uuid.UUID) -> Intent:
         if intent.state != State.DONE:
             raise Conflict("Somebody took it back already.", "stale", "state")
         touched = take_back_locked(scope, space, intent)
-    due.fill(space, touched)
+    due_vectors.fill(space, touched)
     return Intent.objects.select_related("episode").get(pk=intent.pk)
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from memories import masks, resolve
 from memories.errors import Conflict, Invalid, needed
 from memories.extraction.model_claims import find_quote
-from memories.index import due, entries, workspace_index
+from memories.index import due_vectors, entries, workspace_index
 from memories.models import (
     CaseItem,
     Episode,
@@ -103,7 +103,7 @@ def embedded(
 
 def _vectors(space: WorkspaceIndex, fact: Fact, unmask: bool) -> Vectors:
     text = masks.original_of(fact) if unmask else fact.statement
-    return due.embed_or_leave(space, [entries.texts_of(text)])
+    return due_vectors.embed_or_leave(space, [entries.texts_of(text)])
 
 
 def _believe(

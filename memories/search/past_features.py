@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from memories import ranking
 from memories.english import lexical
-from memories.index import due, entries, prepared_sql
+from memories.index import due_vectors, entries, prepared_sql
 from memories.models import (
     SCOPE_CODE,
     AsOf,
@@ -138,7 +138,9 @@ class PastFeatures:
             if row.content == was[row.id]
         }
         changed = [f for f in features if f.pk not in vectors]
-        made = due.embed_or_leave(self.index, [entries.texts_of(f.content)[:1] for f in changed])
+        made = due_vectors.embed_or_leave(
+            self.index, [entries.texts_of(f.content)[:1] for f in changed]
+        )
         if made is None:
             self.asked.notes.append(WORDS_ONLY)
         vectors |= {

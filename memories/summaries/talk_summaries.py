@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from memories import leases
 from memories.english import clauses
-from memories.index import due, entries, prepared_sql, rebuild, workspace_index
+from memories.index import due_vectors, entries, prepared_sql, rebuild, workspace_index
 from memories.models import (
     Citation,
     ConversationSummary,
@@ -296,7 +296,7 @@ def write(
         for old in _there(row, audiences)
     }  # fmt: skip
     new = [one for one in made if one.key not in known or known[one.key].lines != one.row.lines]
-    vectors = due.embed_or_leave(index, [texts[one.key] for one in new])
+    vectors = due_vectors.embed_or_leave(index, [texts[one.key] for one in new])
     with transaction.atomic(durable=True):
         workspace_index.lock(index)
         if not held(row).select_for_update().exists():
