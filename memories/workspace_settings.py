@@ -9,7 +9,6 @@ from django.db import transaction
 from pydantic import AfterValidator, Field
 
 from memories import bounds, golden
-from memories.declared_settings import SettingsObject, between, checked, faults, one_of, wrong
 from memories.english.calendar import DATE_ORDERS
 from memories.english.patterns.library import PATTERNS
 from memories.english.statements import shipped_rules
@@ -31,6 +30,7 @@ from memories.models import Category, FeatureSet, GoldenRun
 from memories.ranking import Weights
 from memories.resolve import RULES
 from memories.resolve.hold_policy import Policy
+from memories.settings_objects import SettingsObject, between, checked, faults, one_of, wrong
 from workspaces.models import Audience, Workspace
 from workspaces.scope import Scope
 

@@ -20,9 +20,9 @@ from memories.connectors.contract import (
     is_readable,
     malformed,
 )
-from memories.declared_settings import SettingsObject
 from memories.providers.network import pause_wanted
 from memories.providers.web_fetch import WAIT, FetchError, WebAnswer
+from memories.settings_objects import SettingsObject
 
 VERSION = "2022-11-28"
 MOST_COMPARED = 300  # files that a comparison names; one of more is listed anew

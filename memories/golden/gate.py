@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from memories.declared_settings import SettingsObject, one_of
 from memories.errors import Conflict
 from memories.golden.runs import Comparison, Lookup, keep, memories_of_rules, questions_of, ranks
 from memories.index import workspace_index
 from memories.models import EmbeddingModel, GoldenQuestion, GoldenRun
+from memories.settings_objects import SettingsObject, one_of
 from workspaces.scope import Scope, worker_scope
 
 ASK, REFUSE, OFF = GATES = ("ask", "refuse", "off")
