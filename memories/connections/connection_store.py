@@ -13,8 +13,8 @@ from pydantic import Field
 
 from memories import guard, outbox
 from memories.connections.sync import delete, next_sync
+from memories.connectors.connector import Connector
 from memories.connectors.connector_registry import CONNECTORS
-from memories.connectors.contract import Connector
 from memories.documents.document_store import allowed_in
 from memories.documents.hidden_words import without_secrets
 from memories.documents.open_connection import seal

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from memories.connectors.contract import (
+from memories.connectors.connector import (
     Changes,
     Connector,
     Cursor,

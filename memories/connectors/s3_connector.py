@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import Field
 
-from memories.connectors.contract import (
+from memories.connectors.connector import (
     Changes,
     Connector,
     Cursor,

@@ -10,7 +10,7 @@ from lxml import etree
 from lxml import html as lxml_html
 from pydantic import Field
 
-from memories.connectors.contract import (
+from memories.connectors.connector import (
     Changes,
     Connector,
     Cursor,

@@ -15,8 +15,8 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.conf import settings
 
+from memories.connectors.connector import Connector, Wire
 from memories.connectors.connector_registry import CONNECTORS
-from memories.connectors.contract import Connector, Wire
 from memories.errors import Invalid
 from memories.models import Connection
 from memories.providers.web_fetch import FetchError, FetchLimits
