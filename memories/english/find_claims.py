@@ -15,11 +15,11 @@ from datetime import datetime
 from memories.bounds import Budget
 from memories.english import (
     clauses,
+    pasted_text,
     person,
     read_clause,
     short_answers,
     standing_wishes,
-    unspoken,
     worth,
 )
 from memories.english.calendar import MONTHS, WEEKDAYS, DateOrder
@@ -213,7 +213,7 @@ def extract(
     wishes = [fit.clause for fit in fits if library.is_wish(fit.pattern, fit.match.string)]
     if wishes and standing_wishes.has_task(read, wishes):
         fits = [fit for fit in fits if fit.pattern.name not in WITH_A_TASK]
-    told = message_worth(unspoken.spoken(text), name, read, fits, talk)
+    told = message_worth(pasted_text.spoken(text), name, read, fits, talk)
     kept = _kept(fits, told) if fits else []
     to_machine = talk.is_with_machine(name)
     base = Telling(
