@@ -41,7 +41,7 @@ from memories.english import (
     statements,
     topics,
     workspace_patterns,
-    worth,
+    worth_keeping,
     write_dates,
 )
 from memories.english.patterns import library
@@ -280,8 +280,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.exact_values.places_of": lambda text: exact_values.places_of("a b", text),
     "english.exact_values.withdrawn_value": exact_values.withdrawn_value,
     "english.shorten_clause.shortened": lambda text: list(shorten_clause.shortened(text)),
-    "english.worth.is_idle": worth.is_idle,
-    "english.worth.strength": worth.strength,
+    "english.worth_keeping.is_idle": worth_keeping.is_idle,
+    "english.worth_keeping.strength": worth_keeping.strength,
     "english.short_answers.affirmed": lambda text: short_answers.affirmed(WHETHER, text),
     "english.short_answers.assented": lambda text: short_answers.assented(WHETHER, text),
     "english.short_answers.completed": lambda text: short_answers.completed(WHERE, text),
