@@ -57,7 +57,7 @@ from memories.english.talk import People, Talk
 from memories.errors import Invalid
 from memories.events import event_log
 from memories.extraction import evidence, model_claims, paraphrase
-from memories.features import clarity, facts_to_features, feature_prompts
+from memories.features import clear_statements, facts_to_features, feature_prompts
 from memories.file_formats import assembly
 from memories.forgotten_words import ForgottenWords, places_in
 from memories.german import dates as german_dates
@@ -362,11 +362,13 @@ READERS: dict[str, Callable[[str], object]] = {
     "ranking.query.asks_in_time": ranking.asks_in_time,
     "features.feature_prompts.read_answer": lambda text: _or_not(_read_commands, text),
     "features.facts_to_features.predicate": lambda text: facts_to_features.predicate(text, "Anna"),
-    "features.clarity.is_clear": clarity.is_clear,
-    "features.clarity.is_home": lambda text: clarity.is_home(text, "Oslo"),
-    "features.clarity.is_thing": clarity.is_thing,
-    "features.clarity.stands_alone": lambda text: clarity.stands_alone(text, "tea", "Anna"),
-    "features.clarity.to_the_point": clarity.to_the_point,
+    "features.clear_statements.is_clear": clear_statements.is_clear,
+    "features.clear_statements.is_home": lambda text: clear_statements.is_home(text, "Oslo"),
+    "features.clear_statements.is_thing": clear_statements.is_thing,
+    "features.clear_statements.stands_alone": lambda text: clear_statements.stands_alone(
+        text, "tea", "Anna"
+    ),
+    "features.clear_statements.to_the_point": clear_statements.to_the_point,
     "guard.served_line.indented": served_line.indented,
     "guard.served_line.name": served_line.name,
     "guard.served_line.one_line": served_line.one_line,
