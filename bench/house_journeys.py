@@ -21,8 +21,10 @@ PURE = tuple(str(Path.cwd() / "memories" / name) + "/" for name in ("english", "
 
 
 @contextmanager
-def traced(name: str) -> Iterator[None]:
+def traced(name: str) -> Iterator[set[str]]:
+    """The files that are entered inside, but for those of a language: filled at the end."""
     entered: set[tuple[str, str, int]] = set()
+    beside_language: set[str] = set()
     calls = 0
 
     def note(frame: FrameType, event: str, _: Any) -> None:
@@ -34,12 +36,13 @@ def traced(name: str) -> Iterator[None]:
 
     sys.setprofile(note)
     try:
-        yield
+        yield beside_language
     finally:
         sys.setprofile(None)
     files = {file for file, _, _ in entered}
     packages = {str(Path(file).parent) for file in files}
-    pure = sum(file.startswith(PURE) for file in files)
+    beside_language |= {file for file in files if not file.startswith(PURE)}
+    pure = len(files) - len(beside_language)
     print(
         f"\njourney {name}: {len(files)} modules ({pure} of the language), "
         f"{len(packages)} packages, {len(entered)} functions, {calls} calls"

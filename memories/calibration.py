@@ -15,7 +15,7 @@ from django.db import transaction
 
 from memories.english.statements import read, relation
 from memories.english.statements.calibration_pairs import DIFFERENT, SAME
-from memories.index import configured_embedder, statements
+from memories.index import configured_embedder, prepared_sql
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
 from memories.providers import Embedder
 from workspaces.models import AuditEntry
@@ -98,7 +98,7 @@ def calibrate(model: EmbeddingModel, embedder: Embedder, advance: Advance) -> Ca
     vectors = [both[2 * place + (place >= len(SAME))] for place in range(len(pairs))]
     values = {"layer": int(Layer.MEMORIES), "model": model.pk, "most": MOST, "subjects": 10}
     stored: dict[object, list[Statement]] = {}
-    for row in statements.rows(STORED, values):
+    for row in prepared_sql.rows(STORED, values):
         vector = np.asarray(row.embedding.to_numpy(), dtype=np.float32)
         stored.setdefault(row.subject, []).append((row.content, vector / np.linalg.norm(vector)))
     groups = [list(zip(_texts(), vectors, strict=True)), *stored.values()]

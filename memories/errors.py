@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from typing import Self
+from typing import Self, TypeVar
+
+Row = TypeVar("Row")
 
 
 class ProviderError(Exception):
@@ -109,6 +111,13 @@ class NotFound(Exception):
 
     def __str__(self) -> str:
         return f"{self.what} not found"
+
+
+def needed(row: Row | None, what: str) -> Row:
+    """The row that was looked for. Raises NotFound where there is none."""
+    if row is None:
+        raise NotFound(what)
+    return row
 
 
 class Forbidden(Exception):

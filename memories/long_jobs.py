@@ -24,7 +24,6 @@ from memoryproject import crossings
 from memoryproject.backups import BackupFault
 from memoryproject.postgres import visible
 from workspaces.expired import delete_some
-from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
 State = LongJob.State
@@ -177,7 +176,7 @@ def cancel(scope: Scope, job: LongJob) -> None:
         if not mine.update(cancelled_by=scope.actor):
             raise Conflict("It is over, or cannot be stopped.")
         if scope.workspace_id is not None:
-            AuditEntry.line(scope.workspace_id, scope.actor, "cancel", job).save()
+            scope.audit("cancel", job)
 
 
 def tidy() -> int:

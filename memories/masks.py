@@ -19,7 +19,7 @@ from memories.documents.summarize_text import summary_of
 from memories.features import due_sets
 from memories.features.erase_features import remove_standing_on
 from memories.golden.questions import drop_standing_on
-from memories.index import due, entries, rebuild, row_marks, statements
+from memories.index import due_vectors, entries, prepared_sql, rebuild, row_marks
 from memories.masked_text import (
     BLOCK,
     Span,
@@ -279,7 +279,7 @@ def fill(space: WorkspaceIndex, masks: Iterable[MaskedSpan]) -> None:
     named = {each.document_id for each in made if each.document_id}
     revisions |= set(Revision.objects.filter(document__in=named).values_list("pk", flat=True))
     items = {pk for each in made if (pk := each.episode_id or each.memory_id)}
-    due.fill(space, items | set(passages_of(revisions)) if revisions else items)
+    due_vectors.fill(space, items | set(passages_of(revisions)) if revisions else items)
 
 
 def originals(episodes: Sequence[Episode]) -> dict[uuid.UUID, str]:
@@ -299,9 +299,7 @@ def originals(episodes: Sequence[Episode]) -> dict[uuid.UUID, str]:
 
 def reveal(scope: Scope, episode: Episode) -> str:
     """What was said in an episode, to a person who may see it; the log keeps who looked."""
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, "reveal", episode, subject_id=episode.subject_id
-    ).save()
+    scope.audit("reveal", episode, subject_id=episode.subject_id)
     return originals([episode])[episode.pk]
 
 
@@ -365,7 +363,7 @@ def _follow_episodes(space: WorkspaceIndex, ids: Sequence[uuid.UUID]) -> None:
     if not ids:
         return
     for table in ("memories_citation", "memories_featurecitation"):
-        statements.execute(QUOTES.format(table=table), {"ids": list(ids)})
+        prepared_sql.execute(QUOTES.format(table=table), {"ids": list(ids)})
     _reindex(space, Layer.EPISODES, ids)
     for item in rebuild.items_of_truth(Layer.EPISODES, rebuild.beside(ids)):
         entries.reweigh(space, Layer.EPISODES, item.id, item.counts)
@@ -389,7 +387,7 @@ def _follow_documents(space: WorkspaceIndex, masks: Sequence[MaskedSpan]) -> Non
         places[pk] = everywhere
     if not places:
         return
-    statements.execute(DOCUMENT_QUOTES, {"ids": list(places)})
+    prepared_sql.execute(DOCUMENT_QUOTES, {"ids": list(places)})
     for revision in Revision.objects.filter(pk__in=places).order_by("pk"):
         passages = Passage.objects.filter(places[revision.pk], revision=revision)
         _reindex(space, Layer.CHUNKS, list(passages.values_list("pk", flat=True)))
@@ -417,7 +415,7 @@ def _mask_answers(space: WorkspaceIndex, ids: Sequence[uuid.UUID], words: Sequen
     """Answers that are kept for requests which come again."""
     sql = f"select a.id, a.body::text as body from memories_idempotentanswer a where {ANSWERED}"
     values = {"workspace": space.workspace_id, "ids": list(ids)}
-    for row in statements.rows(sql, values):
+    for row in prepared_sql.rows(sql, values):
         body = json.loads(row.body)
         if (clean := without_words(body, words)) != body:
             IdempotentAnswer.objects.filter(pk=row.id).update(body=clean)

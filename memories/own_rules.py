@@ -60,9 +60,7 @@ def _write(scope: Scope, row: OwnRule, values: Mapping[str, Any]) -> None:
         raise Invalid("examples", " ".join(error.messages)) from error
     before = {name: known[name] for name in values if known[name] != values[name]}
     after = {name: values[name] for name in before}
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, "change", row, before=before, after=after
-    ).save()
+    scope.audit("change", row, before=before, after=after)
 
 
 def changes_of(scope: Scope) -> list[AuditEntry]:
@@ -108,7 +106,7 @@ def _take_back_own(scope: Scope, line: AuditEntry) -> str:
             row.save()
         except ValidationError as error:
             raise Invalid("name", " ".join(error.messages)) from error
-        AuditEntry.line(scope.workspace_id, scope.actor, "create", row, after=before).save()
+        scope.audit("create", row, after=before)
         return row.name
     row = rule_of(scope, line.target_kind, line.target_id)
     _write(scope, row, before)

@@ -40,7 +40,14 @@ from memories.documents import blobs, pipeline
 from memories.erase import workspace_removal
 from memories.events import event_log
 from memories.features import due_sets, set_embedding
-from memories.index import common_terms, due, repair, segments, statements, workspace_index
+from memories.index import (
+    common_terms,
+    due_vectors,
+    prepared_sql,
+    repair,
+    segments,
+    workspace_index,
+)
 from memories.leases import FAR
 from memories.models import (
     Case,
@@ -112,10 +119,10 @@ def heal() -> int:
     now = timezone.now()
     done = outbox.heal(FAR)
     for each in COLUMNS:
-        done += statements.execute(
+        done += prepared_sql.execute(
             each.statement, {"now": now, "longest": each.longest, "rest": each.rest}
         )
-    return done + statements.execute(SEEN, {"made": first_uuid7(now + AHEAD)})
+    return done + prepared_sql.execute(SEEN, {"made": first_uuid7(now + AHEAD)})
 
 
 State = MemorySession.State
@@ -306,7 +313,9 @@ def fill_space(number: int) -> int:
         waiting = DueVector.objects.filter(
             workspace=number, next_attempt_at__lte=timezone.now()
         ).order_by("next_attempt_at")
-        return due.fill_entries(space, list(waiting.values_list("entry_id", flat=True)[:FILL]))
+        return due_vectors.fill_entries(
+            space, list(waiting.values_list("entry_id", flat=True)[:FILL])
+        )
 
 
 # ---- cases -----------------------------------------------------------------------------------

@@ -7,10 +7,9 @@ from django.db import transaction
 
 from memories.english import workspace_patterns
 from memories.english.propose_pattern import shape_of
-from memories.errors import Invalid, NotFound
+from memories.errors import Invalid, needed
 from memories.extraction import Missed
 from memories.models import Category, Episode, MemorySession, Miss, WorkspacePattern
-from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
 MOST_ALIKE = 200
@@ -39,9 +38,7 @@ def record(session: MemorySession, missed: Sequence[Missed]) -> None:
 @transaction.atomic
 def report(scope: Scope, episode_id: uuid.UUID, statements: Sequence[str], category: str) -> Miss:
     """What a person found in an episode; told twice, the statements are added to the same miss."""
-    episode = Episode.objects.visible_to(scope).filter(pk=episode_id).first()
-    if episode is None:
-        raise NotFound("Episode")
+    episode = needed(Episode.objects.visible_to(scope).filter(pk=episode_id).first(), "Episode")
     said = [statement.strip() for statement in statements if statement.strip()]
     if not said:
         raise Invalid("statements", "Say what stands in the message.")
@@ -98,4 +95,4 @@ def settle_found(scope: Scope, pattern: WorkspacePattern, miss: Miss) -> int:
 
 def _audit(scope: Scope, action: str, miss: Miss, **details: object) -> None:
     after = {"state": miss.state}
-    AuditEntry.line(scope.workspace_id, scope.actor, action, miss, after=after, **details).save()
+    scope.audit(action, miss, after=after, **details)

@@ -1,6 +1,7 @@
 """The settings of a workspace, declared once: what there is, and how weights, policy and all of
 them change."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -8,7 +9,6 @@ from django.db import transaction
 from pydantic import AfterValidator, Field
 
 from memories import bounds, golden
-from memories.declared_settings import Declared, between, faults, one_of, wrong
 from memories.english.calendar import DATE_ORDERS
 from memories.english.patterns.library import PATTERNS
 from memories.english.statements import shipped_rules
@@ -30,7 +30,8 @@ from memories.models import Category, FeatureSet, GoldenRun
 from memories.ranking import Weights
 from memories.resolve import RULES
 from memories.resolve.hold_policy import Policy
-from workspaces.models import Audience, AuditEntry, Workspace
+from memories.settings_objects import SettingsObject, between, checked, faults, one_of, wrong
+from workspaces.models import Audience, Workspace
 from workspaces.scope import Scope
 
 MOST_NAMES = 200  # in a list
@@ -47,7 +48,7 @@ def _rising(pair: tuple[float, float]) -> tuple[float, float]:
     return pair
 
 
-class ReviewSettings(Declared):
+class ReviewSettings(SettingsObject):
     """What is held back for a person."""
 
     similarity: Annotated[tuple[Share, Share], AfterValidator(_rising)] = (0.0, 0.0)
@@ -56,7 +57,7 @@ class ReviewSettings(Declared):
     agents: Annotated[list[str], Field(max_length=MOST_NAMES)] = []
 
 
-class GuardSettings(Declared):
+class GuardSettings(SettingsObject):
     """What a workspace lets pass: `allowed` are kinds of secrets and orders that are neither masked
     nor held. By source: what becomes of claims that stand on its words alone: believed, held for a
     person, or left unread. `audience`: whom agents without a team speak for, where nothing nearer
@@ -74,7 +75,7 @@ class GuardSettings(Declared):
 Days = Annotated[int, Field(ge=0, le=36_500, strict=True)]
 
 
-class RetentionSettings(Declared):
+class RetentionSettings(SettingsObject):
     """After how many days `prune` removes messages that nothing stands on, and misses, and empties
     lines of the audit; 0: never."""
 
@@ -86,7 +87,7 @@ class RetentionSettings(Declared):
 Money = Annotated[float, between(0, 10**9)] | None
 
 
-class BudgetSettings(Declared):
+class BudgetSettings(SettingsObject):
     """What may be spent on models, in the operator's currency and in UTC; null: no end. Where one
     is reached no model is asked: patterns and words alone go on."""
 
@@ -101,7 +102,7 @@ def _fitting(own: "ChunkSettings") -> "ChunkSettings":
     return own
 
 
-class ChunkSettings(Declared):
+class ChunkSettings(SettingsObject):
     """How documents are cut, in tokens; what is cut already stays until it is read anew."""
 
     size: Annotated[int, between(50, 4000)] = bounds.CHUNK
@@ -109,7 +110,7 @@ class ChunkSettings(Declared):
     minimum: Annotated[int, between(0, 2000)] = bounds.CHUNK_LEAST
 
 
-class WorkspaceSettings(Declared):
+class WorkspaceSettings(SettingsObject):
     """What is not said has its default; null gives it back."""
 
     budget: Annotated[BudgetSettings, Field(description="What may be spent on models.")] = (
@@ -195,16 +196,17 @@ def faults_of(settings: Mapping[str, Any], place: str = "") -> list[Invalid]:
     return found
 
 
-def weights_of(scope: Scope) -> Weights:
-    """The weights that the workspace's searches are ranked with."""
-    row = Workspace.objects.only("settings").get(pk=scope.workspace_id)
-    return Weights.of(row.settings.get("ranking"))
-
-
-def retention_of(scope: Scope) -> RetentionSettings:
-    """What the workspace lets `prune` remove."""
-    row = Workspace.objects.only("settings").get(pk=scope.workspace_id)
-    return RetentionSettings(**(row.settings.get("retention") or {}))
+def settings_of(workspace: Workspace | Scope) -> WorkspaceSettings:
+    """All of them. What has a fault by now (an address that the operator no longer allows) has its
+    default here, and its own words where it is used."""
+    if isinstance(workspace, Scope):
+        workspace = Workspace.objects.only("settings").get(pk=workspace.workspace_id)
+    wrong = {
+        re.split(r"[.[]", one.field)[0] for one in faults(WorkspaceSettings, workspace.settings)
+    }
+    kept = {name: own for name, own in workspace.settings.items() if name not in wrong}
+    settings: WorkspaceSettings = checked(WorkspaceSettings, kept)
+    return settings
 
 
 def change_weights(
@@ -234,9 +236,7 @@ def _write_weights(scope: Scope, changes: Mapping[str, float | None]) -> Weights
     after = _changed_weights(before, changes)
     row.settings = {**row.settings, "ranking": after}
     row.save(update_fields=["settings", "updated_at"])
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, "change_weights", row, before=before, after=after
-    ).save()
+    scope.audit("change_weights", row, before=before, after=after)
     return Weights.of(after)
 
 
@@ -248,20 +248,8 @@ def change_policy(scope: Scope, changes: Mapping[str, Any]) -> Policy:
     before, after = row.settings.get("review") or {}, dict(changes)
     row.settings = {**row.settings, "review": after}
     row.save(update_fields=["settings", "updated_at"])
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, "change_policy", row, before=before, after=after
-    ).save()
+    scope.audit("change_policy", row, before=before, after=after)
     return Policy.of(after)
-
-
-def patterns_off(settings: Mapping[str, Any]) -> list[str]:
-    """The patterns that a workspace has switched off, by name."""
-    return sorted(settings.get("patternsOff") or [])
-
-
-def decisions_off(settings: Mapping[str, Any]) -> list[str]:
-    """The rules of replacement that a workspace has switched off, by name."""
-    return sorted(settings.get("decisionsOff") or [])
 
 
 def switch_pattern(scope: Scope, name: str, *, is_off: bool, anyway: bool = False) -> list[str]:
@@ -270,7 +258,7 @@ def switch_pattern(scope: Scope, name: str, *, is_off: bool, anyway: bool = Fals
     refuse(faults(WorkspaceSettings, {"patternsOff": [name]}, "settings"))
     if is_off:
         known = Workspace.objects.get(pk=scope.workspace_id).settings
-        proposed = known | {"patternsOff": [*patterns_off(known), name]}
+        proposed = known | {"patternsOff": [*known.get("patternsOff", ()), name]}
         golden.check(scope, known, golden.ProposedChange(proposed), anyway=anyway)
     return _write_switch(scope, "patternsOff", name, is_off=is_off)
 
@@ -290,9 +278,7 @@ def _write_switch(scope: Scope, setting: str, name: str, *, is_off: bool) -> lis
     row.settings = {**row.settings, setting: after}
     row.save(update_fields=["settings", "updated_at"])
     action = "switch_pattern" if setting == "patternsOff" else "switch_decision"
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, action, row, reason=name, before=before, after=after
-    ).save()
+    scope.audit(action, row, reason=name, before=before, after=after)
     return after
 
 
@@ -348,7 +334,5 @@ def _write_workspace(scope: Scope, name: str | None, changes: Mapping[str, Any])
     after = {"name": row.name, "settings": row.settings}
     if after != before:
         row.save(update_fields=["name", "settings", "updated_at"])
-        AuditEntry.line(
-            scope.workspace_id, scope.actor, "change_workspace", row, before=before, after=after
-        ).save()
+        scope.audit("change_workspace", row, before=before, after=after)
     return row

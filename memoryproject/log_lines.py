@@ -5,16 +5,23 @@ import logging
 from contextvars import ContextVar
 from datetime import UTC, datetime
 
+from memoryproject.postgres import visible
+
 # Set while a request is answered; lines of the server's own have none.
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
 # Answers of which one line is written by workspaces.middleware: Django's own says less.
 NOTED = frozenset({401, 403, 429, 503})
 
 
-def with_request_id(record: logging.LogRecord) -> bool:
-    """Keeps every record. What Django logs about a request is written when it has been answered."""
+def with_context(record: logging.LogRecord) -> bool:
+    """Keeps every record, and adds which request it is about, and which workspace where the rows
+    of one alone are visible. What Django logs about a request is written when it has been
+    answered."""
     about = getattr(getattr(record, "request", None), "META", {})
     record.request_id = about.get("REQUEST_ID") or request_id.get()
+    shown = visible.setting().strip("{}")
+    workspace = "" if shown == visible.EVERYTHING or "," in shown else shown
+    record.workspace_id, record.beside = workspace, f" [{workspace}]" if workspace else ""
     return True
 
 
@@ -30,8 +37,8 @@ def without_trace_of_refusals(record: logging.LogRecord) -> bool:
 
 
 class JSONLines(logging.Formatter):
-    """One JSON object in a line: `time` (ISO 8601, UTC), `level`, `logger`, `requestId` (null where
-    there is none), `message`, and `trace` where something was raised."""
+    """One JSON object in a line: `time` (ISO 8601, UTC), `level`, `logger`, `requestId` and
+    `workspaceId` (null where there is none), `message`, and `trace` where something was raised."""
 
     def format(self, record: logging.LogRecord) -> str:
         about = getattr(record, "request_id", "-")
@@ -40,6 +47,7 @@ class JSONLines(logging.Formatter):
             "level": record.levelname,
             "logger": record.name,
             "requestId": None if about == "-" else about,
+            "workspaceId": getattr(record, "workspace_id", "") or None,
             "message": record.getMessage(),
         }
         if record.exc_info:

@@ -19,7 +19,7 @@ from memoryproject.env import (
     kept_secret,
 )
 from memoryproject.front.lanes import API
-from memoryproject.log_lines import JSONLines, with_request_id, without_trace_of_refusals
+from memoryproject.log_lines import JSONLines, with_context, without_trace_of_refusals
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # All state of this installation: the embedded database, secrets made on first use.
@@ -366,7 +366,9 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "text": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s]: %(message)s"},
+        "text": {
+            "format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s]%(beside)s: %(message)s"
+        },
         "json": {"()": JSONLines},
     },
     "filters": {
@@ -374,13 +376,13 @@ LOGGING = {
             "()": "django.utils.log.CallbackFilter",
             "callback": without_trace_of_refusals,
         },
-        "request_id": {"()": "django.utils.log.CallbackFilter", "callback": with_request_id},
+        "context": {"()": "django.utils.log.CallbackFilter", "callback": with_context},
     },
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
             "formatter": LOG_FORMAT,
-            "filters": ["refusals", "request_id"],
+            "filters": ["refusals", "context"],
         }
     },
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},

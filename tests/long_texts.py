@@ -28,6 +28,7 @@ from memories.english import (
     lexical,
     numbers,
     other_languages,
+    pasted_text,
     person,
     propose_pattern,
     read_clause,
@@ -39,9 +40,8 @@ from memories.english import (
     standing_wishes,
     statements,
     topics,
-    unspoken,
     workspace_patterns,
-    worth,
+    worth_keeping,
     write_dates,
 )
 from memories.english.patterns import library
@@ -57,12 +57,13 @@ from memories.english.talk import People, Talk
 from memories.errors import Invalid
 from memories.events import event_log
 from memories.extraction import evidence, model_claims, paraphrase
-from memories.features import clarity, facts_to_features, feature_prompts
+from memories.features import clear_statements, facts_to_features, feature_prompts
 from memories.file_formats import assembly
 from memories.forgotten_words import ForgottenWords, places_in
 from memories.german import dates as german_dates
 from memories.german import patterns as german_patterns
-from memories.guard import answered, served_line
+from memories.guard import served_line
+from memories.guard.inspect import find_answer, may_answer
 from memories.index import entries
 from memories.providers import embedder, openai_provider
 from memories.providers.embedder import HashEmbedder
@@ -192,8 +193,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "forgotten_words.places_in": lambda text: places_in(
         text, [ForgottenWords.of("I live in Oslo")], "Anna"
     ),
-    "guard.answered.find": lambda text: list(answered.find("What is the password?", text)),
-    "guard.answered.may_answer": answered.may_answer,
+    "guard.inspect.find_answer": lambda text: list(find_answer("What is the password?", text)),
+    "guard.inspect.may_answer": may_answer,
     "ranking.query.says_nothing": ranking.says_nothing,
     "search.confidence.is_noise": lambda text: is_noise("Where is it?", hit(text)),
     "bounds.parts": lambda text: list(bounds.parts(text, 1_000)),
@@ -274,13 +275,13 @@ READERS: dict[str, Callable[[str], object]] = {
     "search.confidence.confidence_of": lambda text: confidence_of(text, [hit(text)]),
     "search.message_excerpt.passage_of": lambda text: passage_of(text, [], {"rent"}),
     "english.referents.open_referent": referents.open_referent,
-    "english.unspoken.pasted": lambda text: list(unspoken.pasted(text)),
+    "english.pasted_text.pasted": lambda text: list(pasted_text.pasted(text)),
     "english.exact_values.exact_values": exact_values.exact_values,
     "english.exact_values.places_of": lambda text: exact_values.places_of("a b", text),
     "english.exact_values.withdrawn_value": exact_values.withdrawn_value,
     "english.shorten_clause.shortened": lambda text: list(shorten_clause.shortened(text)),
-    "english.worth.is_idle": worth.is_idle,
-    "english.worth.strength": worth.strength,
+    "english.worth_keeping.is_idle": worth_keeping.is_idle,
+    "english.worth_keeping.strength": worth_keeping.strength,
     "english.short_answers.affirmed": lambda text: short_answers.affirmed(WHETHER, text),
     "english.short_answers.assented": lambda text: short_answers.assented(WHETHER, text),
     "english.short_answers.completed": lambda text: short_answers.completed(WHERE, text),
@@ -289,10 +290,10 @@ READERS: dict[str, Callable[[str], object]] = {
     ),
     "english.clauses.of_text": clauses.of_text,
     "english.clauses.sentences": lambda text: list(clauses.sentences(text)),
-    "english.unspoken.served_blocks": lambda text: list(unspoken.served_blocks(text)),
-    "english.unspoken.spoken": unspoken.spoken,
-    "english.unspoken.unmarked": unspoken.unmarked,
-    "english.unspoken.without_served": unspoken.without_served,
+    "english.pasted_text.served_blocks": lambda text: list(pasted_text.served_blocks(text)),
+    "english.pasted_text.spoken": pasted_text.spoken,
+    "english.pasted_text.unmarked": pasted_text.unmarked,
+    "english.pasted_text.without_served": pasted_text.without_served,
     "english.read_clause.as_we": read_clause.as_we,
     "english.read_clause.is_claim": read_clause.is_claim,
     "english.read_clause.is_common": read_clause.is_common,
@@ -304,9 +305,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.read_clause.telling": read_clause.telling,
     "english.read_clause.weight": lambda text: read_clause.weight(text, "Anna"),
     "english.read_clause.names": read_clause.names,
-    "english.unspoken.footers": lambda text: list(unspoken.footers(text)),
-    "english.unspoken.is_quoted": lambda text: unspoken.is_quoted(text, len(text) // 2),
-    "english.unspoken.passages": lambda text: list(unspoken.passages(text)),
+    "english.pasted_text.footers": lambda text: list(pasted_text.footers(text)),
+    "english.pasted_text.is_quoted": lambda text: pasted_text.is_quoted(text, len(text) // 2),
+    "english.pasted_text.passages": lambda text: list(pasted_text.passages(text)),
     "english.workspace_patterns.find": lambda text: workspace_patterns.find(OWN, text, "Anna", AT),
     "english.workspace_patterns.with_library": lambda text: workspace_patterns.with_library(
         [], [OWN, OWN], text, "Anna", AT
@@ -361,11 +362,13 @@ READERS: dict[str, Callable[[str], object]] = {
     "ranking.query.asks_in_time": ranking.asks_in_time,
     "features.feature_prompts.read_answer": lambda text: _or_not(_read_commands, text),
     "features.facts_to_features.predicate": lambda text: facts_to_features.predicate(text, "Anna"),
-    "features.clarity.is_clear": clarity.is_clear,
-    "features.clarity.is_home": lambda text: clarity.is_home(text, "Oslo"),
-    "features.clarity.is_thing": clarity.is_thing,
-    "features.clarity.stands_alone": lambda text: clarity.stands_alone(text, "tea", "Anna"),
-    "features.clarity.to_the_point": clarity.to_the_point,
+    "features.clear_statements.is_clear": clear_statements.is_clear,
+    "features.clear_statements.is_home": lambda text: clear_statements.is_home(text, "Oslo"),
+    "features.clear_statements.is_thing": clear_statements.is_thing,
+    "features.clear_statements.stands_alone": lambda text: clear_statements.stands_alone(
+        text, "tea", "Anna"
+    ),
+    "features.clear_statements.to_the_point": clear_statements.to_the_point,
     "guard.served_line.indented": served_line.indented,
     "guard.served_line.name": served_line.name,
     "guard.served_line.one_line": served_line.one_line,
@@ -446,8 +449,8 @@ OTHERS = frozenset(
     english.verbs.with_s english.verbs.is_participle english.verbs.is_past english.verbs.may_be_past
     english.statements.attribute_forms.own_slots models.feature.Feature.text_of
     index.entries.keys_of_episode
-    index.statements.arrays index.statements.execute index.statements.first
-    index.statements.rows index.statements.set_local providers.http_reranker.HttpReranker.scores
+    index.prepared_sql.arrays index.prepared_sql.execute index.prepared_sql.first
+    index.prepared_sql.rows index.prepared_sql.set_local providers.http_reranker.HttpReranker.scores
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
     search.layer_query.query_vector search.layer_query.vector_of
     search.after_ranking.reranker_scores

@@ -16,7 +16,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg._queries import PostgresQuery
 from psycopg.adapt import Transformer
 
-from memories.index import statements
+from memories.index import prepared_sql
 from memoryproject.postgres import prepared, visible
 
 PLANNED = ("select", "insert", "update", "delete", "with")
@@ -32,8 +32,8 @@ class Sent:
 
 def generic_plan(text: str, values: Any, kind: type[PostgresQuery] = PostgresQuery) -> str:
     """The plan that is made once for all values: the session asks for that."""
-    raw = statements.hot_connection().pgconn
-    query = kind(Transformer(statements.hot_connection()))
+    raw = prepared_sql.hot_connection().pgconn
+    query = kind(Transformer(prepared_sql.hot_connection()))
     query.convert(text, values)
     raw.prepare(b"seen", query.query, query.types)
     nothing = b", ".join([b"null"] * len(query.types))

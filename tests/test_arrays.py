@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from memories.index.statements import arrays
+from memories.index.prepared_sql import arrays
 
 pytestmark = pytest.mark.django_db
 ID = uuid.UUID("0192f0c1-2d3e-7f40-8a5b-6c7d8e9f0a1b")

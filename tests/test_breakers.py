@@ -16,7 +16,7 @@ from werkzeug import Request, Response
 
 from memories import breakers, metrics
 from memories.errors import ProviderError, TimedOut, Unasked
-from memories.index import configured_embedder, due, workspace_index
+from memories.index import configured_embedder, due_vectors, workspace_index
 from memories.models import Breaker, DueVector, ExtractorUse
 from memories.providers import network
 from tests.api_fixtures import caller
@@ -365,7 +365,7 @@ def test_what_is_written_meanwhile_waits_for_its_vector_without_a_count(
     entry = DueVector.objects.get().entry_id
     for _ in range(4):
         DueVector.objects.update(next_attempt_at=timezone.now())
-        due.fill_entries(space, [entry])
+        due_vectors.fill_entries(space, [entry])
     row = DueVector.objects.get()
     assert (row.attempts, counted("provider_calls")) == (2, 2)
     assert row.next_attempt_at < timezone.now() + timedelta(seconds=80)
@@ -482,7 +482,7 @@ def test_all_tries_of_a_call_and_their_pauses_have_one_time(
     busy = failing(503, {}, retry_after="15")
     serve_in_turn(httpserver, "/v1/embeddings", busy)
     with pytest.raises(TimedOut):
-        due.embed(workspace_index.index_of(alice.workspace.pk), [["gate"]])
+        due_vectors.embed(workspace_index.index_of(alice.workspace.pk), [["gate"]])
 
 
 def test_an_answer_that_drips_has_the_same_time(

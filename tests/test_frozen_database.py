@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 import pytest
 from django.db import OperationalError, connection
 
-from memories.index import statements, workspace_index
+from memories.index import prepared_sql, workspace_index
 from memories.models import Memory
 from memoryproject import databases
 from memoryproject.database_roles import owner_connection
@@ -86,7 +86,7 @@ def test_a_server_over_a_frozen_database_says_so_and_works_again_after(server: S
 @pytest.fixture
 def stopped(transactional_db: None) -> Iterator[None]:
     """The server's side of this process' connection stands still."""
-    pid = statements.rows("select pg_backend_pid() as pid", {})[0].pid
+    pid = prepared_sql.rows("select pg_backend_pid() as pid", {})[0].pid
     os.kill(pid, signal.SIGSTOP)
     yield
     os.kill(pid, signal.SIGCONT)
@@ -94,8 +94,8 @@ def stopped(transactional_db: None) -> Iterator[None]:
 
 
 WAYS: dict[str, Callable[[], Any]] = {
-    "libpq alone": lambda: statements.rows("select 1 as one", {}),
-    "psycopg": lambda: statements.execute("select 1", {}),
+    "libpq alone": lambda: prepared_sql.rows("select 1 as one", {}),
+    "psycopg": lambda: prepared_sql.execute("select 1", {}),
     "Django": lambda: Memory.objects.count(),
 }
 
@@ -113,13 +113,13 @@ def test_each_way_to_ask_gives_up_and_the_next_one_has_a_new_connection(
 
 def test_the_shorter_of_two_bounds_holds(stopped: None) -> None:
     with at_most(0.3), at_most(600), pytest.raises(OperationalError, match=r"0\.3 s"):
-        statements.rows("select 1 as one", {})
+        prepared_sql.rows("select 1 as one", {})
 
 
 @pytest.mark.django_db
 def test_an_answer_in_time_is_an_answer() -> None:
     with at_most(60):
-        assert statements.rows("select 1 as one", {}) == [(1,)]
+        assert prepared_sql.rows("select 1 as one", {}) == [(1,)]
 
 
 # ---- what the server keeps ------------------------------------------------------------------

@@ -130,7 +130,7 @@ def test_weights_that_answer_worse_wait_for_a_word(alice: Person, asked: GoldenQ
     [line] = http.get("/golden-runs").body["results"]
     assert line["changed"] == sorted(f"ranking.{name}" for name in SIGNALS)
     assert [each["change"] for each in line["results"]] == ["worse"]
-    assert workspace_settings.weights_of(alice.scope).named()["vector"] > 0
+    assert workspace_settings.settings_of(alice.scope).ranking.named()["vector"] > 0
     done = http.call("PATCH", "/memories/ranking", worse | {"anyway": True})
     assert done.status == 200
     assert outcomes() == ["refused", "anyway"]

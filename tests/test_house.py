@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from bench import house
+from bench.house_journeys import traced
+from tests.api_fixtures import caller
+from tests.people import Person
 
 ROOT = Path(__file__).parent.parent
 TREE = [module for module in house.modules(ROOT) if not module.is_migration]
@@ -57,3 +60,16 @@ def test_helpers_that_are_used_once_become_no_more() -> None:
     functions = sum(len(module.functions) for module in TREE)
     once = sum(len(house.helpers_used_once(module)) for module in TREE)
     assert once / functions < 0.12
+
+
+def test_an_ingest_of_one_sentence_enters_at_most_65_modules(alice: Person) -> None:
+    """Beside those that read the language. What a plain sentence does not need is known before a
+    module is entered."""
+    http = caller(alice)
+    for sentence in ("I work at Contoso as a nurse.", "I live in Porto."):
+        http.post("/memories/ingest", {"content": sentence, "userId": "ada"})
+    messages = [{"role": "user", "content": "I moved to Lisbon last week."}]
+    with traced("ingest") as modules:
+        answer = http.post("/memories/ingest", {"messages": messages, "userId": "ada"})
+    assert answer.body["memoriesUpdated"] == 1
+    assert len(modules) <= 65, sorted(modules)

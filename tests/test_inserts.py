@@ -4,7 +4,7 @@ import pytest
 from django.db import transaction
 from django.db.models import Model
 
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.models import Conversation, Fact, Memory
 from tests.people import Person
 from tests.statements_sent import sent
@@ -20,8 +20,8 @@ def values(row: Model) -> dict[str, object]:
 
 @pytest.mark.parametrize("number", [1, 3])
 def test_rows_given_by_values_are_like_saved_ones(alice: Person, number: int) -> None:
-    rows = statements.rows_with(Memory, [SAID] * number, workspace_id=alice.workspace.pk)
-    statements.insert(rows)
+    rows = prepared_sql.rows_with(Memory, [SAID] * number, workspace_id=alice.workspace.pk)
+    prepared_sql.insert(rows)
     made = list(Memory.objects.order_by("pk"))
     saved = Memory.objects.create(**SAID, workspace=alice.workspace)
     saved.refresh_from_db()
@@ -35,7 +35,7 @@ def test_rows_alone_in_their_tables_are_one_statement(alice: Person) -> None:
     memory = Memory(**SAID, **place, metadata={"a": 1})
     fact = Fact(**place, memory=memory, statement="Ada keeps bees.", method="llm")
     with sent() as told:
-        statements.insert([Conversation(**place, external_id="t")], [], [memory], [fact])
+        prepared_sql.insert([Conversation(**place, external_id="t")], [], [memory], [fact])
     assert len(told) == 1
     assert Fact.objects.get().memory.metadata == {"a": 1}
     assert Conversation.objects.get().external_id == "t"
@@ -46,6 +46,6 @@ def test_what_is_many_comes_in_its_order_among_what_is_alone(alice: Person) -> N
     memory = Memory(**SAID, **place)
     facts = [Fact(**place, memory=memory, statement=text, method="llm") for text in "ab"]
     with transaction.atomic():
-        statements.insert([memory], facts, [Conversation(**place, external_id="t")])
+        prepared_sql.insert([memory], facts, [Conversation(**place, external_id="t")])
     assert sorted(fact.statement for fact in memory.facts.all()) == ["a", "b"]
     assert Conversation.objects.exists()

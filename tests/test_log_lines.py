@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -16,6 +17,7 @@ from pytest_django.fixtures import Settings
 from memories.index import rebuild, workspace_index
 from memories.models import EvaluationRun
 from memoryproject.log_lines import JSONLines
+from memoryproject.postgres import visible
 from tests.api_fixtures import caller
 from tests.desk import list_of, member
 from tests.people import Person, with_key
@@ -68,6 +70,17 @@ def test_a_slow_search_is_a_line_without_its_words(alice: Person, settings: Sett
     assert f"Slow search in workspace {alice.workspace.pk}" in line
     assert "hybrid" in line
     assert "bees" not in line
+
+
+def test_a_line_about_one_workspace_names_it_and_one_about_several_none(alice: Person) -> None:
+    here, other = alice.workspace.pk, uuid.uuid4()
+    with written() as log, visible.only(here):
+        logging.getLogger("memories").warning("A model failed.")
+    assert f"[-] [{here}]: A model failed." in log.getvalue()
+    for seen in ((), (here, other)):
+        with written(JSONLines()) as log, visible.only(*seen):
+            logging.getLogger("memories").warning("A model failed.")
+        assert json.loads(log.getvalue())["workspaceId"] is None
 
 
 def test_a_search_within_its_time_is_not_told(alice: Person, settings: Settings) -> None:

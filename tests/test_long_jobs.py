@@ -21,7 +21,7 @@ from memories import erase, long_jobs, sweep
 from memories.connections import connection_store, sync
 from memories.connections.connection_store import NewConnection
 from memories.errors import Conflict
-from memories.index import due, repair
+from memories.index import due_vectors, repair
 from memories.long_jobs import NewJob, Stopped
 from memories.models import Entry, Erasure, LongJob, SyncRun, Vector, WorkspaceIndex
 from memoryproject import crossings
@@ -134,14 +134,14 @@ def test_another_model_s_vectors_are_cancelled_and_gone_on_with(
     Vector.objects.all().delete()
     total = Entry.objects.count()
     monkeypatch.setattr("memories.index.reembedding.BATCH", 1)
-    held, embed = threading.Event(), due.embed
+    held, embed = threading.Event(), due_vectors.embed
 
     def slowly(*given: object) -> object:
         if Vector.objects.exists():
             held.wait(60)
         return embed(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(due, "embed", slowly)
+    monkeypatch.setattr(due_vectors, "embed", slowly)
     ended: list[str] = []
 
     def work() -> None:

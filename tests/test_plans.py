@@ -16,7 +16,7 @@ from django.utils import timezone
 from bench.speed.corpus import Corpus
 from bench.speed.layout import Plot
 from bench.speed.loading import Place, load
-from memories.index import entries, nearest, segments, statements, workspace_index
+from memories.index import entries, nearest, prepared_sql, segments, workspace_index
 from memories.index.nearest import Placement, Reach
 from memories.models import DueVector, Entry, Layer
 from memories.models.supersession import MEMBERS
@@ -74,7 +74,7 @@ def all_texts_of_nearest(place: Place, size: int) -> list[tuple[str, dict[str, A
         return []
 
     with pytest.MonkeyPatch.context() as patch, transaction.atomic():
-        patch.setattr(statements, "rows", note)
+        patch.setattr(prepared_sql, "rows", note)
         patch.setattr(nearest, "best_pairs", note)
         where = placement(place)
         nearest.nearest(place.space, where, vectors, ["global"] * size, Reach(0.8, 10))

@@ -3,7 +3,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories.declared_settings import faults
 from memories.ranking import (
     Candidate,
     Mark,
@@ -19,6 +18,7 @@ from memories.ranking import (
     linea,
     marks,
 )
+from memories.settings_objects import faults
 
 FRIENDS = [Participant("Alice", False, 50), Participant("Bob", False, 50)]
 CHAT = [Participant("User", False, 50), Participant("Assistant", True, 50)]

@@ -12,7 +12,14 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from memories import sweep
-from memories.index import configured_embedder, due, entries, rebuild, reembedding, workspace_index
+from memories.index import (
+    configured_embedder,
+    due_vectors,
+    entries,
+    rebuild,
+    reembedding,
+    workspace_index,
+)
 from memories.models import DueVector, EmbeddingModel, Entry, Layer, Memory, Vector, WorkspaceIndex
 from tests.people import Person
 from tests.wire_servers import embeddings, failing, openai_error, serve_embeddings
@@ -187,7 +194,7 @@ def test_a_writer_that_began_under_the_old_model_is_made_due(
     [item] = rebuild.items_of_truth(
         Layer.MEMORIES, [Memory.objects.filter(superseded_by=None)[0].pk]
     )
-    vectors = due.embed(before, [item.texts])
+    vectors = due_vectors.embed(before, [item.texts])
     reembed()
     with transaction.atomic():
         entries.remove(before, Layer.MEMORIES, [item.id])
@@ -207,7 +214,7 @@ def test_a_sweep_that_began_under_the_old_model_leaves_it_due(
     entry = Entry.objects.filter(layer=Layer.MEMORIES, live=True)[0]
     Vector.objects.filter(entry_id=entry.pk).delete()
     DueVector.objects.create(entry=entry, workspace=entry.workspace)
-    due.fill_entries(before, [entry.pk])
+    due_vectors.fill_entries(before, [entry.pk])
     assert DueVector.objects.filter(entry=entry).exists()
     sweep.sweep()
     assert "dropped" in reembed()

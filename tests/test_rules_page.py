@@ -83,7 +83,7 @@ def test_what_is_off_is_a_setting_of_the_api(alice: Person) -> None:
     address = ""
     answer = caller(alice).patch(address, {"settings": {"decisionsOff": ["slot:job"]}})
     assert answer.status == 200
-    assert workspace_settings.decisions_off(Workspace.objects.get(slug="orchard").settings) == [
+    assert workspace_settings.settings_of(Workspace.objects.get(slug="orchard")).decisions_off == [
         "slot:job"
     ]
     wrong = caller(alice).patch(address, {"settings": {"decisionsOff": ["slot:nonsense"]}})
@@ -209,7 +209,7 @@ def test_a_switch_is_taken_back(alice: Person, workspace: Workspace) -> None:
     assert "Take back: works as: one at a time" in admin.sees(RULES)
     answer = admin.client.post(RULES, {"line": str(line.pk)}, follow=True)
     assert "as it was before" in messages_of(answer)
-    assert workspace_settings.decisions_off(Workspace.objects.get(slug="orchard").settings) == []
+    assert workspace_settings.settings_of(alice.scope).decisions_off == []
 
 
 def test_a_changed_and_a_removed_rule_come_back_as_they_were(

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, transaction
 from django.db.utils import ProgrammingError
 
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.models import Entry, Memory, Vector
 from memories.models.memory import MemoryQuerySet
 from memoryproject import crossings, database_roles, walls
@@ -125,7 +125,7 @@ def test_without_its_filter_a_query_finds_what_is_ones_own(
 
 
 def _number() -> int:
-    return int(statements.rows("select number from memories_workspaceindex", {})[0].number)
+    return int(prepared_sql.rows("select number from memories_workspaceindex", {})[0].number)
 
 
 @pytest.mark.django_db
@@ -145,7 +145,7 @@ def test_without_its_filter_a_route_shows_what_is_ones_own(
 def test_without_its_filter_a_search_finds_what_is_ones_own(
     alice: Person, mallory: Person, both: None, monkeypatch: pytest.MonkeyPatch
 ):
-    ask = statements.arrays
+    ask = prepared_sql.arrays
     texts = []
 
     def unfiltered(text: str, values: dict[str, Any]) -> Any:
@@ -153,7 +153,7 @@ def test_without_its_filter_a_search_finds_what_is_ones_own(
         texts.append(bare != text)
         return ask(bare, values)
 
-    monkeypatch.setattr(statements, "arrays", unfiltered)
+    monkeypatch.setattr(prepared_sql, "arrays", unfiltered)
     hits = caller(alice).post("/memories/search", {"query": "what is kept in the attic?"}).body
     assert any(texts)
     assert {hit["memory"]["content"] for hit in hits["results"]} == {
@@ -197,7 +197,7 @@ def test_what_is_visible_changes_with_its_block_in_and_outside_of_transactions(
                 transaction.set_autocommit(False)
             for ids in ((one,), (), (one, other), (other,)):
                 with visible.only(*ids):
-                    by_libpq = statements.rows("select count(*) as n from memories_memory", {})
+                    by_libpq = prepared_sql.rows("select count(*) as n from memories_memory", {})
                     seen += [Memory.objects.count(), by_libpq[0].n]
             if in_one:
                 connection.rollback()
@@ -240,10 +240,10 @@ def test_a_savepoint_that_is_rolled_back_takes_nothing_away_from_sight(
 def test_an_error_in_a_statement_that_is_alone_is_told_and_the_next_one_runs(alice: Person):
     with ordinary_role(), visible.only(alice.workspace.pk):
         with pytest.raises(ProgrammingError, match="no_such_table"):
-            statements.rows("select 1 from no_such_table", {})
+            prepared_sql.rows("select 1 from no_such_table", {})
         with pytest.raises(Exception, match="division by zero"):
-            statements.rows("select 1 / %(n)s::int as n", {"n": 0})
-        assert statements.rows("select 1 / %(n)s::int as n", {"n": 1})[0].n == 1
+            prepared_sql.rows("select 1 / %(n)s::int as n", {"n": 0})
+        assert prepared_sql.rows("select 1 / %(n)s::int as n", {"n": 1})[0].n == 1
 
 
 @pytest.mark.django_db

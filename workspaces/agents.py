@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from workspaces.keys import revoke_key
-from workspaces.models import Agent, ApiKey, AuditEntry
+from workspaces.models import Agent, ApiKey
 from workspaces.scope import Scope
 
 
@@ -21,7 +21,7 @@ def remove(scope: Scope, agent: Agent) -> None:
         return
     for key in ApiKey.objects.filter(agent=agent, revoked_at=None):
         revoke_key(key, actor=scope.actor)
-    AuditEntry.line(scope.workspace_id, scope.actor, "remove_agent", agent).save()
+    scope.audit("remove_agent", agent)
 
 
 @dataclass(frozen=True, slots=True)

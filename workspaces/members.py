@@ -4,7 +4,7 @@ touch owners."""
 from django.db import transaction
 
 from workspaces.login.second_factor import end_sessions
-from workspaces.models import AuditEntry, Capability, Invitation, Membership, Role
+from workspaces.models import Capability, Invitation, Membership, Role
 from workspaces.models.invitation import InvitationQuerySet
 from workspaces.scope import ROLE_CAPABILITIES, NotAllowed, Scope
 
@@ -33,7 +33,7 @@ def change_role(scope: Scope, membership: Membership, role: str) -> Membership:
     elif role != Role.OWNER:
         invitations.filter(role=Role.OWNER).revoke()
     states = {"before": {"role": before}, "after": {"role": role}}
-    AuditEntry.line(scope.workspace_id, scope.actor, "change_member", membership, **states).save()
+    scope.audit("change_member", membership, **states)
     return membership
 
 
@@ -45,9 +45,7 @@ def remove(scope: Scope, membership: Membership) -> None:
     if membership.role == Role.OWNER:
         _keep_an_owner(membership)
     before = {"role": membership.role}
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, "remove_member", membership, before=before
-    ).save()
+    scope.audit("remove_member", membership, before=before)
     _invitations_of(membership).revoke()
     membership.delete()
     end_sessions(membership.user)

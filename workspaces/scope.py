@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
-from workspaces.models import Agent, Capability, Role, Subject
+from workspaces.models import Agent, AuditEntry, Capability, Role, Subject
 
 ROLE_CAPABILITIES: dict[str, frozenset[str]] = {
     Role.OWNER: frozenset(Capability.values),
@@ -59,6 +59,10 @@ class Scope:
 
     def may(self, capability: str) -> bool:
         return capability in self.capabilities
+
+    def audit(self, action: str, target: Model, **details: Any) -> None:
+        """One line of what the asker did; details are subject_id, reason, before, after."""
+        AuditEntry.line(self.workspace_id, self.actor, action, target, **details).save()
 
     def as_agent(self, agent: Agent) -> "Scope":
         """The same asker, seeing only what `agent` sees."""

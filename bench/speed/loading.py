@@ -16,7 +16,7 @@ from django.utils import timezone
 from bench.speed.corpus import EVERY_OLD, Block, Corpus
 from bench.speed.layout import Plot
 from memories.english import lexical
-from memories.index import common_terms, entries, segments, statements, workspace_index
+from memories.index import common_terms, entries, prepared_sql, segments, workspace_index
 from memories.models import Category, Entry, Memory, MemoryPeriod, Supersession, WorkspaceIndex
 from workspaces.keys import KeyOptions, issue_key
 from workspaces.models import Subject, Workspace
@@ -130,10 +130,10 @@ def _write(place: Place, block: Block) -> None:
     for old, head in zip(olds, heads[::EVERY_OLD], strict=True):
         head.version = 2
         old.superseded_by_id, old.superseded_at, old.valid_until = head.pk, now, now
-    statements.insert([*heads, *olds])
-    statements.insert([_life(memory) for memory in [*heads, *olds]])
+    prepared_sql.insert([*heads, *olds])
+    prepared_sql.insert([_life(memory) for memory in [*heads, *olds]])
     replaced = zip(olds, heads[::EVERY_OLD], strict=True)
-    statements.insert([_decision(place, old, head) for old, head in replaced])
+    prepared_sql.insert([_decision(place, old, head) for old, head in replaced])
     items = [entries.memory_item(memory) for memory in [*heads, *olds]]
     vectors = [(vector,) for vector in [*block.vectors, *block.old_vectors]]
     entries.write(place.space, items, vectors)

@@ -21,9 +21,9 @@ from memories.admin.memory_rows import MemoryRowAdmin, one_line
 from memories.connections import connection_store
 from memories.connections.connection_store import NewConnection
 from memories.connectors.connector_registry import CONNECTORS
-from memories.declared_settings import Declared
 from memories.models import Connection, SyncRun, Visibility
 from memories.models.source_connection import MOST_MINUTES, USUAL_MINUTES
+from memories.settings_objects import SettingsObject
 from workspaces.adminbase.access import access_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Verb, refusal_text
@@ -35,10 +35,10 @@ MOST_RUNS, MOST_MISSING = 30, 50
 OPTION, SECRET = "option_", "secret_"
 
 
-def fields_of(declared: type[Declared] | None, prefix: str) -> dict[str, forms.Field]:
+def fields_of(of: type[SettingsObject] | None, prefix: str) -> dict[str, forms.Field]:
     """A form's fields for what a connector takes; lists are written with commas."""
     fields: dict[str, forms.Field] = {}
-    for name, field in (declared.model_fields if declared else {}).items():
+    for name, field in (of.model_fields if of else {}).items():
         label = name.replace("_", " ").capitalize()
         given: dict[str, Any] = {
             "label": label, "required": field.is_required(), "help_text": field.description or "",
@@ -63,11 +63,11 @@ def fields_of(declared: type[Declared] | None, prefix: str) -> dict[str, forms.F
 
 
 def values_of(
-    declared: type[Declared] | None, prefix: str, cleaned: dict[str, Any]
+    of: type[SettingsObject] | None, prefix: str, cleaned: dict[str, Any]
 ) -> dict[str, Any]:
     """What such a form says, as the API would; what was left empty has its default."""
     values: dict[str, Any] = {}
-    for name, field in (declared.model_fields if declared else {}).items():
+    for name, field in (of.model_fields if of else {}).items():
         value = cleaned.get(prefix + name)
         if value in ("", None):
             continue

@@ -1,15 +1,10 @@
 """Conversations, with what was said in them."""
 
-import uuid
 from collections import defaultdict
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -19,6 +14,7 @@ from memories import masks
 from memories.admin.memory_rows import (
     CitedSpan,
     MarkedText,
+    MaskedTextAdmin,
     MemoryRowAdmin,
     ingest_hint,
     one_line,
@@ -37,7 +33,8 @@ MOST_CITATIONS = 500
 PER_PAGE = 50
 
 
-class EpisodeAdmin(MemoryRowAdmin):
+class EpisodeAdmin(MaskedTextAdmin):
+    unmask_page = "memories_unmask"
     searched = "content"
     layer = Layer.EPISODES
     list_display = ("text", "kind", "author", "person", "conversation_line", "occurred_at")
@@ -77,26 +74,9 @@ class EpisodeAdmin(MemoryRowAdmin):
             and row.masks.filter(place="content").exists(),
         }
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.unmask_view)
-        own = path("<uuid:row_id>/unmask/", view, name="memories_unmask")
-        return [own, *super().get_urls()]
-
-    def unmask_view(self, request: HttpRequest, row_id: uuid.UUID) -> HttpResponse:
-        """The same page with the words that are masked, once; the audit keeps who looked."""
-        row = self.row_or_404(request, str(row_id))
-        if not self.may(request, Capability.CURATE, row):
-            raise PermissionDenied
-        if request.method != "POST":
-            return redirect(self.page_of(row))
+    def unmasked(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         words = masks.reveal(self.scope(request, row), row)[:MOST_SHOWN]
-        context = {
-            **self.admin_site.each_context(request),
-            "title": gettext("What was said"), "opts": self.opts, "row": row, "original": row,
-            "list_url": self.list_url(), "buttons": [], "segments": segments(words, []),
-            "is_unmasked": True,
-        }  # fmt: skip
-        return TemplateResponse(request, self.page_template, context)
+        return {"title": gettext("What was said"), "segments": segments(words, [])}
 
     def empty(self, request: HttpRequest) -> Empty:
         return ingest_hint(

@@ -1,17 +1,13 @@
 """Documents: what became of each file, what was read of it, and where it failed; and files dropped
 on a page."""
 
-import uuid
 from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -19,7 +15,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from memories.admin.memory_rows import (
     CitedSpan,
-    MemoryRowAdmin,
+    MaskedTextAdmin,
     ingest_hint,
     one_line,
     segments,
@@ -84,7 +80,8 @@ class DocumentStateFilter(StateFilter):
         return rows.filter(state=state)
 
 
-class DocumentAdmin(MemoryRowAdmin):
+class DocumentAdmin(MaskedTextAdmin):
+    unmask_page = "memories_unmask_document"
     searched = "title"
     list_display = ("named", "state_label", "type", "person", "why", "attempts", "created")
     list_select_related = ("workspace", "subject")
@@ -160,26 +157,12 @@ class DocumentAdmin(MemoryRowAdmin):
             and hidden_words.can_be_unmasked(row),
         }
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.unmask_view)
-        own = path("<uuid:row_id>/unmask/", view, name="memories_unmask_document")
-        return [own, *super().get_urls()]
-
-    def unmask_view(self, request: HttpRequest, row_id: uuid.UUID) -> HttpResponse:
-        """The same page with the words that are masked, once; the audit keeps who looked."""
-        row = self.row_or_404(request, str(row_id))
-        if not self.may(request, Capability.CURATE, row):
-            raise PermissionDenied
-        if request.method != "POST":
-            return redirect(self.page_of(row))
+    def unmasked(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         words = hidden_words.reveal(self.scope(request, row), row)
-        context = {
-            **self.admin_site.each_context(request), **self.page(request, row),
-            "opts": self.opts, "row": row, "original": row, "list_url": self.list_url(),
-            "buttons": [], "segments": segments(words[:MOST_SHOWN], []), "begun": 0,
-            "is_cut": len(words) > MOST_SHOWN, "may_unmask": False, "is_unmasked": True,
+        return self.page(request, row) | {
+            "segments": segments(words[:MOST_SHOWN], []), "begun": 0,
+            "is_cut": len(words) > MOST_SHOWN, "may_unmask": False,
         }  # fmt: skip
-        return TemplateResponse(request, self.page_template, context)
 
     def empty(self, request: HttpRequest) -> Empty:
         hint = "Drop files under Hand in files, or send them to /documents. Beside them:"

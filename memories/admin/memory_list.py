@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
+from django.contrib.admin.options import ModelAdmin
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
@@ -14,6 +15,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.dateformat import format as format_date
+from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext
@@ -99,7 +101,9 @@ class TrueFilter(StateFilter):
     parameter_name = "true"
     states = {"now": _("Now"), "over": _("Not any more"), "ahead": _("Not yet")}
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+    def lookups(
+        self, request: HttpRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, str | Promise]]:
         return list(self.states.items())
 
     def value(self) -> str:

@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from memories.english import lexical
 from memories.errors import Conflict, Forbidden, Invalid, NotFound
-from memories.index import statements
-from memories.models import WorkspaceIndex
+from memories.index import prepared_sql
+from memories.models import Fact, WorkspaceIndex
 from workspaces.adminbase.access import Access, access_of, workspace_id_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import RowAdmin
@@ -130,7 +134,35 @@ def in_index(access: Access, layer: int, words: Sequence[str]) -> list[uuid.UUID
     values = {
         "starts": starts, "ends": ends, "keys": keys, "layer": int(layer), "most": MOST_FOUND,
     }  # fmt: skip
-    return [row.item for row in statements.rows(CONTAINING, values)]
+    return [row.item for row in prepared_sql.rows(CONTAINING, values)]
+
+
+class MaskedTextAdmin(MemoryRowAdmin):
+    """Of rows whose text may have masked words, which those who curate can look at."""
+
+    unmask_page = ""  # its name
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.unmask_view)
+        return [path("<uuid:row_id>/unmask/", view, name=self.unmask_page), *super().get_urls()]
+
+    def unmask_view(self, request: HttpRequest, row_id: uuid.UUID) -> HttpResponse:
+        """The same page with the words that are masked, once; the audit keeps who looked."""
+        row = self.row_or_404(request, str(row_id))
+        if not self.may(request, Capability.CURATE, row):
+            raise PermissionDenied
+        if request.method != "POST":
+            return redirect(self.page_of(row))
+        context = {
+            **self.admin_site.each_context(request), **self.unmasked(request, row),
+            "opts": self.opts, "row": row, "original": row, "list_url": self.list_url(),
+            "buttons": [], "is_unmasked": True,
+        }  # fmt: skip
+        return TemplateResponse(request, self.page_template, context)
+
+    def unmasked(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        """What that page shows."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +171,7 @@ class CitedSpan:
 
     start: int
     end: int
-    cited_for: Any
+    cited_for: Fact | int
 
 
 @dataclass(frozen=True, slots=True)

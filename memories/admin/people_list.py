@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memories.admin import profile_parts as parts
 from memories.admin.memory_rows import MemoryRowAdmin
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.models import Case, Episode
 from memories.models.memory_state import LIVE_SQL
 from workspaces.adminbase.list_admin import Empty, count_text, display
@@ -90,7 +90,7 @@ class PeopleList(MemoryRowAdmin):
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
         """Counts and last words of a page's rows in one statement, no count further than 999."""
         given = {"subjects": [row.pk for row in rows], "most": MOST_SHOWN + 1}
-        counts = {each.id: each for each in statements.rows(COUNTS, given)}
+        counts = {each.id: each for each in prepared_sql.rows(COUNTS, given)}
         for row in rows:
             row.known, row.open_cases = counts[row.pk].known, counts[row.pk].open_cases
             row.last_seen = counts[row.pk].last_seen

@@ -28,7 +28,7 @@ from memories.models import Category, Fact
 from memories.resolve import rehearsal
 from memories.resolve.hold_policy import Policy
 from memories.review.visibility import make_private, visibility_changes
-from memories.workspace_settings import MOST_NAMES
+from memories.workspace_settings import MOST_NAMES, settings_of
 from workspaces.adminbase.access import look_at
 from workspaces.adminbase.list_admin import AdminPage, bounded_count, count_text
 from workspaces.adminbase.scoped_admin import AskedWorkspaceForm
@@ -79,7 +79,7 @@ class PolicyForm(forms.Form):
     )
 
     def __init__(self, workspace: Workspace, data: Any = None) -> None:
-        policy = workspace.settings.get("review") or {}
+        policy = settings_of(workspace).review.model_dump(exclude_unset=True)
         low, high = policy.get("similarity") or (None, None)
         super().__init__(data, initial={**policy, "low": low, "high": high})
         choice = self.fields["agents"]
@@ -160,7 +160,7 @@ def last_week(workspace: Workspace, form: PolicyForm) -> dict[str, Any]:
     """What would have waited, under what the form says or, untouched, under what is kept."""
     if form.is_bound and not form.is_valid():
         return {}
-    policy = form.policy if form.is_bound else workspace.settings.get("review")
+    policy = form.policy if form.is_bound else settings_of(workspace).review.model_dump()
     since = timezone.now() - WEEK
     result = rehearsal.rehearse(workspace.pk, Policy.of(policy), since)
     facts = Fact.objects.filter(workspace=workspace, pk__gte=first_uuid7(since))

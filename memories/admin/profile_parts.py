@@ -53,7 +53,6 @@ ACTS = (
     "create", "edit", "forget", "restore", "approve", "reject", "keep_both", "undo", "move",
     "merge", "separate", "split", "change", "edit_feature", "delete_feature", "add_feature",
 )  # fmt: skip
-TARGETS = ("memory", "feature", "supersession", "subject")
 # Of the attributes with one value at a time those that say who somebody is, not how things are now.
 LASTING = frozenset({
     "age", "birthday", "boyfriend", "called", "email", "fiance", "hair", "height", "language",

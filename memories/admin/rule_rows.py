@@ -10,16 +10,16 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
-from memories import bounds, own_rules, rule_rates, workspace_settings
+from memories import bounds, own_rules, rule_rates
 from memories.english.patterns.library import PATTERNS
 from memories.english.plain_words import ENDED, IMPLIED, RULES, attribute_words, rule_words
 from memories.english.statements.shipped_rules import ENDS, ONE_AT_A_TIME, VERBS_OF, ShippedRule
 from memories.english.statements.wording import root
 from memories.english.workspace_patterns import RULE
-from memories.extraction.extraction_types import DEFAULT_TRUST
 from memories.index import workspace_index
 from memories.models import WorkspaceChange, WorkspacePattern, WorkspaceSlot
 from memories.rule_rates import DecisionRate, RuleRate
+from memories.workspace_settings import settings_of
 from workspaces.models import Workspace
 from workspaces.scope import Scope
 
@@ -80,13 +80,13 @@ def rows_of(scope: Scope, workspace: Workspace, tab: str) -> list[RuleRow]:
     if tab == "patterns":
         rates = {rate.rule: rate for rate in rule_rates.rule_rates(scope)}
         own = list(_own_patterns(workspace, rates))
-        off = workspace_settings.patterns_off(workspace.settings)
+        off = settings_of(workspace).patterns_off
         library = list(_library(rates, off))
         known = {row.name for row in (*own, *library)}
         others = [_other(rate) for rule, rate in rates.items() if rule not in known]
         return [*own, *sorted(library, key=lambda row: -row.used), *others]
     decided = rule_rates.decision_rates(scope)
-    off = workspace_settings.decisions_off(workspace.settings)
+    off = settings_of(workspace).decisions_off
     if tab == "attributes":
         slots = WorkspaceSlot.objects.filter(workspace=workspace)
         own = [_own(row, decided.get(f"slot:own:{row.name}", NO_DECISIONS)) for row in slots]
@@ -251,13 +251,13 @@ class Limit:
 
 def limits(workspace: Workspace) -> list[Limit]:
     index = workspace_index.index_of(workspace.pk)
-    policy = workspace.settings.get("review") or {}
-    model, low_high = index.embedding_model, policy.get("similarity")
+    settings = settings_of(workspace)
+    policy, model = settings.review, index.embedding_model
     to_policy = f"{reverse('admin:memories_policy')}?{urlencode({'workspace': workspace.slug})}"
     to_settings = reverse("admin:workspaces_workspace_change", args=[workspace.pk])
     measured = _("Measured for the embedding model; the server's operator measures it anew.")
     fixed = _("Fixed for this server.")
-    nearest = workspace.settings.get("conflictRule") == "nearest"
+    nearest = settings.conflict_rule == "nearest"
     rows = []
     if model is not None:
         rows += [
@@ -269,11 +269,12 @@ def limits(workspace: Workspace) -> list[Limit]:
         ]  # fmt: skip
     return [
         *rows,
-        Limit(_("Waits for a person under"), f"{policy.get('confidence') or 0:.2f}",
+        Limit(_("Waits for a person under"), f"{policy.confidence:.2f}",
               _("A replacement that was read with less confidence than this (1 is certain) waits"
                 " for a person."), url=to_policy),
         Limit(_("Waits for a person between"),
-              " – ".join(f"{each:.2f}" for each in low_high) if low_high else _("nothing"),
+              " – ".join(f"{each:.2f}" for each in policy.similarity)
+              if policy.similarity[1] else _("nothing"),
               _("A replacement that is as similar to the older memory as this waits for a"
                 " person."), url=to_policy),
         Limit(_("A newer statement takes the place of an older"),
@@ -290,8 +291,8 @@ def limits(workspace: Workspace) -> list[Limit]:
 
 def waits(workspace: Workspace) -> list[tuple[str, str]]:
     """What waits for a person here, and whose words are believed."""
-    policy, guard = workspace.settings.get("review") or {}, workspace.settings.get("guard") or {}
-    categories, agents = policy.get("categories") or [], policy.get("agents") or []
+    settings = settings_of(workspace)
+    categories, agents = settings.review.categories, settings.review.agents
     return [
         (_("What would replace a pinned memory"), _("always waits")),
         (_("Protected categories"), ", ".join(categories) or _("none")),
@@ -299,7 +300,7 @@ def waits(workspace: Workspace) -> list[tuple[str, str]]:
         *(
             (
                 _("What %(who)s say") % {"who": _(TELLERS[name])},
-                _(TRUSTED[guard.get(name) or DEFAULT_TRUST[name]]),
+                _(TRUSTED[getattr(settings.guard, name)]),
             )
             for name in TELLERS
         ),

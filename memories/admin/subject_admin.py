@@ -25,7 +25,7 @@ from memories.admin.memory_timeline import as_of
 from memories.admin.people_list import PeopleList
 from memories.admin.profile_export import FORMATS
 from memories.erase import legal_holds
-from memories.errors import NotFound
+from memories.errors import NotFound, needed
 from memories.index.workspace_index import index_of
 from memories.models import LegalHold
 from workspaces.adminbase.access import workspace_id_of
@@ -306,9 +306,7 @@ class SubjectAdmin(PeopleList):
         return gettext("Held: nothing about it is erased.")
 
     def do_lift(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
-        hold = LegalHold.objects.in_force().filter(subject=row).first()
-        if hold is None:
-            raise NotFound("A hold")
+        hold = needed(LegalHold.objects.in_force().filter(subject=row).first(), "A hold")
         legal_holds.lift(self.scope(request, row), hold.pk)
         return gettext("The hold is lifted.")
 

@@ -14,6 +14,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from pydantic.alias_generators import to_camel
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from memories import search_counts, stored_metrics, workspace_settings
@@ -24,6 +25,7 @@ from memories.costs.ledger import CostRow, cost_rows
 from memories.models import ModelUse
 from memories.search_counts import SearchDay
 from memories.stored_metrics import table_sizes
+from memories.workspace_settings import settings_of
 from workspaces.adminbase.charts import Chart, ChartLine, Frame, bar_chart, line_chart, number_text
 from workspaces.adminbase.list_admin import Empty, ServerAdmin
 from workspaces.models import Capability, Workspace
@@ -130,19 +132,11 @@ class BudgetForm(forms.Form):
     tokens_per_day = _amount("Tokens a day", "Sent and answered together.", whole=True)
 
     def __init__(self, workspace: Workspace, data: Any = None) -> None:
-        own = workspace.settings.get("budget") or {}
-        values = {"per_day": "perDay", "per_month": "perMonth", "tokens_per_day": "tokensPerDay"}
-        super().__init__(data, initial={name: own.get(key) for name, key in values.items()})
+        super().__init__(data, initial=settings_of(workspace).budget.model_dump())
 
     @property
     def budget(self) -> dict[str, Any]:
-        values = self.cleaned_data
-        named = {
-            "perDay": values["per_day"],
-            "perMonth": values["per_month"],
-            "tokensPerDay": values["tokens_per_day"],
-        }
-        return {name: value for name, value in named.items() if value is not None}
+        return {to_camel(name): n for name, n in self.cleaned_data.items() if n is not None}
 
 
 class CostsPage(OneWorkspacePage):

@@ -28,7 +28,7 @@ from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.problems import conflict
 from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView
-from workspaces.models import AuditEntry, Capability
+from workspaces.models import Capability
 from workspaces.request_fields import (
     AnyText,
     ExternalId,
@@ -103,9 +103,7 @@ class ConversationsView(WorkspaceView):
         row = Conversation.objects.with_names().filter(pk=made.pk).first()
         if row is None:
             raise conflict("There is a conversation of this id already.", field="threadId")
-        AuditEntry.line(
-            self.scope.workspace_id, self.scope.actor, "create_conversation", row
-        ).save()
+        self.scope.audit("create_conversation", row)
         return Response(ConversationJson.of(row), status=201)
 
     @operation("listConversations", query=ConversationQuery, page=ConversationJson)
@@ -134,10 +132,9 @@ class ConversationView(WorkspaceView):
         for name, value in changes.items():
             setattr(conversation, name, value)
         conversation.save(update_fields=[*changes, "updated_at"])
-        AuditEntry.line(
-            self.scope.workspace_id, self.scope.actor, "change_conversation", conversation,
-            subject_id=conversation.subject_id, after=changes,
-        ).save()  # fmt: skip
+        self.scope.audit(
+            "change_conversation", conversation, subject_id=conversation.subject_id, after=changes
+        )
         return Response(ConversationJson.of(conversation))
 
 

@@ -243,7 +243,7 @@ def kind_of(body: MessageBody) -> str:
     """A tool's call by its input, its result by its output, what somebody did by its payload,
     else what the role says."""
     role = body.role
-    if role == "user" and activities.is_activity(body.payload):
+    if role == "user" and body.payload and activities.is_activity(body.payload):
         return Kind.ACTIVITY
     if role in ("assistant", "tool") and body.input is not None:
         return Kind.TOOL_USE

@@ -18,7 +18,7 @@ from memories import intents, review
 from memories.api.fact_routes import cited
 from memories.api.shapes import FactJson, IntentJson, LinkJson, MemoryJson
 from memories.bounds import WHOLE
-from memories.errors import Invalid, NotFound
+from memories.errors import Invalid, needed
 from memories.models import (
     AsOf,
     Category,
@@ -127,10 +127,7 @@ def listed(scope: Scope, query: MemoryQuery) -> QuerySet[Memory]:
 
 
 def seen(scope: Scope, row: uuid.UUID) -> Memory:
-    found = Memory.objects.visible_to(scope).with_names().filter(pk=row).first()
-    if found is None:
-        raise NotFound("Memory")
-    return found
+    return needed(Memory.objects.visible_to(scope).with_names().filter(pk=row).first(), "Memory")
 
 
 def memory_response(memory: Memory, status: int = 200) -> Response:

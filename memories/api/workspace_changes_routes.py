@@ -24,7 +24,7 @@ from memories.workspace_settings import (
     WorkspaceSettings,
     change_weights,
     change_workspace,
-    weights_of,
+    settings_of,
 )
 from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read, read_query
@@ -196,7 +196,7 @@ class RankingView(WorkspaceView):
     @operation("readRanking", answer=WeightsJson)
     def get(self, request: Request, workspace: str) -> Response:
         """The weights of the hybrid ranking, with defaults and ranges."""
-        return weights_response(weights_of(self.scope))
+        return weights_response(settings_of(self.scope).ranking)
 
     @operation("changeRanking", request=WeightChanges, answer=WeightsJson)
     def patch(self, request: Request, workspace: str) -> Response:

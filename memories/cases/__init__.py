@@ -14,16 +14,6 @@ from memories.cases.put_off_case import (
 from memories.cases.undo_case import undo_case
 
 __all__ = [
-    "CaseDecision",
-    "InboxFilter",
-    "ask_case",
-    "assign_case",
-    "assign_failure",
-    "decide_case",
-    "figures",
-    "inbox",
-    "leave_failure",
-    "snooze_case",
-    "snooze_failure",
-    "undo_case",
-]
+    "CaseDecision", "InboxFilter", "ask_case", "assign_case", "assign_failure", "decide_case",
+    "figures", "inbox", "leave_failure", "snooze_case", "snooze_failure", "undo_case",
+]  # fmt: skip

@@ -12,8 +12,8 @@ from django.utils import timezone
 from pydantic import Field
 
 from memories import intents, masks, resolve
-from memories.errors import Conflict, Invalid, NotFound
-from memories.index import due, entries, workspace_index
+from memories.errors import Conflict, Invalid, needed
+from memories.index import due_vectors, entries, workspace_index
 from memories.intents import OrderPlan
 from memories.models import (
     Case,
@@ -33,7 +33,6 @@ from memories.review.edit import new_version
 from memories.review.forget import forget_locked, locked, reject_claim
 from memories.review.held_by_hand import unmask_held
 from memories.review.quarantine import Vectors, believe_fact, dismiss_locked, embedded, locked_fact
-from workspaces.models import AuditEntry
 from workspaces.request_fields import AnyText, Flag, Maybe, NullIs, OneOf, Text, Whole, declared
 from workspaces.scope import Scope
 
@@ -112,10 +111,7 @@ class CaseDecision:
 def locked_case(scope: Scope, case_id: uuid.UUID) -> Case:
     """The case, locked until the transaction ends; NotFound where `scope` does not see it."""
     rows = Case.objects.visible_to(scope).select_for_update(of=("self",))
-    case = rows.filter(pk=case_id).first()
-    if case is None:
-        raise NotFound("Case")
-    return case
+    return needed(rows.filter(pk=case_id).first(), "Case")
 
 
 def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Case:
@@ -126,7 +122,7 @@ def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Cas
     """
     content = checked(decision.edit.content) if decision.edit else ""
     space = workspace_index.index_of(scope.workspace_id)
-    vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
+    vectors = due_vectors.embed_or_leave(space, [entries.texts_of(content)]) if content else None
     believed = embedded(scope, space, decision.accept, unmask=decision.unmask)
     plans = _plans(scope, case_id, decision)
     with transaction.atomic(durable=True):
@@ -146,7 +142,7 @@ def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Cas
         act.close(decision)
         resolve.file_unfiled(space)  # what an accepted fact contradicts
     masks.fill(space, act.masked)
-    due.fill(space, act.shown)
+    due_vectors.fill(space, act.shown)
     return case
 
 
@@ -389,6 +385,4 @@ def _order_step(act: str, intent: Intent) -> dict[str, object]:
 
 
 def audit_case(scope: Scope, action: str, case: Case, **details: object) -> None:
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, action, case, subject_id=case.subject_id, **details
-    ).save()
+    scope.audit(action, case, subject_id=case.subject_id, **details)

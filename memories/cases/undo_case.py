@@ -10,7 +10,7 @@ from django.utils import timezone
 from memories import intents, masks
 from memories.cases.decide_case import LEAVE, ORDER, UNMASK, audit_case, locked_case
 from memories.errors import Conflict
-from memories.index import due, workspace_index
+from memories.index import due_vectors, workspace_index
 from memories.models import (
     Case,
     CaseItem,
@@ -56,7 +56,7 @@ def undo_case(scope: Scope, case_id: uuid.UUID) -> Case:
         _absorb(case)
         case.save()
         audit_case(scope, "undo", case, before={"decidedBy": decided_by})
-    due.fill(space, touched)
+    due_vectors.fill(space, touched)
     return case
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from memories import ingest
 from memories.chat.answer import ChatAnswer, ChatRequest, TellEvent, answer, as_event, chat_config
-from memories.errors import Forbidden, NotFound
+from memories.errors import Forbidden, needed
 from memories.ingest import NewMessage
 from memories.models import Conversation
 from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write
@@ -82,10 +82,7 @@ def as_answer(result: ChatAnswer, conversation: Conversation) -> dict[str, Any]:
 def _conversation(scope: Scope, asked: AskedChat) -> Conversation:
     if asked.conversation_id is not None:
         rows = Conversation.objects.visible_to(scope).select_related("subject")
-        conversation = rows.filter(pk=asked.conversation_id).first()
-        if conversation is None:
-            raise NotFound("Conversation")
-        return conversation
+        return needed(rows.filter(pk=asked.conversation_id).first(), "Conversation")
     try:
         made = Conversation(
             workspace_id=scope.workspace_id, subject=subject_to_write(scope, asked.user_id),

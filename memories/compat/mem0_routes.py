@@ -22,7 +22,7 @@ from memories.compat.mem0_requests import (
     filter_of,
 )
 from memories.compat.mem0_shapes import added, ends_after, history_of, shown
-from memories.errors import Invalid, NotFound
+from memories.errors import Invalid, NotFound, needed
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Conversation, Memory, MemorySession
 from memories.models.memory import MemoryQuerySet
@@ -244,9 +244,7 @@ class EntityMem0View(Mem0View):
         return Response({"message": "Entity deleted successfully!"})
 
     def erase(self, kind: str, rows: QuerySet[Any]) -> None:
-        row = rows.first()
-        if row is None:
-            raise NotFound("Entity")
+        row = needed(rows.first(), "Entity")
         erase_and_wait(self.scope, kind, row.pk)
 
 

@@ -15,7 +15,7 @@ from memories.compat.memmachine_requests import (
 )
 from memories.compat.memmachine_routes import MemMachineView
 from memories.compat.memmachine_shapes import PROJECT, features_of, project_of, shown_features
-from memories.errors import Invalid, NotFound
+from memories.errors import Invalid, NotFound, needed
 from memories.features import features_by_hand, sets
 from memories.models import Conversation, Feature, FeatureSet
 from workspaces.api.json_requests import read
@@ -29,10 +29,7 @@ class FeatureMemMachineView(MemMachineView):
             row_id = uuid.UUID(str(feature_id))
         except ValueError:
             raise NotFound("Feature") from None
-        row = features_of(self.scope, asked.project).filter(pk=row_id).first()
-        if row is None:
-            raise NotFound("Feature")
-        return row
+        return needed(features_of(self.scope, asked.project).filter(pk=row_id).first(), "Feature")
 
 
 class DeleteSemanticView(FeatureMemMachineView):

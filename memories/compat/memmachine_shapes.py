@@ -13,10 +13,9 @@ from urllib.parse import quote
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from memories.compat.memmachine_requests import MemMachineMessage, ProjectNames
-from memories.errors import Invalid, NotFound
+from memories.errors import Invalid, needed
 from memories.ingest import NewMessage
 from memories.models import Conversation, Episode, Feature, FeatureCitation
-from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
 PROJECT, PRODUCED_FOR = "memmachine_project", "memmachine_produced_for"
@@ -38,10 +37,7 @@ def projects(scope: Scope) -> QuerySet[Conversation]:
 
 def project_of(scope: Scope, asked: ProjectNames) -> Conversation:
     """Raises NotFound."""
-    row = projects(scope).filter(external_id=asked.project).first()
-    if row is None:
-        raise NotFound("Project")
-    return row
+    return needed(projects(scope).filter(external_id=asked.project).first(), "Project")
 
 
 def make_project(scope: Scope, asked: ProjectNames, description: str, config: Any) -> bool:
@@ -57,7 +53,7 @@ def make_project(scope: Scope, asked: ProjectNames, description: str, config: An
     Conversation.objects.bulk_create([row], ignore_conflicts=True)
     if not Conversation.objects.filter(pk=row.pk).exists():
         return False
-    AuditEntry.line(scope.workspace_id, scope.actor, "create_conversation", row).save()
+    scope.audit("create_conversation", row)
     return True
 
 

@@ -38,7 +38,7 @@ from memories.compat.supermemory_shapes import (
 from memories.documents import document_store, pipeline
 from memories.documents.document_store import NewDocument
 from memories.documents.search_documents import DocumentSearch, search_documents
-from memories.errors import BudgetSpent, Conflict, Forbidden, Invalid, NotFound
+from memories.errors import BudgetSpent, Conflict, Forbidden, Invalid, NotFound, needed
 from memories.ingest import IngestRequest, NewMessage
 from memories.ingest.ingest_request import AT_ONCE
 from memories.models import Conversation, Document, Memory
@@ -72,10 +72,7 @@ class SupermemoryView(ClientView):
         named = Q(custom_id=name) | Q(custom_id=own)
         if pk := as_uuid(name):
             named |= Q(pk=pk)
-        row = self.documents().filter(named).order_by("-pk").first()
-        if row is None:
-            raise NotFound("Document")
-        return row
+        return needed(self.documents().filter(named).order_by("-pk").first(), "Document")
 
 
 class SupermemoryDocumentsView(SupermemoryView):

@@ -20,7 +20,7 @@ from memories.compat.supermemory_requests import (
 )
 from memories.compat.supermemory_shapes import found_chunks, found_memories
 from memories.documents.search_documents import search_documents
-from memories.errors import Invalid, NotFound
+from memories.errors import Invalid, needed
 from memories.features.profile import ProfileOptions, dynamic_lines, profile, static_lines
 from memories.models import Memory
 from memories.search import SearchRequest, filters
@@ -129,7 +129,7 @@ class SupermemoryMemoriesView(SupermemoryView):
             raise Invalid("id", "Give exactly one of id and content.")
         named = Q(pk=head_of(self.scope, asked.id).pk) if asked.id else Q(content=asked.content)
         rows = Memory.objects.visible_to(self.scope).live()
-        row = rows.filter(named, subject__external_id=asked.container_tag).order_by("-pk").first()
-        if row is None:
-            raise NotFound("Memory")
-        return row
+        return needed(
+            rows.filter(named, subject__external_id=asked.container_tag).order_by("-pk").first(),
+            "Memory",
+        )

@@ -13,19 +13,19 @@ from pydantic import Field
 
 from memories import guard, outbox
 from memories.connections.sync import delete, next_sync
+from memories.connectors.connector import Connector
 from memories.connectors.connector_registry import CONNECTORS
-from memories.connectors.contract import Connector
-from memories.declared_settings import checked
 from memories.documents.document_store import allowed_in
 from memories.documents.hidden_words import without_secrets
 from memories.documents.open_connection import seal
 from memories.documents.search_documents import Tag
-from memories.errors import Conflict, Forbidden, Invalid, NotFound, refuse_narrow
-from memories.index import statements
+from memories.errors import Conflict, Forbidden, Invalid, needed, refuse_narrow
+from memories.index import prepared_sql
 from memories.models import Connection, Document, SyncRun, Visibility
 from memories.models.source_connection import MOST_MINUTES, USUAL_MINUTES
 from memories.providers.web_fetch import refused_reason
-from workspaces.models import AuditEntry, Capability
+from memories.settings_objects import checked
+from workspaces.models import Capability
 from workspaces.request_fields import AnyText, ExternalId, Free, NullIs, OneOf, declared
 from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write
 
@@ -132,10 +132,7 @@ def _credentials(kind: type[Connector], given: Mapping[str, Any]) -> dict[str, A
 def connection_of(scope: Scope, connection_id: uuid.UUID) -> Connection:
     """Raises NotFound, also where the asker may not see it."""
     rows = Connection.objects.visible_to(scope).with_names()
-    row: Connection | None = rows.filter(pk=connection_id).first()
-    if row is None:
-        raise NotFound("Connection")
-    return row
+    return needed(rows.filter(pk=connection_id).first(), "Connection")
 
 
 def change(scope: Scope, connection_id: uuid.UUID, changes: Mapping[str, Any]) -> Connection:
@@ -198,7 +195,7 @@ def remove(scope: Scope, connection_id: uuid.UUID, *, erase_documents: bool) -> 
         _audit(scope, connection, "remove_connection", before=_shown(connection))
         if not erase_documents:
             source = connection.source_of(CONNECTORS[connection.provider].named_by)
-            statements.execute(LET_GO, {"connection": connection.pk, "source": source})
+            prepared_sql.execute(LET_GO, {"connection": connection.pk, "source": source})
             delete(connection)
             return None
         Connection.objects.filter(pk=connection.pk).update(next_sync_at=None)
@@ -241,7 +238,4 @@ def _shown(connection: Connection) -> dict[str, Any]:
 
 
 def _audit(scope: Scope, connection: Connection, action: str, **details: object) -> None:
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, action, connection,
-        subject_id=connection.subject_id, **details,
-    ).save()  # fmt: skip
+    scope.audit(action, connection, subject_id=connection.subject_id, **details)

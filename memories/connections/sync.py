@@ -17,12 +17,12 @@ from django.utils import timezone
 from memories import erase, leases, long_jobs, metrics, outbox
 from memories.connections import apply_changes
 from memories.connections.apply_changes import batches, check_again, unlisted
+from memories.connectors.connector import Changes, CursorExpired, Unlisted
 from memories.connectors.connector_registry import CONNECTORS
-from memories.connectors.contract import Changes, CursorExpired, Unlisted
 from memories.documents.fetch_document import MISSES, pause_of
 from memories.documents.open_connection import connector_of, keep_renewed
 from memories.errors import Conflict
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.leases import TakenOver
 from memories.long_jobs import JobRecorder, NewJob
 from memories.models import Connection, ConnectionItem, Erasure, LongJob, SyncRun
@@ -99,7 +99,7 @@ def run(run_id: uuid.UUID, seconds: float = LONGEST) -> SyncRun | None:
     """Go on with a run for about so many seconds; None where another worker has it, or it is
     over."""
     values = {"id": run_id, "now": timezone.now(), "until": leases.end()}
-    if not statements.rows(CLAIM, values):
+    if not prepared_sql.rows(CLAIM, values):
         return None
     row = SyncRun.objects.select_related("connection").get(pk=run_id)
     with _shown(row) as job:
@@ -341,5 +341,5 @@ class Turn:
 def delete(connection: Connection) -> None:
     """In the caller's transaction: it goes, and what was erased of it stays known."""
     source = connection.source_of(CONNECTORS[connection.provider].named_by)
-    statements.execute(KEEP_AWAY, {"connection": connection.pk, "source": source})
+    prepared_sql.execute(KEEP_AWAY, {"connection": connection.pk, "source": source})
     connection.delete()

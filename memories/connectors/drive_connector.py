@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from memories.connectors.contract import (
+from memories.connectors.connector import (
     Changes,
     Connector,
     Cursor,
@@ -21,8 +21,8 @@ from memories.connectors.contract import (
     malformed,
 )
 from memories.connectors.oauth import TokenWire, signed_assertion
-from memories.declared_settings import Declared
 from memories.providers.web_fetch import WAIT, FetchError, WebAnswer
+from memories.settings_objects import SettingsObject
 
 TOKENS = "https://oauth2.googleapis.com/token"
 SCOPE = "https://www.googleapis.com/auth/drive.readonly"
@@ -47,14 +47,14 @@ TOO_OFTEN = ("rateLimitExceeded", "userRateLimitExceeded", "sharingRateLimitExce
 MALFORMED = (LookupError, TypeError, AttributeError, ValueError)
 
 
-class DriveOptions(Declared):
+class DriveOptions(SettingsObject):
     """`folderId` is the last word of a folder's address; without it, all that the account sees."""
 
     folder_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,200}$")] = ""
     endings: Endings = []
 
 
-class DriveCredentials(Declared):
+class DriveCredentials(SettingsObject):
     """Of a service account that the folder is shared with its `clientEmail` and `privateKey`; of
     a person's consent `clientId`, `clientSecret` and `refreshToken`."""
 

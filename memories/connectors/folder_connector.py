@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from memories.connectors.contract import (
+from memories.connectors.connector import (
     Changes,
     Connector,
     Cursor,
@@ -17,13 +17,13 @@ from memories.connectors.contract import (
     Unlisted,
     is_readable,
 )
-from memories.declared_settings import Declared
 from memories.providers.web_fetch import FetchError
+from memories.settings_objects import SettingsObject
 
 MOST_FILES = 100_000
 
 
-class FolderOptions(Declared):
+class FolderOptions(SettingsObject):
     """`path` is a folder; `endings` are those of the files that count."""
 
     path: Annotated[str, Field(min_length=1, max_length=1000)]

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from memories.connectors.contract import (
+from memories.connectors.connector import (
     Changes,
     Connector,
     Cursor,
@@ -20,8 +20,8 @@ from memories.connectors.contract import (
     malformed,
 )
 from memories.connectors.oauth import TokenWire
-from memories.declared_settings import Declared
 from memories.providers.web_fetch import FetchError
+from memories.settings_objects import SettingsObject
 
 LOGIN = "https://login.microsoftonline.com/"
 OF_APPS = "https://graph.microsoft.com/.default"
@@ -30,7 +30,7 @@ FIELDS = "id,name,eTag,cTag,file,folder,deleted,webUrl,size"
 MALFORMED = (LookupError, TypeError, AttributeError, ValueError)
 
 
-class OneDriveOptions(Declared):
+class OneDriveOptions(SettingsObject):
     """`driveId` is needed where an app asks by itself; without it the drive is the person's own.
     `folderId` is an item of it, by default its root."""
 
@@ -39,7 +39,7 @@ class OneDriveOptions(Declared):
     endings: Endings = []
 
 
-class OneDriveCredentials(Declared):
+class OneDriveCredentials(SettingsObject):
     """Of an app with rights of its own `tenant`, `clientId` and `clientSecret`; of a person's
     consent `refreshToken` beside them, which Microsoft renews at each use."""
 

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import Field
 
-from memories.connectors.contract import (
+from memories.connectors.connector import (
     Changes,
     Connector,
     Cursor,
@@ -20,17 +20,17 @@ from memories.connectors.contract import (
     is_readable,
     malformed,
 )
-from memories.declared_settings import Declared
 from memories.file_formats.archive_files import local, xml_of
 from memories.file_formats.assembly import FileRefused
 from memories.providers.web_fetch import FetchError, WebAnswer, WebRequest, fetch
+from memories.settings_objects import SettingsObject
 
 KEYS = 1_000  # of a page
 SERVICE, TERMINAL, ALGORITHM = "s3", "aws4_request", "AWS4-HMAC-SHA256"
 EMPTY = hashlib.sha256(b"").hexdigest()
 
 
-class S3Options(Declared):
+class S3Options(SettingsObject):
     """`endpoint` is that of a server other than Amazon's; `prefix` and `endings` say which keys
     count."""
 
@@ -41,7 +41,7 @@ class S3Options(Declared):
     endings: Endings = []
 
 
-class S3Credentials(Declared):
+class S3Credentials(SettingsObject):
     access_key: Annotated[str, Field(min_length=1, max_length=200)]
     secret_key: Annotated[str, Field(min_length=1, max_length=200)]
     session_token: Annotated[str, Field(max_length=4_000)] = ""

@@ -20,8 +20,8 @@ from memories.documents.hidden_words import (
     name_without_secrets,
     without_secrets,
 )
-from memories.errors import Conflict, Forbidden, Invalid, NotFound
-from memories.index import entries, statements, workspace_index
+from memories.errors import Conflict, Forbidden, Invalid, needed
+from memories.index import entries, prepared_sql, workspace_index
 from memories.models import (
     NOW,
     AsOf,
@@ -39,7 +39,6 @@ from memories.models import (
     passages_of,
 )
 from memories.providers.web_fetch import refused_reason
-from workspaces.models import AuditEntry
 from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write, tags_to_write
 
 State = Document.State
@@ -167,9 +166,7 @@ def revise(scope: Scope, document_id: uuid.UUID, new: NewDocument) -> Received:
             raise Invalid("content", "There is nothing in it.", "blank")
         with transaction.atomic(durable=True):
             rows = Document.objects.visible_to(scope).select_for_update()
-            document = rows.filter(pk=document_id).first()
-            if document is None:
-                raise NotFound("Document")
+            document = needed(rows.filter(pk=document_id).first(), "Document")
             return _changed(scope, document, new, file.row())
 
 
@@ -276,10 +273,7 @@ def clean_name(name: str) -> str:
 def document_of(scope: Scope, document_id: uuid.UUID, at: AsOf = NOW) -> Document:
     """Raises NotFound, also where the asker may not see it, or where it was not there then."""
     rows = Document.objects.visible_to(scope).known(at).with_all(at).select_related("blob")
-    found = rows.filter(pk=document_id).first()
-    if found is None:
-        raise NotFound("Document")
-    return found
+    return needed(rows.filter(pk=document_id).first(), "Document")
 
 
 @transaction.atomic(durable=True)
@@ -337,7 +331,7 @@ def change(scope: Scope, document_id: uuid.UUID, changes: Mapping[str, Any]) -> 
         items = passages_of(list(revisions))
         entries.change_visibility(Layer.CHUNKS, items, changes["visibility"])
         _show_memories(document, changes["visibility"])
-    statements.execute(
+    prepared_sql.execute(
         "update memories_workspaceindex set stamp = stamp + 1 where workspace_id = %(workspace)s",
         {"workspace": scope.workspace_id},
     )
@@ -364,7 +358,4 @@ def _show_memories(document: Document, visibility: str) -> None:
 
 
 def _audit(scope: Scope, document: Document, action: str, **details: object) -> None:
-    line = AuditEntry.line(
-        scope.workspace_id, scope.actor, action, document, subject_id=document.subject_id, **details
-    )
-    line.save()
+    scope.audit(action, document, subject_id=document.subject_id, **details)

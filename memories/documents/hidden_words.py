@@ -23,7 +23,6 @@ from memories.masked_text import (
     without_words,
 )
 from memories.models import Document, MaskedSpan, Revision
-from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
 SHORTEST = 4  # characters; what is shorter stands in a title by chance
@@ -193,9 +192,7 @@ def can_be_unmasked(document: Document) -> bool:
 
 
 def audit_reveal(scope: Scope, document: Document) -> None:
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, "reveal", document, subject_id=document.subject_id
-    ).save()
+    scope.audit("reveal", document, subject_id=document.subject_id)
 
 
 def reveal(scope: Scope, document: Document) -> str:

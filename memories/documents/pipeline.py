@@ -33,8 +33,8 @@ from memories.documents.read_in_child import read_in_child
 from memories.documents.summarize_text import summary_of
 from memories.file_formats.assembly import FileRefused, FileText
 from memories.forgotten_words import forgotten_of, places_in
-from memories.index import due as due_vectors
-from memories.index import entries, rebuild, statements, workspace_index
+from memories.index import due_vectors as due_vectors
+from memories.index import entries, prepared_sql, rebuild, workspace_index
 from memories.leases import TakenOver
 from memories.masked_text import LONGEST_NAME, in_names, is_masked, masked, without_words
 from memories.models import (
@@ -50,6 +50,7 @@ from memories.models import (
     passages_of,
 )
 from memories.providers.web_fetch import FetchError
+from memories.workspace_settings import settings_of
 from workspaces.models import Workspace
 from workspaces.models.workspace import uuid7
 
@@ -84,7 +85,7 @@ def run(document_id: uuid.UUID, seconds: float = 0.0) -> Document | None:
     """Read a document that is due, as far as it goes; None where another worker has it, or it is
     done."""
     values = {"id": document_id, "now": timezone.now(), "until": leases.end()}
-    if not statements.rows(CLAIM, values):
+    if not prepared_sql.rows(CLAIM, values):
         return None
     row = Document.objects.select_related("blob", "episode").get(pk=document_id)
     work = DocumentRun(row)
@@ -112,9 +113,8 @@ def held(row: Document) -> QuerySet[Document]:
 
 def sizes_of(workspace: Workspace) -> ChunkSizes:
     """As the workspace's settings say."""
-    own = workspace.settings.get("chunks") or {}
-    names = {"size": "chunk", "overlap": "shared", "minimum": "least"}
-    return ChunkSizes(**{names[name]: value for name, value in own.items() if name in names})
+    own = settings_of(workspace).chunks
+    return ChunkSizes(own.size, own.overlap, own.minimum)
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from django.conf import settings
 
 from memories.file_formats.assembly import LONGEST, FileRefused, FileText
 from memories.file_formats.child import Answer
-from memories.file_formats.detect_type import PDF_WITHIN
+from memories.file_formats.known_formats import PDF_WITHIN
 
 MOST_ANSWERED = 6 * LONGEST  # bytes
 PART = 1 << 20

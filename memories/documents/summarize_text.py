@@ -4,7 +4,7 @@ import numpy as np
 
 from memories.english import clauses
 from memories.errors import ProviderError
-from memories.index import due
+from memories.index import due_vectors
 from memories.index.configured_embedder import embedder_of
 from memories.models import WorkspaceIndex
 
@@ -23,7 +23,7 @@ def summary_of(space: WorkspaceIndex, text: str) -> str:
     if len(told) <= SENTENCES or embedder_of(space).is_remote:
         return " ".join(told[:SENTENCES])
     try:
-        [vectors] = due.embed(space, [told])
+        [vectors] = due_vectors.embed(space, [told])
     except ProviderError:
         return " ".join(told[:SENTENCES])
     known = [(n, vector) for n, vector in enumerate(vectors) if vector is not None]

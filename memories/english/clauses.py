@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from memories.english import change_clauses, unspoken
+from memories.english import change_clauses, pasted_text
 from memories.english.patterns.pattern import KIN, NAME, PEOPLE, PETS
 from memories.english.verbs import PAST
 
@@ -142,7 +142,7 @@ class Clause:
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Where the sentences of `text` stand; code between fences is none."""
-    text = unspoken.spoken(text)
+    text = pasted_text.spoken(text)
     start = 0
     for match in _sentence_end.finditer(text):
         before = text[max(start, match.start() - 24) : match.start()]
@@ -168,7 +168,7 @@ def _span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def of_text(text: str) -> Sequence[Clause]:
     """The clauses of all sentences of `text`, in order."""
-    return _of_message(text) if len(text) <= unspoken.MESSAGE else _told_whole(text)
+    return _of_message(text) if len(text) <= pasted_text.MESSAGE else _told_whole(text)
 
 
 def _told_whole(text: str) -> Sequence[Clause]:

@@ -15,12 +15,12 @@ from datetime import datetime
 from memories.bounds import Budget
 from memories.english import (
     clauses,
+    pasted_text,
     person,
     read_clause,
     short_answers,
     standing_wishes,
-    unspoken,
-    worth,
+    worth_keeping,
 )
 from memories.english.calendar import MONTHS, WEEKDAYS, DateOrder
 from memories.english.clauses import Clause
@@ -32,7 +32,7 @@ from memories.english.shorten_clause import shortened
 from memories.english.statements import is_life_event
 from memories.english.talk import UNKNOWN, People, Talk
 from memories.english.verbs import PAST
-from memories.english.worth import Telling
+from memories.english.worth_keeping import Telling
 
 CERTAIN, SURE, FIRM, FAIR, LOOSE = (
     0.95,
@@ -165,7 +165,7 @@ def _says_enough(fit: Fit, told: MessageWorth) -> bool:
         return True
     if fit.clause.is_change and confidence >= LOOSE and fit.weight:
         return True
-    if fit.pattern.name in worth.OF_WORK and fit.weight:
+    if fit.pattern.name in worth_keeping.OF_WORK and fit.weight:
         return True
     # To a machine, what somebody tells of themselves stands beside what they ask it to do.
     if told.to_machine and told.heard <= FEW and fit.weight > 1 and _is_own(fit):
@@ -213,7 +213,7 @@ def extract(
     wishes = [fit.clause for fit in fits if library.is_wish(fit.pattern, fit.match.string)]
     if wishes and standing_wishes.has_task(read, wishes):
         fits = [fit for fit in fits if fit.pattern.name not in WITH_A_TASK]
-    told = message_worth(unspoken.spoken(text), name, read, fits, talk)
+    told = message_worth(pasted_text.spoken(text), name, read, fits, talk)
     kept = _kept(fits, told) if fits else []
     to_machine = talk.is_with_machine(name)
     base = Telling(
@@ -228,7 +228,9 @@ def extract(
     others = [
         replace(fit, is_beside=True)
         for fit in fits
-        if fit.clause.start not in places and fit.pattern.name not in worth.LOOSE and fit.weight > 1
+        if fit.clause.start not in places
+        and fit.pattern.name not in worth_keeping.LOOSE
+        and fit.weight > 1
     ]
     said = sorted([*kept, *others], key=lambda fit: fit.clause.start)
     claims = [(fit, claim(fit)) for fit in said]
@@ -252,15 +254,15 @@ def _of_team(words: str) -> tuple[Pattern, re.Match[str]] | None:
 def _with_best(told: Sequence[tuple[Fit, Found]]) -> list[tuple[Fit, Found]]:
     """Among people, of a message that would leave nothing, what says most of its speaker."""
     strong = {
-        each.start: worth.strength(fit.match.string)
+        each.start: worth_keeping.strength(fit.match.string)
         for fit, each in told
-        if each.unworthy in worth.WEAK
-        and fit.pattern.name not in worth.IDLE
+        if each.unworthy in worth_keeping.WEAK
+        and fit.pattern.name not in worth_keeping.IDLE
         and not fit.is_beside
-        and not worth.is_idle(fit.match.string)
+        and not worth_keeping.is_idle(fit.match.string)
     }
     best = max(strong, key=lambda start: strong[start], default=-1)
-    is_enough = strong.get(best, 0) >= worth.LEAST
+    is_enough = strong.get(best, 0) >= worth_keeping.LEAST
     return [
         (fit, replace(each, unworthy="") if is_enough and each.start == best else each)
         for fit, each in told
@@ -370,7 +372,7 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
     opening = read_clause.plain(fit.clause.text)[:2].lower()
 
     def doubt(words: str, pattern: Pattern) -> str:
-        return worth.doubt(
+        return worth_keeping.doubt(
             replace(
                 telling,
                 words=words,
@@ -387,7 +389,7 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
     if not reason or reason == "unfinished":
         return fit, reason
     # What has changed is no matter of the moment, nor of the work at hand.
-    if reason in worth.OUTWEIGHED and (
+    if reason in worth_keeping.OUTWEIGHED and (
         fit.clause.is_change or is_life_event(f"User {fit.match.string}")
     ):
         return fit, ""

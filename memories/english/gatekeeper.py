@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from memories.english import clauses, person, read_clause, short_answers, unspoken
+from memories.english import clauses, pasted_text, person, read_clause, short_answers
 from memories.english.clauses import Clause
 from memories.english.patterns import library
 
@@ -110,7 +110,7 @@ _heard = Verdict(False)
 def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
     """Whether `text`, said in `role` as an event of `kind`, can hold a claim; `question` is what
     somebody else had asked just before."""
-    said = unspoken.without_served(text).strip()
+    said = pasted_text.without_served(text).strip()
     if not said:
         return _skip("served" if text.strip() else "empty")
     if _is_dump(said):
@@ -127,8 +127,8 @@ def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
         labels[label] += 1
         telling += weight if label in CHATTER else 0
     if not labels:  # nobody says anything in it
-        is_blank = not unspoken.spoken(said).strip()
-        if is_blank and any(unspoken.footers(said)):
+        is_blank = not pasted_text.spoken(said).strip()
+        if is_blank and any(pasted_text.footers(said)):
             return _skip("boilerplate")
         if len(said) < SHORT and "```" not in said:
             return _skip("quoted" if is_blank else "courtesy")  # nothing but interjections

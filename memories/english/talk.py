@@ -9,7 +9,7 @@ import uuid
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from memories.english import read_clause, unspoken
+from memories.english import pasted_text, read_clause
 from memories.english.calendar import MONTH_NAMES, WEEKDAY_NAMES
 from memories.english.patterns.pattern import KIN, PEOPLE, PETS
 
@@ -156,7 +156,7 @@ class Talk:
     def hear(self, text: str, speaker: str, key: uuid.UUID, *, is_assistant: bool = False) -> None:
         """Take in a message after it was read."""
         # Of an assistant nothing is believed, so whose words it tells does not matter.
-        spoken = unspoken.unmarked(text) if is_assistant else unspoken.spoken(text)
+        spoken = pasted_text.unmarked(text) if is_assistant else pasted_text.spoken(text)
         self.asked = _asked(text, spoken, speaker, key)
         if len(self.words) < MOST_WORDS:
             self.words |= _telling(spoken)

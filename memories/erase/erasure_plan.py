@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from memories.errors import NotFound
 from memories.features import erase_features
 from memories.golden.questions import standing_on
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.masks import ANSWERED, WRITTEN
 from memories.models import (
     Blob,
@@ -216,7 +216,7 @@ def plan(target: ErasureTarget) -> dict[str, int]:
         ).count(),
         **_documents(target),
         **_of_the_index(episodes, memories, features.gone, passages),
-        "kept answers": int(statements.rows(COUNT_ANSWERS, answers)[0].n),
+        "kept answers": int(prepared_sql.rows(COUNT_ANSWERS, answers)[0].n),
         "audit values": audit_of(target, named).count(),
         **_ending(target),
     }

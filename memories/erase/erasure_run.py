@@ -27,7 +27,7 @@ from memories.erase.remove import (
     remove_features,
     remove_memories,
 )
-from memories.index import statements, workspace_index
+from memories.index import prepared_sql, workspace_index
 from memories.leases import TakenOver
 from memories.long_jobs import JobRecorder, NewJob
 from memories.models import (
@@ -167,7 +167,7 @@ def run(
     `advance` hears how many rows each step took. What is left is due again.
     """
     now = timezone.now()
-    claimed = statements.rows(CLAIM, {"id": erasure_id, "now": now, "until": leases.end()})
+    claimed = prepared_sql.rows(CLAIM, {"id": erasure_id, "now": now, "until": leases.end()})
     if not claimed:
         return None
     row = Erasure(**claimed[0]._asdict())

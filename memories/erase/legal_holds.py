@@ -7,10 +7,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories.erase.erasure_plan import ErasureTarget, Kind
-from memories.errors import Conflict, Invalid, NotFound
+from memories.errors import Conflict, Invalid, needed
 from memories.index import workspace_index
 from memories.models import Conversation, Erasure, LegalHold
-from workspaces.models import AuditEntry, Subject
+from workspaces.models import Subject
 from workspaces.scope import Scope
 
 HELD = "legal_hold"
@@ -32,25 +32,21 @@ def place(scope: Scope, subject: Subject, reason: str) -> LegalHold:
     made = LegalHold.objects.create(
         workspace_id=scope.workspace_id, subject=subject, reason=reason, placed_by=scope.actor
     )
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, "place_hold", made, subject_id=subject.pk, reason=reason
-    ).save()
+    scope.audit("place_hold", made, subject_id=subject.pk, reason=reason)
     return made
 
 
 @transaction.atomic(durable=True)
 def lift(scope: Scope, hold_id: uuid.UUID) -> LegalHold:
     """End a hold. Raises NotFound, and Conflict where it was lifted already."""
-    hold = LegalHold.objects.visible_to(scope).select_for_update().filter(pk=hold_id).first()
-    if hold is None:
-        raise NotFound("Hold")
+    hold = needed(
+        LegalHold.objects.visible_to(scope).select_for_update().filter(pk=hold_id).first(), "Hold"
+    )
     if hold.lifted_at is not None:
         raise Conflict("It was lifted already.")
     hold.lifted_at, hold.lifted_by = timezone.now(), scope.actor
     hold.save(update_fields=["lifted_at", "lifted_by", "updated_at"])
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, "lift_hold", hold, subject_id=hold.subject_id
-    ).save()
+    scope.audit("lift_hold", hold, subject_id=hold.subject_id)
     return hold
 
 

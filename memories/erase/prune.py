@@ -28,7 +28,7 @@ from memories.models import (
     MemorySession,
     Miss,
 )
-from memories.workspace_settings import retention_of
+from memories.workspace_settings import settings_of
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
@@ -38,7 +38,7 @@ CITING = (Citation, FeatureCitation, Intent, MaskedSpan, Document)
 
 def due(scope: Scope) -> dict[str, QuerySet[Any]]:
     """What may go, by its word in the settings."""
-    days = retention_of(scope)
+    days = settings_of(scope).retention
     held = LegalHold.objects.in_force().filter(workspace_id=scope.workspace_id)
     subjects = held.values("subject_id")
     own = Q(workspace_id=scope.workspace_id)

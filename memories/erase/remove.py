@@ -15,7 +15,7 @@ from memories.erase.erasure_plan import passages_of_documents, vectors_of, with_
 from memories.features import erase_features
 from memories.features.due_sets import unmark
 from memories.golden.questions import drop_standing_on
-from memories.index import entries, rebuild, row_marks, statements, workspace_index
+from memories.index import entries, prepared_sql, rebuild, row_marks, workspace_index
 from memories.models import (
     Blob,
     Case,
@@ -278,7 +278,7 @@ def forget_traces(space: WorkspaceIndex, ids: Ids) -> TALLY:
     lines = AuditEntry.objects.filter(workspace_id=space.workspace_id, target_id__in=ids)
     done = blank(lines)
     answers = {"workspace": space.workspace_id, "ids": list(ids)}
-    done["kept answers"] += statements.execute(ANSWERS, answers)
+    done["kept answers"] += prepared_sql.execute(ANSWERS, answers)
     outbox.forget(ids)
     return done
 

@@ -22,7 +22,7 @@ from django.utils import timezone
 from memories import leases, outbox
 from memories.documents import blobs
 from memories.erase.legal_holds import refuse_workspace
-from memories.index import statements, workspace_index
+from memories.index import prepared_sql, workspace_index
 from memories.models import (
     ConversationSummary,
     Document,
@@ -221,7 +221,7 @@ def run(
     `advance` hears how many rows each step took. What is left is due again.
     """
     now = timezone.now()
-    claimed = statements.rows(CLAIM, {"id": removal_id, "now": now, "until": now + LEASE})
+    claimed = prepared_sql.rows(CLAIM, {"id": removal_id, "now": now, "until": now + LEASE})
     if not claimed:
         return None
     row = WorkspaceRemoval(**claimed[0]._asdict())

@@ -14,16 +14,6 @@ from memories.extraction.extraction_types import (
 from memories.extraction.model_claims import find_quote
 
 __all__ = [
-    "Extraction",
-    "ExtractionRun",
-    "Message",
-    "Missed",
-    "Skip",
-    "Span",
-    "ExtractOptions",
-    "extract",
-    "find_quote",
-    "speaker_of",
-    "visibility_of",
-    "warm_up",
-]
+    "Extraction", "ExtractionRun", "Message", "Missed", "Skip", "Span", "ExtractOptions",
+    "extract", "find_quote", "speaker_of", "visibility_of", "warm_up",
+]  # fmt: skip

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from memories import bounds, languages
 from memories.bounds import Budget
-from memories.english import find_claims, gatekeeper, verbs, workspace_patterns, worth
+from memories.english import find_claims, gatekeeper, verbs, workspace_patterns, worth_keeping
 from memories.english.patterns.library import compile_patterns
 from memories.english.patterns.pattern import Found
 from memories.english.talk import Talk
@@ -104,7 +104,9 @@ class ExtractionRun:
         if not found.claims and self.heard and options.is_whole_text:
             # A text is kept whole, as in the seed; of messages the episodes alone, and of a text
             # that was understood and is not worth keeping.
-            understood = {skip.index for skip in found.unworthy if skip.label in worth.UNDERSTOOD}
+            understood = {
+                skip.index for skip in found.unworthy if skip.label in worth_keeping.UNDERSTOOD
+            }
             texts = [message for message in self.heard if message.index not in understood]
             _keep_whole(texts, options, "whole", found)
             found.notes.insert(0, f"{'kept whole: ' if found.claims else ''}no claim found")
@@ -186,7 +188,7 @@ def read_by_patterns(
             label = "served"
         elif verdict.skip:
             label = verdict.label
-        elif languages.is_courtesy(text, options.languages):
+        elif options.languages and languages.is_courtesy(text, options.languages):
             label = "courtesy"
         if label:
             reason = f"{message.kind} messages are kept only" if label == KEPT else label
@@ -235,17 +237,18 @@ def _pattern_claims(
     if options.extract == MemorySession.Extract.LLM or is_ignored:
         return []
     said = (text, message.speaker, message.occurred_at)
-    hits = languages.extract(*said, options.languages, budget)
+    hits = languages.extract(*said, options.languages, budget) if options.languages else []
     hits += find_claims.extract(*said, talk, budget, options.date_order)
     hits = [hit for hit in hits if hit.rule not in options.patterns_off]
     found.unworthy += [
-        Skip(message.index, worth.REASONS[hit.unworthy], hit.unworthy)
+        Skip(message.index, worth_keeping.REASONS[hit.unworthy], hit.unworthy)
         for hit in hits
         if hit.unworthy
     ]
     library, order = [hit for hit in hits if not hit.unworthy], options.date_order
-    left = workspace_patterns.with_library(library, options.patterns, *said, budget, order)
-    return [_pattern_claim(message, hit, options, talk) for hit in left]
+    if options.patterns:
+        library = workspace_patterns.with_library(library, options.patterns, *said, budget, order)
+    return [_pattern_claim(message, hit, options, talk) for hit in library]
 
 
 def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: Talk) -> Claim:

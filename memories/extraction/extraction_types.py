@@ -202,7 +202,7 @@ def visibility_of(category: str, statement: str = "", *, shares: bool = True) ->
 def speaker_of(kind: str, subject: str, author: str = "") -> str:
     """Whose words a message are: its author's name, in one line and without signs of markup; where
     there is none that may be shown, its subject's."""
-    if name := "" if is_masked(author) else served_line.name(author):
+    if author and not is_masked(author) and (name := served_line.name(author)):
         return name
     return "Assistant" if kind == Episode.Kind.ASSISTANT else subject or UNKNOWN
 

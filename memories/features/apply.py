@@ -20,7 +20,7 @@ from memories.features.commands import (
     KnownFeature,
     RefusedCommand,
 )
-from memories.index import due, entries, statements, workspace_index
+from memories.index import due_vectors, entries, prepared_sql, workspace_index
 from memories.models import (
     Feature,
     FeatureChange,
@@ -204,11 +204,11 @@ class _Changes:
     def write(self, vectors: Vectors) -> None:
         for feature in self.changed.values():
             feature.save()
-        statements.insert(list(self.made.values()))
+        prepared_sql.insert(list(self.made.values()))
         touched = [change.feature_id for change in self.changes]
         FeatureChange.objects.filter(feature__in=touched, is_current=True).update(is_current=False)
-        statements.insert(self.changes)
-        statements.insert(self.citations)
+        prepared_sql.insert(self.changes)
+        prepared_sql.insert(self.citations)
         for feature, cited in self.support:
             add_support(feature, cited)
         here = [row for row in (*self.made.values(), *self.changed.values()) if not row.ended_at]
@@ -260,7 +260,7 @@ def reindex(
 def embed_texts(space: WorkspaceIndex, texts: Iterable[str]) -> Vectors:
     """Vectors by text; empty where the embedder failed, so that the entries stay due."""
     once = list(dict.fromkeys(texts))
-    vectors = due.embed_or_leave(space, [entries.texts_of(text) for text in once])
+    vectors = due_vectors.embed_or_leave(space, [entries.texts_of(text) for text in once])
     return {} if vectors is None else dict(zip(once, vectors, strict=True))
 
 

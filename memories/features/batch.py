@@ -33,7 +33,7 @@ from memories.features.feature_prompts import (
     FeatureLine,
     ParsedAnswer,
 )
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.models import LIVE_SQL, Episode, FeatureSet
 from memories.models.conversation import BELIEVED_AT
 from memories.prompts import PromptMessage
@@ -144,7 +144,7 @@ def statements_by_memory(
     """What these episodes made live, as rules see it: one per memory."""
     values = {"episodes": list(episodes), "known": list(known), "workspace": workspace_id}
     by_memory: dict[uuid.UUID, list[Any]] = {}
-    for row in statements.rows(STATEMENTS, values):
+    for row in prepared_sql.rows(STATEMENTS, values):
         by_memory.setdefault(row.memory, []).append(row)
     result = {}
     for memory, rows in by_memory.items():

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from memories.declared_settings import Declared, between, named_once, one_of, wrong
+from memories.settings_objects import SettingsObject, between, named_once, one_of, wrong
 
 LONGEST_PROMPT = 8_000  # characters
 LONGEST_NAME, LONGEST_TEXT = 64, 500
@@ -205,12 +205,12 @@ Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
 Prompt = Annotated[str, Field(max_length=LONGEST_PROMPT)]
 
 
-class TagSettings(Declared):
+class TagSettings(SettingsObject):
     name: Name
     description: Text = ""
 
 
-class SectionSettings(Declared):
+class SectionSettings(SettingsObject):
     name: Name
     description: Text = ""
     tags: Annotated[
@@ -218,7 +218,7 @@ class SectionSettings(Declared):
     ]
 
 
-class EmbedderSettings(Declared):
+class EmbedderSettings(SettingsObject):
     # Whether there is such a model is told by who asks it: see memories.features.set_embedding.
     provider: Annotated[str, Field(validate_default=True), one_of(EMBEDDERS)] = ""
     model: Annotated[str, Field(max_length=LONGEST_MODEL)] = ""
@@ -232,7 +232,7 @@ def _language_model(raw: Any) -> Any:
     return raw
 
 
-class SetSettings(Declared):
+class SetSettings(SettingsObject):
     """What a workspace says for all of its sets, or for those of a type. Defaults: the product's
     own."""
 

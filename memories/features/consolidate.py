@@ -26,7 +26,7 @@ from memories.features.commands import (
 from memories.features.config import FeatureSetConfig, config_of
 from memories.features.features_by_hand import undone_merges
 from memories.features.sets import find
-from memories.index import statements, workspace_index
+from memories.index import prepared_sql, workspace_index
 from memories.models import (
     Feature,
     FeatureChange,
@@ -125,7 +125,7 @@ def _by_likeness(space: WorkspaceIndex, section: _Section) -> _ProposedMerges:
     }  # fmt: skip
     vectors = {
         row.item: row.embedding.to_numpy().astype(np.float32)
-        for row in statements.rows(VECTORS, values)
+        for row in prepared_sql.rows(VECTORS, values)
     }
 
     def similar(one: uuid.UUID, other: uuid.UUID) -> float | None:

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from memories import leases, outbox
 from memories.features.config import config_of
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.leases import TakenOver
 from memories.models import (
     Episode,
@@ -162,7 +162,7 @@ def discover_sets(workspace_id: uuid.UUID | None = None) -> int:
     The set of a subject is made when something is first said about it.
     """
     looked = 0
-    for row in statements.rows(NEW, {"workspace": workspace_id}):
+    for row in prepared_sql.rows(NEW, {"workspace": workspace_id}):
         with visible.only(row.workspace):
             _make_sets(row.workspace, row.subjects or [])
             for feature_set in _touched(row.workspace, row.subjects or []):
@@ -182,7 +182,7 @@ def count_now(workspace_id: uuid.UUID) -> dict[uuid.UUID, FeatureSet]:
     written."""
     rows = [
         each
-        for row in statements.rows(NEW, {"workspace": workspace_id})
+        for row in prepared_sql.rows(NEW, {"workspace": workspace_id})
         for each in _touched(row.workspace, row.subjects or [])
     ]
     for each in rows:
@@ -247,7 +247,7 @@ def release(set_id: uuid.UUID) -> None:
 def claim(set_id: uuid.UUID) -> FeatureSet | None:
     """The set with its workspace, where it is due and nobody else has it."""
     values = {"id": set_id, "until": leases.end(), "now": timezone.now()}
-    if not statements.rows(CLAIM, values):
+    if not prepared_sql.rows(CLAIM, values):
         return None
     return FeatureSet.objects.select_related("workspace", "subject").get(pk=set_id)
 
@@ -264,7 +264,7 @@ def _claimed(claimed: FeatureSet) -> QuerySet[FeatureSet]:
 def hold(claimed: FeatureSet) -> None:
     """Go on only if the claim still stands, in the transaction that writes. Raises TakenOver."""
     values = {"id": claimed.pk, "claims": claimed.claims, "now": timezone.now()}
-    if statements.execute(HELD, values) != 1:
+    if prepared_sql.execute(HELD, values) != 1:
         raise TakenOver
 
 

@@ -36,7 +36,6 @@ from memories.models import (
     Visibility,
     WorkspaceIndex,
 )
-from workspaces.models import AuditEntry
 from workspaces.request_fields import AnyText, Free, OneOf, Text, declared
 from workspaces.scope import Scope
 
@@ -55,10 +54,13 @@ def undo(scope: Scope, feature_id: uuid.UUID) -> Feature:
         if not changes:
             raise Conflict("There is nothing to take back.", "nothing_to_undo", "id")
         undo_changes(scope, feature_set, changes, vectors)
-        AuditEntry.line(
-            scope.workspace_id, scope.actor, "undo_feature", feature,
-            subject_id=feature.subject_id, reason=changes[0].action, after={"id": str(feature_id)},
-        ).save()  # fmt: skip
+        scope.audit(
+            "undo_feature",
+            feature,
+            subject_id=feature.subject_id,
+            reason=changes[0].action,
+            after={"id": str(feature_id)},
+        )
     return find_feature(scope, feature_id)
 
 
@@ -253,11 +255,13 @@ def _do(
         result = apply.apply_commands(space, origin, [applied], vectors)
         touched = [*result.added, *result.updated, *result.deleted, *result.supported]
         row = Feature.objects.get(pk=touched[0])
-        AuditEntry.line(
-            scope.workspace_id, scope.actor, f"{command.action}_feature", row,
-            subject_id=row.subject_id, reason=command.reason,
+        scope.audit(
+            f"{command.action}_feature",
+            row,
+            subject_id=row.subject_id,
+            reason=command.reason,
             after={"feature": row.feature, "value": row.value},
-        ).save()  # fmt: skip
+        )
     return result
 
 
@@ -274,8 +278,11 @@ def _change_in_place(scope: Scope, feature: Feature, changes: Mapping[str, Any])
     if "visibility" in changed:
         entries.change_visibility(Layer.FEATURES, [row.pk], row.visibility)
     apply.mark_changed(row.set)
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, "edit_feature", row, subject_id=row.subject_id,
-        before={name: before[name] for name in changed}, after=changed,
-    ).save()  # fmt: skip
+    scope.audit(
+        "edit_feature",
+        row,
+        subject_id=row.subject_id,
+        before={name: before[name] for name in changed},
+        after=changed,
+    )
     return find_feature(scope, feature.pk)

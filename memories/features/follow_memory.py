@@ -14,7 +14,7 @@ from memories.features.batch import models_of, statements_by_memory
 from memories.features.commands import ADD, DELETE, UPDATE, Command, plan
 from memories.features.config import config_of
 from memories.features.sets import own_set
-from memories.index import statements, workspace_index
+from memories.index import prepared_sql, workspace_index
 from memories.models import Episode, Feature, FeatureMark, FeatureSet, Memory
 from workspaces.models import Subject
 from workspaces.scope import Scope
@@ -106,13 +106,13 @@ def move(scope: Scope, memory: Memory, target: Subject) -> None:
 def _standing_on(memories: Sequence[Memory]) -> list[Feature]:
     """The live features that machines read out of these memories' words alone."""
     given = {"memories": [memory.pk for memory in memories]}
-    ids = [row.id for row in statements.rows(STANDING_ON, given)]
+    ids = [row.id for row in prepared_sql.rows(STANDING_ON, given)]
     return list(Feature.objects.filter(pk__in=ids).select_related("set__workspace"))
 
 
 def episodes_of(memory: Memory) -> list[uuid.UUID]:
     """The episodes that a memory's facts were read from, or those of what it corrects."""
-    return [row.episode_id for row in statements.rows(EPISODES, {"memories": [memory.pk]})]
+    return [row.episode_id for row in prepared_sql.rows(EPISODES, {"memories": [memory.pk]})]
 
 
 def _change(scope: Scope, feature: Feature, command: Command, rule: str) -> None:

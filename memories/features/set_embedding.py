@@ -18,7 +18,7 @@ from django.utils import timezone
 from memories import leases, outbox
 from memories.errors import Invalid, ProviderError
 from memories.features.config import config_of
-from memories.index import configured_embedder, reembedding, statements, workspace_index
+from memories.index import configured_embedder, prepared_sql, reembedding, workspace_index
 from memories.models import EmbeddingModel, FeatureSet, Layer, WorkspaceIndex
 from memories.providers import Embedder
 
@@ -121,7 +121,7 @@ def state_of(feature_set: FeatureSet) -> SetEmbedding:
     under_way = feature_set.embedding_due_at is not None or wanted != spoken
     state = "failing" if error else "under way" if under_way else "ready"
     model = wanted or workspace_index.index_of(feature_set.workspace_id).embedding_model
-    row = statements.rows(COUNT, _values(feature_set, model.pk if model else None))[0]
+    row = prepared_sql.rows(COUNT, _values(feature_set, model.pk if model else None))[0]
     return SetEmbedding(
         wanted=str(wanted) if wanted else None,
         spoken=str(spoken) if spoken else None,
@@ -148,7 +148,7 @@ def note(feature_set: FeatureSet) -> None:
 def enqueue_due() -> int:
     """Wake workers for the sets whose features lack vectors; the number of tasks."""
     now = timezone.now()
-    statements.execute(NOTICE, {"now": now})
+    prepared_sql.execute(NOTICE, {"now": now})
     free = leases.free(now, "embedding_lease_until")
     due = FeatureSet.objects.filter(free, embedding_due_at__lte=now).order_by("embedding_due_at")
     ids = list(due.values_list("pk", flat=True)[:MOST_POSTS])
@@ -165,7 +165,7 @@ def embed(set_id: uuid.UUID) -> int:
     harms nothing.
     """
     values = {"id": set_id, "now": timezone.now(), "until": leases.end()}
-    if not statements.rows(CLAIM, values):
+    if not prepared_sql.rows(CLAIM, values):
         return 0
     rows = FeatureSet.objects.filter(pk=set_id, embedding_lease_until__isnull=False)
     try:
@@ -208,7 +208,7 @@ def _fill(
     made, after, under = 0, 0, workspace_index.under_model(space, model)
     while True:
         values = _values(feature_set, model.pk, after=after, most=reembedding.BATCH)
-        ids = [row.id for row in statements.rows(MISSING, values)]
+        ids = [row.id for row in prepared_sql.rows(MISSING, values)]
         if not ids:
             return made
         made += reembedding.make(under, ids)
@@ -231,6 +231,6 @@ def _change_over(
     before = feature_set.embedding_model
     if changed and before != wanted:
         if before and before.pk != workspace_index.index_of(space.workspace_id).embedding_model_id:
-            statements.execute(DROP, _values(feature_set, before.pk))
+            prepared_sql.execute(DROP, _values(feature_set, before.pk))
         reembedding.note_use(before.pk if before else None, wanted)
     return bool(changed)

@@ -10,8 +10,7 @@ from django.db.models import Count, Min, Sum
 from django.utils import timezone
 from pydantic import Field
 
-from memories.declared_settings import faults
-from memories.errors import Conflict, Forbidden, Invalid, NotFound, refuse
+from memories.errors import Conflict, Forbidden, Invalid, NotFound, needed, refuse
 from memories.extraction.configured_models import faults_of_model
 from memories.features import config, due_sets, set_embedding
 from memories.features.apply import lock_set
@@ -23,9 +22,10 @@ from memories.features.config import (
     SetSettings,
     types_of,
 )
-from memories.index import entries, statements, workspace_index
+from memories.index import entries, prepared_sql, workspace_index
 from memories.models import Conversation, Episode, Feature, FeatureSet, Layer
-from workspaces.models import AuditEntry, Subject, Workspace
+from memories.settings_objects import faults
+from workspaces.models import Subject, Workspace
 from workspaces.request_fields import ExternalId, Free, Text, declared
 from workspaces.scope import NotAllowed, Scope, subject_to_write
 
@@ -75,10 +75,7 @@ def find(scope: Scope, key: str) -> FeatureSet:
 def find_feature(scope: Scope, feature_id: uuid.UUID) -> Feature:
     """NotFound where `scope` does not see the feature."""
     rows = Feature.objects.visible_to(scope).select_related("set__workspace")
-    feature = rows.filter(pk=feature_id).first()
-    if feature is None:
-        raise NotFound("Feature")
-    return feature
+    return needed(rows.filter(pk=feature_id).first(), "Feature")
 
 
 def effective_of(feature_set: FeatureSet) -> dict[str, EffectiveSetting]:
@@ -110,7 +107,7 @@ def backlog(scope: Scope, counted: Mapping[uuid.UUID, FeatureSet]) -> Backlog:
 def make_own_set(subject: Subject) -> None:
     """The set that every subject has: made when something is first said about it."""
     place = {"workspace_id": subject.workspace_id, "key": FeatureSet.own_key(subject.external_id)}
-    if statements.first(FeatureSet, OF_KEY, place) is None:
+    if prepared_sql.first(FeatureSet, OF_KEY, place) is None:
         FeatureSet.objects.bulk_create(
             [FeatureSet(**place, subject=subject)], ignore_conflicts=True
         )
@@ -244,6 +241,4 @@ def delete(scope: Scope, key: str) -> None:
 
 
 def _audit(scope: Scope, action: str, row: FeatureSet, **details: object) -> None:
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, action, row, subject_id=row.subject_id, **details
-    ).save()
+    scope.audit(action, row, subject_id=row.subject_id, **details)

@@ -18,7 +18,7 @@ from memories.features.batch import EpisodeBatch, ProposedCommands, gather, mode
 from memories.features.commands import DELETE, CommandPlan, RefusedCommand, plan
 from memories.features.consolidate import consolidate_long_sections
 from memories.features.sets import find
-from memories.index import statements, workspace_index
+from memories.index import prepared_sql, workspace_index
 from memories.leases import TakenOver
 from memories.models import Feature, FeatureSet, WorkspaceIndex
 from memoryproject.postgres import visible
@@ -160,7 +160,7 @@ def _apply(
         "set": feature_set.pk, "workspace": feature_set.workspace_id, "batch": origin.batch,
         "now": timezone.now(), "ids": ids,
     }  # fmt: skip
-    statements.execute(MARK, marks)
+    prepared_sql.execute(MARK, marks)
     if result.added or result.updated or result.deleted:
         AuditEntry.line(
             feature_set.workspace_id, origin.by, "fold_set", feature_set,

@@ -15,24 +15,13 @@ import msgspec
 
 from memories.file_formats.archive_files import read_archive
 from memories.file_formats.assembly import FileRefused, FileText, storable
-from memories.file_formats.detect_type import MEDIA, TYPES, kind_of
+from memories.file_formats.known_formats import FORMATS, kind_of
 
 NEW_NETWORK, NEW_USER = 0x40000000, 0x10000000
 MEGABYTE = 1 << 20
 # An engine for pictures has models of its own, and takes the rest when it is loaded.
 MEMORY, MEMORY_OF_PICTURES = 1024 * MEGABYTE, 3072 * MEGABYTE
 FILES = 128
-READERS = {
-    "pdf": "pdf_file.read_pdf", "image": "pictures.read_image", "html": "web_pages.read_html",
-    "markdown": "plain_text_files.read_markdown", "text": "plain_text_files.read_text",
-    "csv": "plain_text_files.read_csv", "json": "plain_text_files.read_json",
-    "ipynb": "plain_text_files.read_notebook", "xml": "plain_text_files.read_xml",
-    "rtf": "plain_text_files.read_rtf", "docx": "office_files.read_docx",
-    "xlsx": "office_files.read_xlsx", "pptx": "office_files.read_pptx",
-    "odt": "office_files.read_odt", "epub": "book_and_mail_files.read_epub",
-    "eml": "book_and_mail_files.read_eml", "msg": "book_and_mail_files.read_msg",
-    "source": "plain_text_files.read_source",
-}  # fmt: skip
 
 
 class Answer(msgspec.Struct):
@@ -65,13 +54,13 @@ def read_file(data: bytes, name: str, *, depth: int = 0) -> FileText:
             raise FileRefused("unsupported_type", "An archive inside of an archive is not read.")
         found = read_archive(data, kind, partial(read_file, depth=1))
     else:
-        module, _, function = READERS[kind].partition(".")
+        module, _, function = FORMATS[kind].reader.partition(".")
         package = f"memories.file_formats.{module}"
         # A process reads one file: it loads what that needs, which spares it most of its start.
         reader = getattr(import_module(package), function)
         found = reader(data)
-    found.media_type = found.media_type or MEDIA[kind]
-    found.type = TYPES.get(kind, found.type)
+    found.media_type = found.media_type or FORMATS[kind].media
+    found.type = FORMATS[kind].type or found.type
     # What a file says of itself is as strange as what it says.
     for name in ("title", "author", "language", "published_at"):
         setattr(found, name, storable(getattr(found, name)))

@@ -9,18 +9,6 @@ from memories.golden.questions import NewQuestion, add, import_questions, of_sea
 from memories.golden.runs import due, keep, run, run_scheduled
 
 __all__ = [
-    "GATES",
-    "GoldenSettings",
-    "NewQuestion",
-    "ProposedChange",
-    "add",
-    "check",
-    "due",
-    "import_questions",
-    "keep",
-    "of_search",
-    "remove",
-    "run",
-    "run_scheduled",
-    "try_proposal",
-]
+    "GATES", "GoldenSettings", "NewQuestion", "ProposedChange", "add", "check", "due",
+    "import_questions", "keep", "of_search", "remove", "run", "run_scheduled", "try_proposal",
+]  # fmt: skip

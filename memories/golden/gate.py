@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from memories.declared_settings import Declared, one_of
 from memories.errors import Conflict
 from memories.golden.runs import Comparison, Lookup, keep, memories_of_rules, questions_of, ranks
 from memories.index import workspace_index
 from memories.models import EmbeddingModel, GoldenQuestion, GoldenRun
+from memories.settings_objects import SettingsObject, one_of
 from workspaces.scope import Scope, worker_scope
 
 ASK, REFUSE, OFF = GATES = ("ask", "refuse", "off")
@@ -16,7 +16,7 @@ WORSE = "worse_answers"
 RULE_OFF = "patternsOff."
 
 
-class GoldenSettings(Declared):
+class GoldenSettings(SettingsObject):
     """What a change meets under which golden questions would do worse: `ask` lets who says so go
     on, `refuse` nobody, `off` asks no question."""
 

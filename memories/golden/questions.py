@@ -9,10 +9,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 from pydantic import Field
 
-from memories.errors import Invalid, NotFound
+from memories.errors import Invalid, needed
 from memories.models import Conversation, Episode, GoldenQuestion, Memory
 from memories.search import LAYERS, SearchRequest
-from workspaces.models import AuditEntry
 from workspaces.request_fields import ExternalId, OneOf, Words, declared
 from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write
 
@@ -70,9 +69,7 @@ def _add(scope: Scope, rows: Sequence[NewQuestion]) -> list[GoldenQuestion]:
         except NotAllowed as error:
             raise Invalid(f"{error.field}Id", error.message) from None
     GoldenQuestion.objects.bulk_create(made)
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, "add_golden_questions", made[0], after={"added": len(made)}
-    ).save()
+    scope.audit("add_golden_questions", made[0], after={"added": len(made)})
     return made
 
 
@@ -126,10 +123,10 @@ def of_search(request: SearchRequest, layer: str, row: uuid.UUID) -> NewQuestion
 @transaction.atomic(durable=True)
 def remove(scope: Scope, question_id: uuid.UUID) -> None:
     """Raises NotFound."""
-    row = GoldenQuestion.objects.visible_to(scope).filter(pk=question_id).first()
-    if row is None:
-        raise NotFound("Golden question")
-    AuditEntry.line(scope.workspace_id, scope.actor, "remove_golden_question", row).save()
+    row = needed(
+        GoldenQuestion.objects.visible_to(scope).filter(pk=question_id).first(), "Golden question"
+    )
+    scope.audit("remove_golden_question", row)
     row.delete()
 
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from memories import metrics
 from memories.english import lexical
 from memories.golden.questions import request_of
-from memories.index import statements, workspace_index
+from memories.index import prepared_sql, workspace_index
 from memories.models import GoldenQuestion, GoldenRun, WorkspaceIndex, change_of
 from memories.search import Hit, search
 from workspaces.models import Workspace
@@ -56,7 +56,7 @@ def ranks(scope: Scope, rows: Sequence[GoldenQuestion], lookup: Lookup) -> Ranks
     Raises ProviderError never: words alone decide then."""
     asked = [each for row in rows for each in row.memory_ids]
     heads: dict[uuid.UUID, set[uuid.UUID]] = {}
-    for pair in statements.rows(HEADS, {"ids": asked}) if asked else ():
+    for pair in prepared_sql.rows(HEADS, {"ids": asked}) if asked else ():
         heads.setdefault(pair.asked, set()).add(pair.id)
     places: dict[uuid.UUID, int | None] = {}
     for row in rows:
@@ -98,7 +98,7 @@ def memories_of_rules(workspace_id: uuid.UUID, rules: Collection[str]) -> frozen
     if not rules:
         return frozenset()
     values = {"workspace": workspace_id, "rules": sorted(rules)}
-    return frozenset(row.id for row in statements.rows(OF_RULES, values))
+    return frozenset(row.id for row in prepared_sql.rows(OF_RULES, values))
 
 
 @dataclass(frozen=True, slots=True)

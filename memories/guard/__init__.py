@@ -3,7 +3,6 @@
 Pure: a text in, places out. Linear in the text; nothing is decided here about what becomes of
 them."""
 
-from memories.guard.answered import may_answer
 from memories.guard.form import (
     ASSISTANT,
     KINDS,
@@ -17,22 +16,9 @@ from memories.guard.form import (
     Whose,
     reason_of,
 )
-from memories.guard.inspect import findings, masked, words_in
+from memories.guard.inspect import findings, masked, may_answer, words_in
 
 __all__ = [
-    "ASSISTANT",
-    "KINDS",
-    "LABELS",
-    "ORDER",
-    "OTHER",
-    "OWN",
-    "SECRET",
-    "TEXT",
-    "Finding",
-    "Whose",
-    "findings",
-    "masked",
-    "may_answer",
-    "reason_of",
-    "words_in",
-]
+    "ASSISTANT", "KINDS", "LABELS", "ORDER", "OTHER", "OWN", "SECRET", "TEXT", "Finding",
+    "Whose", "findings", "masked", "may_answer", "reason_of", "words_in",
+]  # fmt: skip

@@ -13,12 +13,12 @@ from memories.english import lexical
 from memories.english.statements import OwnWords
 from memories.index import (
     configured_embedder,
-    due,
+    due_vectors,
     entries,
+    prepared_sql,
     rebuild,
     row_marks,
     segments,
-    statements,
 )
 from memories.index.entries import Item
 from memories.models import DueVector, Entry, Layer, WorkspaceIndex
@@ -73,7 +73,7 @@ def snapshot() -> Iterator[None]:
         yield
         return
     with transaction.atomic():
-        statements.execute("set transaction isolation level repeatable read, read only", {})
+        prepared_sql.execute("set transaction isolation level repeatable read, read only", {})
         yield
 
 
@@ -89,7 +89,7 @@ def check_index(index: WorkspaceIndex, advance: Callable[[int], object]) -> Agre
                 _check_batch(index, layer, ids, words, found)
                 advance(len(ids))
         _check_counts(index, found)
-        for row in statements.rows(SPEAKERS_DIFFER, rebuild.speaker_values(index)):
+        for row in prepared_sql.rows(SPEAKERS_DIFFER, rebuild.speaker_values(index)):
             counted = f"{row.author!r}: {row.noted} noted, {row.said} said"
             found.add("count of a speaker's episodes", counted)
         for state in segments.layer_states():
@@ -97,10 +97,10 @@ def check_index(index: WorkspaceIndex, advance: Callable[[int], object]) -> Agre
                 found.add("sealed layers without their vector index", Layer(state.layer).label)
         values = {"workspace": index.number, "owner": index.workspace_id, "most": SHOWN}
         for rule, statement in RULES.items():
-            if rows := statements.rows(LISTED.format(statement), values):
+            if rows := prepared_sql.rows(LISTED.format(statement), values):
                 first = [str(row.id) for row in rows]
                 found.broken[rule] = Disagreement(rule, rows[0].number, first)
-        successors = statements.rows(SUCCESSORS, {"owner": index.workspace_id})
+        successors = prepared_sql.rows(SUCCESSORS, {"owner": index.workspace_id})
         for memory in endless({row.id: row.superseded_by_id for row in successors}):
             found.add("memories whose chain has no head", memory)
     return found
@@ -159,7 +159,7 @@ def _check_vectors(
     if not lacking:
         return
     values = {"ids": [entry for entry, _ in lacking], "model": index.embedding_model_id}
-    parts = {row.id: set(row.parts or ()) for row in statements.rows(rebuild.PARTS, values)}
+    parts = {row.id: set(row.parts or ()) for row in prepared_sql.rows(rebuild.PARTS, values)}
     texts = [item.texts for _, item in lacking]
     if index.embedding_model_id is None:
         wanted: list[set[int]] = [set() for _ in lacking]
@@ -168,7 +168,7 @@ def _check_vectors(
     ).is_remote:  # asking it costs; what it cannot embed is blank
         wanted = [{n for n, text in enumerate(own) if embeddable(text)} for own in texts]
     else:
-        vectors = due.embed(index, texts)
+        vectors = due_vectors.embed(index, texts)
         wanted = [{n for n, vector in enumerate(own) if vector is not None} for own in vectors]
     for (entry, item), expected in zip(lacking, wanted, strict=True):
         name = Layer(item.layer).label
@@ -185,7 +185,7 @@ def _check_counts(index: WorkspaceIndex, found: Agreement) -> None:
         if noted != live.get(layer, 0):
             found.add(f"count of live {layer.label}", f"{noted} noted, {live.get(layer, 0)} there")
     values = {"workspace": index.number, "model": index.embedding_model_id}
-    totals = statements.rows(TOTALS, values)[0]
+    totals = prepared_sql.rows(TOTALS, values)[0]
     found.entries, found.due = totals.entries, totals.due
     found.vectors, found.other_vectors = totals.vectors, totals.others
 

@@ -6,7 +6,7 @@ their entries would be most of the layer. Until they are counted, all words are 
 
 from django.db import transaction
 
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.models import LargeLayer, Layer, WorkspaceIndex
 
 FROM = 2_000  # live entries of a layer
@@ -36,7 +36,7 @@ where n.live >= %(least)s
 
 def count_due() -> int:
     """Count in the layers that have become large, or much larger; the number of layers."""
-    found = statements.rows(DUE, {"least": FROM, "grown": GROWN})
+    found = prepared_sql.rows(DUE, {"least": FROM, "grown": GROWN})
     for row in found:
         count(WorkspaceIndex.objects.get(pk=row.number), row.layer)
     return len(found)
@@ -55,9 +55,9 @@ def count(index: WorkspaceIndex, layer: int) -> None:
     """Note which words are common in the layer now."""
     live = index.live(layer)
     values = {"number": index.number, "layer": int(layer)}
-    statements.execute(FORGET, values)
+    prepared_sql.execute(FORGET, values)
     every = 1 + live // SAMPLE
-    statements.execute(COUNT, values | {"every": every, "common": COMMON})
+    prepared_sql.execute(COUNT, values | {"every": every, "common": COMMON})
     LargeLayer.objects.update_or_create(
         workspace=index, layer=layer, defaults={"counted_live": live}
     )

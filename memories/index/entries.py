@@ -12,9 +12,9 @@ from pgvector import HalfVector, SparseVector
 
 from memories import ranking
 from memories.english import lexical
-from memories.index import statements, workspace_index
+from memories.index import prepared_sql, workspace_index
+from memories.index.prepared_sql import New, Rows, Table
 from memories.index.row_marks import RULES_VERSION
-from memories.index.statements import New, Rows, Table
 from memories.index.workspace_index import count, count_new
 from memories.message_pieces import passages
 from memories.models import (
@@ -240,9 +240,9 @@ def write(
     vector (no word that the model knows) has None in its place, and is found by its words.
     `beside`: rows of truth that are written at the same time.
     """
-    statements.require_transaction()
+    prepared_sql.require_transaction()
     if not items:
-        statements.insert(*beside)
+        prepared_sql.insert(*beside)
         return
     ids, model = count_new(index, Counter(item.layer for item in items if item.live), len(items))
     numbered = list(zip(ids, items, strict=True))
@@ -251,10 +251,10 @@ def write(
     paired = list(zip(numbered, vectors or [None] * len(ids), strict=True))
     found = [(*each, own) for each, own in paired if own is not None]
     rows.append(_vector_rows(index, found, index.embedding_model_id))
-    statements.insert(*rows)
+    prepared_sql.insert(*rows)
     if len(found) < len(ids):
         due = [entry for (entry, _), own in paired if own is None]
-        statements.execute(MARK_DUE, {"ids": due, "workspace": index.number})
+        prepared_sql.execute(MARK_DUE, {"ids": due, "workspace": index.number})
     if model != index.embedding_model_id:
         workspace_index.leave_due(index, ids)
 
@@ -263,7 +263,7 @@ def write_vectors(
     index: WorkspaceIndex, found: Iterable[tuple[int, Item, Vectors]], model_id: int | None = None
 ) -> None:
     """Add the vectors of entries that are written; `model_id` None: the workspace's own model."""
-    statements.insert(_vector_rows(index, found, model_id or index.embedding_model_id))
+    prepared_sql.insert(_vector_rows(index, found, model_id or index.embedding_model_id))
 
 
 def _vector_rows(
@@ -288,11 +288,11 @@ def _vector_rows(
 
 def set_live(index: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID], *, live: bool) -> None:
     """Move entries off the hot path, or back on it; their vectors stay for time travel."""
-    statements.require_transaction()
+    prepared_sql.require_transaction()
     values = {"layer": int(layer), "items": list(items), "live": live}
-    changed = statements.rows(SET_ENTRIES_LIVE, values)
+    changed = prepared_sql.rows(SET_ENTRIES_LIVE, values)
     if changed:
-        statements.execute(SET_VECTORS_LIVE, {"ids": [r.id for r in changed], "live": live})
+        prepared_sql.execute(SET_VECTORS_LIVE, {"ids": [r.id for r in changed], "live": live})
         count(index, layer, len(changed) if live else -len(changed))
 
 
@@ -301,7 +301,7 @@ def reweigh(
 ) -> None:
     """Give an entry another lexical document: its next neighbour has arrived."""
     weights = lexical.bm25_weights(counts)
-    statements.execute(
+    prepared_sql.execute(
         "update memories_entry set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec,"
         " length = %(length)s"
         " where layer = %(layer)s and item = %(item)s",
@@ -317,28 +317,28 @@ def reweigh(
 
 def set_keys(entry: int, keys: Keys) -> None:
     """Let words find an entry that was written without keys."""
-    statements.execute(SET_KEYS, {**asdict(keys), "id": entry})
+    prepared_sql.execute(SET_KEYS, {**asdict(keys), "id": entry})
 
 
 def change_visibility(layer: int, items: Iterable[uuid.UUID], visibility: str) -> None:
     """Let others, or fewer, find entries."""
-    statements.require_transaction()
+    prepared_sql.require_transaction()
     values = {"layer": int(layer), "items": list(items), "visibility": VISIBILITY_CODE[visibility]}
-    statements.execute(SET_VISIBILITY, values)
+    prepared_sql.execute(SET_VISIBILITY, values)
 
 
 def change_times(memory: Memory) -> None:
     """Since when a memory is true, or when what it tells happens, was corrected."""
-    statements.require_transaction()
+    prepared_sql.require_transaction()
     item = memory_item(memory)
     values = {"item": item.id, "layer": int(item.layer), "since": item.occurred_at}
-    statements.execute(SET_TIMES, values | {"event": item.event_at})
+    prepared_sql.execute(SET_TIMES, values | {"event": item.event_at})
 
 
 def remove(index: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID]) -> int:
     """Take entries and their vectors out of the index for good; how many entries."""
-    statements.require_transaction()
-    gone = statements.rows(REMOVE_ENTRIES, {"layer": int(layer), "items": list(items)})
+    prepared_sql.require_transaction()
+    gone = prepared_sql.rows(REMOVE_ENTRIES, {"layer": int(layer), "items": list(items)})
     count(index, layer, -sum(row.live for row in gone))
     return len(gone)
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import psycopg
 from pgvector import HalfVector
 
-from memories.index import segments, statements
+from memories.index import prepared_sql, segments
 from memories.index.segments import Segment
 from memories.models import (
     SCOPE_CODE,
@@ -81,7 +81,10 @@ def _chunks(
     select: str, values: dict[str, Any], dimensions: int
 ) -> Iterator[tuple[npt.NDArray[np.int64], Floats]]:
     text = f"copy ({select}) to stdout (format binary)"
-    with psycopg.Cursor(statements.hot_connection()) as cursor, cursor.copy(text, values) as reader:
+    with (
+        psycopg.Cursor(prepared_sql.hot_connection()) as cursor,
+        cursor.copy(text, values) as reader,
+    ):
         told = b"".join(bytes(part) for part in reader)[HEADER:-TRAILER]
     # One row of binary COPY: a count of fields, then each with its length before it.
     layout = np.dtype(
@@ -175,7 +178,7 @@ def nearest(
         "most": reach.most,
     }
     texts = _Texts(model.dimensions > WIDEST_COVERED, placement.subject_id is None)
-    segment = segments.segment_of(index, Layer.MEMORIES)
+    segment = segments.segment_of(index, Layer.MEMORIES) if index.segments else None
     if segment is not None and segment.speaks_of([placement.subject_id]):
         return _in_segment(segment, texts, values, vectors, codes)
     if len(vectors) == 1 and vectors[0] is not None:
@@ -196,9 +199,9 @@ def _in_segment(
     a scan of it for each would take longer than the HNSW."""
     most, asked = values["most"], values | _arrays(vectors, codes)
     if len(vectors) < MANY:
-        statements.set_local(QUICK)
+        prepared_sql.set_local(QUICK)
         return _found(texts.in_segment(segment, most, with_tail=True), asked)
-    statements.set_local(QUICKER)
+    prepared_sql.set_local(QUICKER)
     found = _found(texts.in_segment(segment, most, with_tail=False), asked)
     found += _compared(lambda code: texts.tail(segment, code), values, vectors, codes)
     # The sort is stable: of two that are as near, the older one first, as everywhere.
@@ -223,7 +226,7 @@ def _compared(
         rows = np.array([vector for _, vector in asked], np.float16).astype(np.float32)
         found = best_pairs(text_of(code), values, rows, **reach)
         ids = list({entry for _, entry, _ in found})
-        items = {row.id: row.item for row in statements.rows(ITEMS, {"ids": ids})}
+        items = {row.id: row.item for row in prepared_sql.rows(ITEMS, {"ids": ids})}
         pairs += [Pair(asked[row][0], items[entry], cosine) for row, entry, cosine in found]
     return pairs
 
@@ -320,4 +323,4 @@ def _arrays(vectors: Sequence[np.ndarray | None], codes: Sequence[int]) -> dict[
 
 
 def _found(text: str, values: dict[str, Any]) -> list[Pair]:
-    return [Pair(row.i, row.item, row.similarity) for row in statements.rows(text, values)]
+    return [Pair(row.i, row.item, row.similarity) for row in prepared_sql.rows(text, values)]

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from memories.bounds import BESIDE, LARGE, runs
 from memories.english import lexical
-from memories.index import due, entries, row_marks, statements
+from memories.index import due_vectors, entries, prepared_sql, row_marks
 from memories.index.entries import ENTRY_COLUMNS, Item
 from memories.index.row_marks import PASSAGES_SINCE, RULES_VERSION
 from memories.index.workspace_index import lock
@@ -122,7 +122,7 @@ def items_of_truth(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
         rows = TalkSummary.objects.filter(pk__in=ids).order_by("pk")
         return [entries.summary_item(row, row.content) for row in rows]
     values = {"ids": list(ids), "most": BESIDE + 1}
-    around = {row.id: row for row in statements.rows(AROUND, values)}
+    around = {row.id: row for row in prepared_sql.rows(AROUND, values)}
     items = []
     for episode in Episode.objects.filter(pk__in=around).order_by("pk"):
         if len(episode.content) > BESIDE:
@@ -138,12 +138,16 @@ def items_of_truth(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
 
 def beside(ids: Collection[uuid.UUID]) -> list[uuid.UUID]:
     """Other episodes, whose entries borrowed words of these."""
-    return [row.id for row in statements.rows(BESIDE_EPISODES, {"ids": list(ids)})]
+    return [row.id for row in prepared_sql.rows(BESIDE_EPISODES, {"ids": list(ids)})]
 
 
 def _rows_of_truth(index: WorkspaceIndex, layer: Layer) -> QuerySet[Any]:
     # A feature that ended has no entry: it comes back with a new one.
-    rows = Feature.objects.live() if layer == Layer.FEATURES else due.TEXTS[layer]._default_manager
+    rows = (
+        Feature.objects.live()
+        if layer == Layer.FEATURES
+        else due_vectors.TEXTS[layer]._default_manager
+    )
     return rows.filter(workspace_id=index.workspace_id)
 
 
@@ -237,12 +241,12 @@ def finish(index: WorkspaceIndex, done: Rebuilt) -> None:
     # Not `alone`: a writer has the workspace's row before it counts speakers, and would wait.
     with transaction.atomic():
         # Whoever has counted has committed, and whoever has not is not seen below.
-        statements.execute("lock table memories_speaker in share row exclusive mode", {})
-        statements.execute(
+        prepared_sql.execute("lock table memories_speaker in share row exclusive mode", {})
+        prepared_sql.execute(
             "delete from memories_speaker where workspace = %(workspace)s",
             {"workspace": index.number},
         )
-        statements.execute(RECOUNT_SPEAKERS, speaker_values(index))
+        prepared_sql.execute(RECOUNT_SPEAKERS, speaker_values(index))
     with alone(index):
         live = live_counts(index)
         WorkspaceIndex.objects.filter(pk=index.pk).update(
@@ -274,10 +278,10 @@ def rebuild_batch(
             dict(zip(ENTRY_COLUMNS, entries.entry_record(entry, index.number, item), strict=True))
             for entry, item in old
         ]
-        with statements.cursor_of() as cursor:
+        with prepared_sql.cursor_of() as cursor:
             cursor.executemany(UPDATE, records)
             done.changed += cursor.rowcount
-        statements.execute(ALIGN_VECTORS, {"ids": [entry for entry, _ in old]})
+        prepared_sql.execute(ALIGN_VECTORS, {"ids": [entry for entry, _ in old]})
     done.incomplete += incomplete(index, [each for each in old if each[0] not in cut])
     done.incomplete += [entry for entry, item in old if entry in cut and len(item.texts) > 1]
 
@@ -289,7 +293,7 @@ def incomplete(index: WorkspaceIndex, found: Sequence[tuple[int, Item]]) -> list
     """
     ids = [entry for entry, _ in found]
     values = {"ids": ids, "model": index.embedding_model_id}
-    state = {row.id: row for row in statements.rows(PARTS, values)}
+    state = {row.id: row for row in prepared_sql.rows(PARTS, values)}
     wanted = index.embedding_model_id is not None
     return [
         entry
@@ -308,12 +312,12 @@ def strangers(index: WorkspaceIndex, layer: Layer, most: int) -> list[uuid.UUID]
         "most": most,
     }
     text = WITHOUT_TRUTH.format(table=TABLE[layer])
-    return [row.item for row in statements.rows(text, values)]
+    return [row.item for row in prepared_sql.rows(text, values)]
 
 
 def live_counts(index: WorkspaceIndex) -> dict[int, int]:
     """Live entries by layer."""
-    return {row.layer: row.live for row in statements.rows(COUNTS, {"workspace": index.number})}
+    return {row.layer: row.live for row in prepared_sql.rows(COUNTS, {"workspace": index.number})}
 
 
 # ---- speakers -------------------------------------------------------------------------------

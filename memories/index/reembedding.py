@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from django.db import transaction
 from django.db.models import F
 
-from memories.index import due, entries, statements
+from memories.index import due_vectors, entries, prepared_sql
 from memories.index.rebuild import alone
 from memories.index.workspace_index import lock
 from memories.models import EmbeddingModel, Entry, Layer, WorkspaceIndex
@@ -79,7 +79,7 @@ def missing(index: WorkspaceIndex) -> int:
     if index.embedding_model_id is None:
         return 0
     values = {"workspace": index.number, "model": index.embedding_model_id}
-    found: int = statements.rows(COUNT_MISSING, values)[0].missing
+    found: int = prepared_sql.rows(COUNT_MISSING, values)[0].missing
     return found
 
 
@@ -92,7 +92,7 @@ def fill(index: WorkspaceIndex, advance: Callable[[int], object]) -> int:
     done = 0
     for layer in Layer if index.embedding_model_id is not None else ():
         values = _values(index, layer, 0)
-        while ids := [row.id for row in statements.rows(MISSING, values)]:
+        while ids := [row.id for row in prepared_sql.rows(MISSING, values)]:
             done += make(index, ids)
             advance(len(ids))
             values["after"] = ids[-1]
@@ -102,10 +102,10 @@ def fill(index: WorkspaceIndex, advance: Callable[[int], object]) -> int:
 def make(index: WorkspaceIndex, ids: Sequence[int]) -> int:
     """Make the vectors of these entries anew, also where they have some. Raises ProviderError."""
     done = 0
-    due.make_keys(index, ids)
-    for batch in due.batches(ids):
-        found = due.items_of(Entry.objects.filter(pk__in=batch))
-        vectors = due.embed(index, [item.texts for _, item in found])
+    due_vectors.make_keys(index, ids)
+    for batch in due_vectors.batches(ids):
+        found = due_vectors.items_of(Entry.objects.filter(pk__in=batch))
+        vectors = due_vectors.embed(index, [item.texts for _, item in found])
         own = {entry: mine for (entry, _), mine in zip(found, vectors, strict=True)}
         done += _store(index, own)
     return done
@@ -130,7 +130,7 @@ def change(
         rows = WorkspaceIndex.objects.filter(pk=index.pk)
         rows.update(embedding_model=target, stamp=F("stamp") + 1)
         for statement in ONLY_MISSING_ARE_DUE:
-            statements.execute(
+            prepared_sql.execute(
                 statement, {"workspace": index.number, "model": future.embedding_model_id}
             )
     index.embedding_model = target
@@ -145,7 +145,7 @@ def drop_others(index: WorkspaceIndex) -> int:
         after: int | None = 0
         while after is not None:
             values = _values(index, layer, after) | {"most": 4 * BATCH}
-            row = statements.rows(DROP_OTHERS, values)[0]
+            row = prepared_sql.rows(DROP_OTHERS, values)[0]
             gone, after = gone + row.gone, row.last
     return gone
 
@@ -164,15 +164,17 @@ def _values(index: WorkspaceIndex, layer: Layer, after: int) -> dict[str, int | 
 def _store(index: WorkspaceIndex, vectors: dict[int, entries.Vectors]) -> int:
     """Write vectors by entry, with the scope that the entries have by now."""
     lock(index)
-    found = due.items_of(Entry.objects.filter(pk__in=vectors).select_for_update(no_key=True))
+    found = due_vectors.items_of(
+        Entry.objects.filter(pk__in=vectors).select_for_update(no_key=True)
+    )
     values = {
         "ids": [entry for entry, _ in found],
         "model": index.embedding_model_id,
         "workspace": index.number,
     }
-    statements.execute(FORGET_VECTORS, values)
+    prepared_sql.execute(FORGET_VECTORS, values)
     entries.write_vectors(index, [(entry, item, vectors[entry]) for entry, item in found])
-    statements.execute(NO_LONGER_DUE, values)
+    prepared_sql.execute(NO_LONGER_DUE, values)
     return len(found)
 
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from memories import long_jobs, outbox
 from memories.errors import ProviderError
-from memories.index import common_terms, rebuild, reembedding, statements, workspace_index
+from memories.index import common_terms, prepared_sql, rebuild, reembedding, workspace_index
 from memories.index.rebuild import Rebuilt, alone
 from memories.index.row_marks import RULES_VERSION
 from memories.long_jobs import JobRecorder, NewJob
@@ -53,7 +53,7 @@ def count_stale(index: WorkspaceIndex) -> int:
     number = 0
     for layer, table in rebuild.TABLE.items():
         text = COUNT.format(table=table, only=ONLY.get(layer, ""))
-        number += statements.rows(text, _values(index, layer))[0].number
+        number += prepared_sql.rows(text, _values(index, layer))[0].number
     return number
 
 
@@ -74,8 +74,8 @@ def repair(index: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID]) -> Non
     except ProviderError as error:
         with alone(index):
             values: dict[str, Any] = {"ids": done.incomplete, "model": index.embedding_model_id}
-            statements.execute(reembedding.FORGET_VECTORS, values)
-            statements.execute(LEAVE_DUE, {"ids": done.incomplete, "error": error.message})
+            prepared_sql.execute(reembedding.FORGET_VECTORS, values)
+            prepared_sql.execute(LEAVE_DUE, {"ids": done.incomplete, "error": error.message})
 
 
 def repair_subject(index: WorkspaceIndex, subject: uuid.UUID | None) -> None:
@@ -92,7 +92,7 @@ def repair_locked(index: WorkspaceIndex, subject: uuid.UUID | None) -> None:
         done = Rebuilt()
         rebuild.rebuild_batch(index, Layer.MEMORIES, ids, done)
         # No embedder is asked here: these come again.
-        statements.execute(NOT_YET, {"ids": done.incomplete})
+        prepared_sql.execute(NOT_YET, {"ids": done.incomplete})
 
 
 def _of_subject(index: WorkspaceIndex, subject: uuid.UUID | None) -> Iterator[list[uuid.UUID]]:
@@ -107,7 +107,7 @@ def _of_subject(index: WorkspaceIndex, subject: uuid.UUID | None) -> Iterator[li
 
 def _page(text: str, values: dict[str, Any], after: uuid.UUID | None) -> list[uuid.UUID]:
     asked = {**values, "after": after or FIRST, "most": rebuild.BATCH}
-    return [row.id for row in statements.rows(text, asked)]
+    return [row.id for row in prepared_sql.rows(text, asked)]
 
 
 def _values(index: WorkspaceIndex, layer: Layer) -> dict[str, Any]:

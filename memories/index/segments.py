@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import psycopg
 from django.conf import settings
 
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.models import WIDEST_COVERED, EmbeddingModel, LargeLayer, Layer, WorkspaceIndex
 from memoryproject.database_roles import owner_connection
 from workspaces.scope import NOBODY
@@ -188,7 +188,7 @@ class LayerState:
             return True
         values = {"number": self.number, "layer": self.layer, "upto": self.upto}
         longest = max(settings.VECTOR_INDEX_FROM / 4, TAIL * (self.sealed_live or 0))
-        return bool(statements.rows(TAIL_ENTRIES, values)[0].number > longest)
+        return bool(prepared_sql.rows(TAIL_ENTRIES, values)[0].number > longest)
 
     @property
     def is_over(self) -> bool:
@@ -196,14 +196,14 @@ class LayerState:
 
 
 def layer_states() -> list[LayerState]:
-    found = statements.rows(LAYERS, {"least": settings.VECTOR_INDEX_FROM})
+    found = prepared_sql.rows(LAYERS, {"least": settings.VECTOR_INDEX_FROM})
     return [LayerState(*row) for row in found[:MOST]]
 
 
 def is_due() -> bool:
     """Whether `build_and_drop` would do anything; cheap enough to be asked every minute."""
     changing = any(state.is_due or state.is_over for state in layer_states())
-    return changing or bool(statements.rows(LEFTOVERS, {}))
+    return changing or bool(prepared_sql.rows(LEFTOVERS, {}))
 
 
 def build_and_drop(tell: Callable[[str], object] = log.info) -> int:
@@ -231,7 +231,7 @@ def build_and_drop(tell: Callable[[str], object] = log.info) -> int:
                 "built" if is_due else "dropped", state.workspace_id, Layer(state.layer).label,
                 state.live, time.perf_counter() - started,
             )  # fmt: skip
-        for row in statements.rows(LEFTOVERS, {}):
+        for row in prepared_sql.rows(LEFTOVERS, {}):
             owner.execute(f"drop index concurrently if exists {row.name}")
         return len(changing)
 
@@ -242,15 +242,15 @@ def _build(state: LayerState, owner: Owner) -> None:
     layer = {"number": state.number, "model": model.pk, "layer": state.layer}
     # The id up to which an index was begun that no search uses yet; else the newest one.
     prefix = f"vector_sealed_{state.number}_{model.pk}_{state.layer}_"
-    begun: int = statements.rows(BEGUN, {"prefix": prefix})[0].upto or 0
-    upto = begun if begun > state.upto else statements.rows(NEWEST, layer)[0].upto
+    begun: int = prepared_sql.rows(BEGUN, {"prefix": prefix})[0].upto or 0
+    upto = begun if begun > state.upto else prepared_sql.rows(NEWEST, layer)[0].upto
     segment = Segment(state.number, model.pk, state.layer, model.dimensions, upto)
     owner.execute(f"set maintenance_work_mem = '{min(MOST_MEMORY, 64 + state.live // 400)}MB'")
     covered = ", embedding" if model.dimensions <= WIDEST_COVERED else ""
     owner.execute(TAIL_INDEX.format(segment=segment, covered=covered))
     owner.execute(HNSW.format(segment=segment, links=LINKS, effort=EFFORT))
     least = max(settings.VECTOR_INDEX_FROM, LARGE_SUBJECT * state.live)
-    subjects = statements.rows(SUBJECTS, layer | {"nobody": NOBODY, "least": least})
+    subjects = prepared_sql.rows(SUBJECTS, layer | {"nobody": NOBODY, "least": least})
     LargeLayer.objects.update_or_create(
         workspace_id=state.number,
         layer=state.layer,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memories.index import rebuild, statements
+from memories.index import prepared_sql, rebuild
 from memories.models import Layer, WorkspaceIndex
 
 MOVE = (
@@ -65,21 +65,21 @@ def move(index: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID], subject:
         "workspace": index.number, "layer": int(layer), "items": list(ids), "subject": subject,
     }  # fmt: skip
     for statement in MOVE:
-        statements.execute(statement, values)
+        prepared_sql.execute(statement, values)
 
 
 def recount_speakers(index: WorkspaceIndex, *of: uuid.UUID) -> None:
     """Count anew who speaks in the episodes of these subjects, in the caller's transaction."""
     values = rebuild.speaker_values(index) | {"subjects": list(of)}
     for statement in RECOUNT:
-        statements.execute(statement, values)
+        prepared_sql.execute(statement, values)
 
 
 def merge(index: WorkspaceIndex, source: uuid.UUID, target: uuid.UUID) -> None:
     """All that is the source's becomes the target's, in the caller's transaction."""
     values = {"workspace": index.number, "source": source, "target": target}
     for statement in MERGE:
-        statements.execute(statement, values)
+        prepared_sql.execute(statement, values)
 
 
 def alike(
@@ -94,7 +94,7 @@ def alike(
         "workspace": index.number, "layer": int(Layer.MEMORIES), "items": list(memories),
         "model": model.pk,
     }  # fmt: skip
-    rows = statements.rows(VECTORS, values)
+    rows = prepared_sql.rows(VECTORS, values)
     if len(rows) < 2:
         return []
     vectors = np.stack([row.embedding.to_numpy() for row in rows]).astype(np.float32)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from memories.english.calendar import DATE_ORDERS
-from memories.index import configured_embedder, statements
+from memories.index import configured_embedder, prepared_sql
 from memories.index.row_marks import RULES_VERSION
 from memories.index.segments import SEGMENTS
 from memories.models import EmbeddingModel, Episode, Layer, WorkspaceIndex
@@ -66,7 +66,7 @@ def index_for(scope: Scope) -> WorkspaceIndex:
 def index_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
     """The index row of a workspace with its embedding model, made when first asked for."""
     # On the path of every search: prepared, because Django's own would cost ten times as much.
-    rows = statements.rows(INDEX_ROW, {"workspace": workspace_id})
+    rows = prepared_sql.rows(INDEX_ROW, {"workspace": workspace_id})
     if rows:
         return _index_from(rows[0])
     # bulk_create with ignore_conflicts: two first requests at once make one row.
@@ -125,8 +125,8 @@ def lock(index: WorkspaceIndex) -> None:
     workspace's row, not of the index's: who only keeps messages counts there, and waits for nobody
     who resolves.
     """
-    statements.require_transaction()
-    statements.rows(LOCK, {"workspace": index.workspace_id})
+    prepared_sql.require_transaction()
+    prepared_sql.rows(LOCK, {"workspace": index.workspace_id})
 
 
 # Not against keys: each new row of the workspace holds a share of it.
@@ -146,13 +146,13 @@ def count_new(
     """Note that so many rows become live, by layer. Ids for `number` new entries, and the id of
     the embedding model that the workspace speaks now: its row is this writer's."""
     model = _count(index, live)
-    return statements.rows(NEW_IDS, {"ids": number})[0].ids, model
+    return prepared_sql.rows(NEW_IDS, {"ids": number})[0].ids, model
 
 
 def _count(index: WorkspaceIndex, live: Mapping[int, int]) -> int | None:
     """The embedding model that the workspace speaks."""
     values = {f"live_{each.label}": live.get(each, 0) for each in Layer}
-    row = statements.rows(COUNT, {**values, "number": index.number})[0]
+    row = prepared_sql.rows(COUNT, {**values, "number": index.number})[0]
     model: int | None = row.embedding_model_id
     return model
 
@@ -190,9 +190,9 @@ def leave_due(index: WorkspaceIndex, entries: Sequence[int]) -> None:
     """
     if not entries:
         return
-    rows = statements.rows(MODEL_NOW, {"number": index.number})
+    rows = prepared_sql.rows(MODEL_NOW, {"number": index.number})
     if rows and rows[0].embedding_model_id != index.embedding_model_id:
-        statements.execute(LEAVE_DUE, {"ids": list(entries), "workspace": index.number})
+        prepared_sql.execute(LEAVE_DUE, {"ids": list(entries), "workspace": index.number})
 
 
 MOST_SPEAKERS = 50
@@ -245,7 +245,7 @@ def count_speakers(
         "assistants": [assistant for (_, assistant), _ in rows],
         "episodes": [number for _, number in rows],
     }
-    statements.execute(COUNT_NEW, values)
+    prepared_sql.execute(COUNT_NEW, values)
 
 
 def participants(
@@ -257,6 +257,6 @@ def participants(
         return [], 0.0
     about = OF_THE_SUBJECT if subject else ""
     values = {"workspace": index.number, "subject": subject, "most": MOST_SPEAKERS}
-    rows = statements.rows(SPOKEN.format(subject=about), values)
+    rows = prepared_sql.rows(SPOKEN.format(subject=about), values)
     voices = (rows[0].voices if rows else None) or 0.0
     return [Participant(row.author, row.assistant, row.episodes) for row in rows], voices

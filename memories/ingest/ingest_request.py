@@ -11,7 +11,7 @@ from pydantic import Field
 
 from memories import masks
 from memories.errors import Conflict, Forbidden, Invalid
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.models import (
     Conversation,
     Episode,
@@ -121,7 +121,7 @@ def new_session(scope: Scope, request: IngestRequest) -> MemorySession:
     subject = None
     if request.user_id and scope.subject_ids is None:  # the usual case, without planning anew
         values = {"workspace": scope.workspace_id, "name": request.user_id}
-        subject = statements.first(Subject, SUBJECT, values)
+        subject = prepared_sql.first(Subject, SUBJECT, values)
     try:
         agent = agent_to_write(scope, request.agent_id)
         subject = subject or subject_to_write(scope, request.user_id)
@@ -153,7 +153,7 @@ def _conversation(
     if not request.thread_id:
         return None
     values = {"workspace": scope.workspace_id, "name": request.thread_id}
-    if found := statements.first(Conversation, CONVERSATION, values):
+    if found := prepared_sql.first(Conversation, CONVERSATION, values):
         return found
     made = Conversation(
         workspace_id=scope.workspace_id,
@@ -163,7 +163,7 @@ def _conversation(
         workflow=request.workflow_id,
     )
     Conversation.objects.bulk_create([made], ignore_conflicts=True)
-    return statements.first(Conversation, CONVERSATION, values)
+    return prepared_sql.first(Conversation, CONVERSATION, values)
 
 
 def known_episodes(

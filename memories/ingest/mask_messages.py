@@ -99,7 +99,7 @@ def without_secrets(message: NewMessage, screened: Screened) -> str:
     """The message's content as it will be kept."""
     hidden = [(place.start, place.end) for place in screened.places]
     hidden += [(place.start, place.end) for place in screened.forgotten]
-    return masked(message.content, hidden)
+    return masked(message.content, hidden) if hidden else message.content
 
 
 def with_forgotten(

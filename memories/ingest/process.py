@@ -10,7 +10,7 @@ from memories.errors import erased
 from memories.extraction import ExtractOptions, Message
 from memories.extraction.configured_models import ALWAYS
 from memories.extraction.fallback import FallbackChain, chain_from
-from memories.index import configured_embedder, due, repair, row_marks, workspace_index
+from memories.index import configured_embedder, due_vectors, repair, row_marks, workspace_index
 from memories.ingest import document_memories, session_messages, session_queue
 from memories.ingest.ingest_request import AT_ONCE, IngestRequest
 from memories.ingest.session_messages import messages_before, messages_of, writer_of
@@ -94,7 +94,7 @@ def _learn(
     is_long = sum(len(episode.content) for episode in kept.episodes) > AT_ONCE
     with leases.renewed(partial(session_queue.held, session)) as work:
         if is_long:
-            due.make_keys(kept.space, items=session.episode_ids)
+            due_vectors.make_keys(kept.space, items=session.episode_ids)
         if not row_marks.are_current(kept.space):
             repair.repair_subject(kept.space, session.subject_id)
         messages = _messages_of(kept)
@@ -109,7 +109,7 @@ def _learn(
     if row.is_final:
         metrics.count("sessions_finished", outcome=row.state)
     if steps.is_last and (is_long or configured_embedder.embedder_of(kept.space).is_remote):
-        due.fill(kept.space, session.episode_ids)
+        due_vectors.fill(kept.space, session.episode_ids)
     return row
 
 

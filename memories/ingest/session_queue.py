@@ -14,7 +14,7 @@ from memories import leases, metrics, outbox
 from memories.errors import CapReached, Conflict, ProviderError
 from memories.extraction.configured_models import server_model
 from memories.features import due_sets
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.ingest.ingest_request import AT_ONCE
 from memories.models import MemorySession
 from memoryproject import crossings
@@ -103,7 +103,7 @@ def next_due(*, only_quick: bool = False) -> uuid.UUID | None:
     if only_quick:
         values |= {"has_model": server_model() is not None, "most": AT_ONCE}
     with crossings.everywhere():
-        rows = statements.rows(NEXT_QUICK if only_quick else NEXT_DUE, values)
+        rows = prepared_sql.rows(NEXT_QUICK if only_quick else NEXT_DUE, values)
     return rows[0].id if rows else None
 
 
@@ -111,7 +111,7 @@ def claim(session_id: uuid.UUID) -> MemorySession | None:
     """Take a session whose turn it is; the attempt is counted before the work, so that a
     session which kills its worker is given up at last."""
     values = {"id": session_id, "now": timezone.now(), "until": leases.end()}
-    claimed = statements.rows(CLAIM, values)
+    claimed = prepared_sql.rows(CLAIM, values)
     if not claimed:
         return None
     session = _row(claimed[0]._asdict())
@@ -187,7 +187,7 @@ def close(session: MemorySession, state: str, error: str) -> None:
         reason=session.reason,
         after={"state": state, **session.counts},
     )
-    statements.insert([line])
+    prepared_sql.insert([line])
 
 
 OUTCOME = """
@@ -214,7 +214,7 @@ def save(session: MemorySession) -> MemorySession | None:
     values = {name: getattr(session, name) for name in (*PLAIN, *LISTS)}
     values |= {name: Jsonb(getattr(session, name)) for name in DOCUMENTS}
     values |= {"state": str(session.state), "now": timezone.now()}
-    written = statements.rows(OUTCOME, values)
+    written = prepared_sql.rows(OUTCOME, values)
     return _row(written[0]._asdict()) if written else None
 
 

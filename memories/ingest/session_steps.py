@@ -21,7 +21,7 @@ from memories import intents, resolve, skip_counts, unmatched
 from memories.documents.ingested_texts import keep_long_texts
 from memories.extraction import ExtractionRun, ExtractOptions, Message
 from memories.extraction.fallback import FallbackChain
-from memories.index import due, entries, workspace_index
+from memories.index import due_vectors, entries, workspace_index
 from memories.ingest import document_memories, session_queue
 from memories.ingest.mask_messages import GUARD
 from memories.ingest.session_messages import writer_of
@@ -102,7 +102,7 @@ class SessionSteps:
         ]
         began, milliseconds = time.perf_counter(), self.run.found.milliseconds
         texts = [entries.texts_of(claim.statement) for claim in claims]
-        vectors = due.embed_or_leave(self.space, texts)
+        vectors = due_vectors.embed_or_leave(self.space, texts)
         took = (time.perf_counter() - began) * 1e3
         milliseconds["embed"] = round(milliseconds.get("embed", 0.0) + took, 2)
         row, outcome = self._commit(claims, vectors, is_late)

@@ -13,9 +13,9 @@ from memories.bounds import BESIDE
 from memories.english import lexical
 from memories.errors import Conflict
 from memories.features import due_sets, sets
-from memories.index import due, entries, statements, workspace_index
+from memories.index import due_vectors, entries, prepared_sql, workspace_index
 from memories.index.configured_embedder import embedder_of
-from memories.index.statements import New
+from memories.index.prepared_sql import New
 from memories.ingest.document_memories import DocumentReading
 from memories.ingest.ingest_request import (
     AT_ONCE,
@@ -133,7 +133,8 @@ def _keep(
     _hold_answer(request)
     session, new = new_session(scope, request), request.all_messages
     hidden = [word for each in prepared.screened for word in each.words]
-    session.metadata = without_words(session.metadata, hidden)
+    if hidden:
+        session.metadata = without_words(session.metadata, hidden)
     known = known_episodes(scope, session.conversation, new)
     fresh = [i for i, m in enumerate(new) if not m.id or m.id not in known]
     made = [new_episode(session, request, new[i], n) for n, i in enumerate(fresh)]
@@ -285,7 +286,7 @@ def prepare(space: WorkspaceIndex, scope: Scope, request: IngestRequest, user: s
     ]
     if embedder_of(space).is_remote:
         return Prepared(None, keys, screened)
-    made = iter(due.embed(space, [entries.texts_of(text) for text in compress(texts, now)]))
+    made = iter(due_vectors.embed(space, [entries.texts_of(text) for text in compress(texts, now)]))
     return Prepared([next(made) if is_now else None for is_now in now], keys, screened)
 
 
@@ -295,14 +296,14 @@ def last_words(scope: Scope, request: IngestRequest) -> str:
     if not request.thread_id or not guard.may_answer(request.all_messages[0].content):
         return ""
     values = {"workspace": scope.workspace_id, "thread": request.thread_id}
-    rows = statements.rows(LAST_WORDS, values)
+    rows = prepared_sql.rows(LAST_WORDS, values)
     return str(rows[0].words) if rows else ""
 
 
 def tail_of(conversation_id: uuid.UUID | None) -> Tail:
     if conversation_id is None:
         return Tail(0, ())
-    found = statements.rows(TAIL, {"conversation": conversation_id, "most": BESIDE + 1})
+    found = prepared_sql.rows(TAIL, {"conversation": conversation_id, "most": BESIDE + 1})
     last = tuple((row.id, row.content) for row in reversed(found))
     return Tail(found[0].positions if found else 0, last)
 

@@ -19,19 +19,7 @@ from memories.intents.carry_out import (
 from memories.intents.recognise import claims_to_keep, hear, remember, unmet_before, waiting_of
 
 __all__ = [
-    "OrderPlan",
-    "carry_out",
-    "claims_to_keep",
-    "do_locked",
-    "hear",
-    "leave_locked",
-    "masks_of",
-    "plan_decided",
-    "remember",
-    "take_back_locked",
-    "undo",
-    "unmet_before",
-    "waiting_intent",
-    "waiting_of",
-    "withhold_again_locked",
-]
+    "OrderPlan", "carry_out", "claims_to_keep", "do_locked", "hear", "leave_locked", "masks_of",
+    "plan_decided", "remember", "take_back_locked", "undo", "unmet_before", "waiting_intent",
+    "waiting_of", "withhold_again_locked",
+]  # fmt: skip

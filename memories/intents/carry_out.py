@@ -12,9 +12,9 @@ from django.utils import timezone
 from memories import masks
 from memories.english import dates
 from memories.english.spoken_intents import SpokenIntent
-from memories.errors import Conflict, NotFound
+from memories.errors import Conflict, needed
 from memories.extraction.fallback import FallbackChain
-from memories.index import due, entries, workspace_index
+from memories.index import due_vectors, entries, workspace_index
 from memories.intents import corrected
 from memories.intents.choose_by_model import choose
 from memories.intents.recognise import spoken_in
@@ -40,7 +40,6 @@ from memories.review.approve import believe_again
 from memories.review.edit import EDIT, new_version
 from memories.review.forget import forget_locked, locked, reject_claim
 from memories.review.undo import may_be_learned, undo_locked
-from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
 Kind, State = Intent.Kind, Intent.State
@@ -196,7 +195,9 @@ def _plan(reach: OrderReach, spoken: SpokenIntent) -> OrderPlan | None:
 def _embedded(plan: OrderPlan) -> OrderPlan:
     if not plan.content:
         return plan
-    return replace(plan, vectors=due.embed_or_leave(plan.space, [entries.texts_of(plan.content)]))
+    return replace(
+        plan, vectors=due_vectors.embed_or_leave(plan.space, [entries.texts_of(plan.content)])
+    )
 
 
 def _why_to_ask(reach: OrderReach, target: Target) -> str:
@@ -343,19 +344,19 @@ def _end(scope: Scope, intent: Intent, state: str) -> Intent:
             "updated_at",
         ]
     )  # fmt: skip
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, intent.kind, intent, subject_id=intent.subject_id,
+    scope.audit(
+        intent.kind,
+        intent,
+        subject_id=intent.subject_id,
         after={"state": str(state), "memories": [str(pk) for pk in intent.memory_ids]},
-    ).save()  # fmt: skip
+    )
     return intent
 
 
 def undo(scope: Scope, intent_id: uuid.UUID) -> Intent:
     """Take back what was done. NotFound where `scope` does not see it, Conflict where nothing was
     done, or a memory has a newer version since."""
-    intent = Intent.objects.visible_to(scope).filter(pk=intent_id).first()
-    if intent is None:
-        raise NotFound("Intent")
+    intent = needed(Intent.objects.visible_to(scope).filter(pk=intent_id).first(), "Intent")
     if intent.state != State.DONE or intent.kind == Intent.Kind.REMEMBER:
         raise Conflict(f"An intent that is {intent.state} cannot be undone.", "stale", "state")
     space = workspace_index.index_of(scope.workspace_id)
@@ -365,7 +366,7 @@ def undo(scope: Scope, intent_id: uuid.UUID) -> Intent:
         if intent.state != State.DONE:
             raise Conflict("Somebody took it back already.", "stale", "state")
         touched = take_back_locked(scope, space, intent)
-    due.fill(space, touched)
+    due_vectors.fill(space, touched)
     return Intent.objects.select_related("episode").get(pk=intent.pk)
 
 
@@ -383,7 +384,5 @@ def take_back_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -> lis
                 believe_again(space, memory, MemoryPeriod.Cause.RESTORED)
     rows = Intent.objects.filter(pk=intent.pk)
     rows.update(state=State.UNDONE, decided_by=scope.actor, decided_at=timezone.now())
-    AuditEntry.line(
-        scope.workspace_id, scope.actor, "undo", intent, subject_id=intent.subject_id
-    ).save()
+    scope.audit("undo", intent, subject_id=intent.subject_id)
     return touched

@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from memories.english import antecedents, clauses, spoken_intents, topics
 from memories.english.exact_values import places_of
 from memories.english.spoken_intents import RETRACT, SpokenIntent, is_regret
-from memories.index import configured_embedder, due, workspace_index
+from memories.index import configured_embedder, due_vectors, workspace_index
 from memories.masked_text import is_masked
 from memories.models import Citation, Episode, Intent, MaskedSpan, Memory, WorkspaceIndex
 from workspaces.scope import Scope
@@ -326,7 +326,7 @@ def _by_meaning(reach: OrderReach, topic: str) -> Target:
     if embedder.is_remote or not (said or memories):
         return Target()
     texts = [[topic], *([one.text] for one in said), *([one.content] for one in memories)]
-    (asked,), *others = due.embed_or_leave(reach.space, texts) or [[None]]
+    (asked,), *others = due_vectors.embed_or_leave(reach.space, texts) or [[None]]
     if asked is None:
         return Target()
     near = [0.0 if own[0] is None else float(np.dot(asked, own[0])) for own in others]

@@ -14,20 +14,7 @@ from memories.providers.extractor import (
 from memories.providers.registry import embedder_from, extractor_from
 
 __all__ = [
-    "Embedder",
-    "EmbedderConfig",
-    "ExtractedFact",
-    "ExtractionAnswer",
-    "ExtractionRequest",
-    "Extractor",
-    "ExtractorConfig",
-    "PromptMessage",
-    "ModelQuestion",
-    "ExtractedQuote",
-    "ModelReply",
-    "Side",
-    "Vector",
-    "embeddable",
-    "embedder_from",
-    "extractor_from",
-]
+    "Embedder", "EmbedderConfig", "ExtractedFact", "ExtractionAnswer", "ExtractionRequest",
+    "Extractor", "ExtractorConfig", "PromptMessage", "ModelQuestion", "ExtractedQuote",
+    "ModelReply", "Side", "Vector", "embeddable", "embedder_from", "extractor_from",
+]  # fmt: skip

@@ -30,27 +30,8 @@ from memories.ranking.query import (
 from memories.ranking.weights import Weights
 
 __all__ = [
-    "WISHES",
-    "Candidate",
-    "Candidates",
-    "Columns",
-    "EventQuestion",
-    "EventSide",
-    "Mark",
-    "Participant",
-    "QueryView",
-    "Ranked",
-    "RecencyBoost",
-    "Weights",
-    "analyse",
-    "asks_in_time",
-    "by_keyword",
-    "by_passage",
-    "by_vector",
-    "event_question",
-    "hybrid",
-    "linea",
-    "listed",
-    "marks",
-    "says_nothing",
-]
+    "WISHES", "Candidate", "Candidates", "Columns", "EventQuestion", "EventSide", "Mark",
+    "Participant", "QueryView", "Ranked", "RecencyBoost", "Weights", "analyse", "asks_in_time",
+    "by_keyword", "by_passage", "by_vector", "event_question", "hybrid", "linea", "listed",
+    "marks", "says_nothing",
+]  # fmt: skip

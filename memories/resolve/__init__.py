@@ -23,22 +23,7 @@ from memories.resolve.file_cases import (
 from memories.resolve.write import apply
 
 __all__ = [
-    "OLDER",
-    "RULES",
-    "CaseAbout",
-    "Claim",
-    "NewItem",
-    "ResolveOutcome",
-    "Quote",
-    "apply",
-    "file_facts",
-    "file_unfiled",
-    "file_unsupported",
-    "follow_subjects",
-    "open_case",
-    "placement_of",
-    "places_of",
-    "quarantine",
-    "settle",
-    "unfiled",
-]
+    "OLDER", "RULES", "CaseAbout", "Claim", "NewItem", "ResolveOutcome", "Quote", "apply",
+    "file_facts", "file_unfiled", "file_unsupported", "follow_subjects", "open_case",
+    "placement_of", "places_of", "quarantine", "settle", "unfiled",
+]  # fmt: skip

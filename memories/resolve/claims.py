@@ -16,10 +16,10 @@ from django.utils import timezone
 from memories.english import lexical
 from memories.english.statements import PastPeriod
 from memories.english.talk import UNKNOWN
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.index.entries import Item, texts_of
 from memories.index.nearest import Placement
-from memories.index.statements import Rows
+from memories.index.prepared_sql import Rows
 from memories.models import (
     SCOPE_CODE,
     VISIBILITY_CODE,
@@ -178,7 +178,7 @@ def new_facts(
     placement: Placement, facts: Sequence[Mapping[str, object]], session_id: uuid.UUID | None
 ) -> Rows:
     """Rows of `fact_values`, and what else a fact has."""
-    return statements.rows_with(
+    return prepared_sql.rows_with(
         Fact,
         facts,
         workspace_id=placement.workspace_id,
@@ -218,7 +218,7 @@ def quarantine(
         {**fact_values(claim), "id": pk, "quarantined_at": at, "quarantine_reason": reason}
         for pk, (claim, reason) in zip(ids, doubted, strict=True)
     ]
-    statements.insert(new_facts(placement, facts, session_id))
+    prepared_sql.insert(new_facts(placement, facts, session_id))
     Citation.objects.bulk_create(
         Citation(workspace_id=placement.workspace_id, fact_id=pk, **quote.values)
         for pk, (claim, _) in zip(ids, doubted, strict=True)
@@ -332,7 +332,7 @@ def new_memories(
         }
         for draft in drafts
     ]
-    return statements.rows_with(
+    return prepared_sql.rows_with(
         Memory,
         rows,
         workspace_id=placement.workspace_id,

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from memories.english import statements as english
 from memories.english.statements import NO_WORDS, OwnWords
-from memories.index import row_marks, statements
+from memories.index import prepared_sql, row_marks
 from memories.models import (
     Case,
     CaseItem,
@@ -105,7 +105,7 @@ def open_case(
         "topic": about.topic, "kind": str(kind), "risk": risk, "rank": rank_of(risk, now),
         "kinds": [str(each) for each in KINDS],
     }  # fmt: skip
-    case_id: uuid.UUID = statements.rows(OPEN, values)[0].id
+    case_id: uuid.UUID = prepared_sql.rows(OPEN, values)[0].id
     longest = CaseItem._meta.get_field("why").max_length
     CaseItem.objects.bulk_create(
         (

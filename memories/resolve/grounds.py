@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from memories.english.reasons import GroundWords, ground_words, rests_on
 from memories.english.statements import Reading
-from memories.index import row_marks, statements
+from memories.index import prepared_sql, row_marks
 from memories.index.nearest import Pair, Placement
 from memories.models import Case, CaseItem, Ground, Memory, WorkspaceIndex
 from memories.resolve import file_cases
@@ -100,7 +100,7 @@ class BatchGrounds:
 def follow(space: WorkspaceIndex, changed: Collection[uuid.UUID]) -> None:
     """Ask about what rests on memories that are live no more, and no more about what rests on those
     that are live again, or has ended itself."""
-    ids = [row.id for row in statements.rows(TOUCHED, {"ids": list(changed)})]
+    ids = [row.id for row in prepared_sql.rows(TOUCHED, {"ids": list(changed)})]
     if not ids:
         return
     ended, settled = [], set()

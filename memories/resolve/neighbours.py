@@ -15,7 +15,7 @@ from pgvector import HalfVector
 from memories.english import lexical
 from memories.english.statements import Reading, is_said_by, negates
 from memories.english.talk import UNKNOWN
-from memories.index import nearest, statements
+from memories.index import nearest, prepared_sql
 from memories.index.nearest import Pair, Placement, Reach
 from memories.models import LIVE_SQL, Episode, Layer, WorkspaceIndex
 from memories.resolve.claims import Claim
@@ -102,7 +102,7 @@ def known(
         by_slot = BY_SLOT_ACROSS if visible.setting() else BY_SLOT
     memories = []
     # Its columns are in the order of the fields.
-    for row in statements.rows(KNOWN.format(by_slot=by_slot), values):
+    for row in prepared_sql.rows(KNOWN.format(by_slot=by_slot), values):
         own = list(row)
         own[SLOTS] = frozenset(row.slots)
         memories.append(KnownMemory(*own))
@@ -144,7 +144,7 @@ def holding(
     if not at:
         return []
     values = {"at": at, "terms": terms, "subject": placement.subject_id, "most": MOST_NEGATED}
-    return [Pair(row.i, row.item, None) for row in statements.rows(NEGATED, values)]
+    return [Pair(row.i, row.item, None) for row in prepared_sql.rows(NEGATED, values)]
 
 
 def mine(placement: Placement) -> dict[str, object]:
@@ -180,7 +180,7 @@ def compared(space: WorkspaceIndex, resolver: Resolver, index: int, decision: De
             "items": stored,
             "model": space.embedding_model.pk,
         }
-        cosines |= {row.item: row.similarity for row in statements.rows(COSINES, values)}
+        cosines |= {row.item: row.similarity for row in prepared_sql.rows(COSINES, values)}
     neighbours = tuple(
         replace(each, similarity=cosines.get(each.memory.id)) if each.similarity is None else each
         for each in decision.neighbours
@@ -242,7 +242,7 @@ class Bystanders:
         speakers: dict[uuid.UUID, set[str]] = {}
         if ids:
             values = {"ids": ids, "assistant": str(Episode.Kind.ASSISTANT), "nobody": UNKNOWN}
-            for row in statements.rows(SPEAKERS, values):
+            for row in prepared_sql.rows(SPEAKERS, values):
                 speakers.setdefault(row.id, set()).add(row.speaker)
         return cls(about, speakers)
 
@@ -261,4 +261,4 @@ def of_people(claims: Sequence[Claim], known: Iterable[KnownMemory]) -> frozense
     if not any(claim.is_of_document for claim in claims):
         return frozenset()
     values = {"ids": [memory.id for memory in known]}
-    return frozenset(row.id for row in statements.rows(OF_PEOPLE, values))
+    return frozenset(row.id for row in prepared_sql.rows(OF_PEOPLE, values))

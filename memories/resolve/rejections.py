@@ -10,7 +10,7 @@ import numpy as np
 
 from memories.english import lexical, shorten_clause
 from memories.english.statements import Reading, read, restates
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.models import Layer, Rejection, WorkspaceIndex
 
 MOST = 1_000  # rejections of one subject that are compared; equal texts are found among any number
@@ -54,7 +54,7 @@ def refused(
         "model": space.embedding_model_id,
         "most": MOST,
     }
-    known = [_Rejected.of(row) for row in statements.rows(OF_SUBJECT, values)]
+    known = [_Rejected.of(row) for row in prepared_sql.rows(OF_SUBJECT, values)]
     if not known:
         return {}
     threshold = model.duplicate_threshold if model else 1.0

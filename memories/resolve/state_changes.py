@@ -12,7 +12,7 @@ from datetime import datetime
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from memories.index import entries, statements
+from memories.index import entries, prepared_sql
 from memories.models import Fact, Layer, Memory, MemoryPeriod, Supersession, WorkspaceIndex
 from memories.resolve import grounds
 from memories.resolve.hold_policy import Policy
@@ -54,7 +54,7 @@ def supersede(
         "since": [since for _, since in successors.values()],
         "at": at,
     }
-    statements.execute(SUPERSEDE, values)
+    prepared_sql.execute(SUPERSEDE, values)
     entries.set_live(space, Layer.MEMORIES, successors, live=False)
     grounds.follow(space, successors)
 
@@ -69,7 +69,7 @@ def add_support(facts: Mapping[uuid.UUID, int], at: datetime) -> None:
     """Count so many more facts, or fewer, under each memory."""
     if facts:
         values = {"ids": list(facts), "facts": list(facts.values()), "at": at}
-        statements.execute(SUPPORT, values)
+        prepared_sql.execute(SUPPORT, values)
 
 
 def end(space: WorkspaceIndex, memories: Sequence[Memory], reason: str, at: datetime) -> None:
@@ -152,7 +152,7 @@ def take_support_away(facts: QuerySet[Fact], at: datetime) -> list[Memory]:
     if not lost:
         return []
     values = {"ids": list(lost), "facts": list(lost.values()), "at": at}
-    bare = [row.id for row in statements.rows(TAKE_AWAY, values) if row.is_bare]
+    bare = [row.id for row in prepared_sql.rows(TAKE_AWAY, values) if row.is_bare]
     return list(Memory.objects.filter(pk__in=bare).select_for_update(of=("self",)).order_by("pk"))
 
 

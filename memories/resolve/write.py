@@ -22,7 +22,7 @@ from memories.english.statements import (
     read,
     true_from,
 )
-from memories.index import entries, repair, row_marks, statements, workspace_index
+from memories.index import entries, prepared_sql, repair, row_marks, workspace_index
 from memories.index.nearest import Placement
 from memories.models import (
     Citation,
@@ -231,11 +231,11 @@ class ClaimBatch:
             None if vectors is None else [vectors[each.index] for each in made],
             beside=[
                 new_memories(self.placement, made, {row["memory_id"] for row in resting}),
-                statements.rows_with(MemoryPeriod, periods, workspace_id=workspace),
+                prepared_sql.rows_with(MemoryPeriod, periods, workspace_id=workspace),
                 self.supersessions,
                 new_facts(self.placement, self.facts, self.session_id),
-                statements.rows_with(Citation, self.citations, workspace_id=workspace),
-                statements.rows_with(Ground, resting, workspace_id=workspace),
+                prepared_sql.rows_with(Citation, self.citations, workspace_id=workspace),
+                prepared_sql.rows_with(Ground, resting, workspace_id=workspace),
             ],
         )
         transaction.on_commit(self._log)

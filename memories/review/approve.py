@@ -9,7 +9,7 @@ from memories import resolve
 from memories.errors import Conflict, NotFound
 from memories.features import due_sets
 from memories.features.follow_memory import episodes_of
-from memories.index import due, entries, workspace_index
+from memories.index import due_vectors, entries, workspace_index
 from memories.models import Memory, MemoryPeriod, MemoryState, Supersession, WorkspaceIndex
 from memories.resolve import state_changes
 from memories.review.create import checked
@@ -72,7 +72,7 @@ def approve(scope: Scope, supersession_id: uuid.UUID, content: str = "") -> Supe
     """Let the held memory replace the old one; `content` edits it on the way."""
     space = workspace_index.index_of(scope.workspace_id)
     content = checked(content) if content.strip() else ""
-    vectors = due.embed_or_leave(space, [entries.texts_of(content)]) if content else None
+    vectors = due_vectors.embed_or_leave(space, [entries.texts_of(content)]) if content else None
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
         decision, old, new = locked_decision(scope, supersession_id, "approve")

@@ -13,7 +13,7 @@ from memories.bounds import WHOLE
 from memories.english.patterns.pattern import FACT_TYPES
 from memories.errors import Forbidden, Invalid
 from memories.extraction import visibility_of
-from memories.index import due, entries, workspace_index
+from memories.index import due_vectors, entries, workspace_index
 from memories.index.nearest import Placement
 from memories.models import (
     Category,
@@ -98,7 +98,7 @@ def create(scope: Scope, new: NewMemory) -> Memory:
     space = workspace_index.index_of(scope.workspace_id)
     new = replace(new, metadata=without_secrets(space, new.metadata))
     places = places_in(space, content)
-    vectors = None if places else due.embed_or_leave(space, [entries.texts_of(content)])
+    vectors = None if places else due_vectors.embed_or_leave(space, [entries.texts_of(content)])
     with transaction.atomic(durable=True):
         placement, shares = _placement(scope, new, str(space.guard.get("audience") or ""))
         claim = _claim(new, content, shares)

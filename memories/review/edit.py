@@ -13,7 +13,7 @@ from memories import guard
 from memories.english import lexical, read_clause, statements
 from memories.errors import Conflict
 from memories.features import follow_memory
-from memories.index import due, entries, row_marks, workspace_index
+from memories.index import due_vectors, entries, row_marks, workspace_index
 from memories.models import (
     Fact,
     Layer,
@@ -106,7 +106,9 @@ def edit_all(scope: Scope, edits: Sequence[MemoryEdit]) -> list[Memory]:
     contents = [checked(str(e.changes["content"])) if "content" in e.changes else "" for e in edits]
     places = [places_in(space, content) for content in contents]
     new = [content for content, held in zip(contents, places, strict=True) if content and not held]
-    made = due.embed_or_leave(space, [entries.texts_of(text) for text in new]) if new else None
+    made = (
+        due_vectors.embed_or_leave(space, [entries.texts_of(text) for text in new]) if new else None
+    )
     vectors = dict(zip(new, made, strict=True)) if made else {}
     ids = []
     with transaction.atomic(durable=True):

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories import resolve
-from memories.errors import NotFound
+from memories.errors import needed
 from memories.features.follow_memory import withdraw
 from memories.index import workspace_index
 from memories.models import CaseItem, Fact, Memory, Rejection, Supersession
@@ -26,10 +26,7 @@ BATCH = 1000  # memories that end in one transaction
 def locked(scope: Scope, memory_id: uuid.UUID) -> Memory:
     """The memory, locked until the transaction ends; NotFound where `scope` does not see it."""
     seen = Memory.objects.visible_to(scope).select_for_update(of=("self",))
-    memory = seen.filter(pk=memory_id).first()
-    if memory is None:
-        raise NotFound("Memory")
-    return memory
+    return needed(seen.filter(pk=memory_id).first(), "Memory")
 
 
 @transaction.atomic(durable=True)

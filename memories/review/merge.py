@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories import outbox, resolve
-from memories.errors import Conflict, Forbidden, Invalid, NotFound
+from memories.errors import Conflict, Forbidden, Invalid, NotFound, needed
 from memories.features import follow_memory
 from memories.features import merge_subjects as features
 from memories.index import row_marks, subjects, workspace_index
@@ -31,7 +31,7 @@ from memories.models import (
 from memories.resolve import state_changes
 from memories.review.forget import audit, forget_locked, locked
 from memories.summaries import talk_summaries
-from workspaces.models import AuditEntry, Subject
+from workspaces.models import Subject
 from workspaces.models.workspace import uuid7
 from workspaces.scope import NotAllowed, Scope, subject_to_write
 
@@ -101,10 +101,7 @@ def locked_subject(scope: Scope, subject_id: uuid.UUID) -> Subject:
     if scope.subject_ids is not None:
         rows = rows.filter(pk__in=scope.subject_ids)
     # Not against keys: who writes a row about it waits for the workspace, and holds a share of it.
-    subject = rows.filter(pk=subject_id).select_for_update(no_key=True).first()
-    if subject is None:
-        raise NotFound("Subject")
-    return subject
+    return needed(rows.filter(pk=subject_id).select_for_update(no_key=True).first(), "Subject")
 
 
 def lock_writers(space: WorkspaceIndex, *subjects: Subject) -> None:
@@ -139,15 +136,13 @@ def restart_sessions(session_ids: list[uuid.UUID]) -> None:
 def audit_merge(scope: Scope, made: SubjectMerge, action: str, moved: Mapping[str, int]) -> None:
     """A line on each of the two, so that each one's history tells it."""
     for subject in (made.source, made.target):
-        AuditEntry.line(
-            scope.workspace_id,
-            scope.actor,
+        scope.audit(
             action,
             subject,
             subject_id=subject.pk,
             before={"userId": made.source.external_id},
             after={"userId": made.target.external_id, "moved": dict(moved), "merge": str(made.pk)},
-        ).save()
+        )
 
 
 # All versions of the chains that these memories stand in, and what waits to replace them.

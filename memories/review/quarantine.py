@@ -8,9 +8,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories import masks, resolve
-from memories.errors import Conflict, Invalid, NotFound
+from memories.errors import Conflict, Invalid, needed
 from memories.extraction.model_claims import find_quote
-from memories.index import due, entries, workspace_index
+from memories.index import due_vectors, entries, workspace_index
 from memories.models import (
     CaseItem,
     Episode,
@@ -26,7 +26,6 @@ from memories.models import (
 from memories.resolve import Claim, Quote, rejections, state_changes
 from memories.review.approve import decide, let_replace, release
 from memories.review.forget import audit, locked
-from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
 DISMISSED = "dismissed"
@@ -104,7 +103,7 @@ def embedded(
 
 def _vectors(space: WorkspaceIndex, fact: Fact, unmask: bool) -> Vectors:
     text = masks.original_of(fact) if unmask else fact.statement
-    return due.embed_or_leave(space, [entries.texts_of(text)])
+    return due_vectors.embed_or_leave(space, [entries.texts_of(text)])
 
 
 def _believe(
@@ -150,14 +149,7 @@ def dismiss_locked(scope: Scope, fact: Fact) -> None:
     if fact.memory_id is not None:
         space = workspace_index.index_of(scope.workspace_id)
         state_changes.end(space, [locked(scope, fact.memory_id)], DISMISSED, timezone.now())
-    AuditEntry.line(
-        scope.workspace_id,
-        scope.actor,
-        "dismiss",
-        fact,
-        subject_id=fact.subject_id,
-        before={"statement": fact.statement},
-    ).save()
+    scope.audit("dismiss", fact, subject_id=fact.subject_id, before={"statement": fact.statement})
 
 
 def locked_fact(scope: Scope, fact_id: uuid.UUID) -> Fact:
@@ -167,9 +159,9 @@ def locked_fact(scope: Scope, fact_id: uuid.UUID) -> Fact:
 
 def _waiting(scope: Scope, fact_id: uuid.UUID, *, lock: bool = False) -> Fact:
     rows = Fact.objects.visible_to(scope)
-    fact = (rows.select_for_update(of=("self",)) if lock else rows).filter(pk=fact_id).first()
-    if fact is None:
-        raise NotFound("Fact")
+    fact = needed(
+        (rows.select_for_update(of=("self",)) if lock else rows).filter(pk=fact_id).first(), "Fact"
+    )
     if fact.quarantined_at is None:
         raise Conflict("Somebody decided meanwhile: it is in quarantine no more.", "stale", "fact")
     return fact

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from memories import resolve
-from memories.errors import Conflict, Forbidden, Invalid, NotFound
+from memories.errors import Conflict, Forbidden, Invalid, NotFound, needed
 from memories.features import merge_subjects as features
 from memories.index import entries, row_marks, subjects, workspace_index
 from memories.models import (
@@ -63,10 +63,7 @@ def merge_of(scope: Scope, merge_id: uuid.UUID) -> SubjectMerge:
     rows = SubjectMerge.objects.filter(workspace_id=scope.workspace_id, pk=merge_id)
     if scope.subject_ids is not None:
         rows = rows.filter(source__in=scope.subject_ids, target__in=scope.subject_ids)
-    merge = rows.select_related("source", "target").first()
-    if merge is None:
-        raise NotFound("Merge")
-    return merge
+    return needed(rows.select_related("source", "target").first(), "Merge")
 
 
 def separate(scope: Scope, merge_id: uuid.UUID) -> SubjectMerge:

@@ -16,19 +16,7 @@ from memories.search.request import (
 from memories.search.search_run import search
 
 __all__ = [
-    "INCLUDES",
-    "LAYERS",
-    "MEMORY_ROWS",
-    "NOTES",
-    "RANKINGS",
-    "SINGULAR",
-    "Hit",
-    "Recency",
-    "SearchAnswer",
-    "SearchRequest",
-    "asked_of",
-    "in_layer",
-    "query_vector",
-    "rows_of",
+    "INCLUDES", "LAYERS", "MEMORY_ROWS", "NOTES", "RANKINGS", "SINGULAR", "Hit", "Recency",
+    "SearchAnswer", "SearchRequest", "asked_of", "in_layer", "query_vector", "rows_of",
     "search",
-]
+]  # fmt: skip

@@ -17,7 +17,7 @@ from django.conf import settings
 from memories import breakers, metrics
 from memories.errors import ProviderError, Unasked
 from memories.guard import served_line
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.models import LIVE_SQL
 from memories.providers.http_reranker import HttpReranker, RerankerConfig
 from memories.search.request import Placed, Scored
@@ -87,7 +87,7 @@ def with_repeats(found: Sequence[Scored]) -> list[Scored]:
     """
     episodes = [one.item for one in found if one.layer == "episodes"]
     same: dict[uuid.UUID, int] = {}
-    for text, row in enumerate(statements.rows(REPEATED, {"ids": episodes})):
+    for text, row in enumerate(prepared_sql.rows(REPEATED, {"ids": episodes})):
         same |= dict.fromkeys(row.ids, text)
     place: dict[int, int] = {}
     ordered: list[Scored] = []
@@ -138,7 +138,7 @@ def collapse(found: Sequence[Scored]) -> list[Scored]:
     """
     memories = [one.item for one in found if one.layer == "memories"]
     cited: dict[uuid.UUID, set[uuid.UUID]] = {}
-    for row in statements.rows(CITED, {"ids": memories}):
+    for row in prepared_sql.rows(CITED, {"ids": memories}):
         cited.setdefault(row.memory_id, set()).add(row.episode_id)
     groups: list[list[Scored]] = []
     place: dict[uuid.UUID, int] = {}  # of an episode, the group that tells it
@@ -232,7 +232,7 @@ def forgotten_of(heads: Iterable[Head]) -> Mapping[uuid.UUID, Forgotten]:
 
 def heads_of(episodes: Sequence[uuid.UUID]) -> list[Head]:
     """Of each episode the memories that stand on it, and of each the last version's row."""
-    rows = statements.rows(REPLACED, {"ids": list(episodes)}) if episodes else []
+    rows = prepared_sql.rows(REPLACED, {"ids": list(episodes)}) if episodes else []
     line = {row.memory_id: row for row in rows if row.episode_id is None}
     heads: dict[uuid.UUID, uuid.UUID] = {}  # the last version, of each that was passed
     found: list[Head] = []

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from memories.english import lexical
-from memories.index import common_terms, entries, statements
+from memories.index import common_terms, entries, prepared_sql
 from memories.models import Layer, WorkspaceIndex
 from memories.ranking import Columns
 from memories.search.conditions import (
@@ -103,7 +103,7 @@ def linea(
     top = TOP if most <= TOP else DEEP.top  # two texts, not one for each number
 
     def ask(shape: StatementShape) -> list[Any]:
-        return statements.rows(*linea_statement(index, asked, shape, by_words=by_words, top=top))
+        return prepared_sql.rows(*linea_statement(index, asked, shape, by_words=by_words, top=top))
 
     rows = _seen_enough(asked, shape, ask, lambda found: found[0].seen if found else 0)
     return [EntryMatch(row.id, row.item, row.cosine, row.matched) for row in rows]
@@ -147,7 +147,7 @@ def few_or_many(index: WorkspaceIndex, asked: LayerQuery) -> LayerQuery:
         return asked
     if index.live(asked.layer) > COUNTED:
         text = f"select count(*) as number from ({wanted.few} limit {FEW + 1}) few"
-        if statements.rows(text, parameters(index, asked))[0].number <= FEW:
+        if prepared_sql.rows(text, parameters(index, asked))[0].number <= FEW:
             return asked
     return replace(asked, wanted=replace(wanted, few=""))
 
@@ -157,7 +157,7 @@ def is_reached(index: WorkspaceIndex, asked: LayerQuery, item: uuid.UUID) -> boo
     shape = shape_of(index, asked, by_vector=False)
     own = f"select x.id {shape.entries()} and x.item = %(item)s"
     text = f"with {shape.prelude} own as ({own}) select id from own"
-    return bool(statements.rows(text, parameters(index, asked) | {"item": item}))
+    return bool(prepared_sql.rows(text, parameters(index, asked) | {"item": item}))
 
 
 # ---- the pool that the hybrid ranking chooses from ------------------------------------------
@@ -276,7 +276,7 @@ def pool(
     """The nearest, the best by BM25 and the newest, in one round trip, by entry."""
 
     def ask(shape: StatementShape) -> Arrays:
-        return statements.arrays(*pool_statement(index, asked, stems, shape, depth))
+        return prepared_sql.arrays(*pool_statement(index, asked, stems, shape, depth))
 
     asked = few_or_many(index, asked)
     shape = shape_of(index, asked, exact=depth.top > DEEP.top)
@@ -352,6 +352,6 @@ def cosines_around(index: WorkspaceIndex, asked: LayerQuery, pool: Columns) -> C
     after, as far as the asker may see them."""
     values = parameters(index, asked)
     values["items"] = [uuid.UUID(bytes=item.tobytes()) for item in pool.items[pool.is_message]]
-    mean = {row.item.bytes: row.cosine for row in statements.rows(AROUND, values)}
+    mean = {row.item.bytes: row.cosine for row in prepared_sql.rows(AROUND, values)}
     around = [mean.get(item.tobytes(), np.nan) for item in pool.items]
     return replace(pool, around=np.array(around, float))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from memories.english import lexical
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.models import (
     AS_KNOWN,
     NAME_COLUMNS,
@@ -192,7 +192,7 @@ def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> l
         statement = NEIGHBOUR_ROWS if request.at.is_now else PAST_NEIGHBOUR_ROWS
         values = seen_values(scope) | request.at.values
         values |= {"ids": list(around), "user": request.user_id}
-        for row in statements.rows(statement, values) if around else ():
+        for row in prepared_sql.rows(statement, values) if around else ():
             around[row.row_id].append(row)
         for hit in hits:
             hit.neighbours = around.get(hit.row.id)
@@ -251,7 +251,7 @@ def with_rows(
     asked = [_statement_of(scope, layer, own, at) for layer, own in ids.items()]
     if sources and "memories" in ids:
         asked.append((SOURCE_ROWS, sources.values | {"ids": ids["memories"]}))
-    found = statements.rows_of_each(asked)
+    found = prepared_sql.rows_of_each(asked)
     if sources:
         sources.rows |= {row.row_id: row for rows in found[len(ids) :] for row in rows}
     rows = {
@@ -265,7 +265,7 @@ def with_rows(
 def rows_of(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) -> list[Any]:
     """Rows of the workspace by id, with the callers' own ids, in any order; the caller has seen
     to it that the asker may see them. Of the past also what has expired or ended."""
-    return _as_they_were(layer, statements.rows(*_statement_of(scope, layer, ids, at)), at)
+    return _as_they_were(layer, prepared_sql.rows(*_statement_of(scope, layer, ids, at)), at)
 
 
 def _statement_of(
@@ -328,7 +328,7 @@ def _cite(scope: Scope, hits: Sequence[Hit], request: SearchRequest) -> None:
     cited: dict[uuid.UUID, list[Any]] = {}
     for layer, statement in CITATIONS.items():
         if ids := [hit.row.id for hit in hits if hit.layer == layer]:
-            for row in statements.rows(statement, values | {"ids": ids}):
+            for row in prepared_sql.rows(statement, values | {"ids": ids}):
                 cited.setdefault(row.row_id, []).append(row)
     for hit in hits:
         hit.citations = list(hit.summary.cited) if hit.summary else cited.get(hit.row.id, [])

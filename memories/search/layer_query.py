@@ -20,7 +20,7 @@ from django.conf import settings
 
 from memories import breakers, metrics
 from memories.errors import Forbidden, ProviderError, Unasked
-from memories.index import configured_embedder, statements
+from memories.index import configured_embedder, prepared_sql
 from memories.models import BELIEVED, SAID, Layer, WorkspaceIndex
 from memories.models.document import IN_SPACES
 from memories.models.memory import OF_OTHER_SPACES
@@ -136,7 +136,7 @@ def asked_of(scope: Scope, request: SearchRequest) -> LayerQuery:
         values = {
             "workspace": scope.workspace_id, "user": request.user_id, "thread": request.thread_id,
         }  # fmt: skip
-        [named] = statements.rows(NAMED, values)
+        [named] = prepared_sql.rows(NAMED, values)
         # What is unknown has an id that nothing has.
         subject = (named.subject or NOBODY) if request.user_id else None
         thread = (named.thread or NOBODY) if request.thread_id else None

@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from memories import ranking
 from memories.english import lexical
-from memories.index import due, entries, statements
+from memories.index import due_vectors, entries, prepared_sql
 from memories.models import (
     SCOPE_CODE,
     AsOf,
@@ -116,7 +116,7 @@ class PastFeatures:
                 "contents": [feature.content for feature, _ in found],
             }
             text = FITS.format(condition=self.asked.wanted.condition)
-            fitting = {row.id for row in statements.rows(text, values)}
+            fitting = {row.id for row in prepared_sql.rows(text, values)}
             found = [pair for pair in found if pair[0].pk in fitting]
         return sorted((f for f, _ in found), key=lambda f: (f.created_at, f.pk))[-MOST:]
 
@@ -134,11 +134,13 @@ class PastFeatures:
         }  # fmt: skip
         vectors = {
             row.id: row.embedding.to_numpy().astype(np.float32)
-            for row in statements.rows(STILL, values)
+            for row in prepared_sql.rows(STILL, values)
             if row.content == was[row.id]
         }
         changed = [f for f in features if f.pk not in vectors]
-        made = due.embed_or_leave(self.index, [entries.texts_of(f.content)[:1] for f in changed])
+        made = due_vectors.embed_or_leave(
+            self.index, [entries.texts_of(f.content)[:1] for f in changed]
+        )
         if made is None:
             self.asked.notes.append(WORDS_ONLY)
         vectors |= {

@@ -10,7 +10,7 @@ import numpy as np
 from django.utils import timezone
 
 from memories import ranking
-from memories.index import statements, workspace_index
+from memories.index import prepared_sql, workspace_index
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
 from memories.ranking import Columns
 from memories.ranking.columns import Array
@@ -95,7 +95,7 @@ def partitions_of(
     """The parts of a layer; `asked` has the query's vector in the workspace's model already."""
     models = []
     if asked.layer == Layer.FEATURES:
-        rows = statements.rows(MODELS, {"workspace": index.workspace_id})
+        rows = prepared_sql.rows(MODELS, {"workspace": index.workspace_id})
         models = [EmbeddingModel(**row._asdict()) for row in rows]
     if not models:
         yield ModelPartition(index, asked)

@@ -15,7 +15,7 @@ from typing import Any
 from memories.english import lexical
 from memories.english.standing_wishes import PREFERS, preference, standing_wishes
 from memories.english.statements.instruction_kinds import is_permission
-from memories.index import statements, workspace_index
+from memories.index import prepared_sql, workspace_index
 from memories.models import LIVE_SQL, Layer, name_joins
 from memories.ranking import Mark
 from memories.search import Hit, SearchRequest, conditions, layer_query
@@ -66,7 +66,7 @@ class LayerRows:
         """The rows of a statement's items, in its order."""
         entries = self.by_key if "trigrams" in values else self.entries
         statement = text.format(entries=entries, rule=int(Mark.RULE), most=READ)
-        ids = [row.item for row in statements.rows(statement, self.values | values)]
+        ids = [row.item for row in prepared_sql.rows(statement, self.values | values)]
         rows = {row.id: row for row in rows_of(self.scope, self.layer, ids)} if ids else {}
         return [rows[item] for item in ids if item in rows]
 
@@ -115,7 +115,7 @@ def _wishes(messages: Sequence[Any], memories: Sequence[Any]) -> Iterator[Contex
     the memories that none of them tells."""
     stood: dict[uuid.UUID, list[Any]] = {}
     ids = [row.id for row in messages]
-    for row in statements.rows(STOOD_ON, {"ids": ids}) if ids else ():
+    for row in prepared_sql.rows(STOOD_ON, {"ids": ids}) if ids else ():
         stood.setdefault(row.episode_id, []).append(row)
     told: set[uuid.UUID] = set()
     for message in messages:

@@ -14,7 +14,7 @@ from memories import leases, prompts
 from memories.bounds import runs
 from memories.errors import ProviderError
 from memories.extraction.fallback import FallbackChain, chain_of
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.message_pieces import PIECE
 from memories.models import ConversationSummary, Episode
 from memories.prompts import PromptMessage, SummaryAnswer, SummaryLineAnswer, SummaryRequest
@@ -73,7 +73,7 @@ def summarize(summary_id: uuid.UUID) -> ConversationSummary | None:
     """Make a summary that is due; None where another worker has it, or nothing is due."""
     now = timezone.now()
     values = {"id": summary_id, "now": now, "until": leases.end()}
-    claimed = statements.rows(CLAIM, values)
+    claimed = prepared_sql.rows(CLAIM, values)
     if not claimed:
         return None
     row = ConversationSummary(**claimed[0]._asdict())

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from memories import outbox
 from memories.guard import served_line
-from memories.index import statements
+from memories.index import prepared_sql
 from memories.models import ConversationSummary, Episode
 from memories.summaries import choose_sentences
 from memories.summaries.choose_sentences import Said, Sentence
@@ -58,7 +58,7 @@ def place_of(episode: Episode) -> EpisodePlace:
 def citations(ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Spans]:
     """Where facts were read from these episodes, and how much each counts."""
     found: dict[uuid.UUID, Spans] = {}
-    for row in statements.rows(CITED, {"ids": list(ids)}):
+    for row in prepared_sql.rows(CITED, {"ids": list(ids)}):
         weight = UNSAID if row.is_forgotten else 1.0 if row.is_head else 0.4
         found[row.episode_id] = (
             *found.get(row.episode_id, ()), (row.start, row.end, weight)
@@ -114,7 +114,7 @@ def want(episode: Episode, agent_id: uuid.UUID | None) -> None:
         "agent": agent_id,
         "now": timezone.now(),
     }
-    _ring(row.id for row in statements.rows(WANT, values))
+    _ring(row.id for row in prepared_sql.rows(WANT, values))
 
 
 def grown(conversation_id: uuid.UUID, before: int, after: int) -> None:
@@ -122,7 +122,7 @@ def grown(conversation_id: uuid.UUID, before: int, after: int) -> None:
     if before // STEP == after // STEP:
         return
     behind = {"conversation": conversation_id, "positions": after, "step": STEP}
-    _ring(row.id for row in statements.rows(BEHIND, behind | {"now": timezone.now()}))
+    _ring(row.id for row in prepared_sql.rows(BEHIND, behind | {"now": timezone.now()}))
 
 
 def start_again(conversations: Iterable[uuid.UUID]) -> int:

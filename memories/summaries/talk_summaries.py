@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from memories import leases
 from memories.english import clauses
-from memories.index import due, entries, rebuild, statements, workspace_index
+from memories.index import due_vectors, entries, prepared_sql, rebuild, workspace_index
 from memories.models import (
     Citation,
     ConversationSummary,
@@ -104,14 +104,14 @@ def grown(workspace_id: uuid.UUID, conversation_id: uuid.UUID, before: int, afte
     if after >= FEWEST and (before < FEWEST or before // STRETCH != after // STRETCH):
         now = timezone.now()
         values = {"id": uuid7(), "workspace": workspace_id, "conversation": conversation_id}
-        statements.execute(DUE, values | {"now": now, "at": now + PAUSE})
+        prepared_sql.execute(DUE, values | {"now": now, "at": now + PAUSE})
     summary_before.grown(conversation_id, before, after)
 
 
 def all_due(workspace_id: uuid.UUID) -> None:
     """Have all summaries of a workspace made, as after an import."""
     values = {"workspace": workspace_id, "all": True, "ids": [], "now": timezone.now()}
-    statements.execute(ALL_DUE, values)
+    prepared_sql.execute(ALL_DUE, values)
 
 
 def start_again(index: WorkspaceIndex, conversations: Iterable[uuid.UUID]) -> int:
@@ -134,7 +134,7 @@ def start_again(index: WorkspaceIndex, conversations: Iterable[uuid.UUID]) -> in
     entries.remove(index, Layer.SUMMARIES, gone)
     TalkSummary.objects.filter(pk__in=gone).delete()
     values = {"workspace": index.workspace_id, "all": False, "ids": ids, "now": timezone.now()}
-    statements.execute(ALL_DUE, values)
+    prepared_sql.execute(ALL_DUE, values)
     return len(gone)
 
 
@@ -142,7 +142,7 @@ def make(due_id: uuid.UUID) -> DueSummary | None:
     """Make the summaries of a conversation that is due, and of the topics of its subjects; None
     where another worker has it, or nothing is due."""
     now = timezone.now()
-    claimed = statements.rows(CLAIM, {"id": due_id, "now": now, "until": leases.end()})
+    claimed = prepared_sql.rows(CLAIM, {"id": due_id, "now": now, "until": leases.end()})
     if not claimed:
         return None
     row = DueSummary(**claimed[0]._asdict())
@@ -296,7 +296,7 @@ def write(
         for old in _there(row, audiences)
     }  # fmt: skip
     new = [one for one in made if one.key not in known or known[one.key].lines != one.row.lines]
-    vectors = due.embed_or_leave(index, [texts[one.key] for one in new])
+    vectors = due_vectors.embed_or_leave(index, [texts[one.key] for one in new])
     with transaction.atomic(durable=True):
         workspace_index.lock(index)
         if not held(row).select_for_update().exists():

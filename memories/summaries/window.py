@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memories.errors import NotFound
+from memories.errors import needed
 from memories.guard import served_line
 from memories.models import Conversation, ConversationSummary, Episode
 from memories.summaries.choose_sentences import SUMMARY_SHARE
@@ -49,9 +49,7 @@ def window(scope: Scope, conversation_id: uuid.UUID, tokens: int = USUAL) -> Win
     """The conversation as `scope` sees it, in at most `tokens` tokens. Raises NotFound."""
     started = time.perf_counter()
     seen = Conversation.objects.visible_to(scope).with_names()
-    conversation = seen.filter(pk=conversation_id).first()
-    if conversation is None:
-        raise NotFound("Conversation")
+    conversation = needed(seen.filter(pk=conversation_id).first(), "Conversation")
     heard = Episode.objects.visible_to(scope).filter(conversation=conversation)
     newest = list(heard.with_names().order_by("-occurred_at", "-position")[: NEWEST + 1])
     messages, texts = _newest(newest, tokens)

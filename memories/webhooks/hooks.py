@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from memories.errors import Conflict, Invalid, NotFound
+from memories.errors import Conflict, Invalid, needed
 from memories.models import Webhook, WebhookDelivery
 from memories.models.webhook import new_nonce
 from memories.providers.allowed_addresses import is_refused
@@ -40,7 +40,7 @@ def create(scope: Scope, new: NewWebhook) -> Webhook:
         events=sorted(set(new.events)),
     )  # fmt: skip
     hook.save(force_insert=True)
-    _audit(scope, hook, "create_webhook", url=new.url, events=hook.events)
+    scope.audit("create_webhook", hook, after={"url": new.url, "events": hook.events})
     return hook
 
 
@@ -63,10 +63,7 @@ def _check(url: str) -> None:
 
 def webhook_of(scope: Scope, webhook_id: uuid.UUID) -> Webhook:
     """Raises NotFound."""
-    hook = Webhook.objects.visible_to(scope).filter(pk=webhook_id).first()
-    if hook is None:
-        raise NotFound("Webhook")
-    return hook
+    return needed(Webhook.objects.visible_to(scope).filter(pk=webhook_id).first(), "Webhook")
 
 
 @transaction.atomic(durable=True)
@@ -81,7 +78,7 @@ def change(scope: Scope, webhook_id: uuid.UUID, changes: Mapping[str, Any]) -> W
     if changes:
         rows = Webhook.objects.filter(pk=hook.pk)
         rows.update(**changes, updated_at=timezone.now())
-        _audit(scope, hook, "change_webhook", **changes)
+        scope.audit("change_webhook", hook, after=changes)
     return webhook_of(scope, webhook_id)
 
 
@@ -89,7 +86,7 @@ def change(scope: Scope, webhook_id: uuid.UUID, changes: Mapping[str, Any]) -> W
 def remove(scope: Scope, webhook_id: uuid.UUID) -> None:
     """With all that was to be sent to it."""
     hook = webhook_of(scope, webhook_id)
-    _audit(scope, hook, "remove_webhook", url=hook.url)
+    scope.audit("remove_webhook", hook, after={"url": hook.url})
     hook.delete()
 
 
@@ -102,7 +99,7 @@ def rotate(scope: Scope, webhook_id: uuid.UUID, overlap: timedelta) -> Webhook:
         nonce=new_nonce(), previous_nonce=hook.nonce if overlap else "", updated_at=now,
         previous_until=now + overlap if overlap else None,
     )  # fmt: skip
-    _audit(scope, hook, "rotate_webhook")
+    scope.audit("rotate_webhook", hook, after={})
     return webhook_of(scope, webhook_id)
 
 
@@ -120,9 +117,7 @@ def redeliver(scope: Scope, delivery_id: uuid.UUID) -> WebhookDelivery:
     """Send it again, now, with the same id; what waits is tried at once. Conflict while it is being
     sent."""
     rows = WebhookDelivery.objects.visible_to(scope).select_for_update()
-    delivery = rows.filter(pk=delivery_id).first()
-    if delivery is None:
-        raise NotFound("Delivery")
+    delivery = needed(rows.filter(pk=delivery_id).first(), "Delivery")
     now = timezone.now()
     if delivery.lease_until and delivery.lease_until > now:
         raise Conflict("It is being sent.", field="state")
@@ -133,7 +128,3 @@ def redeliver(scope: Scope, delivery_id: uuid.UUID) -> WebhookDelivery:
     line = AuditEntry.line(scope.workspace_id, scope.actor, "redeliver_webhook", delivery)
     line.save()
     return WebhookDelivery.objects.get(pk=delivery.pk)
-
-
-def _audit(scope: Scope, hook: Webhook, action: str, **after: Any) -> None:
-    AuditEntry.line(scope.workspace_id, scope.actor, action, hook, after=after).save()

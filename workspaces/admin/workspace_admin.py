@@ -1,5 +1,6 @@
 """Workspaces, with their members in view."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -55,7 +56,7 @@ class WorkspaceAdmin(ScopedAdmin):
     list_display = ("name", "slug", "role_here", "created_at")
     search_fields = ("slug__startswith", "name__icontains")
     search_help_text = _("Name, or beginning of the slug")
-    fields: Any = ("name", "slug")
+    fields: Sequence[str] | None = ("name", "slug")
     inlines = (MembersInline,)
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -153,7 +153,7 @@ class PreparedList(ChangeList):
     """`model_admin.prepare(request, rows)` may hang things on the rows of the page. `filters` are
     shown above it, with those of them that its admin names as `menus` to choose from."""
 
-    result_list: Any
+    result_list: Sequence[Model]
     views: tuple[ListView, ...] = ()
     whose: str  # the name of the person that the list is about, if it is about one
 
@@ -197,7 +197,7 @@ class ListAdmin(ModelAdmin):
     list_max_show_all = 0
     list_disable_select_all = True
     list_filter_submit = True
-    actions: Any = None
+    actions: Sequence[str] | None = None
 
     def __init__(self, model: type[Model], admin_site: AdminSite) -> None:
         """Its rows are called as the navigation does, in all that Django says of them."""

@@ -2,7 +2,7 @@
 workspaces."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -18,6 +18,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_date
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 from unfold.contrib.filters.admin import AutocompleteSelectFilter, RelatedDropdownFilter
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
@@ -65,13 +66,15 @@ class StateFilter(DropdownFilter):
     With `first` set, the list begins with that state instead of with all rows.
     """
 
-    title: Any = gettext_lazy("state")
+    title: str | Promise = gettext_lazy("state")
     parameter_name = "state"
-    states: dict[str, Any]
+    states: Mapping[str, str | Promise]
     first = ""
     all_option = None
 
-    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+    def lookups(
+        self, request: HttpRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, str | Promise]]:
         return [*self.states.items(), ("all", "All")]
 
     def value(self) -> str:
@@ -117,7 +120,7 @@ class WorkspaceChoiceForm(forms.Form):
         Workspace.objects.none(), empty_label=None, widget=UnfoldAdminSelectWidget
     )
 
-    def __init__(self, admin: Any, request: HttpRequest) -> None:
+    def __init__(self, admin: "ScopedAdmin", request: HttpRequest) -> None:
         super().__init__(request.POST if request.method == "POST" else None)
         choice = self.fields["workspace"]
         assert isinstance(choice, forms.ModelChoiceField)

@@ -2,10 +2,9 @@
 speak for."""
 
 import uuid
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
@@ -22,7 +21,7 @@ from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.problems import conflict
 from workspaces.api.schema import operation
 from workspaces.api.views import ADMINISTERS, WorkspaceView
-from workspaces.models import Agent, Audience, AuditEntry, Capability, Team
+from workspaces.models import Agent, Audience, Capability, Team
 from workspaces.request_fields import AnyText, Maybe, NullIs, OneOf, OwnId, Text, Trimmed, declared
 from workspaces.scope import Scope
 
@@ -88,7 +87,7 @@ class AgentsView(WorkspaceView):
         made = agents_of(self.scope).get(external_id=new.external_id)
         if made.pk != new.pk:
             raise conflict("There is an agent of this id already.", field="externalId")
-        _audit(self.scope, "create_agent", made)
+        self.scope.audit("create_agent", made)
         return Response(AgentJson.of(made), status=201)
 
 
@@ -108,7 +107,7 @@ class AgentView(WorkspaceView):
         for name, value in changes.items():
             setattr(agent, name, value)
         agent.save(update_fields=[*changes, "updated_at"])
-        _audit(self.scope, "change_agent", agent, changes)
+        self.scope.audit("change_agent", agent, after=changes)
         return Response(AgentJson.of(agent))
 
     @operation("removeAgent", answer={204: None})
@@ -159,7 +158,7 @@ class TeamsView(WorkspaceView):
         made = teams_of(self.scope).get(name=new.name)
         if made.pk != new.pk:
             raise conflict("There is a team of this name already.", field="name")
-        _audit(self.scope, "create_team", made)
+        self.scope.audit("create_team", made)
         return Response(TeamJson.of(made), status=201)
 
 
@@ -179,11 +178,5 @@ class TeamView(WorkspaceView):
         for name, value in changes.items():
             setattr(team, name, value)
         team.save(update_fields=[*changes, "updated_at"])
-        _audit(self.scope, "change_team", team, changes)
+        self.scope.audit("change_team", team, after=changes)
         return Response(TeamJson.of(team))
-
-
-def _audit(
-    scope: Scope, action: str, row: Agent | Team, changes: Mapping[str, Any] | None = None
-) -> None:
-    AuditEntry.line(scope.workspace_id, scope.actor, action, row, after=changes).save()

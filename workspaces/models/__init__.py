@@ -18,28 +18,8 @@ from workspaces.models.workspace import (
 )
 
 __all__ = [
-    "REMOVED",
-    "SLUG",
-    "Agent",
-    "ApiKey",
-    "Audience",
-    "AuditEntry",
-    "AuditMark",
-    "Capability",
-    "Invitation",
-    "LoginAttempt",
-    "LoginPause",
-    "Membership",
-    "RecoveryCode",
-    "Role",
-    "Row",
-    "ServerKey",
-    "SecondFactor",
-    "Subject",
-    "Team",
-    "User",
-    "Workspace",
-    "WorkspaceRemoval",
-    "all_capabilities",
-    "erasing_audit",
-]
+    "REMOVED", "SLUG", "Agent", "ApiKey", "Audience", "AuditEntry", "AuditMark", "Capability",
+    "Invitation", "LoginAttempt", "LoginPause", "Membership", "RecoveryCode", "Role", "Row",
+    "ServerKey", "SecondFactor", "Subject", "Team", "User", "Workspace", "WorkspaceRemoval",
+    "all_capabilities", "erasing_audit",
+]  # fmt: skip

@@ -8,11 +8,11 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories import golden
-from memories.declared_settings import checked
 from memories.errors import Invalid
 from memories.golden import NewQuestion
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
 from memories.models import GoldenQuestion, GoldenRun, change_of
+from memories.settings_objects import checked
 from memories.workspace_settings import try_settings
 from workspaces.scope import Scope, worker_scope
 

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from memories import golden
 from memories.errors import Conflict, ProviderError
-from memories.index import configured_embedder, due, reembedding
+from memories.index import configured_embedder, due_vectors, reembedding
 from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import (
     CommandWithExamples,
@@ -103,7 +103,7 @@ class Command(CommandWithExamples):
                 self.stdout.write(f"{name}: speaks {_named(target)} now")
                 # What came in while the model changed.
                 rows = DueVector.objects.filter(workspace=space.number)
-                due.fill_entries(space, list(rows.values_list("entry_id", flat=True)))
+                due_vectors.fill_entries(space, list(rows.values_list("entry_id", flat=True)))
             else:
                 reembedding.fill(space, advance)
             dropped = reembedding.drop_others(space) if drop_old else 0

@@ -21,7 +21,6 @@ from workspaces.models import Agent, ApiKey, Capability, Membership, Role, Subje
 from workspaces.new_workspace import NewWorkspace, create_workspace
 
 ACTOR = "prove_isolation"
-NOBODY = "nobody"
 # Of each of these a list has the first row of a resource.
 LISTS = ("agents", "subjects", "sessions", "facts", "episodes", "conversations")
 ORDER = ("I have a horse called {}.", "I was only kidding about the horse.")

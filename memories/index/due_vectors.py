@@ -14,7 +14,7 @@ from django.utils import timezone
 from memories import breakers, leases
 from memories.bounds import BESIDE, LARGE, runs
 from memories.errors import ProviderError, Unasked
-from memories.index import entries, statements, workspace_index
+from memories.index import entries, prepared_sql, workspace_index
 from memories.index.configured_embedder import embedder_of, line_to
 from memories.index.entries import Item, Vectors
 from memories.index.workspace_index import lock
@@ -87,7 +87,7 @@ def fill_entries(index: WorkspaceIndex, ids: Sequence[int]) -> int:
     for batch in batches(ids):
         tried += len(batch)
         values = {"ids": batch, "now": timezone.now(), "until": leases.end()}
-        claimed = [row.entry_id for row in statements.rows(CLAIM, values)]
+        claimed = [row.entry_id for row in prepared_sql.rows(CLAIM, values)]
         rows = DueVector.objects.filter(entry_id__in=claimed)
         found = items_of(Entry.objects.filter(pk__in=claimed))
         try:
@@ -98,9 +98,9 @@ def fill_entries(index: WorkspaceIndex, ids: Sequence[int]) -> int:
             # waited for.
             late: dict[str, Any] = {"ids": [*claimed, *ids[tried:]]}
             if isinstance(error, Unasked) and error.retry_after:
-                statements.execute(WAIT, late | {"seconds": float(error.retry_after)})
+                prepared_sql.execute(WAIT, late | {"seconds": float(error.retry_after)})
             else:
-                statements.execute(POSTPONE, late | {"error": error.message})
+                prepared_sql.execute(POSTPONE, late | {"error": error.message})
             break
         done += _store(index, found, vectors)
     return done
@@ -119,7 +119,7 @@ def make_keys(
 ) -> None:
     """Make the keys of long episodes that were kept without: from here on words find them."""
     values = {"ids": list(ids), "items": list(items), "beside": BESIDE}
-    for row in statements.rows(UNMADE, values):
+    for row in prepared_sql.rows(UNMADE, values):
         for _, item in items_of(Entry.objects.filter(pk=row.id)):
             entries.set_keys(row.id, entries.keys_of_episode(index.number, item.text))
 
@@ -137,7 +137,7 @@ def batches(ids: Sequence[int]) -> Iterator[list[int]]:
     """Entries in their order, as many as are embedded at once: few where their texts are long."""
     for at in range(0, len(ids), BATCH):
         asked = list(ids[at : at + BATCH])
-        size = {row.id: row.size for row in statements.rows(SIZES, {"ids": asked})}
+        size = {row.id: row.size for row in prepared_sql.rows(SIZES, {"ids": asked})}
         yield from runs(((entry, size.get(entry, 0)) for entry in asked), LARGE)
 
 
@@ -182,7 +182,7 @@ def _store(
     """
     lock(index)
     ids = [entry for entry, _ in found]
-    taken = statements.rows(
+    taken = prepared_sql.rows(
         "delete from memories_duevector d using memories_entry e"
         " where d.entry_id = e.id and d.entry_id = any(%(ids)s)"
         " returning e.id, e.live, e.visibility",

@@ -24,7 +24,7 @@ UNKNOWN = "unknown_field"
 Value = TypeVar("Value")
 
 
-class Declared(BaseModel):
+class SettingsObject(BaseModel):
     """An object of JSON with camel-case keys; what is not said has its default."""
 
     model_config = CONFIG | ConfigDict(frozen=True)

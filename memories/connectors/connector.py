@@ -16,8 +16,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from pydantic import Field
 
-from memories.declared_settings import Declared
-from memories.file_formats.detect_type import BY_NAME, SOURCE
+from memories.file_formats.known_formats import READABLE
 from memories.providers.web_fetch import (
     FetchError,
     FetchLimits,
@@ -25,12 +24,9 @@ from memories.providers.web_fetch import (
     WebRequest,
     fetch,
 )
+from memories.settings_objects import SettingsObject
 
 Cursor: TypeAlias = dict[str, Any]
-# Endings of files that are read for their words; others are taken where somebody asks for them.
-READABLE = frozenset((*SOURCE, *BY_NAME)) - {"svg"} | frozenset(
-    "txt text rst adoc org tex log pdf docx xlsx pptx odt epub msg".split()
-)
 
 
 class Unlisted(StrEnum):
@@ -147,8 +143,8 @@ class Connector(ABC):
     """One source, with its options and credentials. `renewed` are credentials that took the place
     of the given ones meanwhile: whoever keeps them writes them down."""
 
-    Options: type[Declared] = Declared
-    Credentials: type[Declared] | None = None
+    Options: type[SettingsObject] = SettingsObject
+    Credentials: type[SettingsObject] | None = None
     label = ""
     named_by: tuple[
         str, ...
