@@ -4,6 +4,7 @@
 plain rankings put candidates in order.
 """
 
+from memories.ranking.asked_days import asked_days
 from memories.ranking.columns import (
     Candidate,
     Candidates,
@@ -43,6 +44,7 @@ __all__ = [
     "RecencyBoost",
     "Weights",
     "analyse",
+    "asked_days",
     "asks_in_time",
     "by_keyword",
     "by_passage",
