@@ -6,13 +6,13 @@ lock, in the caller's transaction.
 
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from memories.index import entries, statements
+from memories.index import due_summaries, entries, statements
 from memories.models import Fact, Layer, Memory, MemoryPeriod, Supersession, WorkspaceIndex
 from memories.resolve import grounds
 from memories.resolve.hold_policy import Policy
@@ -56,7 +56,13 @@ def supersede(
     }
     statements.execute(SUPERSEDE, values)
     entries.set_live(space, Layer.MEMORIES, successors, live=False)
-    grounds.follow(space, successors)
+    _touched(space, successors)
+
+
+def _touched(space: WorkspaceIndex, ids: Collection[uuid.UUID]) -> None:
+    """What rests on them is looked at again, and what is told of them is summed up anew."""
+    grounds.follow(space, ids)
+    due_summaries.of_memories(space.workspace_id, ids)
 
 
 def end_validity(ends: Mapping[uuid.UUID, datetime], at: datetime) -> None:
@@ -80,7 +86,7 @@ def end(space: WorkspaceIndex, memories: Sequence[Memory], reason: str, at: date
     Memory.objects.filter(pk__in=ids).update(forgotten_at=at, forget_reason=reason, updated_at=at)
     MemoryPeriod.objects.filter(memory__in=ids).end(at, "forgotten")
     entries.set_live(space, Layer.MEMORIES, ids, live=False)
-    grounds.follow(space, ids)
+    _touched(space, ids)
 
 
 def hold(space: WorkspaceIndex, memory: Memory, at: datetime) -> None:
@@ -89,7 +95,7 @@ def hold(space: WorkspaceIndex, memory: Memory, at: datetime) -> None:
     memory.save(update_fields=["held_at", "forgotten_at", "forget_reason", "updated_at"])
     memory.periods.all().end(at, "held")
     entries.set_live(space, Layer.MEMORIES, [memory.pk], live=False)
-    grounds.follow(space, [memory.pk])
+    _touched(space, [memory.pk])
 
 
 def restore(space: WorkspaceIndex, memory: Memory, cause: str) -> None:
@@ -98,7 +104,7 @@ def restore(space: WorkspaceIndex, memory: Memory, cause: str) -> None:
     memory.save(update_fields=["forgotten_at", "forget_reason", "held_at", "updated_at"])
     begin_period(memory, cause)
     entries.set_live(space, Layer.MEMORIES, [memory.pk], live=True)
-    grounds.follow(space, [memory.pk])
+    _touched(space, [memory.pk])
 
 
 def begin_period(memory: Memory, cause: str) -> None:
