@@ -29,7 +29,8 @@ def test_a_context_holds_what_a_document_answers_if_nobody_names_layers(alice: P
     document = hand_in(alice, title="Pumps")
     alice.say(NewMessage("The copper pump leaks again."), user_id="ada")
     body = context(alice, PUMP, userId="ada").body
-    assert "[c1]" in body["text"] and "every ninth day" in body["text"]
+    assert "[c1]" in body["text"]
+    assert "every ninth day" in body["text"]
     assert "leaks again" in body["text"]
     assert [hit["chunk"]["documentId"] for hit in body["hits"] if hit["layer"] == "chunks"] == [
         str(document.pk)

@@ -45,6 +45,16 @@ class Migration(migrations.Migration):
                 null=True, on_delete=CASCADE, related_name="+", to="memories.conversation"
             ),
         ),
+        migrations.AddField(
+            model_name="goldenquestion",
+            name="in_context",
+            field=models.BooleanField(null=True),
+        ),
+        migrations.AddField(
+            model_name="goldenquestion",
+            name="in_context_before",
+            field=models.BooleanField(null=True),
+        ),
         migrations.AlterField(
             model_name="talksummary",
             name="kind",

@@ -31,7 +31,7 @@ from memories.models.feature import (
     FeatureSet,
     SetDiscovery,
 )
-from memories.models.golden import GoldenQuestion, GoldenRun, change_of
+from memories.models.golden import GoldenQuestion, GoldenRun, change_of, is_lost
 from memories.models.index import (
     SCOPE_CODE,
     VISIBILITY_CODE,
@@ -194,6 +194,7 @@ __all__ = [
     "WorkspaceSlot",
     "chain",
     "change_of",
+    "is_lost",
     "about_nobody",
     "place_of",
     "rank_of",

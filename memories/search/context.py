@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memories.english import gatekeeper, lexical
-from memories.models import Memory
+from memories.models import Memory, WorkspaceIndex
 from memories.ranking import asks_in_time
 from memories.search import (
     LAYERS,
@@ -97,9 +97,10 @@ def context(
     *,
     order: str = AS_ASKED,
     floor: float = FLOOR,
+    index: WorkspaceIndex | None = None,
 ) -> Context:
     """What answers best and fits into `tokens`, in the `order` asked for; nothing where the
-    confidence is below `floor`. Raises as `search` does.
+    confidence is below `floor`. Raises as `search` does; `index` is as there.
 
     What says the same twice is told once; a message of which all that was believed was forgotten
     is marked, and left out where that is private. A memory is told with the message it stands on,
@@ -110,7 +111,7 @@ def context(
     if order == AS_ASKED:
         order = "oldest" if asks_in_time(request.query) else "newest"
     wanted = replace(request, include=request.include | {"citations"})
-    answer = search(scope, wanted)
+    answer = search(scope, wanted, index)
     entries = _entries(scope, request, answer.hits) if answer.confidence >= floor else []
     if floor and not asks_in_time(request.query):
         rest = [one for one in entries[FIRST:] if not is_noise(request.query, one.hit)]
