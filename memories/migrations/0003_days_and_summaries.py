@@ -55,6 +55,28 @@ class Migration(migrations.Migration):
             name="in_context_before",
             field=models.BooleanField(null=True),
         ),
+        migrations.AddField(
+            model_name="memory",
+            name="valid_until_at",
+            field=models.DateTimeField(
+                editable=False,
+                help_text="When its end became known, if it was not at once.",
+                null=True,
+            ),
+        ),
+        migrations.AddField(
+            model_name="memory",
+            name="ended_by",
+            field=models.UUIDField(
+                editable=False, help_text="The memory that tells its end: a plan, for one.", null=True
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="memory",
+            index=models.Index(
+                condition=Q(ended_by__isnull=False), fields=["ended_by"], name="memory_to_be_over"
+            ),
+        ),
         migrations.AlterField(
             model_name="talksummary",
             name="kind",
