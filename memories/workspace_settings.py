@@ -12,7 +12,7 @@ from memories import bounds, golden
 from memories.english.calendar import DATE_ORDERS
 from memories.english.patterns.library import PATTERNS
 from memories.english.statements import shipped_rules
-from memories.errors import Invalid, refuse
+from memories.errors import Conflict, Invalid, refuse
 from memories.extraction.configured_models import WHEN, Models
 from memories.extraction.extraction_types import DEFAULT_TRUST, TRUST
 from memories.features import sets
@@ -36,6 +36,7 @@ from workspaces.scope import Scope
 
 MOST_NAMES = 200  # in a list
 MOST_TYPES = 100
+SHOWN = 5  # sets that are named where their type would go
 PATTERN_NAMES = frozenset(pattern.name for pattern in PATTERNS)
 EARLIER_SPELLINGS = {"conflict_rule": "conflictRule"}  # callers still send them
 
@@ -290,7 +291,8 @@ def change_workspace(
     anyway: bool = False,
 ) -> Workspace:
     """Call it otherwise, give it other settings; None gives a setting its default back. Raises
-    Invalid, and Conflict where golden questions would do worse (`golden.check`)."""
+    Invalid, and Conflict where golden questions would do worse (`golden.check`), or where feature
+    sets are of a type that would go."""
     known = Workspace.objects.get(pk=scope.workspace_id).settings
     proposed = _changed_settings(known, changes or {})
     refuse(faults_of(proposed, "settings"))
@@ -324,6 +326,20 @@ def share_type(scope: Scope, key: str, name: str) -> FeatureSet:
     return sets.configure(scope, found.key, dict.fromkeys(shared) | {TYPE: name})
 
 
+def _keep_types_in_use(scope: Scope, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Raises Conflict where a type of feature sets would go that some of them still name."""
+    gone = types_of(before).keys() - types_of(after).keys()
+    rows = FeatureSet.objects.filter(workspace_id=scope.workspace_id, config__type__in=gone)
+    named = list(rows.order_by("pk").values_list("config__type", "key")[:SHOWN]) if gone else []
+    if named:
+        told = ", ".join(f"{key} ({kind})" for kind, key in named)
+        raise Conflict(
+            f"Feature sets are of a type that would go: {told}. Give them another one first.",
+            "in_use",
+            f"settings.{TYPES_SETTING}",
+        )
+
+
 @transaction.atomic(durable=True)
 def _write_workspace(scope: Scope, name: str | None, changes: Mapping[str, Any]) -> Workspace:
     row = Workspace.objects.select_for_update(no_key=True).get(pk=scope.workspace_id)
@@ -331,6 +347,7 @@ def _write_workspace(scope: Scope, name: str | None, changes: Mapping[str, Any])
     row.settings = _changed_settings(row.settings, changes)
     row.name = name or row.name
     refuse(faults_of(row.settings, "settings"))
+    _keep_types_in_use(scope, before["settings"], row.settings)
     after = {"name": row.name, "settings": row.settings}
     if after != before:
         row.save(update_fields=["name", "settings", "updated_at"])

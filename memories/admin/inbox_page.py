@@ -389,6 +389,8 @@ def failure_cards(rows: Sequence[Any]) -> list[FailureCard]:
                 "before": row.rank_before,
                 "now": _("at place %(rank)s") % {"rank": row.rank} if row.rank else _("not found"),
             }
+            if row.in_context_before and not row.in_context:
+                why = _("%(why)s; lost in the context") % {"why": why}
         else:
             continue
         found.append(FailureCard(row, text, why, url))

@@ -320,8 +320,7 @@ class ContextBody(SearchBody):
         ),
     ] = context.USUAL
     layers: Annotated[tuple[Annotated[str, OneOf(search.LAYERS)], ...], Field(min_length=1)] = (
-        "memories",
-        "episodes",
+        context.PACKED
     )
     order: Annotated[
         str,

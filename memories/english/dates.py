@@ -226,7 +226,7 @@ def _together(text: str, phrases: Sequence[_Phrase], at: datetime) -> list[_Phra
         elif not result or phrase.first >= result[-1].last:
             result.append(phrase)
     result = _with_years(text, result)
-    return [phrase for phrase in result if phrase.kind not in ("time", "part")]
+    return [phrase for phrase in result if phrase.kind not in ("time", "part", "week of")]
 
 
 def _joined(text: str, one: _Phrase, other: _Phrase, at: datetime) -> _Phrase | None:
@@ -257,8 +257,11 @@ def _joined(text: str, one: _Phrase, other: _Phrase, at: datetime) -> _Phrase | 
 
 
 def _beside_each_other(one: _Phrase, other: _Phrase) -> Span | None:
-    """The day with its hour, the weekday with its week, the 5th with its month."""
+    """The day with its hour, the weekday or the day with its week, the 5th with its month."""
     day, more = one.span, other.span
+    if one.kind == "week of" and other.kind in _DAYS and one.first < other.first:
+        week = relative_dates.around(more.start, one.span.grain)
+        return week._replace(any_year=more.any_year, is_relative=more.is_relative)
     if one.kind in _DAYS and other.kind in ("time", "part") and day.grain == "day":
         shift = more.start - midnight(more.start)
         start = later(day.start, minutes=shift.total_seconds() / 60)
@@ -342,7 +345,7 @@ _forms: Sequence[tuple[str, re.Pattern[str], _Meaning]] = tuple(
         ("any day",
          rf"\b(?P<day>\d{{1,2}}){_TH}(?: of)? (?P<month>{MONTH})\b(?:,? (?P<year>{_YEAR})\b)?", calendar.named_day),
         ("season",
-         rf"\b(?:{_WHICH} |(?:in|during|since|until|till|from|by|before|after|as of) (?:the )?|(?:the )?(?=\w+,? (?:of )?{_YEAR}))"
+         rf"\b(?:{_WHICH} |(?:in|during|over|since|until|till|from|by|before|after|as of) (?:the )?|(?:the )?(?=\w+,? (?:of )?{_YEAR}))"
          rf"(?P<season>{calendar.SEASON})\b(?:,? (?:of )?(?P<year>{_YEAR})\b)?", calendar.season),
         ("quarter", rf"\bQ(?P<digit>[1-4])\b|\bthe {_ORDINAL} quarter\b", calendar.quarter),
         ("any day",
@@ -354,6 +357,12 @@ _forms: Sequence[tuple[str, re.Pattern[str], _Meaning]] = tuple(
         ("end",
          r"\b(?P<part>end|beginning|start) of (?:the |(?=last|this|next))(?:(?P<which>last|this|next) )?"
          r"(?P<unit>week|month|quarter|year)\b", relative_dates.end_of),
+        ("part of month",
+         rf"\b(?P<ordinal>{'|'.join(list(ORDINALS)[:5])}|last) (?P<what>week|half|{WEEKDAY}) (?:of|in) (?P<month>{MONTH})\b"
+         rf"(?:,? (?:of )?(?P<year>{_YEAR})\b)?", calendar.part_of_month),
+        ("week of",
+         rf"\b(?P<unit>week|weekend) (?:of|from|beginning|starting) (?:on )?(?:(?:the )?{WEEKDAY},? )?(?=(?:the )?(?:\d|{MONTH}))",
+         relative_dates.week_of),
         ("month",
          rf"\b(?:{_WHICH} )?(?:(?P<part>early|mid|late|(?:beginning|start|end) of)[ -])?(?P<month>{MONTH})\b"
          rf"(?:,? (?:of )?(?P<year>{_YEAR})\b)?", calendar.month),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from memories.errors import Conflict
-from memories.golden.runs import Comparison, Lookup, keep, memories_of_rules, questions_of, ranks
+from memories.golden.runs import Comparison, Lookup, findings, keep, memories_of_rules, questions_of
 from memories.index import workspace_index
 from memories.models import EmbeddingModel, GoldenQuestion, GoldenRun
 from memories.settings_objects import SettingsObject, one_of
@@ -72,7 +72,7 @@ def try_proposal(scope: Scope, before: Mapping[str, Any], proposal: ProposedChan
     asker = worker_scope(scope.workspace_id)
     missing = memories_of_rules(scope.workspace_id, rules | proposal.without_rules)
     compared = Comparison(
-        ranks(asker, rows, Lookup(index)), ranks(asker, rows, Lookup(other, missing))
+        findings(asker, rows, Lookup(index)), findings(asker, rows, Lookup(other, missing))
     )
     cause = GoldenRun.Cause.MODEL if proposal.model else GoldenRun.Cause.SETTINGS
     return ChangeTrial(_changed(before, proposal), compared, cause)

@@ -4,6 +4,7 @@
 plain rankings put candidates in order.
 """
 
+from memories.ranking.asked_days import asked_days
 from memories.ranking.columns import (
     Candidate,
     Candidates,
@@ -34,4 +35,5 @@ __all__ = [
     "Participant", "QueryView", "Ranked", "RecencyBoost", "Weights", "analyse", "asks_in_time",
     "by_keyword", "by_passage", "by_vector", "event_question", "hybrid", "linea", "listed",
     "marks", "says_nothing",
+    "asked_days",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from memories import languages
-from memories.english.calendar import DateOrder, Span
+from memories.english.calendar import DateOrder, Span, later, midnight
 from memories.english.dates import places, spans
 from memories.english.lexical import STOP_WORDS, stems
 from memories.ranking.message_marks import Mark
@@ -309,6 +309,7 @@ def analyse(
     in_dates = stems(" ".join(query[first:last] for first, last in found))
     dates = _dates(query, now if turn < _half_a_turn else None, order, beside)
     side = _side_of_date(query, found, dates)
+    dates = _until_now(query, found, dates, now)
     return QueryView(
         text=query,
         meaning=meaning,
@@ -362,6 +363,22 @@ def _dates(
     named += languages.spans(query, now, beside) if now else []
     finer = [span for span in named if span.grain != "year" or span.is_relative]
     return tuple(dict.fromkeys(finer or named))
+
+
+_since = re.compile(r"\bsince(?: the)? $", re.IGNORECASE)
+
+
+def _until_now(
+    query: str,
+    found: Sequence[tuple[int, int]],
+    dates: tuple[Span, ...],
+    now: datetime | None,
+) -> tuple[Span, ...]:
+    """What happened "since Monday" is of that day or of one after it."""
+    if not now or len(found) != 1 or len(dates) != 1 or not _since.search(query, 0, found[0][0]):
+        return dates
+    start, end = dates[0].start, later(midnight(now), days=1)
+    return (*dates, Span(start, end, "range", is_relative=True)) if start < end else dates
 
 
 _side = re.compile(

@@ -34,8 +34,9 @@ TOP = 20
 
 class Depth(NamedTuple):
     """How many each side brings up, whether the newest are looked at, too, whether it counts when
-    what a memory tells happens, whether passages know which stands beside which, and whether what
-    the person asked for once and for all is looked at, whatever its words."""
+    what is told happens, so that the days that are asked for bring up what is of them, whether
+    passages know which stands beside which, and whether what the person asked for once and for all
+    is looked at, whatever its words."""
 
     top: int
     newest: bool = True
@@ -183,6 +184,12 @@ def pool_text(
     wishes = ""
     if depth.wishes and shape.layer == Layer.EPISODES:
         wishes = f"\n    union all select id, null, false from ({shape.wishes}) wishes"
+    dated = ""
+    if depth.dated and shape.layer in (Layer.MEMORIES, Layer.EPISODES):
+        far = FAR if shape.has_vector else "null::float8"
+        dated = f"""
+    union all (select id, {far} as d, false from ({shape.dated}) dated
+     order by 2, 1 desc limit {depth.top})"""
     cosine = OWN_COSINE if shape.has_vector else "null::float8"
     least = LEAST.format(entries.ORDINARY.get(shape.layer, lexical.ORDINARY_LENGTH))
     more = OF_MESSAGES if shape.layer == Layer.EPISODES else ""
@@ -209,7 +216,7 @@ pool as (
     (select entry_id as id, min(d) as d, false as worded
      from nearest group by entry_id order by 2, 1 limit {depth.top})
     union all select id, null, true from said
-    union all select id, null, false from ({newest}) newest{wishes}) sides
+    union all select id, null, false from ({newest}) newest{wishes}{dated}) sides
   group by id)
 select {OF_ALL}
        {more}
@@ -239,6 +246,9 @@ OF_EVENTS = ", array_agg(coalesce(date_part('epoch', event_at), 'nan')) as event
 # Of an entry that was found by its words alone.
 OWN_COSINE = """(select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
     where x.entry_id = pool.id and x.embedding_model_id = %(model)s)"""
+# Of an entry of the days that are asked for.
+FAR = """(select min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
+      where x.entry_id = dated.id and x.embedding_model_id = %(model)s)"""
 # Of each word the weight that the number of its entries gives it.
 IDF = """idf as materialized (
   select ('{' || string_agg(number || ':' || ln(1 + (greatest((select n from stats), df)

@@ -6,7 +6,9 @@ leaves the planner no index but the covering one.
 """
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,10 @@ from workspaces.scope import Scope
 # The condition of the index `entry_wishes`.
 WISHED = f"(x.marks & {int(WISHES)}) > 0"
 MOST_WISHES = 20
+# What the indexes `entry_dated` and `entry_dated_subject` are of: when what is told happens, or was
+# said. So many of the days that are asked for are looked at, the latest of each stretch.
+WHEN = "coalesce(x.event_at, x.occurred_at)"
+MOST_DATED = 1_000
 # x is an entry or a vector: both carry the scope columns. Of these a text has what its asker needs,
 # because every condition is evaluated for every row of a scan.
 AS_AGENT = """
@@ -88,7 +94,7 @@ class LayerQuery:
     """What is looked for and who asks, as the statements take it.
 
     `subject` None: about anybody. `trace` None: nobody wants to know how. `notes`: what the search
-    had to do without, by code.
+    had to do without, by code. `days`: from when until when is asked for.
     """
 
     scope: Scope
@@ -103,6 +109,7 @@ class LayerQuery:
     wanted_values: dict[str, Any] = field(default_factory=dict)
     trace: Trace | None = None
     notes: list[str] = field(default_factory=list)
+    days: Sequence[tuple[datetime, datetime]] = ()
 
     @property
     def places(self) -> list[uuid.UUID]:
@@ -134,6 +141,8 @@ def parameters(index: WorkspaceIndex, asked: LayerQuery) -> dict[str, Any]:
         "open_scope": next(iter(asked.open_scopes), None),
         "open_scopes": asked.open_scopes,
         "places": asked.places,
+        "begins": [begin for begin, _ in asked.days],
+        "ends": [end for _, end in asked.days],
         **asked.wanted_values,
     }
 
@@ -319,6 +328,27 @@ compared as materialized ({self.vectors("")}),"""
      and x.role = 'user' {self._visible} {self._fitting("x.id")}
    order by x.subject desc, x.id desc limit {MOST_WISHES})"""
             for about in self._abouts or (ABOUT_NOBODY,)
+        )
+
+    @property
+    def dated(self) -> str:
+        """Entries of the days that are asked for: a range of an index for each stretch of days and
+        each whom the rows are about."""
+        found = [self.entries()]
+        if self.has_subject and not self.is_by_entry:
+            own = (
+                "from memories_entry x\n  where x.workspace = %(workspace)s and x.layer = %(layer)s"
+            )
+            rest = f"{self._visible} {self._fitting('x.id')}"
+            found = [f"{own}\n    and x.live and {about} {rest}" for about in self._abouts]
+        return "\n  union all".join(
+            f"""
+  (select of_days.id from unnest(%(begins)s::timestamptz[], %(ends)s::timestamptz[]) r(begin, until)
+   cross join lateral (
+     select x.id {entries} and {WHEN} >= r.begin and {WHEN} < r.until
+     order by {WHEN} desc limit {MOST_DATED}) of_days
+   limit {MOST_DATED})"""
+            for entries in found
         )
 
     def _fitting(self, entry: str) -> str:

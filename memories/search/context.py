@@ -8,12 +8,12 @@ The block's tag is one that the gatekeeper passes over: what was served is not l
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memories.english import gatekeeper, lexical
-from memories.models import Memory
+from memories.models import Memory, WorkspaceIndex
 from memories.ranking import asks_in_time
 from memories.search import (
     LAYERS,
@@ -39,6 +39,7 @@ from memories.tokens import tokens_of
 from workspaces.scope import Scope
 
 FIRST = 3  # lines that are told however little there is to say for them
+PACKED = ("memories", "episodes", "chunks")  # layers, if nobody says others
 LEAST, USUAL, MOST = 50, 1_000, 32_000  # tokens
 STANDING_SHARE = 4  # wishes have a quarter of the budget, and what answers leaves over
 PRIVATE = "private"  # why something was forgotten
@@ -96,20 +97,21 @@ def context(
     *,
     order: str = AS_ASKED,
     floor: float = FLOOR,
+    index: WorkspaceIndex | None = None,
 ) -> Context:
     """What answers best and fits into `tokens`, in the `order` asked for; nothing where the
-    confidence is below `floor`. Raises as `search` does.
+    confidence is below `floor`. Raises as `search` does; `index` is as there.
 
     What says the same twice is told once; a message of which all that was believed was forgotten
     is marked, and left out where that is private. A memory is told with the message it stands on,
-    where the asker may see that; one whose words that message holds is named beside it, and no
-    more.
+    where the asker may see that, or the passage, where that answers, too; one whose words these
+    hold is named beside them, and no more.
     """
     started = time.perf_counter()
     if order == AS_ASKED:
         order = "oldest" if asks_in_time(request.query) else "newest"
     wanted = replace(request, include=request.include | {"citations"})
-    answer = search(scope, wanted)
+    answer = search(scope, wanted, index)
     entries = _entries(scope, request, answer.hits) if answer.confidence >= floor else []
     if floor and not asks_in_time(request.query):
         rest = [one for one in entries[FIRST:] if not is_noise(request.query, one.hit)]
@@ -149,8 +151,10 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
     """Messages with the beliefs that stand on them, and what stands on none that the asker may
     see, best first; of what tells the same, the better one."""
     found = [one for hit in hits for one in (hit, *hit.echoes)]
-    place = {id(one): _message_of(one) for one in found}
     rows = {one.row.id: one for one in found if one.episode}
+    passages = {one.row.chunk_id: one for one in reversed(found) if one.chunk}
+    place = {id(one): _message_of(one) or _passage_of(one, passages) for one in found}
+    rows |= {one.row.id: one for one in passages.values()}
     cited = list(dict.fromkeys(m for m in place.values() if m is not None and m not in rows))
     for row in rows_of(scope, "episodes", cited, request.at) if cited else ():
         rows[row.id] = Hit("episodes", 0.0, {}, row)
@@ -168,7 +172,7 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
         if leading.row.id in done:
             continue
         done.add(leading.row.id)
-        own = beliefs.get(leading.row.id, []) if leading.episode else []
+        own = beliefs.get(leading.row.id, []) if leading.row.id in rows else []
         ended = forgotten.get(leading.row.id) if leading.episode else None
         if ended and ended.reason == PRIVATE:
             continue
@@ -199,6 +203,14 @@ def _message_of(hit: Hit) -> uuid.UUID | None:
         return None
     newest = max(said, key=lambda cited: cited.occurred_at)
     return uuid.UUID(str(newest.episode_id))
+
+
+def _passage_of(hit: Hit, passages: Mapping[uuid.UUID, Hit]) -> uuid.UUID | None:
+    """Of those that were found, the one that a memory of a document cites."""
+    for cited in (hit.citations or ()) if hit.memory else ():
+        if cited.chunk_id in passages:
+            return uuid.UUID(str(passages[cited.chunk_id].row.id))
+    return None
 
 
 def _replaced(

@@ -96,7 +96,10 @@ def said_of(
     row = hit.row
     if hit.chunk:
         said = f"{served_line.one_line(f'{row.title}, {place_of(row)}')}: "
-        return ContextEntry(hit, row.occurred_at, said + served_line.one_line(row.content))
+        said += served_line.one_line(row.content)
+        words = set(lexical.stems(said))
+        lines = tuple((belief, _belief_line(belief, words)) for belief in beliefs)
+        return ContextEntry(hit, row.occurred_at, said, beliefs=lines)
     if not hit.episode:
         by_hand = row.created_at if hit.memory else row.updated_at
         at = max((cited.occurred_at for cited in hit.citations or ()), default=by_hand)

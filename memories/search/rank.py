@@ -190,15 +190,12 @@ def _pool(
 ) -> tuple[ranking.Columns, ranking.QueryView]:
     """Candidates of all layers, and the query as the rankings see it."""
     people, voices = workspace_index.participants(index, asked.subject)
+    now = request.now or timezone.now()
     view = ranking.analyse(
-        request.query,
-        people,
-        voices,
-        now=request.now or timezone.now(),
-        order=index.date_order,
-        beside=index.languages,
+        request.query, people, voices, now=now, order=index.date_order, beside=index.languages
     )
     view = replace(view, side=side) if side else view
+    asked = replace(asked, days=ranking.asked_days(view.dates, now))
     embed: Embed = lambda _: None  # noqa: E731 -- by words alone
     if with_vector:
         embed = partial(query_vector, query=view.meaning, notes=asked.notes)
@@ -206,6 +203,8 @@ def _pool(
     depth = depth_of(index, request, view)
     parts: list[ranking.Columns] = []
     for layer in request.layers:
+        if layer == "chunks" and not index.live_chunks and request.at.is_now:
+            continue  # most have no documents
         there = in_layer(request, replace(asked, vector=vector), layer)
         for part in _parts(index, request, there, embed):
             # A memory names whom it is about; an episode is told by its author, not by its words.

@@ -120,6 +120,10 @@ where layer = %(layer)s and item = %(item)s;
 --   Update on memories_entry
 --   Index entry_once
 
+select e.id from memories_episode e where e.subject_id = %(subject)s limit 1 offset 3;
+-- reads
+--   Index episode_subject
+
 select id, kind, role, author, left(content, %(most)s) as content, occurred_at
 from memories_episode
 where conversation_id = %(conversation)s and position < %(position)s
@@ -243,6 +247,25 @@ update memories_vector set live = %(live)s where entry_id = any(%(ids)s);
 
 select id from memories_ground
 where (on_id = any(%(ids)s::uuid[]) or memory_id = any(%(ids)s::uuid[])) and kept_at is null;
+
+select distinct e.conversation_id, e.subject_id
+from memories_fact f
+join memories_citation c on c.fact_id = f.id
+join memories_episode e on e.id = c.episode_id
+where f.memory_id = any(%(ids)s::uuid[]);
+-- reads
+--   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
+--   Index memories_episode_pkey
+
+insert into memories_duesummary as s
+(id, workspace_id, conversation_id, due_at, claims, attempts, created_at, updated_at)
+select t.id, %(workspace)s, t.own, %(at)s, 0, 0, %(now)s, %(now)s
+from unnest(%(ids)s::uuid[], %(owns)s::uuid[]) t (id, own)
+on conflict (conversation_id) do update
+set attempts = 0, claims = s.claims + 1, lease_until = null, due_at = least(s.due_at, %(at)s);
+-- reads
+--   Insert on memories_duesummary
 
 -- as in ingest_one_message: update memories_workspaceindex
 

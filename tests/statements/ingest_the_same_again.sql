@@ -20,13 +20,7 @@
 
 -- as in ingest_one_message: update memories_entry set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec, length = %(length)s
 
-insert into memories_duesummary as s
-(id, workspace_id, conversation_id, due_at, claims, attempts, created_at, updated_at)
-values (%(id)s, %(workspace)s, %(conversation)s, %(at)s, 0, 0, %(now)s, %(now)s)
-on conflict (conversation_id) do update
-set attempts = 0, claims = s.claims + 1, lease_until = null, due_at = least(s.due_at, %(at)s);
--- reads
---   Insert on memories_duesummary
+-- as in ingest_one_message: insert into memories_duesummary as s
 
 -- as in ingest_one_message: select id, kind, role, author, left(content, %(most)s) as content, occurred_at
 

@@ -61,7 +61,7 @@ insert into memories_vector (entry_id, embedding_model_id, part, workspace, laye
 
 -- as in ingest_one_message: update memories_entry set terms = %(terms)s::int8[], weights = %(weights)s::sparsevec, length = %(length)s
 
--- as in ingest_the_same_again: insert into memories_duesummary as s
+-- as in ingest_one_message: insert into memories_duesummary as s
 
 -- as in ingest_one_message: select id, kind, role, author, left(content, %(most)s) as content, occurred_at
 
@@ -104,6 +104,10 @@ order by near.i, near.similarity desc, near.entry_id;
 -- as in ingest_one_message: update memories_workspaceindex
 
 -- as in ingest_one_message: select id from memories_ground
+
+-- as in ingest_one_message: select distinct e.conversation_id, e.subject_id
+
+-- as in ingest_one_message: insert into memories_duesummary as s
 
 -- as in ingest_one_message: update memories_workspaceindex
 

@@ -160,7 +160,8 @@ from (
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
 --   CTE w
---   Index entry_workspace
+--   Index entry_dated_subject
+--   Index entry_dated_subject
 --   Index memories_episode_pkey
 --   CTE compared
 --   Index vector_scan
