@@ -19,6 +19,9 @@ from memories.search.request import Hit
 
 # Below it stands what has nothing to do with the question: a context is empty, if nobody says else.
 FLOOR = 0.16
+# The same, where all that there is was found: the best of a few is as near by chance far less often
+# than the best of many, and telling them costs little.
+FLOOR_OF_FEW = 0.06
 BEST, FIRST = 10, 3  # hits that are read, and those that tell whether a few stand apart
 SPOKEN_OF = {"best": 5.4, "by_the_named": 2.1, "in_time": 5.8}
 SPOKEN_START = -3.0

@@ -22,7 +22,7 @@ from memories.search import (
     after_ranking,
     search,
 )
-from memories.search.confidence import FLOOR, is_noise
+from memories.search.confidence import FLOOR, FLOOR_OF_FEW, is_noise
 from memories.search.context_lines import (
     AS_ASKED,
     SHORT,
@@ -96,11 +96,12 @@ def context(
     tokens: int = USUAL,
     *,
     order: str = AS_ASKED,
-    floor: float = FLOOR,
+    floor: float | None = None,
     index: WorkspaceIndex | None = None,
 ) -> Context:
     """What answers best and fits into `tokens`, in the `order` asked for; nothing where the
-    confidence is below `floor`. Raises as `search` does; `index` is as there.
+    confidence is below `floor`, by default one that goes by whether all there is was found. Raises
+    as `search` does; `index` is as there.
 
     What says the same twice is told once; a message of which all that was believed was forgotten
     is marked, and left out where that is private. A memory is told with the message it stands on,
@@ -112,6 +113,7 @@ def context(
         order = "oldest" if asks_in_time(request.query) else "newest"
     wanted = replace(request, include=request.include | {"citations"})
     answer = search(scope, wanted, index)
+    floor = _usual_floor(request, answer.hits) if floor is None else floor
     entries = _entries(scope, request, answer.hits) if answer.confidence >= floor else []
     if floor and not asks_in_time(request.query):
         rest = [one for one in entries[FIRST:] if not is_noise(request.query, one.hit)]
@@ -145,6 +147,11 @@ def context(
         answer.reranked,
         answer.notes,
     )
+
+
+def _usual_floor(request: SearchRequest, hits: Sequence[Hit]) -> float:
+    is_all = len(hits) < request.limit and not (request.threshold or request.min_similarity)
+    return FLOOR_OF_FEW if is_all else FLOOR
 
 
 def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[ContextEntry]:
