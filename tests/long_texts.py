@@ -184,6 +184,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.corrections.anew": lambda text: corrections.anew(text, "no, Rome"),
     "english.corrections.has_value": corrections.has_value,
     "english.corrections.without_denied": lambda text: corrections.without_denied(text, "Oslo"),
+    "english.reasons.is_held_now": reasons.is_held_now,
     "english.patterns.library.first_wish": lambda text: library.first_wish(text, is_question=False),
     "english.statements.asides.aside": asides.aside,
     "english.statements.instruction_kinds.instruction_kinds": instruction_kinds.instruction_kinds,

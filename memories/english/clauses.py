@@ -80,7 +80,7 @@ _asking = re.compile(rf"{_asks}|{_so_asks}", re.IGNORECASE)
 _joint = re.compile(
     r",?\s+(?:and|but|plus|though|although|'cause|cuz)\s+"
     r"(?=(?:I|we|my|our)(?:['’]\w+)?\s)|,\s+(?:so\s+(?:now\s+)?)?(?=(?:I|we)(?:['’]\w+)?\s)"
-    r"|,\s+(?:so\s+(?:now\s+)?)?(?=(?:my|our)\s(?:new\s)?[\w-]+(?:\s[\w-]+)?\s(?:is|are)\b)"
+    r"|,\s+(?:so\s+(?:now\s+)?)?(?=(?:my|our)\s(?:new\s)?[\w-]+(?:\s[\w-]+)?\s(?:is|are|lives?)\b)"
     r"|:\s+(?=(?:I|we)(?:['’]\w+)?\s)"
     rf"|,\s+(?:(?:so|and|but|then)\s+)?(?={_asks})|,?\s+so\s+(?={_so_asks})",
     re.IGNORECASE,

@@ -103,9 +103,16 @@ _wishing = re.compile(
     re.IGNORECASE,
 )
 _asked_for = re.compile(r",? please[ .!]*$", re.IGNORECASE)
-_of_teams = re.compile(r"(?:(?:the|our|this) )?team's ", re.IGNORECASE)
+_of_teams = re.compile(r"(?:(?:the|our|this) )?(?:team|squad)'s ", re.IGNORECASE)
 _of_team = re.compile(
-    rf"(?:(?:the|our|this) )?team (?P<adverbs>{ADVERB})(?P<verb>[a-z']+)", re.IGNORECASE
+    rf"(?:(?:the|our|this) )?(?:(?:whole|entire|full) )?(?:team|squad) (?P<adverbs>{ADVERB})(?P<verb>[a-z']+)",
+    re.IGNORECASE,
+)
+# "We, as a team, agreed": the team says it of itself
+_as_team = re.compile(r"we,? as an? (?:whole )?(?:team|squad),? ", re.IGNORECASE)
+_in_team = re.compile(
+    r"(?P<who>everyone|everybody|nobody|no one) (?:on|in) (?:the|our|this) (?:team|squad) ",
+    re.IGNORECASE,
 )
 _feeling = re.compile(
     rf"{ADVERB}(?:not )?(?:excited|thrilled|happy|glad|proud|sad|tired|ready|allergic|afraid|scared|busy|grateful"
@@ -176,6 +183,10 @@ def as_we(clause: str) -> str:
     tells nothing of a team."""
     if owner := _of_teams.match(clause):
         return f"our {clause[owner.end() :]}"
+    if whole := _as_team.match(clause):
+        return f"we {clause[whole.end() :]}"
+    if inside := _in_team.match(clause):
+        return f"{inside['who']} {clause[inside.end() :]}"
     team = _of_team.match(clause)
     return (
         f"we {team['adverbs']}{verbs.without_s(team['verb'])}{clause[team.end() :]}" if team else ""

@@ -95,7 +95,8 @@ def _of_sentence(text: str, start: int, end: int) -> Iterator[SpokenIntent]:
         return
     weak: SpokenIntent | None = None
     for at, is_named in _heads(text, start, end):
-        if one := _read(whole[at:]):
+        is_bare_order = is_named and forms.FORGET_IT.match(whole, at)
+        if one := SpokenIntent(FORGET, 0, end - start - at) if is_bare_order else _read(whole[at:]):
             if one.kind == NEVER and forms.ELSEWHERE.search(whole[:1].lower() + whole[1:at]):
                 continue
             if one.is_weak:
@@ -182,6 +183,12 @@ def _read_forget(sentence: str) -> SpokenIntent | None:
         if (match := head.match(sentence)) is None:
             continue
         start, end = match.span("rest")
+        if (
+            number == 0
+            and forms.LETS.match(sentence)
+            and not forms.OF_WHAT_WAS_TOLD.match(sentence, start)
+        ):
+            return None
         is_bare = number in (1, 2, 3)  # verbs that are used of files and words, too
         one = _with_topic(FORGET, sentence, start, end, is_bare=is_bare)
         return _with_values(one, sentence) if one else None

@@ -134,6 +134,18 @@ LASTING = re.compile(
     re.IGNORECASE,
 )
 
+# What somebody does all the time, and why that is so of him.
+FOR_OWN_REASON = re.compile(
+    r"^I (?!(?:need|want|ask|get|see|feel|think|hope|guess|have to|could|would|wonder|wish|am|keep getting|[a-z]+ed)\b)[a-z']+ [^,.;?!]{3,80}? "
+    r"(?:because of my [a-z]+ [a-z]+|(?:because|since) (?:I (?:am|have|live|work|own|use|take|play|commute|study)|my [a-z]+ (?:is|lives|works|has)) )",
+    re.IGNORECASE,
+)
+# What has become of a thing of one's own, or of one's body.
+CAME_TO = re.compile(
+    r"^my [\w' -]{2,30}? (?:(?:was|were|got|has been|have been) (?:just )?stolen|(?:has|have) (?:finally |all |now )?healed"
+    r"|(?:came|is|are) (?:finally )?off(?= (?:today|yesterday|now|last|on|this)|$))\b",
+    re.IGNORECASE,
+)
 NAMED_TIME = re.compile(rf"\b{WHEN}", re.IGNORECASE)
 
 NUMBER = re.compile(

@@ -201,6 +201,8 @@ def _of_little_use(telling: Telling, amount: int) -> str:
         return _wish(telling, amount, is_dated=is_dated)
     if telling.to_machine and rule in ("my-something", "my-thing"):
         is_his = forms.LASTING.search(words) or forms.FIGURE.search(words)
+        if forms.CAME_TO.search(words):
+            return ""
         if amount < 4 or (rule == "my-something" and not is_his):
             return "vague"
     if telling.confidence >= 0.85 and rule not in EVENTS:
@@ -262,6 +264,8 @@ def _loose(telling: Telling, amount: int) -> str:
         return "remark"
     if telling.to_machine and forms.OF_TASK.search(words):
         return "task"
+    if rule in ("first-person", "of-mine") and amount > 1 and forms.FOR_OWN_REASON.match(words):
+        return ""
     has_detail = bool(
         forms.NUMBER.search(words) or read_clause.names(words) or forms.LASTING.search(words)
     )
