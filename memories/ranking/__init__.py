@@ -17,6 +17,7 @@ from memories.ranking.hybrid import RecencyBoost, hybrid
 from memories.ranking.message_marks import WISHES, Mark, marks
 from memories.ranking.passages import by_passage
 from memories.ranking.query import (
+    SPEAKER_ROLES,
     EventQuestion,
     EventSide,
     Participant,
@@ -30,6 +31,7 @@ from memories.ranking.query import (
 from memories.ranking.weights import Weights
 
 __all__ = [
+    "SPEAKER_ROLES",
     "WISHES",
     "Candidate",
     "Candidates",
