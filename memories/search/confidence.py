@@ -19,7 +19,7 @@ from memories.ranking import SPEAKER_ROLES
 from memories.search.request import Hit
 
 # Below it stands what has nothing to do with the question: a context is empty, if nobody says else.
-FLOOR = 0.16
+FLOOR = 0.18
 BEST, FIRST = 10, 3  # hits that are read, and those that tell whether a few stand apart
 SPOKEN_OF = {"best": 5.4, "by_the_named": 2.1, "in_time": 5.8}
 SPOKEN_START = -3.0
