@@ -159,7 +159,8 @@ _past = re.compile(
 _asked = ((_when, Mark.TIME), (_number, Mark.NUMBER), (_where, Mark.PLACE))
 _sentence_end = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _roles = "user assistant system human ai bot agent tool me model customer"
-_nobody = frozenset(_roles.split())
+# Names that say what somebody is in a talk, and not who.
+SPEAKER_ROLES = frozenset(_roles.split())
 # names that are words as well: meant as names only with a capital and not at the beginning
 _ambiguous = """
     art bill chase drew faith frank grace hope jack joy mark may miles page pat ray rob rose sky
@@ -220,11 +221,13 @@ def voices_of(participants: Sequence[Participant]) -> float:
 
 
 class EventSide(NamedTuple):
-    """Before or after `at`, in seconds since 1970; `is_near`: the nearer, the better."""
+    """Before or after `at`, in seconds since 1970; `is_near`: the nearer, the better. `of_event`:
+    that is when something happened, and no date that the query names."""
 
     at: float
     is_before: bool
     is_near: bool
+    of_event: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +296,9 @@ def analyse(
     `now` grounds "last week"; without it only absolute dates count. `order` is
     that of day and month in numbers, `beside` the languages that are read beside English."""
     people = [
-        p for p in participants if p.author and not (p.assistant or p.author.casefold() in _nobody)
+        p
+        for p in participants
+        if p.author and not (p.assistant or p.author.casefold() in SPEAKER_ROLES)
     ]
     named = {p.author: words for p in people if (words := _names_in(query, p.author))}
     voices = voices_of(participants) if voices is None else voices

@@ -15,10 +15,11 @@ from math import exp, log
 
 from memories.english import lexical, verbs
 from memories.models import EmbeddingModel
+from memories.ranking import SPEAKER_ROLES
 from memories.search.request import Hit
 
 # Below it stands what has nothing to do with the question: a context is empty, if nobody says else.
-FLOOR = 0.16
+FLOOR = 0.18
 # The same, where all that there is was found: the best of a few is as near by chance far less often
 # than the best of many, and telling them costs little.
 FLOOR_OF_FEW = 0.06
@@ -79,9 +80,9 @@ def confidence_of(query: str, hits: Sequence[Hit]) -> float:
     """0 to 1; 0 where there are no hits, whose `similarity` is known.
 
     What counts: how near the best is, and how much of the question's words one passage of it holds;
-    whether one is told by who is named, or is of the time that was asked for. And then: how near
-    all are, and how far a few stand before the others; and how much more of the words those of who
-    is named hold.
+    whether one is told by who is named, or is of the time that was asked for, for which it is too
+    little to lie before or after an event. And then: how near all are, and how far a few stand
+    before the others; and how much more of the words those of who is named hold.
     """
     if not hits:
         return 0.0
@@ -135,15 +136,19 @@ def is_noise(query: str, hit: Hit) -> bool:
     and of another time."""
     asked = set(lexical.stems(query)[:ASKED]) - _about_talk
     return not any(
-        _nearness(one) >= FAR or one.scores.get("date") or _places(one.row.content, asked)
+        _nearness(one) >= FAR
+        or one.scores.get("date")
+        or one.scores.get("side")
+        or _places(one.row.content, asked)
         for one in (hit, *hit.echoes)
     )
 
 
 def _told_of(hit: Hit) -> list[str]:
-    """Who says it, or whom a statement begins with."""
+    """Who says it, or whom a statement begins with: "user" names nobody."""
     if hit.episode:
-        return lexical.stems(hit.row.author)
+        author: str = hit.row.author
+        return [] if author.casefold() in SPEAKER_ROLES else lexical.stems(author)
     name = _name.match(hit.row.content)
     return lexical.stems(name[0]) if name else []
 

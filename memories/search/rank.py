@@ -305,7 +305,7 @@ def _of_events(
     place = int(np.flatnonzero((pool.ids == best[0].id) & (pool.layers == best[0].layer))[0])
     at = pool.at[place] if np.isnan(pool.event[place]) else pool.event[place]
     if not np.isnan(at):
-        side = ranking.EventSide(float(at), question.is_before, question.is_near)
+        side = ranking.EventSide(float(at), question.is_before, question.is_near, of_event=True)
         yield _hybrid(index, replace(request, query=question.about, limit=EACH), asked, side)[:EACH]
 
 
