@@ -124,6 +124,8 @@ def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
         words = read_clause.plain(clause.text)
         weight = read_clause.weight(words, "")
         label = _label(clause, words, weight)
+        if label == "content":
+            return _heard
         labels[label] += 1
         telling += weight if label in CHATTER else 0
     if not labels:  # nobody says anything in it
@@ -133,9 +135,8 @@ def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
         if len(said) < SHORT and "```" not in said:
             return _skip("quoted" if is_blank else "courtesy")  # nothing but interjections
     is_long = len(said.split()) > BRIEF and labels["praise"] > 0
-    if "content" in labels or not labels or telling > MOST or (is_long and telling):
-        return _heard
-    return _skip(labels.most_common(1)[0][0])
+    is_heard = not labels or telling > MOST or (is_long and telling)
+    return _heard if is_heard else _skip(labels.most_common(1)[0][0])
 
 
 def _is_service(text: str) -> bool:

@@ -116,14 +116,28 @@ def arrays(statement: str, values: dict[str, Any]) -> dict[str, np.ndarray[Any, 
 
     Times are microseconds since the year 2000; texts are objects, ids 16 bytes.
     """
-    if answers := _asked([(statement, values)]):
-        found: Any = answers[0].result
-    else:
+    return arrays_of_each([(statement, values)])[0]
+
+
+def arrays_of_each(
+    asked: Sequence[tuple[str, dict[str, Any]]],
+) -> list[dict[str, np.ndarray[Any, Any]]]:
+    """As `arrays`, of several statements in one round trip."""
+    if answers := _asked(asked):
+        return [_arrays(answer.result, answer.columns) for answer in answers]
+    found = []
+    for statement, values in asked:
         with cursor_of() as cursor:
-            found = cursor.execute(statement, values, prepare=True, binary=True).pgresult
-    assert found is not None
-    told = {found.fname(i): found.get_value(0, i) for i in range(found.nfields)}
-    return {name.decode(): _array(raw) for name, raw in told.items() if name and raw}
+            result = cursor.execute(statement, values, prepare=True, binary=True).pgresult
+        assert result is not None
+        names = [(result.fname(i) or b"").decode() for i in range(result.nfields)]
+        found.append(_arrays(result, names))
+    return found
+
+
+def _arrays(found: Any, columns: Sequence[str]) -> dict[str, np.ndarray[Any, Any]]:
+    told = ((name, found.get_value(0, i)) for i, name in enumerate(columns))
+    return {name: _array(raw) for name, raw in told if raw}
 
 
 def _array(raw: bytes) -> np.ndarray[Any, Any]:

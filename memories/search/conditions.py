@@ -184,6 +184,11 @@ class StatementShape:
         return self.wanted.history or bool(self.wanted.few)
 
     @property
+    def is_by_row_index(self) -> bool:
+        """What is wanted is found by an index of its rows."""
+        return bool(self.wanted.indexed and not self.wanted.few)
+
+    @property
     def is_by_exact_vector(self) -> bool:
         return self.has_vector and not self.segment
 
@@ -200,15 +205,16 @@ class StatementShape:
         table = TABLES[self.layer]
         live = "" if self.wanted.history else "and x.live"
         own = f"x.workspace = %(workspace)s and x.layer = %(layer)s {live} {self._subject}"
-        if self.wanted.indexed and not self.wanted.few:
+        if self.is_by_row_index:
+            # All ids at once: entries lie in the order in which rows were made, and a page of their
+            # index has many of them.
             return f"""
 w as materialized (
-  select x.id from (
-    select row.id from {table} row {name_joins("row")}
-    where row.workspace_id = %(tenant)s::uuid and {self.wanted.indexed}
-      and {self.wanted.condition} offset 0) found
-  cross join lateral (select * from memories_entry t
-    where t.layer = %(layer)s and t.item = found.id offset 0) x
+  select x.id from (select * from memories_entry t
+    where t.layer = %(layer)s and t.item = any(array(
+      select row.id from {table} row {name_joins("row")}
+      where row.workspace_id = %(tenant)s::uuid and {self.wanted.indexed}
+        and {self.wanted.condition} offset 0)) offset 0) x
   where {own}),"""
         # The planner takes all workspaces for equally large, and would read the whole table for the
         # rows of a small one. The offset leaves it no way but to look each of them up.
@@ -356,7 +362,10 @@ compared as materialized ({self.vectors("")}),"""
         if not self.wanted.condition:
             return ""
         if not self.segment:
-            return f"and {entry} in (select id from w)"
+            # What an array names the planner takes for few, and would look each of them up: as a
+            # condition they are a hash, past which the vectors are scanned.
+            is_in = f"{entry} in (select id from w)"
+            return f"and ({is_in}) is true" if self.is_by_row_index else f"and {is_in}"
         # In a large layer a filter looks at the rows that are found, not for all rows that it
         # wants. The offset keeps it a condition: as a join it could come before the index.
         return f"""

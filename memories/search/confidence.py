@@ -11,6 +11,7 @@ belong to another one (LoCoMo, BEAM-100K; and on small stores of single facts, m
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from math import exp, log
 
 from memories.english import lexical, verbs
@@ -72,7 +73,7 @@ def similarity_of(cosine: float | None, model: EmbeddingModel | None) -> float |
 
 def similarity_by_words(query: str, hit: Hit) -> float:
     """Where no vector is known: the share of the question's words that a hit holds."""
-    wanted = set(lexical.stems(query)[:ASKED])
+    wanted = _words_of(query)
     return _share({stem for _, stem in _places(hit.row.content, wanted)}, wanted)
 
 
@@ -87,8 +88,8 @@ def confidence_of(query: str, hits: Sequence[Hit]) -> float:
     if not hits:
         return 0.0
     best = hits[:BEST]
-    asked = set(lexical.stems(query)[:ASKED])
-    speakers = [{stem for one in (hit, *hit.echoes) for stem in _told_of(one)} for hit in best]
+    asked = _words_of(query)
+    speakers = [frozenset().union(*map(_told_of, (hit, *hit.echoes))) for hit in best]
     named = asked.intersection(set().union(*speakers))
     wanted = asked - named - _about_talk
     places = [
@@ -134,7 +135,7 @@ def _nearness(hit: Hit) -> float:
 def is_noise(query: str, hit: Hit) -> bool:
     """Whether nothing tells why it should answer: far in meaning, without a word of the question,
     and of another time."""
-    asked = set(lexical.stems(query)[:ASKED]) - _about_talk
+    asked = _words_of(query) - _about_talk
     return not any(
         _nearness(one) >= FAR
         or one.scores.get("date")
@@ -144,13 +145,19 @@ def is_noise(query: str, hit: Hit) -> bool:
     )
 
 
-def _told_of(hit: Hit) -> list[str]:
+@lru_cache(maxsize=64)
+def _words_of(query: str) -> frozenset[str]:
+    """The words of a question, which each of its hits is held against."""
+    return frozenset(lexical.stems(query)[:ASKED])
+
+
+def _told_of(hit: Hit) -> AbstractSet[str]:
     """Who says it, or whom a statement begins with: "user" names nobody."""
     if hit.episode:
         author: str = hit.row.author
-        return [] if author.casefold() in SPEAKER_ROLES else lexical.stems(author)
+        return frozenset() if author.casefold() in SPEAKER_ROLES else lexical.stem_set(author)
     name = _name.match(hit.row.content)
-    return lexical.stems(name[0]) if name else []
+    return lexical.stem_set(name[0]) if name else frozenset()
 
 
 def _ahead(values: Sequence[float], is_own: Sequence[bool]) -> float:

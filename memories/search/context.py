@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 
 from memories.english import gatekeeper, lexical
 from memories.models import Memory, WorkspaceIndex
@@ -25,6 +26,7 @@ from memories.search import (
 from memories.search.confidence import FLOOR, FLOOR_OF_FEW, is_noise
 from memories.search.context_lines import (
     AS_ASKED,
+    KEPT,
     SHORT,
     ContextEntry,
     head,
@@ -186,8 +188,8 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
         text = lexical.fingerprint(leading.row.content)
         if leading.episode and not own:
             said = leading.row
-            verdict = gatekeeper.verdict(said.content, said.role, said.kind)
-            if verdict.label in EMPTY_TALK:
+            is_short = len(said.content) <= gatekeeper.LONGEST
+            if (_is_empty if is_short else _read_as_empty)(said.content, said.role, said.kind):
                 continue
         if text in texts:
             continue
@@ -195,6 +197,13 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
         entry = said_of(leading, own, later.get(leading.row.id, ()), stems)
         entries.append(replace(entry, notes=(*entry.notes, ended.note)) if ended else entry)
     return entries
+
+
+def _read_as_empty(text: str, role: str, kind: str) -> bool:
+    return gatekeeper.verdict(text, role, kind).label in EMPTY_TALK
+
+
+_is_empty = lru_cache(maxsize=KEPT)(_read_as_empty)
 
 
 def _message_of(hit: Hit) -> uuid.UUID | None:

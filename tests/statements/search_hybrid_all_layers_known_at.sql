@@ -216,6 +216,8 @@ where f.id = any(%(ids)s::uuid[]);
 
 -- as in search_hybrid_features: select f.*, st.key as set_key, s.external_id as user_external, a.external_id as agent_external,
 
+-- as in search_hybrid_with_everything: select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
+
 SELECT DISTINCT ON ("memories_featurechange"."feature_id") "memories_featurechange"."id",
 "memories_featurechange"."created_at", "memories_featurechange"."updated_at",
 "memories_featurechange"."workspace_id", "memories_featurechange"."set_id",
@@ -238,13 +240,7 @@ SELECT DISTINCT ON ("memories_featurechange"."feature_id") "memories_featurechan
 --   Index memories_feature_pkey
 --   Index memories_feature_pkey
 
--- as in search_hybrid_known_at: select m.*, case when m.superseded_at > %(known_at)s::timestamptz or m.valid_until_at >
-
--- as in search_hybrid_episodes: select e.*, s.external_id as user_external, a.external_id as agent_external,
-
 -- as in search_hybrid_all_layers_known_at: SELECT DISTINCT ON ("memories_featurechange"."feature_id") "memories_featurechange"."id",
-
--- as in search_hybrid_with_everything: select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
 
 -- as in search_hybrid_with_everything: select ci.feature_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
 
