@@ -326,20 +326,6 @@ def share_type(scope: Scope, key: str, name: str) -> FeatureSet:
     return sets.configure(scope, found.key, dict.fromkeys(shared) | {TYPE: name})
 
 
-def _keep_types_in_use(scope: Scope, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """Raises Conflict where a type of feature sets would go that some of them still name."""
-    gone = types_of(before).keys() - types_of(after).keys()
-    rows = FeatureSet.objects.filter(workspace_id=scope.workspace_id, config__type__in=gone)
-    named = list(rows.order_by("pk").values_list("config__type", "key")[:SHOWN]) if gone else []
-    if named:
-        told = ", ".join(f"{key} ({kind})" for kind, key in named)
-        raise Conflict(
-            f"Feature sets are of a type that would go: {told}. Give them another one first.",
-            "in_use",
-            f"settings.{TYPES_SETTING}",
-        )
-
-
 @transaction.atomic(durable=True)
 def _write_workspace(scope: Scope, name: str | None, changes: Mapping[str, Any]) -> Workspace:
     row = Workspace.objects.select_for_update(no_key=True).get(pk=scope.workspace_id)
@@ -347,7 +333,16 @@ def _write_workspace(scope: Scope, name: str | None, changes: Mapping[str, Any])
     row.settings = _changed_settings(row.settings, changes)
     row.name = name or row.name
     refuse(faults_of(row.settings, "settings"))
-    _keep_types_in_use(scope, before["settings"], row.settings)
+    gone = types_of(before["settings"]).keys() - types_of(row.settings).keys()
+    sets_of = FeatureSet.objects.filter(workspace_id=scope.workspace_id, config__type__in=gone)
+    named = list(sets_of.order_by("pk").values_list("key", "config__type")[:SHOWN]) if gone else []
+    if named:
+        told = ", ".join(f"{key} ({kind})" for key, kind in named)
+        raise Conflict(
+            f"Feature sets are of a type that would go: {told}. Give them another one first.",
+            "in_use",
+            f"settings.{TYPES_SETTING}",
+        )
     after = {"name": row.name, "settings": row.settings}
     if after != before:
         row.save(update_fields=["name", "settings", "updated_at"])

@@ -42,7 +42,7 @@ group by f.memory_id having bool_and(f.rule = any(%(rules)s::text[]))
 """
 
 
-class Finding(NamedTuple):
+class AnswerPlace(NamedTuple):
     """The place of an answer among the first TOP hits, from 1; None where it is not there; and
     whether a context of the usual length holds it, None where nobody looked."""
 
@@ -50,7 +50,7 @@ class Finding(NamedTuple):
     kept: bool | None = None
 
 
-Findings = Mapping[uuid.UUID, Finding]
+AnswerPlaces = Mapping[uuid.UUID, AnswerPlace]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +62,14 @@ class Lookup:
     missing: Collection[uuid.UUID] = frozenset()
 
 
-def findings(scope: Scope, rows: Sequence[GoldenQuestion], lookup: Lookup) -> Findings:
+def answer_places(scope: Scope, rows: Sequence[GoldenQuestion], lookup: Lookup) -> AnswerPlaces:
     """Of each question, by search and by context. Raises ProviderError never: words alone decide
     then."""
     asked = [each for row in rows for each in row.memory_ids]
     heads: dict[uuid.UUID, set[uuid.UUID]] = {}
     for pair in prepared_sql.rows(HEADS, {"ids": asked}) if asked else ():
         heads.setdefault(pair.asked, set()).add(pair.id)
-    found: dict[uuid.UUID, Finding] = {}
+    found: dict[uuid.UUID, AnswerPlace] = {}
     for row in rows:
         wanted = {head for each in row.memory_ids for head in heads.get(each, ())}
         answers = _is_answer(row, wanted | set(row.episode_ids))
@@ -81,7 +81,7 @@ def findings(scope: Scope, rows: Sequence[GoldenQuestion], lookup: Lookup) -> Fi
         )
         told = context(scope, request_of(row, TOLD), index=lookup.index)
         left = [hit for hit in told.hits if hit.row.id not in lookup.missing]
-        found[row.pk] = Finding(rank, answers(left))
+        found[row.pk] = AnswerPlace(rank, answers(left))
     return found
 
 
@@ -119,15 +119,15 @@ def memories_of_rules(workspace_id: uuid.UUID, rules: Collection[str]) -> frozen
 class Comparison:
     """What was found for the same questions, before and after."""
 
-    before: Findings
-    after: Findings
+    before: AnswerPlaces
+    after: AnswerPlaces
 
     @property
     def results(self) -> list[dict[str, Any]]:
         """As a run keeps them, what became worse first."""
         rows = []
         for pk, after in self.after.items():
-            before = self.before.get(pk, Finding(None))
+            before = self.before.get(pk, AnswerPlace(None))
             line = {
                 "question": str(pk), "before": before.rank, "after": after.rank,
                 "kept_before": before.kept, "kept_after": after.kept,
@@ -140,9 +140,11 @@ class Comparison:
     def is_worse(self) -> bool:
         """One is found no more, or clearly further down, or held by no context any more, whatever
         others gain; or all are a little further down."""
-        lines = self.results
-        if any(is_lost(line) or _is_clearly_down(line) for line in lines):
-            return True
+        for line in self.results:
+            was, now = line["before"], line["after"]
+            is_down = was and (now is None or _worth(was) - _worth(now) > CLEARLY)
+            if is_down or is_lost(line):
+                return True
         before, after = ranks_of(self.before), ranks_of(self.after)
         found = share_found(after) - share_found(before)
         return found == 0 and mean_reciprocal(after) - mean_reciprocal(before) < -LEAST
@@ -152,12 +154,7 @@ def _worth(rank: int | None) -> float:
     return 1 / rank if rank else 0.0
 
 
-def _is_clearly_down(line: Mapping[str, Any]) -> bool:
-    before, after = line["before"], line["after"]
-    return before is not None and (after is None or _worth(before) - _worth(after) > CLEARLY)
-
-
-def ranks_of(found: Findings) -> list[int | None]:
+def ranks_of(found: AnswerPlaces) -> list[int | None]:
     return [each.rank for each in found.values()]
 
 
@@ -206,10 +203,10 @@ def run(scope: Scope, cause: str = GoldenRun.Cause.HAND) -> GoldenRun:
     """Ask all questions as things are, and compare with when they were asked last."""
     rows = questions_of(scope.workspace_id)
     index = workspace_index.index_of(scope.workspace_id)
-    after = findings(worker_scope(scope.workspace_id), rows, Lookup(index))
+    after = answer_places(worker_scope(scope.workspace_id), rows, Lookup(index))
     # What was never asked is compared with itself.
     before = {
-        row.pk: Finding(row.rank, row.in_context) if row.checked_at else after[row.pk]
+        row.pk: AnswerPlace(row.rank, row.in_context) if row.checked_at else after[row.pk]
         for row in rows
     }
     made = keep(scope, cause, Comparison(before, after))
@@ -217,7 +214,7 @@ def run(scope: Scope, cause: str = GoldenRun.Cause.HAND) -> GoldenRun:
     for row in rows:
         found, good = after[row.pk], before[row.pk]
         if row.worse_since:
-            good = Finding(row.rank_before, row.in_context_before)
+            good = AnswerPlace(row.rank_before, row.in_context_before)
         line = {"before": good.rank, "after": found.rank}
         is_worse = change_of(line | {"kept_before": good.kept, "kept_after": found.kept}) == "worse"
         GoldenQuestion.objects.filter(pk=row.pk).update(

@@ -115,7 +115,9 @@ def context(
         order = "oldest" if asks_in_time(request.query) else "newest"
     wanted = replace(request, include=request.include | {"citations"})
     answer = search(scope, wanted, index)
-    floor = _usual_floor(request, answer.hits) if floor is None else floor
+    if floor is None:
+        is_all = not (request.threshold or request.min_similarity)
+        floor = FLOOR_OF_FEW if is_all and len(answer.hits) < request.limit else FLOOR
     entries = _entries(scope, request, answer.hits) if answer.confidence >= floor else []
     if floor and not asks_in_time(request.query):
         rest = [one for one in entries[FIRST:] if not is_noise(request.query, one.hit)]
@@ -149,11 +151,6 @@ def context(
         answer.reranked,
         answer.notes,
     )
-
-
-def _usual_floor(request: SearchRequest, hits: Sequence[Hit]) -> float:
-    is_all = len(hits) < request.limit and not (request.threshold or request.min_similarity)
-    return FLOOR_OF_FEW if is_all else FLOOR
 
 
 def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[ContextEntry]:

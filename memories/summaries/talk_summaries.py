@@ -225,7 +225,7 @@ def _line(episode_id: uuid.UUID, start: int, end: int) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class BelievedWords:
     """Words that something stands on that is believed; `support`: how often that was told."""
 
     episode: Episode
@@ -268,7 +268,7 @@ def _of_subject(workspace_id: uuid.UUID, audience: TalkAudience) -> list[NewTalk
     return made
 
 
-def _quotes_of(workspace_id: uuid.UUID, audience: TalkAudience) -> list[Quote]:
+def _quotes_of(workspace_id: uuid.UUID, audience: TalkAudience) -> list[BelievedWords]:
     """Of what is believed now, in the order in which it was said, without what is to be told no
     more."""
     rows = Citation.objects.filter(
@@ -283,7 +283,7 @@ def _quotes_of(workspace_id: uuid.UUID, audience: TalkAudience) -> list[Quote]:
     )
     newest = rows.select_related("episode", "fact__memory").order_by("-pk")[:MOST]
     quotes = [
-        Quote(row.episode, row.start, row.end, row.fact.memory.source_count)
+        BelievedWords(row.episode, row.start, row.end, row.fact.memory.source_count)
         for row in newest
         if row.episode is not None and row.fact.memory is not None
     ]
