@@ -14,6 +14,7 @@ from memories.english.statements.overlap import KIN_ROOTS, light
 from memories.english.statements.wording import root
 
 LONGEST = 400  # characters of a statement that are looked at
+NAMED_PLACE = "where"  # the cue of a place or a group that a statement names and no more
 MOST_WORDS = 6  # of one reason, by which memories are looked up
 # A noun that stands for an attribute of its owner, and the attributes that tell it.
 REFERENTS: dict[str, tuple[str, ...]] = {
@@ -85,7 +86,7 @@ def ground_words(statement: str) -> tuple[GroundWords, ...]:
     if not reasons and (match := aside(text)) and not match["why"]:
         reasons.append((match["when"] or match["where"], text[match.end() :]))
     if not reasons and (match := _named.search(text)) and is_held_now(text[: match.start()]):
-        reasons.append(("with", match["reason"]))
+        reasons.append((NAMED_PLACE, match["reason"]))
     for cue, reason in reasons:
         nouns = re.findall(r"[a-z][\w-]*", reason)
         slots = tuple(dict.fromkeys(s for noun in nouns for s in _slots_of().get(noun, ())))
