@@ -318,8 +318,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.talk.People.turn": lambda text: People().turn(text, "Anna"),
     "english.person.mentions": person.mentions,
     "english.person.mentions_speaker": person.mentions_speaker,
+    "english.person.of_anybody": person.of_anybody,
     "english.person.third_person": lambda text: person.third_person(text, "Anna"),
     "english.person.with_listener": lambda text: person.with_listener(text, "Ben"),
+    "english.clauses.is_noun_alone": clauses.is_noun_alone,
     "english.clauses.presupposed": lambda text: list(clauses.presupposed(text)),
     "english.propose_pattern.proposal": lambda text: propose_pattern.proposal(
         text, ["Anna likes tea"]

@@ -17,6 +17,7 @@ from memories.english.calendar import (
     WEEKDAY,
     Clock,
     DateOrder,
+    Grain,
     Span,
     days_from,
     in_year,
@@ -118,16 +119,40 @@ def relative_phrases(text: str, at: datetime) -> list[tuple[int, int, Span]]:
     ]
 
 
+# "a novel from the 1920s" was found on another day
+_of_a_thing = re.compile(
+    r"(?<=\w) (?:from|of) (?:the )?(?:early |late |mid[- ])?(?:1[0-9]|20)?\d0['’]?s\b"
+)
+
+
 def event_date(clause: str, at: datetime, order: DateOrder = "auto") -> datetime | None:
     """When that is what `clause` tells of, as far as its words say; None: they do not say.
 
     The start of the day, month, season or year that is meant, in the zone of `at`.
     """
+    clause = _of_a_thing.sub(lambda match: " " * len(match[0]), clause)
     named = [phrase for phrase in _phrases(clause, at, order) if not phrase.is_bare]
     if not named:
         return None
     span = min(named, key=lambda phrase: (phrase.rank, phrase.first)).span
-    return midnight(span.likely or span.start)
+    day = midnight(span.likely or span.start)
+    match vague_grain(span):
+        case "year":
+            return day.replace(month=1, day=1)
+        case "month":
+            return day.replace(day=1)
+    return day
+
+
+WEEKS, YEAR = 21, 366  # days, from which a range is told by its month, and by its year
+
+
+def vague_grain(span: Span) -> Grain | None:
+    """By which one "a few weeks ago" is told, where no day of it is meant."""
+    if span.grain != "range" or span.likely is None:
+        return None
+    days = (span.end - span.start).days
+    return "year" if days > YEAR else "month" if days > WEEKS else None
 
 
 # A statement that is read on another day than it was said: how many days its words may take.

@@ -20,6 +20,7 @@ from memories.english import (
     read_clause,
     short_answers,
     standing_wishes,
+    worth_forms,
     worth_keeping,
 )
 from memories.english.calendar import MONTHS, WEEKDAYS, DateOrder
@@ -326,7 +327,7 @@ def _read(text: str, name: str, talk: Talk, at: datetime) -> Iterator[tuple[Clau
     to_machine = talk.is_with_machine(name)
     is_story = to_machine and len(text) > TOLD and not _of_oneself.search(text)
     people = People() if is_story else replace(talk.people)
-    question = talk.question_to(name)
+    question, listener, before = talk.question_to(name), talk.listener(name), ""
     for clause in clauses.of_text(text):
         words = read_clause.plain(clause.text)
         answer = ""
@@ -340,7 +341,10 @@ def _read(text: str, name: str, talk: Talk, at: datetime) -> Iterator[tuple[Clau
             yield replace(clause, is_answer=True), answer
         else:
             words = _with_time_behind(_of_now.sub("", words), at)
-            yield clause, people.resolved(read_clause.with_subject(words), name)
+            if listener:  # "..., Ben" calls Ben
+                words = words.removesuffix(f", {listener}")
+            yield clause, people.resolved(read_clause.with_subject(words), name, before)
+        before = words
 
 
 def _claim(
@@ -381,6 +385,7 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
                 confidence=pattern.confidence,
                 is_restored=words.startswith("I ") and opening != "i ",
                 is_answer=fit.clause.is_answer,
+                is_item=fit.clause.is_item,
                 is_beside=fit.is_beside,
             )
         )
@@ -393,9 +398,11 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
         fit.clause.is_change or is_life_event(f"User {fit.match.string}")
     ):
         return fit, ""
-    for words in shortened(fit.match.string):
+    for words in shortened(fit.match.string, to_machine=telling.to_machine):
         part = library.first(words, is_request=False) if read_clause.is_claim(words) else None
-        if part and not doubt(words, part[0]):
+        # What a clause asks for once is no wish that stands when it is cut short.
+        is_cut_wish = part is not None and part[0].category == "instruction"
+        if part and not is_cut_wish and not doubt(words, part[0]):
             return replace(fit, pattern=part[0], match=part[1]), ""
     return fit, reason
 
@@ -406,6 +413,8 @@ _us = re.compile(r"(?<=\b(?:with) )Team\b")
 def _statement(pattern: Pattern, match: re.Match[str], name: str, listener: str) -> str:
     us = person.TEAM if pattern.is_team else ""
     words = person.with_listener(match.string, listener)
+    if not pattern.is_team and worth_forms.HELPS_ANYBODY.match(words):
+        return f"{name} says {_reported(person.of_anybody(words))}"
     if pattern.statement:
         groups = {
             group: person.third_person(_inside(said or "", match.start(group)), name, us)

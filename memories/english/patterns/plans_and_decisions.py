@@ -190,7 +190,7 @@ DECISIONS = (
     Pattern(
         name="team-decided-that",
         category="decision",
-        regex=rf"\b(?:we|the team|our team){_have} (?P<verb>decided|agreed|concluded|settled) (?P<what>(?:that|on|upon|against|for) {_not_at_home}.{{2,300}})",
+        regex=rf"\b(?:we|the team|our team){_have} (?P<verb>decided|agreed|concluded|settled) (?P<what>(?:that|on|upon|against|for) {_not_at_home}(?!(?:feels?|sounds?|looks?|seems?|is|are|was|were|has|have|will|should|can|must|works?|makes?|needs?|still|really)\b).{{2,300}})",
         statement="Team {verb} {what}",
         confidence=0.85,
         is_team=True,
@@ -199,7 +199,7 @@ DECISIONS = (
             ("We settled on weekly releases", "Team settled on weekly releases"),
             ("We decided against microservices", "Team decided against microservices"),
         ),
-        counter_examples=("We agreed",),
+        counter_examples=("We agreed", "The three days we agreed on sound better"),
     ),
     Pattern(
         name="team-went-with",
