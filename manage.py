@@ -52,6 +52,8 @@ def main() -> None:
         install_once()
         os.execve(PYTHON, [str(PYTHON), *sys.argv], {**os.environ, RESTARTED: "1"})
     if is_test():
+        # Tests begin hundreds of processes: without it each would compile all that it imports.
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         os.execv(sys.executable, test_command(sys.argv[2:]))
     if sys.argv[1:2] == ["up"]:
         before_up(sys.argv[2:])

@@ -10,7 +10,7 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
-from memories.english import gatekeeper, worth
+from memories.english import gatekeeper, worth_keeping
 from memories.models import MemorySession
 from workspaces.scope import Scope
 
@@ -34,7 +34,7 @@ class Counted:
 
 def unworthy(scope: Scope, days: int = 30) -> tuple[tuple[str, str, int], ...]:
     """What was found and is not worth keeping, as the reasons of `count_skips`."""
-    reasons, _ = _summed(scope, days, UNWORTHY, worth.REASONS)
+    reasons, _ = _summed(scope, days, UNWORTHY, worth_keeping.REASONS)
     return reasons
 
 

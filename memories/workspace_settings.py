@@ -9,11 +9,10 @@ from django.db import transaction
 from pydantic import AfterValidator, Field
 
 from memories import bounds, golden
-from memories.declared_settings import SettingsObject, between, checked, faults, one_of, wrong
 from memories.english.calendar import DATE_ORDERS
 from memories.english.patterns.library import PATTERNS
 from memories.english.statements import shipped_rules
-from memories.errors import Invalid, refuse
+from memories.errors import Conflict, Invalid, refuse
 from memories.extraction.configured_models import WHEN, Models
 from memories.extraction.extraction_types import DEFAULT_TRUST, TRUST
 from memories.features import sets
@@ -31,11 +30,13 @@ from memories.models import Category, FeatureSet, GoldenRun
 from memories.ranking import Weights
 from memories.resolve import RULES
 from memories.resolve.hold_policy import Policy
+from memories.settings_objects import SettingsObject, between, checked, faults, one_of, wrong
 from workspaces.models import Audience, Workspace
 from workspaces.scope import Scope
 
 MOST_NAMES = 200  # in a list
 MOST_TYPES = 100
+SHOWN = 5  # sets that are named where their type would go
 PATTERN_NAMES = frozenset(pattern.name for pattern in PATTERNS)
 EARLIER_SPELLINGS = {"conflict_rule": "conflictRule"}  # callers still send them
 
@@ -290,7 +291,8 @@ def change_workspace(
     anyway: bool = False,
 ) -> Workspace:
     """Call it otherwise, give it other settings; None gives a setting its default back. Raises
-    Invalid, and Conflict where golden questions would do worse (`golden.check`)."""
+    Invalid, and Conflict where golden questions would do worse (`golden.check`), or where feature
+    sets are of a type that would go."""
     known = Workspace.objects.get(pk=scope.workspace_id).settings
     proposed = _changed_settings(known, changes or {})
     refuse(faults_of(proposed, "settings"))
@@ -331,6 +333,16 @@ def _write_workspace(scope: Scope, name: str | None, changes: Mapping[str, Any])
     row.settings = _changed_settings(row.settings, changes)
     row.name = name or row.name
     refuse(faults_of(row.settings, "settings"))
+    gone = types_of(before["settings"]).keys() - types_of(row.settings).keys()
+    sets_of = FeatureSet.objects.filter(workspace_id=scope.workspace_id, config__type__in=gone)
+    named = list(sets_of.order_by("pk").values_list("key", "config__type")[:SHOWN]) if gone else []
+    if named:
+        told = ", ".join(f"{key} ({kind})" for key, kind in named)
+        raise Conflict(
+            f"Feature sets are of a type that would go: {told}. Give them another one first.",
+            "in_use",
+            f"settings.{TYPES_SETTING}",
+        )
     after = {"name": row.name, "settings": row.settings}
     if after != before:
         row.save(update_fields=["name", "settings", "updated_at"])

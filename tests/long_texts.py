@@ -28,6 +28,7 @@ from memories.english import (
     lexical,
     numbers,
     other_languages,
+    pasted_text,
     person,
     propose_pattern,
     read_clause,
@@ -39,9 +40,8 @@ from memories.english import (
     standing_wishes,
     statements,
     topics,
-    unspoken,
     workspace_patterns,
-    worth,
+    worth_keeping,
     write_dates,
 )
 from memories.english.patterns import library
@@ -57,7 +57,7 @@ from memories.english.talk import People, Talk
 from memories.errors import Invalid
 from memories.events import event_log
 from memories.extraction import evidence, model_claims, paraphrase
-from memories.features import clarity, facts_to_features, feature_prompts
+from memories.features import clear_statements, facts_to_features, feature_prompts
 from memories.file_formats import assembly
 from memories.forgotten_words import ForgottenWords, places_in
 from memories.german import dates as german_dates
@@ -184,6 +184,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.corrections.anew": lambda text: corrections.anew(text, "no, Rome"),
     "english.corrections.has_value": corrections.has_value,
     "english.corrections.without_denied": lambda text: corrections.without_denied(text, "Oslo"),
+    "english.reasons.is_held_now": reasons.is_held_now,
     "english.patterns.library.first_wish": lambda text: library.first_wish(text, is_question=False),
     "english.statements.asides.aside": asides.aside,
     "english.statements.instruction_kinds.instruction_kinds": instruction_kinds.instruction_kinds,
@@ -275,13 +276,13 @@ READERS: dict[str, Callable[[str], object]] = {
     "search.confidence.confidence_of": lambda text: confidence_of(text, [hit(text)]),
     "search.message_excerpt.passage_of": lambda text: passage_of(text, [], {"rent"}),
     "english.referents.open_referent": referents.open_referent,
-    "english.unspoken.pasted": lambda text: list(unspoken.pasted(text)),
+    "english.pasted_text.pasted": lambda text: list(pasted_text.pasted(text)),
     "english.exact_values.exact_values": exact_values.exact_values,
     "english.exact_values.places_of": lambda text: exact_values.places_of("a b", text),
     "english.exact_values.withdrawn_value": exact_values.withdrawn_value,
     "english.shorten_clause.shortened": lambda text: list(shorten_clause.shortened(text)),
-    "english.worth.is_idle": worth.is_idle,
-    "english.worth.strength": worth.strength,
+    "english.worth_keeping.is_idle": worth_keeping.is_idle,
+    "english.worth_keeping.strength": worth_keeping.strength,
     "english.short_answers.affirmed": lambda text: short_answers.affirmed(WHETHER, text),
     "english.short_answers.assented": lambda text: short_answers.assented(WHETHER, text),
     "english.short_answers.completed": lambda text: short_answers.completed(WHERE, text),
@@ -290,10 +291,10 @@ READERS: dict[str, Callable[[str], object]] = {
     ),
     "english.clauses.of_text": clauses.of_text,
     "english.clauses.sentences": lambda text: list(clauses.sentences(text)),
-    "english.unspoken.served_blocks": lambda text: list(unspoken.served_blocks(text)),
-    "english.unspoken.spoken": unspoken.spoken,
-    "english.unspoken.unmarked": unspoken.unmarked,
-    "english.unspoken.without_served": unspoken.without_served,
+    "english.pasted_text.served_blocks": lambda text: list(pasted_text.served_blocks(text)),
+    "english.pasted_text.spoken": pasted_text.spoken,
+    "english.pasted_text.unmarked": pasted_text.unmarked,
+    "english.pasted_text.without_served": pasted_text.without_served,
     "english.read_clause.as_we": read_clause.as_we,
     "english.read_clause.is_claim": read_clause.is_claim,
     "english.read_clause.is_common": read_clause.is_common,
@@ -305,9 +306,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.read_clause.telling": read_clause.telling,
     "english.read_clause.weight": lambda text: read_clause.weight(text, "Anna"),
     "english.read_clause.names": read_clause.names,
-    "english.unspoken.footers": lambda text: list(unspoken.footers(text)),
-    "english.unspoken.is_quoted": lambda text: unspoken.is_quoted(text, len(text) // 2),
-    "english.unspoken.passages": lambda text: list(unspoken.passages(text)),
+    "english.pasted_text.footers": lambda text: list(pasted_text.footers(text)),
+    "english.pasted_text.is_quoted": lambda text: pasted_text.is_quoted(text, len(text) // 2),
+    "english.pasted_text.passages": lambda text: list(pasted_text.passages(text)),
     "english.workspace_patterns.find": lambda text: workspace_patterns.find(OWN, text, "Anna", AT),
     "english.workspace_patterns.with_library": lambda text: workspace_patterns.with_library(
         [], [OWN, OWN], text, "Anna", AT
@@ -317,8 +318,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.talk.People.turn": lambda text: People().turn(text, "Anna"),
     "english.person.mentions": person.mentions,
     "english.person.mentions_speaker": person.mentions_speaker,
+    "english.person.of_anybody": person.of_anybody,
     "english.person.third_person": lambda text: person.third_person(text, "Anna"),
     "english.person.with_listener": lambda text: person.with_listener(text, "Ben"),
+    "english.clauses.is_noun_alone": clauses.is_noun_alone,
     "english.clauses.presupposed": lambda text: list(clauses.presupposed(text)),
     "english.propose_pattern.proposal": lambda text: propose_pattern.proposal(
         text, ["Anna likes tea"]
@@ -362,11 +365,13 @@ READERS: dict[str, Callable[[str], object]] = {
     "ranking.query.asks_in_time": ranking.asks_in_time,
     "features.feature_prompts.read_answer": lambda text: _or_not(_read_commands, text),
     "features.facts_to_features.predicate": lambda text: facts_to_features.predicate(text, "Anna"),
-    "features.clarity.is_clear": clarity.is_clear,
-    "features.clarity.is_home": lambda text: clarity.is_home(text, "Oslo"),
-    "features.clarity.is_thing": clarity.is_thing,
-    "features.clarity.stands_alone": lambda text: clarity.stands_alone(text, "tea", "Anna"),
-    "features.clarity.to_the_point": clarity.to_the_point,
+    "features.clear_statements.is_clear": clear_statements.is_clear,
+    "features.clear_statements.is_home": lambda text: clear_statements.is_home(text, "Oslo"),
+    "features.clear_statements.is_thing": clear_statements.is_thing,
+    "features.clear_statements.stands_alone": lambda text: clear_statements.stands_alone(
+        text, "tea", "Anna"
+    ),
+    "features.clear_statements.to_the_point": clear_statements.to_the_point,
     "guard.served_line.indented": served_line.indented,
     "guard.served_line.name": served_line.name,
     "guard.served_line.one_line": served_line.one_line,

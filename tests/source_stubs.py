@@ -10,10 +10,10 @@ from urllib.parse import unquote
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
+from memories.connectors.connector import Changes, Connector, Cursor, CursorExpired, Wire
 from memories.connectors.connector_registry import CONNECTORS
-from memories.connectors.contract import Changes, Connector, Cursor, CursorExpired, Wire
-from memories.declared_settings import checked
 from memories.providers.web_fetch import FetchLimits
+from memories.settings_objects import checked
 
 Answers = Callable[[Request], Response | None]
 

@@ -1,13 +1,15 @@
 """The inbox in the browser: what it lists and how it is narrowed, and what is done to failures."""
 
 import json
+import re
+from html import unescape
 from typing import Any
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from memories.models import Case, FailureMark, MemorySession
+from memories.models import Case, ChangeEvent, FailureMark, MemorySession
 from tests.desk import Desk, member, superuser
 from tests.factories import (
     SessionFactory,
@@ -212,6 +214,23 @@ def test_the_empty_inbox_tells_the_day(workspace: Workspace) -> None:
     page = ada.sees(INBOX)
     assert "Nothing waits for you" in page
     assert "Today 3 were decided (2 by you, 1 by grace), 3 came." in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_comes_while_the_page_is_on_its_way_is_told_to_it(workspace: Workspace) -> None:
+    ada = member(workspace)
+    page = ada.sees(INBOX)
+    SessionFactory(workspace=workspace, state="dead", error="it broke")
+    [address] = re.findall('data-streams="([^"]+)"', page)
+    assert "event: session.failed" in ada.sees(unescape(address))
+
+
+def test_the_answer_to_a_decision_is_younger_than_its_event(workspace: Workspace) -> None:
+    case = str(SupersessionFactory(workspace=workspace).case_id)
+    data = {"verb": "keep-both", "ids": [case]}
+    answer = member(workspace).client.post(ACT, data, headers={"Accept": "application/json"})
+    event = ChangeEvent.objects.get(item=case, kind="case.decided")
+    assert event.created_at.isoformat() <= json.loads(answer.content)["at"]
 
 
 def test_the_address_of_before_leads_here(workspace: Workspace) -> None:

@@ -76,6 +76,12 @@ def test_a_document_is_handed_in_followed_and_found(alice: Person) -> None:
     assert "content" in http.post("/documents/search", full).body["results"][0]["document"]
 
 
+def test_a_blank_query_is_refused_at_its_field(alice: Person) -> None:
+    for query in ("", "  ", "\n\t"):
+        answer = caller(alice).post("/documents/search", {"query": query})
+        assert (answer.status, answer.fields) == (400, ["query"])
+
+
 def test_a_document_is_read_and_found_as_it_was_then(
     alice: Person, bob: Person, mallory: Person
 ) -> None:

@@ -139,12 +139,20 @@ def test_what_a_set_says_itself_goes_before_its_type(http: Caller, talks: list[s
     assert settings_of(http, "friday")["messages"] == (3, "type")
 
 
-def test_a_set_leaves_its_type_and_one_whose_type_is_gone_has_the_workspace_s(
+def test_a_set_leaves_its_type_and_a_type_goes_when_no_set_is_of_it(
     http: Caller, talks: list[str]
 ) -> None:
     http.patch("/sets/monday/config", {"type": None})
     assert settings_of(http, "monday")["messages"] == (20, "product")
-    http.patch("", {"settings": {"featureSetTypes": None, "featureSets": {"messages": 4}}})
+    changes = {"settings": {"featureSetTypes": None, "featureSets": {"messages": 4}}}
+    for gone in (changes, {"settings": {"featureSetTypes": {"walk": {"messages": 2}}}}):
+        refused = http.patch("", gone)
+        assert (refused.status, refused.body["code"]) == (409, "in_use")
+        assert "friday (talk)" in refused.body["detail"]
+        assert "monday" not in refused.body["detail"]
+    assert settings_of(http, "friday")["messages"] == (3, "type")
+    http.patch("/sets/friday/config", {"type": None})
+    assert http.patch("", changes).status == 200
     assert settings_of(http, "friday")["messages"] == (4, "workspace")
 
 

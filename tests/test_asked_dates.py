@@ -103,7 +103,7 @@ def test_dates_are_read_out_of_the_query(query: str, found: list[Span]) -> None:
         ("next December", named(2026, 12, None)),
         ("the kettle last year in May", named(2025, 5, None)),
         ("in May of last year", named(2025, 5, None)),
-        ("in the last week of May", named(None, 5, None)),
+        ("in the last week of May", named(None, 5, 25, 7)),
         ("in May", named(None, 5, None)),
         ("the day before yesterday", named(2026, 11, 19)),
         ("what did I do on Friday", named(2026, 11, 20)),

@@ -20,7 +20,7 @@ from bench.speed.http_client import Client, UnexpectedAnswer, get
 from bench.speed.layout import alone, label, plots, size_of
 from bench.speed.recall import FILTERS
 from bench.speed.study import Study
-from bench.speed.timing import Act, growth, in_turn, percentile
+from bench.speed.timing import Act, Timing, growth, in_turn, percentile
 from memoryproject.embedded_postgres import Home
 from tests.live_server import wait_for
 
@@ -131,6 +131,17 @@ def test_what_recall_and_the_cost_of_indexes_are_of_is_told() -> None:
     assert "recall@10 of the vector side, 1k: 0.980" in told
     assert "writing with indexes of vectors / without, 1k: 1.15" in told
     assert "  met     recall@10 of the vector side, 1k: 0.98 (limit 0.95)" in told
+
+
+def test_a_context_and_a_filter_are_held_against_their_search() -> None:
+    taken = {"hybrid, HTTP": 4.0, "context, HTTP": 6.4, "hybrid, HTTP, filter 10 %": 5.0}
+    reads = [Timing(name, "1k", 1_000, 1, ms, ms, ms) for name, ms in taken.items()]
+    told = {target.name: target for target in report.targets(Study(reads))}
+
+    context = told["context, HTTP by hybrid, HTTP, 1k"]
+    filtered = told["hybrid, HTTP, filter 10 % by hybrid, HTTP, 1k"]
+    assert (context.value, context.is_met) == (1.6, False)
+    assert (filtered.value, filtered.is_met) == (1.25, True)
 
 
 class Wire(http.server.BaseHTTPRequestHandler):

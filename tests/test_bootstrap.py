@@ -50,7 +50,10 @@ class Tree:
         return (self.bin / "calls").read_text().split()
 
     def start(self, *words: str) -> subprocess.Popen[str]:
-        env = {"PATH": str(self.bin), "HOME": str(self.folder), "LANG": "C.UTF-8"}
+        env = {
+            "PATH": str(self.bin), "HOME": str(self.folder), "LANG": "C.UTF-8",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }  # fmt: skip
         command = [str(BARE_PYTHON), str(self.folder / "manage.py"), *words]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, env=env, stdout=pipe, stderr=pipe, text=True, cwd="/")
@@ -95,6 +98,13 @@ def test_the_tools_are_installed_for_the_tests_alone(tree: Tree):
     assert tree.calls == ["venv", "pip", "pip"]
     tree.run("nonsense")
     assert tree.calls == ["venv", "pip", "pip"]  # what the tests need holds what the server needs
+
+
+def test_what_the_tests_compile_is_kept_for_the_next_process(tree: Tree):
+    file = tree.folder / "test_of_the_tree.py"
+    file.write_text("import sys\n\ndef test_it():\n    assert not sys.dont_write_bytecode\n")
+    code, said = tree.run("test", "-n", "0", str(file))
+    assert code == 0, said
 
 
 def test_an_interrupted_installation_is_made_anew(tree: Tree):

@@ -127,6 +127,28 @@ def test_the_opposite_is_never_the_same(old: str, new: str) -> None:
         ("My best friend isn't Karin any more, Lotte is.", "User's best friend is Lotte"),
         ("I took my wife's name, I'm Erik Sandberg now.", "User's surname is Sandberg now"),
         ("I'm done with keto.", "User gave up keto"),
+        ("Equinor and I parted ways in June. I'm at Yara now.", "User left Equinor in June"),
+        ("Narvik is home now, I left Bodo.", "User lives in Narvik now"),
+        ("I gave the flute up and I'm learning the oboe instead.", "User gave up flute"),
+        ("Botany wasn't for me. I study law now.", "User gave up botany"),
+        ("The Volvo conked out, I cycle to work now.", "User's Volvo died"),
+        ("No more night buses for me, I take the tram now.", "User gave up night buses"),
+        ("Joplin got too slow, my notes live in Logseq now.",
+         "User uses Logseq for their notes now"),
+        ("They took me off days and put me on night shifts.", "User is on night shifts now"),
+        ("They discharged me on Monday.", "User was discharged on Monday"),
+        ("We ditched Teams. It's Mattermost now.", "Team uses Mattermost now"),
+        ("My choir has moved. It's on Mondays now.", "User's choir is on Mondays now"),
+        ("I'm over aisle seats, I prefer the window now.",
+         "User doesn't like aisle seats any more"),
+        ("I don't jog before work any more, I jog at noon.", "User jogs at noon"),
+        ("Yara let me go in May, I'm at Orkla now.", "User was laid off at Yara in May"),
+        ("My choir isn't on Mondays any more but on Fridays.", "User's choir is on Fridays"),
+        ("I've given up oat milk; it's soy milk now.",
+         "User goes for soy milk instead of oat milk now"),
+        ("Mr. Berg sold the house, and Mrs. Dahl is my landlord now.",
+         "User's landlord is Mrs. Dahl now"),
+        ("Ida changed desks. I sit next to Bo now.", "User sits next to Bo now"),
     ],
 )  # fmt: skip
 def test_a_clause_takes_from_the_other_what_it_leaves_out(text: str, statement: str) -> None:
@@ -144,6 +166,94 @@ def test_what_gives_a_reason_is_no_new_value(text: str) -> None:
 def test_what_only_looks_turned_round_is_no_attribute() -> None:
     assert told("I left Nokia. Home is where the heart is.") == ["User left Nokia"]
     assert "User's friend is Tom now" not in told("She said that Ann and Tom is my friend now.")
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("They moved me to tears. I'm fine now.", "User moved to tears now"),
+        ("My boss put me on hold. I'm back now.", "User is on hold now"),
+        ("Dinner got too spicy, I'm full now.", "User gave up Dinner"),
+        ("Rome got too hot, I'm at the pool now.", "User gave up Rome"),
+        ("Tom and I parted ways at the station. I'm home now.", "User left Tom at the station"),
+        ("It wasn't for me, the parcel. I'm out now.", "User gave up It"),
+    ],
+)
+def test_what_only_looks_like_a_change_is_told_as_it_was_said(text: str, statement: str) -> None:
+    assert statement not in told(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("User sleeps well", "User sleeps badly"),
+        ("User is an early bird", "User is a night owl"),
+        ("User's aunt is older than them", "User's aunt is younger than them"),
+        ("User passed the sailing exam", "User failed the sailing exam"),
+        ("User often eats out", "User hardly ever eats out"),
+        ("User quit smoking", "User started smoking"),
+        ("User is left-handed", "User is right-handed"),
+        ("User lives close to work", "User lives far from work"),
+        ("User prefers working at night", "User hates working at night"),
+        ("User is a big fan of rugby", "User is not a fan of rugby at all"),
+    ],
+)
+def test_what_cannot_both_be_so_is_a_change_or_is_asked_about(old: str, new: str) -> None:
+    assert judged(old, new).kind in ("update", "unsure")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("User's left knee hurts", "User's right knee hurts"),
+        ("User has a big dog", "User has a small dog"),
+        ("User takes the early train", "User takes the late train"),
+        ("User likes long walks", "User likes short films"),
+        ("User started yoga in May", "User stopped judo in May"),
+        ("User's sister passed the exam", "User's brother failed the exam"),
+        ("User plays tennis", "User hates tennis"),
+        ("User reads at night", "User turns off the heating at night"),
+        ("User drives a Vespa", "User left the Vespa at the station"),
+    ],
+)
+def test_a_word_that_tells_two_things_apart_is_no_opposite(old: str, new: str) -> None:
+    assert judged(old, new).kind == "different"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("User works as a roofer", "User stopped working as a roofer in October 2025"),
+        ("User uses Skype at work", "User and others ditched Skype at work"),
+        ("User is studying geology in Graz", "User gave up geology"),
+        ("User uses Windows", "User switched to Linux"),
+        ("User's boyfriend is Ruben", "Ruben left User"),
+    ],
+)
+def test_an_end_is_heard_with_its_day_its_company_and_in_other_words(old: str, new: str) -> None:
+    assert judged(old, new).kind == "update"
+
+
+def test_a_day_of_the_week_that_is_given_up_ends_no_job() -> None:
+    nurse = "User works as a nurse"
+    assert judged(nurse, "User stopped working on Mondays in October 2025").kind == "different"
+
+
+@pytest.mark.parametrize(
+    ("statement", "ground", "rests"),
+    [
+        ("User has a garden in Narva", "User lives in Narva", True),
+        ("User has practice on Mondays with the Otters", "User plays for the Otters", True),
+        ("User's parking permit is for Narva", "User lives in Narva", True),
+        ("User was born in Narva", "User lives in Narva", False),
+        ("User's sister has a house in Narva", "User lives in Narva", False),
+        ("User likes the museum in Narva", "User lives in Narva", False),
+    ],
+)
+def test_what_one_has_in_a_place_rests_on_being_there(
+    statement: str, ground: str, rests: bool
+) -> None:
+    assert any(rests_on(reason, ground) for reason in ground_words(statement)) is rests
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories.connectors.contract import Connector, Unlisted
+from memories.connectors.connector import Connector, Unlisted
 from memories.connectors.feeds import read_list
 from memories.connectors.web_connector import links_of, plain_address
 from memories.providers.web_fetch import FetchError, WebAnswer

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from memories.ingest import NewMessage
 from memories.models import Memory
 from memories.ranking import asks_in_time
 from memories.search import SearchRequest, context, filters
-from memories.search.confidence import FLOOR
+from memories.search.confidence import FLOOR, FLOOR_OF_FEW
 from memories.search.context import Context
 from memories.tokens import tokens_of
 from tests.api_fixtures import caller
@@ -328,3 +329,29 @@ def test_a_turn_without_content_asks_for_what_its_thread_speaks_of(alice: Person
 )
 def test_a_story_is_known_by_its_words(query: str, is_story: bool) -> None:
     assert asks_in_time(query) is is_story
+
+
+FEW = ("I keep bees behind the dairy.", "My daughter studies geology.", "I play the tuba.")
+
+
+def test_of_a_few_things_more_is_told_than_of_many(alice: Person) -> None:
+    for text in FEW:
+        alice.say(text, user_id="few", extract="none")
+    http = caller(alice)
+
+    def told(query: str, **asked: Any) -> Any:
+        return http.post("/memories/context", {"query": query, "userId": "few", **asked}).body
+
+    queries = [
+        f"Which {word} of the old {other} would cost most in {rest}?"
+        for word in ("bees", "geology", "tuba", "dairy")
+        for other in ("dairy", "harbour")
+        for rest in ("winter", "town, with all the paint and the new windows")
+    ]
+    unsure = [q for q in queries if FLOOR_OF_FEW <= told(q)["confidence"] < FLOOR]
+    assert unsure
+    for query in unsure:
+        assert told(query)["text"]
+        assert told(query, floor=FLOOR)["text"] == ""
+        most = told(query, limit=1)  # there is more than that
+        assert most["confidence"] >= FLOOR or most["text"] == ""

@@ -12,7 +12,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories.connectors.contract import is_readable
+from memories.connectors.connector import is_readable
 from memories.documents import document_store, pipeline
 from memories.documents.document_store import NewDocument
 from memories.errors import Invalid

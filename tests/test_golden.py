@@ -45,7 +45,8 @@ def test_a_run_tells_the_place_of_each_answer(alice: Person, asked: GoldenQuesti
     made = golden.run(alice.scope)
     asked.refresh_from_db()
     assert (made.outcome, made.found_after, asked.rank) == ("fine", 1.0, 1)
-    assert made.results == [{"question": str(asked.pk), "before": 1, "after": 1}]
+    kept = {"kept_before": True, "kept_after": True}
+    assert made.results == [{"question": str(asked.pk), "before": 1, "after": 1, **kept}]
 
 
 def test_what_is_forgotten_is_worse_the_next_time(alice: Person) -> None:
@@ -134,6 +135,45 @@ def test_weights_that_answer_worse_wait_for_a_word(alice: Person, asked: GoldenQ
     done = http.call("PATCH", "/memories/ranking", worse | {"anyway": True})
     assert done.status == 200
     assert outcomes() == ["refused", "anyway"]
+
+
+def test_one_that_gets_worse_waits_for_a_word_though_another_gets_better(
+    alice: Person, asked: GoldenQuestion
+) -> None:
+    newest = alice.note("Nobody waters the fern", user_id="ada")
+    for query in ("When does the warehouse ship?", "Which warehouse ships on Tuesdays?"):
+        golden.add(alice.scope, NewQuestion(query, user_id="ada", memory_ids=(newest.pk,)))
+    http = caller(alice)
+    refused = http.call("PATCH", "/memories/ranking", {"weights": WORSE["ranking"]})
+    assert (refused.status, refused.body["code"]) == (409, "worse_answers")
+    [run] = http.get("/golden-runs").body["results"]
+    assert (run["worse"], run["better"]) == (1, 2)
+    assert run["meanAfter"] > run["meanBefore"]
+    assert run["foundAfter"] >= run["foundBefore"]
+
+
+def test_an_answer_that_the_context_lost_is_worse_at_the_same_place(alice: Person) -> None:
+    about = {"userId": "ada", "threadId": "talk"}
+    said = {"role": "user", "content": "I live in Lisbon near the tram depot.", "id": "home"}
+    http = caller(alice)
+    http.post("/memories/ingest", {"messages": [said], **about})
+    question = {"query": "Where does Ada live?", "userId": "ada", "externalIds": ["home"]}
+    assert http.post("/golden-questions", question).status == 201
+    assert http.post("/golden-runs", {}).body["worse"] == 0
+    [row] = http.get("/golden-questions").body["results"]
+    assert (row["rank"], row["inContext"]) == (1, True)
+    for memory in http.get("/memories").body["results"]:
+        http.delete(f"/memories/{memory['id']}", reason="private")
+    for _ in range(2):  # it stays so until it is as good again
+        run = http.post("/golden-runs", {}).body
+        [line] = run["results"]
+        assert (line["before"], line["after"], line["inContextAfter"]) == (1, 1, False)
+        [row] = http.get("/golden-questions").body["results"]
+        assert (row["rank"], row["inContext"]) == (1, False)
+        assert GoldenQuestion.objects.get().worse_since is not None
+    first = http.get("/golden-runs").body["results"][1]
+    assert (first["outcome"], first["worse"]) == ("worse", 1)
+    assert first["results"][0]["inContextBefore"] is True
 
 
 def test_settings_are_tried_without_being_changed(alice: Person, asked: GoldenQuestion) -> None:

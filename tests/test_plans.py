@@ -95,6 +95,25 @@ HOT: dict[str, tuple[Callable[[Place], Statement], str]] = {
         lambda p: candidates.pool_statement(p.space, asked(p), STEMS, depth=candidates.DATED),
         "vector_scan",
     ),
+    "the days that are asked for": (
+        lambda p: candidates.pool_statement(p.space, asked(p), STEMS, depth=candidates.DATED),
+        "entry_dated ",
+    ),
+    "the days of a subject": (
+        lambda p: candidates.pool_statement(
+            p.space, asked(p, subject=p.subject_id), STEMS, depth=candidates.DATED
+        ),
+        "entry_dated_subject",
+    ),
+    "the days of a subject, by words": (
+        lambda p: candidates.pool_statement(
+            p.space,
+            replace(asked(p, subject=p.subject_id), vector=None),
+            STEMS,
+            depth=candidates.DATED,
+        ),
+        "entry_dated_subject",
+    ),
     "hybrid by words": (
         lambda p: candidates.pool_statement(p.space, asked(p), STEMS),
         "entry_terms",

@@ -37,6 +37,18 @@ def test_several_are_asked_in_one_round_trip_and_each_has_its_rows():
     assert prepared_sql.rows_of_each([]) == []
 
 
+def test_columns_of_several_statements_are_the_same_in_a_transaction_and_outside():
+    text = "select array_agg(x) as n, array_agg('w' || x) as said from unnest(%(x)s::int8[]) x"
+    asked = [(text, {"x": [3, 1]}), (text, {"x": []})]
+    outside = prepared_sql.arrays_of_each(asked)
+    with transaction.atomic():
+        inside = prepared_sql.arrays_of_each(asked)
+    for found in (outside, inside):
+        shown = [{name: column.tolist() for name, column in one.items()} for one in found]
+        assert shown == [{"n": [3, 1], "said": ["w3", "w1"]}, {}]
+    assert prepared_sql.arrays_of_each([]) == []
+
+
 def test_where_one_of_several_is_wrong_none_is_answered_and_the_connection_goes_on():
     wrong = ("select 1 / %(n)s::int as n", {"n": 0})
     for asked in ([(NUMBERED, {"n": 1}), wrong], [wrong, (NUMBERED, {"n": 1})]):

@@ -1,11 +1,12 @@
 import random
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from memories.declared_settings import faults
 from memories.ranking import (
     Candidate,
+    EventSide,
     Mark,
     Participant,
     Ranked,
@@ -19,6 +20,7 @@ from memories.ranking import (
     linea,
     marks,
 )
+from memories.settings_objects import faults
 
 FRIENDS = [Participant("Alice", False, 50), Participant("Bob", False, 50)]
 CHAT = [Participant("User", False, 50), Participant("Assistant", True, 50)]
@@ -463,3 +465,16 @@ def test_before_and_after_a_date_lies_what_is_asked_for(
     )
     assert found == side
     assert side is None or not view.dates
+
+
+@pytest.mark.parametrize(("of_event", "part"), [(True, "side"), (False, "date")])
+def test_to_lie_after_an_event_is_told_apart_from_a_date_that_is_named(
+    of_event: bool, part: str
+) -> None:
+    side = EventSide(at(2026, 3, 9), is_before=False, is_near=False, of_event=of_event)
+    view = replace(analyse("Which tram was late?", CHAT), side=side)
+    ranked = hybrid(view, [candidate(1, at=at(2026, 3, 2)), candidate(2, at=at(2026, 3, 16))])
+    assert [(hit.id, {"side", "date"} & hit.parts.keys()) for hit in ranked] == [
+        (2, {part}),
+        (1, set()),
+    ]

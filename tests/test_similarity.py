@@ -95,6 +95,17 @@ class TestAsked:
         alice.note("Mira paints the old mill", user_id="m")
         assert search(alice.scope, SearchRequest("Mira?", limit=1)).confidence > 0.5
 
+    @pytest.mark.parametrize("role", ["user", "Customer"])
+    def test_a_role_is_nobody_who_could_be_named(self, alice: Person, role: str) -> None:
+        for name in (role, "Gustav"):
+            alice.say(NewMessage("The weir needs new boards", name=name), user_id=name)
+        asked = (
+            SearchRequest(f"Which login did the {name} have?", user_id=name, layers=("episodes",))
+            for name in (role, "Gustav")
+        )
+        of_a_role, of_gustav = (search(alice.scope, request).confidence for request in asked)
+        assert of_a_role < of_gustav / 2
+
 
 @pytest.mark.django_db
 def test_nothing_was_told_so_nothing_is_sure(alice: Person) -> None:
@@ -146,4 +157,10 @@ class TestManyThingsToldOfOneself:
             user_id="ada",
         )
         wish = {"query": "What happened on 14 February 2026?", "userId": "ada"}
+        assert "sold out" in caller(alice).post("/memories/context", wish).body["text"]
+
+    def test_what_lies_before_the_date_that_was_asked_for_is_an_answer(self, alice: Person) -> None:
+        at = datetime(2026, 2, 14, 9, tzinfo=UTC)
+        alice.say(NewMessage("We sold out by nine.", created_at=at), user_id="ada")
+        wish = {"query": "What happened before 20 February 2026?", "userId": "ada"}
         assert "sold out" in caller(alice).post("/memories/context", wish).body["text"]

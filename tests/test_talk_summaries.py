@@ -18,11 +18,13 @@ from memories.models import (
     Memory,
     TalkSummary,
 )
+from memories.resolve import state_changes
 from memories.search import Hit
 from memories.summaries import choose_sentences, talk_summaries
 from memories.sweep import sweep
 from tests.api_fixtures import caller
 from tests.people import Person, bound_to_agent
+from workspaces.models import Subject
 
 pytestmark = pytest.mark.django_db
 
@@ -65,7 +67,8 @@ def test_a_talk_is_summed_up_as_a_whole_and_in_stretches_that_cite_each_message(
     assert make_all() == 1
     assert DueSummary.objects.count() == 0
     kinds = TalkSummary.objects.order_by("kind", "ordinal").values_list("kind", "ordinal")
-    assert [kind for kind, _ in kinds if kind != "topic"] == ["conversation", "stretch", "stretch"]
+    of_talk = [kind for kind, _ in kinds if kind not in talk_summaries.OF_SUBJECTS]
+    assert of_talk == ["conversation", "stretch", "stretch"]
     hits = summaries_found(alice, "Who helps with the juice?", user_id="mira")
     stretch = next(hit for hit in hits if hit.summary.kind == "stretch")
     assert stretch.summary.content.splitlines() == list(GARDEN[:8])
@@ -84,6 +87,93 @@ def test_what_is_believed_about_a_topic_is_one_summary_across_conversations(alic
     assert topic.conversation is None
     hits = summaries_found(alice, "sailing", user_id="mira")
     assert len({one.episode_id for hit in hits for one in hit.citations or ()}) >= 3
+
+
+FACTS = (
+    "My sister Ines lives in Porto.",
+    "I work as a carpenter.",
+    "I am allergic to wasps.",
+    "I have a sailing boat.",
+    "I prefer oat milk over cream.",
+)  # fmt: skip
+
+
+def of_subject(person: Person, user_id: str = "mira") -> list[str]:
+    """The lines of what is known of a subject, by a search that whoever asks makes."""
+    asked = {
+        "query": "wasps allergic", "layers": ["summaries"], "userId": user_id,
+        "filter": {"field": "kind", "op": "eq", "value": "subject"}, "include": ["citations"],
+    }  # fmt: skip
+    hits = caller(person).post("/memories/search", asked).body["results"]
+    for hit in hits:
+        quotes = "\n".join(cited["quote"] for cited in hit["citations"])
+        assert quotes == hit["summary"]["content"]
+    return [line for hit in hits for line in hit["summary"]["content"].splitlines()]
+
+
+@pytest.mark.parametrize("thread", ["", "garden"])
+def test_what_is_known_of_a_subject_is_one_summary_with_its_citations(
+    alice: Person, thread: str
+) -> None:
+    for text in FACTS:  # one message a thread, or in none
+        talk_id = f"{thread}{text[:6]}" if thread else ""
+        alice.say(text, user_id="mira", thread_id=talk_id)
+    make_all()
+    [row] = TalkSummary.objects.filter(kind="subject")
+    assert (row.subject and row.subject.external_id, row.conversation) == ("mira", None)
+    assert all(word in " ".join(of_subject(alice)) for word in ("Porto", "carpenter", "wasps"))
+
+
+def test_a_subjects_summary_follows_what_is_believed(alice: Person) -> None:
+    alice.say(*FACTS, user_id="mira", thread_id="garden")
+    make_all()
+    assert "I work as a carpenter." in of_subject(alice)
+    alice.say("I work as a nurse now.", user_id="mira", thread_id="garden")
+    assert make_all() == 1
+    said = " ".join(of_subject(alice))
+    assert "nurse" in said
+    assert "carpenter" not in said
+    wasps = Memory.objects.get(content__contains="wasps")
+    assert caller(alice).delete(f"/memories/{wasps.pk}", reason="outdated").status in (200, 204)
+    assert "wasps" not in " ".join(of_subject(alice))  # at once
+    assert make_all() == 1
+    assert not any("wasps" in row.content for row in TalkSummary.objects.filter(kind="subject"))
+    boat = Memory.objects.get(content__contains="sailing boat")
+    edited = caller(alice).patch(f"/memories/{boat.pk}", {"content": "Mira has a rowing boat"})
+    assert edited.status == 200
+    assert make_all() == 1
+    assert "sailing" not in " ".join(of_subject(alice))
+
+
+def test_a_subjects_summary_is_seen_by_whom_all_of_it_is(
+    alice: Person, bob: Person, mallory: Person
+) -> None:
+    carol = bound_to_agent(alice.workspace, "carol-of-summaries")
+    bob.say(*FACTS[:4], user_id="mira", thread_id="bobs")
+    carol.say(*FACTS[1:], user_id="mira", thread_id="carols")
+    make_all()
+    assert TalkSummary.objects.filter(kind="subject").count() == 2
+    assert "Porto" in " ".join(of_subject(bob))
+    assert "oat milk" not in " ".join(of_subject(bob))
+    assert "Porto" not in " ".join(of_subject(carol))
+    assert {"Porto", "milk"} <= set(" ".join(of_subject(alice)).replace(".", "").split())
+    assert of_subject(mallory) == []
+    assert of_subject(alice, "somebody-else") == []
+
+
+def test_what_waits_for_a_decision_or_is_erased_is_in_no_subjects_summary(alice: Person) -> None:
+    alice.say(*FACTS, user_id="mira", thread_id="garden")
+    make_all()
+    subject = Subject.objects.get(external_id="mira")
+    index = workspace_index.index_of(alice.workspace.pk)
+    wasps = Memory.objects.get(content__contains="wasps")
+    state_changes.hold(index, wasps, timezone.now())
+    assert make_all() == 1
+    assert "wasps" not in " ".join(of_subject(alice))
+    assert caller(alice).delete(f"/subjects/{subject.pk}").status in (200, 202, 204)
+    sweep()
+    assert not TalkSummary.objects.filter(subject=subject).exists()
+    assert of_subject(alice) == []
 
 
 def test_topics_are_words_of_some_texts_and_not_of_most() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.features import clarity
+from memories.features import clear_statements
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from memories.features import clarity
     ],
 )
 def test_what_points_elsewhere_or_says_nothing_is_left_out(statement: str, value: str) -> None:
-    assert not clarity.stands_alone(statement, value, "Ada")
+    assert not clear_statements.stands_alone(statement, value, "Ada")
 
 
 @pytest.mark.parametrize(
@@ -35,12 +35,14 @@ def test_what_points_elsewhere_or_says_nothing_is_left_out(statement: str, value
     ],
 )  # fmt: skip
 def test_what_says_something_stays(statement: str, value: str) -> None:
-    assert clarity.stands_alone(statement, value, "Ada")
+    assert clear_statements.stands_alone(statement, value, "Ada")
 
 
 def test_asides_are_cut_and_the_rest_stays() -> None:
-    assert clarity.to_the_point("loves old barns, so that was great") == "loves old barns"
-    assert clarity.to_the_point("likes tea, coffee and milk") == "likes tea, coffee and milk"
+    assert clear_statements.to_the_point("loves old barns, so that was great") == "loves old barns"
+    assert (
+        clear_statements.to_the_point("likes tea, coffee and milk") == "likes tea, coffee and milk"
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,22 +55,22 @@ def test_asides_are_cut_and_the_rest_stays() -> None:
     ],
 )
 def test_homes(statement: str, value: str) -> None:
-    assert clarity.is_home(statement, value)
+    assert clear_statements.is_home(statement, value)
 
 
 @pytest.mark.parametrize("value", ["is staying calm", "is living the dream", "is hopeful"])
 def test_no_homes(value: str) -> None:
-    assert not clarity.is_home(f"Ada {value}", value)
+    assert not clear_statements.is_home(f"Ada {value}", value)
 
 
 @pytest.mark.parametrize("value", ["got a red bicycle", "has a boat", "greenhouse"])
 def test_things(value: str) -> None:
-    assert clarity.is_thing(value)
+    assert clear_statements.is_thing(value)
 
 
 @pytest.mark.parametrize("value", ["lost their keys", "got a few good tips", "has a new job"])
 def test_no_things(value: str) -> None:
-    assert not clarity.is_thing(value)
+    assert not clear_statements.is_thing(value)
 
 
 @pytest.mark.parametrize(
@@ -83,4 +85,4 @@ def test_no_things(value: str) -> None:
     ],
 )
 def test_what_a_prompt_is_told_beside_features_is_clear(statement: str, clear: bool) -> None:
-    assert clarity.is_clear(statement) is clear
+    assert clear_statements.is_clear(statement) is clear

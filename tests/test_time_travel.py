@@ -246,3 +246,67 @@ def test_what_was_said_later_is_no_neighbour_of_before(alice: Person) -> None:
     assert _beside(alice, AsOf(valid_at=MAY)) == [{OPENS: []}] * 2
     both = {OPENS: [CLOSES], CLOSES: [OPENS]}
     assert _beside(alice, AsOf(valid_at=JULY)) == [both] * 2
+
+
+# an end that is told later, and one that is taken back
+
+
+def ends(alice: Person, word: str, **at: str) -> list[str | None]:
+    """Over HTTP: until when what holds the word is true, of what is believed."""
+    rows = caller(alice).get("/memories", userId="ada", **at).body["results"]
+    return [row["validUntil"] and row["validUntil"][:10] for row in rows if word in row["content"]]
+
+
+def test_an_end_that_is_set_later_is_not_known_before(alice: Person) -> None:
+    http = caller(alice)
+    note = {"content": "The shed is let to Otto", "userId": "ada", "validFrom": "2026-01-01"}
+    made = http.post("/memories", note | {"validFrom": "2026-01-01T00:00:00Z"}).body
+    then = timezone.now().isoformat()
+    changed = http.patch(f"/memories/{made['id']}", {"validUntil": "2026-03-01T00:00:00Z"})
+    assert changed.status == 200
+    later = "2026-05-01T00:00:00Z"
+    assert ends(alice, "Otto", knownAt=then) == [None]
+    assert ends(alice, "Otto", knownAt=then, validAt=later) == [None]
+    assert ends(alice, "Otto", validAt=later) == []
+    assert ends(alice, "Otto", validAt="2026-02-01T00:00:00Z") == ["2026-03-01"]
+    asked = {"query": "Who is the shed let to?", "userId": "ada", "validAt": later}
+    assert http.post("/memories/search", asked | {"knownAt": then}).body["count"] == 1
+    assert http.post("/memories/search", asked).body["count"] == 0
+
+
+DAY = (timezone.now() + timedelta(days=120)).strftime("%d %B %Y")
+AFTER = (timezone.now() + timedelta(days=150)).isoformat()
+
+
+@pytest.fixture
+def planned(alice: Person) -> str:
+    """The id of a plan that ends what is so today."""
+    alice.say("I work at Nokia.", user_id="ada", thread_id="talk")
+    alice.say(f"I will start at Ericsson on {DAY}.", user_id="ada", thread_id="talk")
+    rows = caller(alice).get("/memories", userId="ada").body["results"]
+    assert [bool(end) for end in ends(alice, "Nokia")] == [True]
+    return str(next(row["id"] for row in rows if "Ericsson" in row["content"]))
+
+
+def test_a_plan_that_is_taken_back_leaves_what_it_would_have_ended(
+    alice: Person, planned: str
+) -> None:
+    http = caller(alice)
+    assert ends(alice, "Nokia", validAt=AFTER) == []
+    http.delete(f"/memories/{planned}", reason="wrong")
+    assert ends(alice, "Nokia") == [None]
+    assert ends(alice, "Nokia", validAt=AFTER) == [None]
+    assert http.post(f"/memories/{planned}/restore").status == 200
+    assert [bool(end) for end in ends(alice, "Nokia")] == [True]
+
+
+def test_a_plan_that_is_called_off_in_words_ends_nothing(alice: Person, planned: str) -> None:
+    alice.say("I won't start at Ericsson after all.", user_id="ada", thread_id="talk")
+    assert ends(alice, "Nokia") == [None]
+
+
+def test_a_plan_that_is_put_off_moves_the_end(alice: Person, planned: str) -> None:
+    later = (timezone.now() + timedelta(days=200)).strftime("%d %B %Y")
+    alice.say(f"I will start at Ericsson on {later}.", user_id="ada", thread_id="talk")
+    moved = (timezone.now() + timedelta(days=200)).strftime("%Y-%m-%d")
+    assert ends(alice, "Nokia") == [moved]

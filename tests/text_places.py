@@ -120,5 +120,5 @@ SENDERS = {
     "memories/admin/playground_talk.py",
     "memories/extraction/model_claims.py", "memories/intents/choose_by_model.py",
     "memories/features/batch.py",
-    "memories/summaries/summarize.py", "memories/index/due.py", "memories/search/rank.py",
+    "memories/summaries/summarize.py", "memories/index/due_vectors.py", "memories/search/rank.py",
 }  # fmt: skip

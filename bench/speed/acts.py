@@ -26,6 +26,7 @@ BATCH = 100
 RAW = "linea, raw statement"
 VERB = "linea, verb without HTTP"
 LINEA, HYBRID = "linea, HTTP", "hybrid, HTTP"
+CONTEXT = "context, HTTP"
 EMPTY = "empty request, HTTP"
 ONE, MANY = "ingest of 1 message, HTTP", f"ingest of {BATCH} messages, HTTP"
 
@@ -76,6 +77,8 @@ def reads(door: Door, place: Place, corpus: Corpus) -> list[Act]:
     queries = texts_to_ask(place, corpus)
     asked = questions(place, queries)
     requests = {r: search_requests(place, queries, r) for r in ("linea", "hybrid")}
+    path = f"/api/v1/workspaces/{place.slug}/memories/context"
+    contexts = [http_client.post(path, place.key, {"query": query}) for query in queries]
 
     def raw(n: int) -> object:
         found = door.floor.ask(asked[n % QUERIES])
@@ -90,6 +93,7 @@ def reads(door: Door, place: Place, corpus: Corpus) -> list[Act]:
         (VERB, verb),
         (LINEA, _sending(door.client, requests["linea"], 200)),
         (HYBRID, _sending(door.client, requests["hybrid"], 200)),
+        (CONTEXT, _sending(door.client, contexts, 200)),
     ]
     return [_act(name, place, run) for name, run in runs]
 

@@ -15,6 +15,8 @@ from bench.speed.timing import Timing, growth
 # How many times the raw statement a search over HTTP may take: up to 1k, and from 10k on.
 SMALL, SMALL_RATIO, SMALL_REST, RATIO = 2_000, 2.0, 0.5, 1.5  # the rest in ms
 HYBRID_RATIOS = (3.0, 2.0)  # by linea
+CONTEXT_RATIO = 1.5  # by the search of the ranking that it tells
+TENTH, TENTH_RATIO = "filter 10 %", 1.3  # by the same search without
 SHARE = 0.40  # of the raw statement's throughput
 GROWTH = 0.35  # of p50 with the size
 RECALL = 0.95
@@ -35,6 +37,7 @@ and the fetch of ten whole rows, prepared, binary, over psycopg and the server's
 is not in it.
 x raw: p50 by that of the raw statement of the same size, same queries, in turn with it.
 Each HTTP line is one kept-alive connection with its key checked and limits on.
+context: what the same queries bring into a prompt, as large as where nothing is said of it.
 facts, verb: claims through the resolver and into the index, committed; embedding and HTTP are not
 in it.
 recall@10 of the vector side: how many of the ten that a full comparison of vectors finds; words,
@@ -193,6 +196,14 @@ def _of_writes(study: Study) -> Iterator[Target]:
 
 def _of_searches(study: Study) -> Iterator[Target]:
     for timing in study.reads:
+        for name, of, limit in (
+            (acts.CONTEXT, acts.HYBRID, CONTEXT_RATIO),
+            (f"{acts.LINEA}, {TENTH}", acts.LINEA, TENTH_RATIO),
+            (f"{acts.HYBRID}, {TENTH}", acts.HYBRID, TENTH_RATIO),
+        ):
+            other = _find(study.reads, of, timing.place)
+            if timing.name == name and other:
+                yield _at_most(f"{name} by {of}, {timing.place}", timing.p50 / other.p50, limit)
         raw = _find(study.reads, acts.RAW, timing.place)
         linea = _find(study.reads, acts.LINEA, timing.place)
         if raw is None or linea is None or timing.name not in (acts.LINEA, acts.HYBRID):

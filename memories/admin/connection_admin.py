@@ -21,9 +21,9 @@ from memories.admin.memory_rows import MemoryRowAdmin, one_line
 from memories.connections import connection_store
 from memories.connections.connection_store import NewConnection
 from memories.connectors.connector_registry import CONNECTORS
-from memories.declared_settings import SettingsObject
 from memories.models import Connection, SyncRun, Visibility
 from memories.models.source_connection import MOST_MINUTES, USUAL_MINUTES
+from memories.settings_objects import SettingsObject
 from workspaces.adminbase.access import access_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Verb, refusal_text

@@ -15,7 +15,7 @@ from memories import golden
 from memories.admin.rules_page import OneWorkspacePage
 from memories.admin.search_page import SearchPageForm
 from memories.errors import Invalid, NotFound
-from memories.models import Episode, GoldenQuestion, GoldenRun, Memory, change_of
+from memories.models import Episode, GoldenQuestion, GoldenRun, Memory, change_of, is_lost
 from workspaces.auth import as_uuid
 from workspaces.models import Capability
 from workspaces.scope import Scope
@@ -120,7 +120,12 @@ def _lines(run: GoldenRun, known: list[GoldenQuestion]) -> list[dict[str, Any]]:
     """What became worse first, then what became better; what is gone has no query any more."""
     queries = {str(row.pk): row.query for row in known}
     lines = [
-        each | {"query": queries.get(each["question"], ""), "change": change_of(each)}
+        each
+        | {
+            "query": queries.get(each["question"], ""),
+            "change": change_of(each),
+            "is_lost": is_lost(each),
+        }
         for each in run.results
     ]
     return sorted(lines, key=lambda line: ("worse", "better", "same").index(line["change"]))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlencode
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -26,6 +27,7 @@ from memories.cases.inbox import (
     mark_of,
 )
 from memories.cases.inbox import waiting as waiting_rows
+from memories.events import event_log
 from memories.models import Case, Document, Episode, Revision
 from workspaces.adminbase.access import Access, actor_of
 from workspaces.adminbase.actors import names_of
@@ -206,6 +208,8 @@ class InboxPage(InboxBase):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         asked = self.asked
+        # Before the rows are read: what comes while the page is on its way is told to it.
+        read_so_far = urlencode({"lastEventId": str(event_log.newest())})
         entries, more = self.entries()
         today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
         counts = self.counts()
@@ -228,7 +232,7 @@ class InboxPage(InboxBase):
                 for each in self.members
             ],
             streams=[
-                f"/api/v1/workspaces/{slug}/events"
+                f"/api/v1/workspaces/{slug}/events?{read_so_far}"
                 for slug in list(self.access.slugs.values())[:MOST_STREAMS]
             ],
             today=Today.of(self.access, self.request, today),
@@ -389,6 +393,8 @@ def failure_cards(rows: Sequence[Any]) -> list[FailureCard]:
                 "before": row.rank_before,
                 "now": _("at place %(rank)s") % {"rank": row.rank} if row.rank else _("not found"),
             }
+            if row.in_context_before and not row.in_context:
+                why = _("%(why)s; lost in the context") % {"why": why}
         else:
             continue
         found.append(FailureCard(row, text, why, url))

@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 
 from memories.admin.decision_cards import decision_cards, deed, meanwhile
 from memories.admin.inbox_page import InboxBase
+from memories.events import event_log
 from memories.models import Supersession
 from workspaces.adminbase.access import actor_of
 from workspaces.adminbase.list_admin import AdminPage
@@ -70,7 +71,10 @@ class DecidePage(InboxBase):
             return self.render_to_response(self.get_context_data(**context, back=back_to(request)))
         results = [self.decide(each) for each in ids]
         if wants_json:
-            return JsonResponse({"results": [asdict(each) for each in results], **self.counts()})
+            # Events up to this moment are no news to the page: they are of what it did, or before.
+            at = event_log.clock().isoformat()
+            told = [asdict(each) for each in results]
+            return JsonResponse({"results": told, "at": at, **self.counts()})
         done = [each for each in results if each.ok]
         left = [each for each in results if not each.ok]
         if done:

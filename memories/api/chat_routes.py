@@ -2,7 +2,7 @@
 
 import uuid
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -123,11 +123,8 @@ class ChatView(WorkspaceView):
                 b"".join(parts), content_type="text/event-stream", headers=STREAM_HEADERS
             )
         try:
-            result, conversation = ask(self.scope, asked, _nothing)
+            # Who waits for the whole of it hears nothing before.
+            result, conversation = ask(self.scope, asked, lambda name, values: None)
         except BudgetSpent as error:
             raise problem_for(error) from error
         return Response(as_answer(result, conversation))
-
-
-def _nothing(name: str, values: dict[str, Any]) -> None:
-    """Who waits for the whole of it hears nothing before."""

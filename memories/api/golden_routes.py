@@ -41,6 +41,10 @@ class GoldenQuestionJson(JsonAnswer):
         int | None,
         Meta(description="The answer's place when it was asked last; null: not in the first ten."),
     ]
+    in_context: Annotated[
+        bool | None,
+        Meta(description="Whether a context of the usual length held the answer; null: not asked."),
+    ]
     checked_at: datetime | None
     created_by: str
     created_at: datetime
@@ -63,7 +67,13 @@ class RunLineJson(JsonAnswer):
     question_id: uuid.UUID
     before: int | None
     after: int | None
-    change: Annotated[str, one_of(("better", "same", "worse"))]
+    change: Annotated[
+        str,
+        one_of(("better", "same", "worse")),
+        Meta(description="worse, too, where a context held the answer and holds it no more."),
+    ]
+    in_context_before: bool | None
+    in_context_after: bool | None
 
 
 class GoldenRunJson(JsonAnswer):
@@ -88,7 +98,14 @@ class GoldenRunJson(JsonAnswer):
     @classmethod
     def of_row(cls, row: GoldenRun) -> Self:
         lines = [
-            RunLineJson(uuid.UUID(each["question"]), each["before"], each["after"], change_of(each))
+            RunLineJson(
+                uuid.UUID(each["question"]),
+                each["before"],
+                each["after"],
+                change_of(each),
+                each.get("kept_before"),
+                each.get("kept_after"),
+            )  # fmt: skip
             for each in row.results
         ]
         return cls.of(row, results=lines)

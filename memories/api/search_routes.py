@@ -18,7 +18,7 @@ from memories.api.shapes import CitationJson, EpisodeJson, LinkJson, MemoryJson
 from memories.index import workspace_index
 from memories.models import AsOf, MemoryScope, TalkSummary
 from memories.search import Hit, SearchRequest, context, filters
-from memories.search.confidence import FLOOR
+from memories.search.confidence import FLOOR, FLOOR_OF_FEW
 from memories.search.context_lines import AS_ASKED, ORDERS
 from memories.search.request import PATHS, SearchOptions, SourceMessage, SourcePassage
 from workspaces.api.json_answers import AgentId, JsonAnswer, ThreadId, UserId, one_of
@@ -320,8 +320,7 @@ class ContextBody(SearchBody):
         ),
     ] = context.USUAL
     layers: Annotated[tuple[Annotated[str, OneOf(search.LAYERS)], ...], Field(min_length=1)] = (
-        "memories",
-        "episodes",
+        context.PACKED
     )
     order: Annotated[
         str,
@@ -331,15 +330,19 @@ class ContextBody(SearchBody):
             " query asks for a story or a summary, else newest first."
         ),
     ] = AS_ASKED
-    floor: Annotated[
-        Number,
-        Field(
-            ge=0,
-            le=1,
-            description="Where the confidence is below it, nothing is told but the person's"
-            " standing wishes; 0 tells what there is.",
-        ),
-    ] = FLOOR
+    floor: (
+        Annotated[
+            Number,
+            Field(
+                ge=0,
+                le=1,
+                description="Where the confidence is below it, nothing is told but the person's"
+                f" standing wishes; 0 tells what there is. If nobody says else it is {FLOOR}, and"
+                f" {FLOOR_OF_FEW} where fewer than `limit` hits are all that there is.",
+            ),
+        ]
+        | None
+    ) = None
 
 
 class ContextAnswerJson(JsonAnswer):

@@ -8,8 +8,8 @@ from typing import Any
 from django.utils import timezone
 
 from memories import outbox
+from memories.connectors.connector import SourceItem
 from memories.connectors.connector_registry import CONNECTORS
-from memories.connectors.contract import SourceItem
 from memories.documents.document_store import allowed_in, clean_name, put_in_spaces, queued
 from memories.documents.hidden_words import (
     keep_hidden,

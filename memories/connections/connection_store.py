@@ -13,9 +13,8 @@ from pydantic import Field
 
 from memories import guard, outbox
 from memories.connections.sync import delete, next_sync
+from memories.connectors.connector import Connector
 from memories.connectors.connector_registry import CONNECTORS
-from memories.connectors.contract import Connector
-from memories.declared_settings import checked
 from memories.documents.document_store import allowed_in
 from memories.documents.hidden_words import without_secrets
 from memories.documents.open_connection import seal
@@ -25,6 +24,7 @@ from memories.index import prepared_sql
 from memories.models import Connection, Document, SyncRun, Visibility
 from memories.models.source_connection import MOST_MINUTES, USUAL_MINUTES
 from memories.providers.web_fetch import refused_reason
+from memories.settings_objects import checked
 from workspaces.models import Capability
 from workspaces.request_fields import AnyText, ExternalId, Free, NullIs, OneOf, declared
 from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write

@@ -17,8 +17,8 @@ from django.utils import timezone
 from memories import erase, leases, long_jobs, metrics, outbox
 from memories.connections import apply_changes
 from memories.connections.apply_changes import batches, check_again, unlisted
+from memories.connectors.connector import Changes, CursorExpired, Unlisted
 from memories.connectors.connector_registry import CONNECTORS
-from memories.connectors.contract import Changes, CursorExpired, Unlisted
 from memories.documents.fetch_document import MISSES, pause_of
 from memories.documents.open_connection import connector_of, keep_renewed
 from memories.errors import Conflict

@@ -1,6 +1,6 @@
 """The connectors by the names that connections have for them."""
 
-from memories.connectors.contract import Connector
+from memories.connectors.connector import Connector
 from memories.connectors.drive_connector import DriveConnector
 from memories.connectors.folder_connector import FolderConnector
 from memories.connectors.github_connector import GitHubConnector

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from memories.connectors.contract import (
+from memories.connectors.connector import (
     Changes,
     Connector,
     Cursor,
@@ -21,8 +21,8 @@ from memories.connectors.contract import (
     malformed,
 )
 from memories.connectors.oauth import TokenWire, signed_assertion
-from memories.declared_settings import SettingsObject
 from memories.providers.web_fetch import WAIT, FetchError, WebAnswer
+from memories.settings_objects import SettingsObject
 
 TOKENS = "https://oauth2.googleapis.com/token"
 SCOPE = "https://www.googleapis.com/auth/drive.readonly"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from memories.connectors.contract import (
+from memories.connectors.connector import (
     Changes,
     Connector,
     Cursor,
@@ -17,8 +17,8 @@ from memories.connectors.contract import (
     Unlisted,
     is_readable,
 )
-from memories.declared_settings import SettingsObject
 from memories.providers.web_fetch import FetchError
+from memories.settings_objects import SettingsObject
 
 MOST_FILES = 100_000
 

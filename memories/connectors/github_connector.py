@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from memories.connectors.contract import (
+from memories.connectors.connector import (
     Changes,
     Connector,
     Cursor,
@@ -20,9 +20,9 @@ from memories.connectors.contract import (
     is_readable,
     malformed,
 )
-from memories.declared_settings import SettingsObject
 from memories.providers.network import pause_wanted
-from memories.providers.web_fetch import WAIT, FetchError, WebAnswer
+from memories.providers.web_fetch import WAIT, FetchError
+from memories.settings_objects import SettingsObject
 
 VERSION = "2022-11-28"
 MOST_COMPARED = 300  # files that a comparison names; one of more is listed anew
@@ -139,7 +139,11 @@ class GitHubConnector(Connector):
         headers = {"accept": "application/vnd.github.raw+json"}
         if "etag" in marks:
             headers["if-none-match"] = marks["etag"]
-        answer = self._ask(f"{self._path}/contents/{quote(item_id)}", query, headers)
+        path = f"{self._path}/contents/{quote(item_id)}"
+        try:
+            answer = self.wire.ask(path, query=query, headers=headers)
+        except FetchError as error:
+            raise limited(error) from error
         if answer.status == 304:
             return None
         etag = answer.headers.get("etag", "")
@@ -156,12 +160,6 @@ class GitHubConnector(Connector):
     def _json(self, path: str, query: Mapping[str, str] | None = None) -> Any:
         try:
             return self.wire.json(path, query=query)
-        except FetchError as error:
-            raise limited(error) from error
-
-    def _ask(self, path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> WebAnswer:
-        try:
-            return self.wire.ask(path, query=query, headers=headers)
         except FetchError as error:
             raise limited(error) from error
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from memories.connectors.contract import (
+from memories.connectors.connector import (
     Changes,
     Connector,
     Cursor,
@@ -16,8 +16,8 @@ from memories.connectors.contract import (
     Wire,
     malformed,
 )
-from memories.declared_settings import SettingsObject
 from memories.providers.web_fetch import FetchError
+from memories.settings_objects import SettingsObject
 
 VERSION = "2022-06-28"
 PAGE = 100  # what one request gives at most

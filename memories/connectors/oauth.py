@@ -12,7 +12,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-from memories.connectors.contract import Wire, malformed, read_json
+from memories.connectors.connector import Wire, malformed, read_json
 from memories.providers.web_fetch import FetchError, WebAnswer, WebRequest, fetch
 
 EARLY = 60.0  # seconds before its end that a token is not used any more

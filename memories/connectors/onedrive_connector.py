@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from memories.connectors.contract import (
+from memories.connectors.connector import (
     Changes,
     Connector,
     Cursor,
@@ -20,8 +20,8 @@ from memories.connectors.contract import (
     malformed,
 )
 from memories.connectors.oauth import TokenWire
-from memories.declared_settings import SettingsObject
 from memories.providers.web_fetch import FetchError
+from memories.settings_objects import SettingsObject
 
 LOGIN = "https://login.microsoftonline.com/"
 OF_APPS = "https://graph.microsoft.com/.default"

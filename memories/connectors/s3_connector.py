@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import Field
 
-from memories.connectors.contract import (
+from memories.connectors.connector import (
     Changes,
     Connector,
     Cursor,
@@ -20,10 +20,10 @@ from memories.connectors.contract import (
     is_readable,
     malformed,
 )
-from memories.declared_settings import SettingsObject
 from memories.file_formats.archive_files import local, xml_of
 from memories.file_formats.assembly import FileRefused
 from memories.providers.web_fetch import FetchError, WebAnswer, WebRequest, fetch
+from memories.settings_objects import SettingsObject
 
 KEYS = 1_000  # of a page
 SERVICE, TERMINAL, ALGORITHM = "s3", "aws4_request", "AWS4-HMAC-SHA256"

@@ -10,7 +10,7 @@ from lxml import etree
 from lxml import html as lxml_html
 from pydantic import Field
 
-from memories.connectors.contract import (
+from memories.connectors.connector import (
     Changes,
     Connector,
     Cursor,
@@ -19,9 +19,9 @@ from memories.connectors.contract import (
     Unlisted,
 )
 from memories.connectors.feeds import ListedAddress, read_list
-from memories.declared_settings import SettingsObject, between
 from memories.file_formats.plain_text_files import decoded
 from memories.providers.web_fetch import AGENT, LONGEST_URL, FetchError, WebAnswer
+from memories.settings_objects import SettingsObject, between
 
 AT_ONCE = 10  # pages that are asked for their links before the cursor is kept
 MOST_LINKS = 1_000  # of one page

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db.models import F
 from django.utils import timezone
 
-from memories.connectors.contract import FetchedItem, is_readable
+from memories.connectors.connector import FetchedItem, is_readable
 from memories.connectors.github_connector import LARGEST_FILE
 from memories.connectors.web_connector import fetched_page, name_of
 from memories.documents.open_connection import connector_of, keep_renewed

@@ -15,12 +15,12 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.conf import settings
 
+from memories.connectors.connector import Connector, Wire
 from memories.connectors.connector_registry import CONNECTORS
-from memories.connectors.contract import Connector, Wire
-from memories.declared_settings import checked
 from memories.errors import Invalid
 from memories.models import Connection
 from memories.providers.web_fetch import FetchError, FetchLimits
+from memories.settings_objects import checked
 
 FORM = b"\x01"  # of what is sealed
 NONCE = 12  # bytes

@@ -23,7 +23,7 @@ from memories.search.confidence import similarity_of
 from memories.search.filters import Filter
 from memories.search.request import NOT_RERANKED
 from workspaces.models.key import CONTAINER_TAG
-from workspaces.request_fields import ExternalId, Flag, Number, OneOf, Text, Whole, declared
+from workspaces.request_fields import ExternalId, Flag, Number, OneOf, Whole, Words, declared
 from workspaces.scope import NOBODY, Scope
 
 BY_BOTH, BY_WORDS, RECENT = "vector+keyword", "keyword", "recent"
@@ -39,7 +39,7 @@ OF_TYPES = "row.type = any(%(types)s::text[])"
 class DocumentSearchOptions:
     """What a caller may say of a search in documents."""
 
-    query: Annotated[Text, Field(max_length=10_000)]
+    query: Annotated[Words, Field(max_length=10_000)]
     limit: Annotated[Whole, Field(ge=1, le=100, description="Documents.")] = 10
     chunk_limit: Annotated[Whole, Field(ge=1, le=100, description="Chunks of each document.")] = 10
     container_tags: Annotated[

@@ -26,6 +26,8 @@ _named = tuple(
         rf"{_LEAD}(?:that|the|this|my)(?: whole| silly| little| last)? {_THING} {_ABOUT} {_X}\W*$",
         rf"\b(?P<x>(?:the|my|our|that) [^,;:.!?–—]{{2,60}}?) (?:that |which )?I (?:just |once |already |have |recently )*(?:mentioned|told you about|talked about|brought up|spoke (?:of|about)|told you){_END}",
         rf"{_LEAD}{_X} (?:is|was|are|were|(?:should|must|has to|have to|ought to|needs to)(?: really)? (?:stay|remain|be|be kept)|stays?|remains?)(?: really| very| quite| all| strictly| meant to be)? ?{_PRIVATE}",
+        rf"\byou (?:(?:should|need)(?:n['’]t| not)(?: need to)? have|had no (?:right|reason|business) to|were(?:n['’]t| not) (?:supposed|meant|asked) to)"
+        rf" (?:saved?|stored?|kept|keep|remember(?:ed)?|noted?|recorded?|memori[sz]ed?|written? down|write down)(?: the fact)?(?: that)? (?!(?:that|it|this)\b){_X}{_END}",
         rf"{_LEAD}(?P<x>(?:my|our|the|that|this) (?:[\w'’-]+ ){{0,3}}?[\w'’-]+?)(?: {_THING})?\W*$",
     )
 )
@@ -33,7 +35,7 @@ _pronoun = re.compile(
     r"(?:it|that|this|those|these|them|he|she|they|what|which|who|the|my|our)(?: (?:one|all|thing|last))*|I|we|you|there|everything|all|(?:that|this|these|those) [\w'’-]+",
     re.IGNORECASE,
 )
-OPEN = (3, 4, 7)  # those of the forms above that would take a whole statement, too
+OPEN = (3, 4, 8)  # those of the forms above that would take a whole statement, too
 _predicate = re.compile(
     r"\b(?:I|we|you|he|she|they|it|is|are|was|were|am|has|have|had|does|do|did|will|would|can|could|should|must)\b|\w+n['’]t\b|\w['’](?:m|re|ve|ll|d)\b",
     re.IGNORECASE,

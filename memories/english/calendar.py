@@ -338,6 +338,31 @@ def season(match: re.Match[str], clock: Clock) -> Span | None:
     return span and span._replace(any_year=not which)
 
 
+def part_of_month(match: re.Match[str], clock: Clock) -> Span | None:
+    """The last week of May, the second half of May 2026, the first Monday in May."""
+    number, what = month_number(match["month"]), match["what"].lower()
+    ordinal = ORDINALS.get(match["ordinal"].lower(), -1)
+
+    def of_year(year: int) -> Span:
+        whole = months_from(clock.today.replace(year=year, month=number, day=1), 1, "month")
+        if what.endswith("day"):
+            ahead = (weekday_number(what) - whole.start.weekday()) % 7
+            back = (whole.last_day.weekday() - weekday_number(what)) % 7
+            day = later(whole.start, days=ahead + 7 * (ordinal - 1))
+            return days_from(day if ordinal > 0 else later(whole.end, days=-1 - back), 1)
+        length = 7 if what == "week" else 15
+        start = later(whole.start, days=length * (ordinal - 1))
+        start = start if ordinal > 0 else later(whole.end, days=-length)
+        end = whole.end if what == "half" and ordinal != 1 else later(start, days=length)
+        return Span(start, end, "range")
+
+    if match["year"]:
+        return of_year(int(match["year"]))
+    span = nearest(of_year, clock.at, "", ahead=clock.ahead)
+    # A weekday is on no day of "any year".
+    return span and span._replace(any_year=not what.endswith("day"))
+
+
 def quarter(match: re.Match[str], clock: Clock) -> Span | None:
     number = int(match["digit"] or ORDINALS[match["ordinal"].lower()])
 

@@ -11,8 +11,11 @@ from typing import TypeVar
 GONE = re.compile(
     r"\b(?:no longer|any ?more|any longer|used to|after all|instead of|took me off|done with|moved on from"
     r"|(?:gave|given|giving) up|went off|gone off|no more|ditched|left|quit|stopped|dropped|cancell?ed|sold|closed|retired|died|broke|switched"
-    r"|replaced|moved out|went to another|is over|got rid of|ended"
-    r"|let me go|are (?:over|history)|took my [a-z]+['’]s name)\b",
+    r"|replaced|moved out|went to another|is over|got rid of|ended|parted ways|packed up|cut out|lost weight"
+    r"|binned|(?:got|became) too|rebooked|(?:moved|put|switched|transferred|discharged|fired|sacked|hired|promoted|evicted|expelled|dismissed|released) me|stolen|not for me|[a-z]+n['’]t for me|gave [^,;.!?]{2,30} up"
+    r"|I['’]m (?:over|through with|tired of|sick of|fed up with|bored with)|had enough of"
+    r"|let me go|(?:is|are) (?:over|history|toast|kaput)|gave up the ghost|bit the dust|conked out|packed it in"
+    r"|took my [a-z]+['’]s name)\b",
     re.IGNORECASE,
 )
 ARRIVED = re.compile(
@@ -58,13 +61,27 @@ _two_acts = re.compile(
     re.IGNORECASE,
 )
 # "Ines went on leave and Oskar is my manager now", "I quit and now I work as a courier"
-_name = r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2}"
+_name = r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2}"
 _glued = re.compile(
     r"(?P<first>(?!.*\b(?:said|says|told|heard|think|thinks|that)\b)[^,;]{6,100}?),? and (?P<second>now (?:I|we)\b [^,;]{4,100}"
-    rf"|{_name} is (?:my|our) [a-z][a-z -]{{2,30}} now)"
+    rf"|{_name} is (?:home|(?:my|our) [a-z][a-z -]{{2,30}}) now)"
 )
 _is_mine = re.compile(rf"(?P<value>{_name}) is (?P<thing>(?:my|our) [a-z][a-z -]{{2,30}}) now")
 _home = re.compile(rf"(?:[Mm]y |[Oo]ur )?[Hh]ome is (?:now )?(?P<value>{_name})(?: now)?")
+_is_home = re.compile(rf"(?P<value>{_name}) is (?:now home|home now|home these days)")
+_let_go = re.compile(
+    rf"(?P<value>(?!(?:He|She|They|It|We|You|My) ){_name}) (?:(?:has|have) )?(?:let me go|fired me|sacked me|laid me off|made me redundant|dismissed me)"
+    r"(?P<rest>(?: (?:in|last|this|on|after|because|for|yesterday|today)\b[^,;]{0,40})?)"
+)
+# "isn't on Mondays any more but on Thursdays"
+_but = re.compile(
+    r"(?P<who>[^,;]{1,50}?) (?:(?P<is>is|are|am)(?:n['’]t| not| no longer)|(?:don['’]t|do not|no longer) (?P<verb>[a-z]+))"
+    r" [^,;]{2,50}?(?: any ?more| any longer)?,? but (?:now )?(?P<value>(?:on|at|in|with|for|by|to|an?|the|my)\b [^,;]{2,50})"
+)
+_stopped_with = re.compile(
+    r"(?P<who>I|[Ww]e)(?:['’]ve| have)? (?:just |finally |already |now )*(?:stopped (?:with|drinking|eating|using|taking|buying|wearing|playing|watching|reading)|gave up|given up|quit|dropped|cut out|went off|gone off|moved on from)"
+    r" (?:the |my |our )?(?P<old>[a-z][a-z-]*(?: [a-z-]+){0,2})"
+)
 _hired = re.compile(
     rf"(?P<value>(?!(?:He|She|They|It|We|You|My) ){_name}) (?:took me on|hired me|gave me a job)"
 )
@@ -74,6 +91,78 @@ _done_with = re.compile(
     r"[a-z]+(?: [a-z]+)?)"
 )
 _named = re.compile(r"I['’]m (?P<first>[A-Z]\w+) (?P<value>[A-Z][\w-]+) now")
+_left = re.compile(
+    rf"(?P<value>(?!I ){_name}) and I (?:have |finally |just )*parted (?:ways|company)(?P<rest>(?: (?:in|last|this|after|some|a|two|three|for)\b[^,;]{{1,40}})?)"
+)
+_up = re.compile(
+    r"(?P<who>I|[Ww]e)(?:['’]ve| have)? (?:just |finally |already )*(?:gave|given) (?:(?:the|my|our) )?"
+    r"(?P<value>(?!up\b)[\w'’-]+(?: (?!up\b)[\w'’-]+){0,2}) up(?P<rest>(?: (?:in|last|this|for|because)\b [^,;]{1,40})?)"
+)
+_not_for_me = re.compile(
+    r"(?P<value>(?!(?:it|that|this|they|he|she|there|what|which)\b)[\w'’-]+(?: [\w'’-]+){0,2}) (?:(?:was|is|were|are)n['’]t|(?:was|is|were|are) not)"
+    r" (?:really |quite )?for me(?: after all| in the end| any ?more)?",
+    re.IGNORECASE,
+)
+_broken = re.compile(
+    r"(?:the|my|our) (?P<value>[\w-]+(?: [\w-]+){0,2}?) (?:has |is |have )?(?:finally |just )?(?:gave up the ghost|given up the ghost"
+    r"|bit the dust|conked out|packed it in|kicked the bucket|history|toast|kaput)",
+    re.IGNORECASE,
+)
+# "my recipes live in Paprika now"
+_kept_in = re.compile(
+    rf"[Mm]y (?P<thing>(?:recipes|notes|photos|pictures|files|documents|tasks|to-?dos|lists|passwords|contacts|playlists"
+    rf"|bookmarks|calendar|budget|drawings|diary|journal)) (?:live|lives|are|is|sit|sits)(?: kept| stored| saved)? (?:in|on|with) (?P<value>{_name}) (?:now|these days)"
+)
+# What others do to one: "they took me off nights and put me on days"
+_put_on = re.compile(
+    r"(?P<first>[Tt]hey|(?:[Mm]y|[Tt]he) [a-z]+) (?:[a-z]+ )?(?:(?:took|pulled|moved) me off (?P<old>[^,;]{2,40}?),? and )?"
+    r"(?:they )?(?:have |has |['’]ve )?(?:just |now )?(?:put|moved|switched|transferred|assigned) me (?:(?P<lead>on)(?:to)? (?!(?:hold|mute|speaker|ice|edge|the (?:spot|phone|line|bus|train|plane))\b)|(?P<to>to) (?=(?:the|an?|another|days?|nights?|(?-i:[A-Z]))\b))(?P<value>[^,;]{2,60}?)(?: now| instead)?"
+)
+# "They discharged me": it is of oneself
+_done_to = re.compile(
+    r"(?:[Tt]hey|(?:[Mm]y|[Tt]he) [a-z]+)(?: have|['’]ve| has)? (?:just |finally )?(?P<verb>discharged|fired|sacked|hired|rehired|promoted|evicted|expelled|dismissed|released)"
+    r" me(?P<rest>(?: (?:from|to|on|in|at|last|this|yesterday|today|after|for|as)\b[^,;]{0,60}|))"
+)
+_sick_of = re.compile(
+    r"I(?:['’]m (?:so |completely |quite )?(?:over|through with|tired of|sick of|fed up with|bored with)|['’]ve had (?:quite )?enough of)"
+    r" (?P<value>(?!(?:my|the|it|this|that|these|you|him|her|them|work|all|your|a|an|being|how)\b)[a-z]+(?: [a-z]+)?)"
+)
+_no_more = re.compile(r"[Nn]o more (?P<value>[^,;]{2,40}?) for me(?: now)?")
+_no_more_of = re.compile(r"[Nn]o more (?P<value>[^,;]{2,40}?)")
+_too = re.compile(
+    rf"(?P<value>{_name}) (?:got|became) (?:just |simply )?too [a-z]+(?: for me| for my taste)?"
+)
+_does_instead = re.compile(
+    r"\bprefer|\b(?:I|we) (?:[a-z]+ )?(?:like|love|use|order|buy|shop|go to|keep|write|listen|watch|play|drive|drink|eat|wear|live|work|train|bank|take|read|cycle)\b[^,;]*"
+    r"\b(?:now|these days|nowadays|instead)\b|\bis my favou?rite\b|\bmy favou?rite\b",
+    re.IGNORECASE,
+)
+_dropped = re.compile(
+    r"(?P<who>I|[Ww]e)(?:['’]ve| have)? (?:just |finally |already |now )*(?:ditched|dropped|binned|stopped using|quit using|got rid of|moved (?:away )?from"
+    r"|no longer use)\b [^,;]{2,60}"
+)
+_rescheduled = re.compile(
+    r"(?:(?P<whose>my|our|the) )?(?P<thing>(?!(?:I|we|he|she|they|you|it|that|this|everything)\b)[a-z][a-z-]*(?: [a-z-]+){0,2}?)(?:['’]s)? (?:has |have |was |were |got |been |just )*"
+    r"(?:moved|changed|rescheduled|postponed|pushed back|brought forward|shifted|rebooked)",
+    re.IGNORECASE,
+)
+# What is told otherwise than a claim is looked for, and the words in which it is.
+_told_otherwise = (
+    (_now_first, "{rest} now"),
+    (_is_mine, "{thing} is {value} now"),
+    (_home, "I live in {value} now"),
+    (_is_home, "I live in {value} now"),
+    (_kept_in, "I use {value} for my {thing} now"),
+    (_hired, "I work at {value} now"),
+    (_let_go, "I was laid off at {value}{rest}"),
+    (_parted, "{value} and I split up"),
+    (_left, "I left {value}{rest}"),
+    (_done_with, "I gave up {value}"),
+    (_no_more, "I gave up {value}"),
+    (_up, "{who} gave up {value}{rest}"),
+    (_broken, "my {value} died"),
+    (_done_to, "I was {verb}{rest}"),
+)
 # "the one on Mill Lane", after "the gym on Oak Street"
 _one = re.compile(
     r"\b(?P<article>the|a|an) (?P<what>(?:[a-z]+ )?)one(?P<place> (?:on|in|at|near|by|from|of)\b)"
@@ -86,13 +175,27 @@ _is_instead = re.compile(
     r"(?:but |and )?(?P<value>(?!(?:it|that|this|they|he|she|there|what)\b)[^,;]{2,40}?) (?:is|are)(?: now)?",
     re.IGNORECASE,
 )
+_lasting = re.compile(
+    r"(?:I|we) (?:only |mostly |always |usually )?(?:live|work|sit|play|drive|take|drink|eat|train|study|go|sing|teach|write|wear|share|rent|cycle|commute|sleep|shop|bank|pay|weigh"
+    r"|earn|own|speak|learn|swim|volunteer|coach|report|order|watch|listen|cook|prefer|vote|attend|ride|row|dance|get up|wake up|park|stay)\b(?=[^,;?]*(?:(?-i: [A-Z])|\d))",
+    re.IGNORECASE,
+)
+# "..., I go running in the evening"
+_of_oneself = re.compile(
+    r"(?:I|we) (?!(?:am|feel|was|were|think|hope|guess|miss)\b)[a-z]+ ", re.IGNORECASE
+)
 _that_does = re.compile(r" that (?:I|we|he|she|they|it) [a-z]+$", re.IGNORECASE)
 Item = TypeVar("Item")
 
 
 def may_change(text: str) -> bool:
     """Whether a text with such a clause is to be looked through for a change."""
-    return bool(GONE.search(text) or _glued.fullmatch(text))
+    return bool(
+        GONE.search(text)
+        or _does_now(text)
+        or _glued.fullmatch(text)
+        or _rescheduled.fullmatch(text)
+    )
 
 
 def changed(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str | None]]:
@@ -109,8 +212,17 @@ def changed(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str | Non
             or (ARRIVED.search(text) and GONE.search(around))
             or (GONE.search(text) and ARRIVED.search(around))
             or _is_over.search(text)
+            or _does_now(text)
+            or (_is_over.search(before) and _of_oneself.match(text))
         )
-        if turned := _turned_round(before, text):
+        if put := _put_on.fullmatch(text):
+            if put["old"]:
+                yield item, f"I am off {put['old']}"
+            verb = "moved to" if put["to"] else "am on"
+            text, is_told = f"I {verb} {put['value']} now", True
+        elif (but := _but.fullmatch(text)) and _is_over.search(text):
+            text, is_told = f"{but['who']} {but['is'] or but['verb']} {but['value']}", True
+        elif turned := _turned_round(before, text, after):
             text, is_told = turned, True
         if (one := _one.search(text)) and (thing := _thing.search(before)):
             text = f"{text[: one.start('what')]}{one['what']}{thing['noun']}{text[one.start('place') :]}"
@@ -122,7 +234,9 @@ def changed(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str | Non
             continue
         cut = _after_comma.search(text) or _before_instead.search(text)
         first = text[: cut.start()] if cut else before
-        said = _said_instead(first, text[cut.end() :] if cut else text, is_one=cut is not None)
+        second = text[cut.end() :] if cut else text
+        said = _in_its_place(first, second)
+        said = said or _said_instead(first, second, is_one=cut is not None)
         if cut and said:
             yield item, first
         if said or is_told or _goes_on(before, text):
@@ -130,6 +244,11 @@ def changed(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str | Non
         else:
             yield item, None
         before = text
+
+
+def _does_now(text: str) -> bool:
+    """ "I sit next to Yun now": who says "now" of what lasts tells that it was otherwise."""
+    return text.endswith((" now", " these days", " nowadays")) and bool(_lasting.match(text))
 
 
 def _unglued(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str]]:
@@ -146,24 +265,24 @@ def _unglued(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str]]:
         yield item, glued["second"]
 
 
-def _turned_round(before: str, text: str) -> str:
+def _turned_round(before: str, text: str, after: str) -> str:
     """A value that stands where its attribute is looked for, the other way round: "home is Vigo now",
-    "Goran is my manager now"; "" of all others."""
-    if match := _now_first.fullmatch(text):
-        return f"{match['rest']} now"
-    if match := _is_mine.fullmatch(text):
-        return f"{match['thing']} is {match['value']} now"
-    if match := _home.fullmatch(text):
-        return f"I live in {match['value']} now"
-    if match := _hired.fullmatch(text):
-        return f"I work at {match['value']} now"
-    if match := _parted.fullmatch(text):
-        return f"{match['value']} and I split up"
-    if match := _done_with.fullmatch(text):
-        return f"I gave up {match['value']}"
+    "Goran is my manager now"; what is over, in the words that say so; "" of all others."""
+    for form, words in _told_otherwise:
+        if match := form.fullmatch(text):
+            return words.format(**{name: said or "" for name, said in match.groupdict().items()})
+    if match := _not_for_me.fullmatch(text):
+        value = match["value"]
+        return f"I gave up {value if value[1:2].isupper() else value[0].lower() + value[1:]}"
     if (match := _named.fullmatch(text)) and re.search(r"\b(?:sur)?name\b", before):
         return f"my surname is {match['value']} now"
-    return ""
+    if not _does_instead.search(after):
+        return ""
+    if match := _no_more_of.fullmatch(text):
+        return f"I gave up {match['value']}"
+    if match := _sick_of.fullmatch(text):
+        return f"I don't like {match['value']} any more"
+    return f"I gave up {match['value']}" if (match := _too.fullmatch(text)) else ""
 
 
 def _said_instead(first: str, second: str, *, is_one: bool) -> str:
@@ -208,6 +327,22 @@ def _said_instead(first: str, second: str, *, is_one: bool) -> str:
     ):
         lead = ""
     return f"{denied['who']} {verb}{lead} {value}"
+
+
+def _in_its_place(first: str, second: str) -> str:
+    """ "It's Zulip now" after "we ditched Slack", "it's on Fridays" after "yoga has moved"."""
+    match = _instead.fullmatch(second)
+    if match is None:
+        return ""
+    value = match["value"]
+    old = _stopped_with.fullmatch(first)
+    if old and match["it"].lower() == "it" and value.endswith(" now") and value[0].islower():
+        return f"{old['who']} go for {value.removesuffix(' now')} instead of {old['old']} now"
+    if (dropped := _dropped.fullmatch(first)) and ARRIVED.search(value) and value[0].isupper():
+        return f"{dropped['who']} use {value}"
+    moved = _rescheduled.fullmatch(first) if match["it"].lower() == "it" else None
+    is_placed = moved and re.match(r"(?:now )?(?:on|at|in|from) ", value)
+    return f"my {moved['thing'].lower()} is {value}" if moved and is_placed else ""
 
 
 def _names_a_value(value: str, lead: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from memories.english import change_clauses, unspoken
+from memories.english import change_clauses, pasted_text
 from memories.english.patterns.pattern import KIN, NAME, PEOPLE, PETS
 from memories.english.verbs import PAST
 
@@ -13,7 +13,7 @@ LONGEST = 500  # characters; what goes on longer without a full stop is no sente
 # most characters fail at the first look and are not tried any further
 _sentence_end = re.compile(
     r"(?=[\s\"'”’)\]*_—–;-])"
-    r"(?:(?<=[.!?…])[\"'”’)\]*_]*\s+|\n\s*|(?<=\s)[-–—]+\s+|—|(?<=\w);\s+)"
+    r"(?:(?<=[.!?…])[\"'”’)\]*_]*\s+(?!\\?[)\]]|[=+*/^<>≤≥]\s)|\n\s*|(?<=\s)[-–—]+\s+|—|(?<=\w);\s+)"
 )
 _heads = re.compile(r"((I|we|my|our)\b[^:\n]{2,80}):[*_\s]*", re.IGNORECASE)
 # "Things I need for the trip:" says of each item "I need {} for the trip"
@@ -76,13 +76,15 @@ _so_asks = (
     r"|(?:don['’]t|do not|never) (?:suggest|use|recommend|include|give|add|put|forget|tell|mention|ask|make|send|write|show|offer))\b"
     r"|(?:no|use|give|keep|make|show|nothing) [^.!?;]{1,80} please\b)"
 )
-_asking = re.compile(rf"{_asks}|{_so_asks}", re.IGNORECASE)
+# "My visa came on Monday, can I still change it"
+_asks_of_self = r"(?:can|could|should|shall|may|do|does|is|are|am|will|would) (?:I|we|it|there|this|that) (?:still|also|already|now|really|just|even|better|best|possible|need|have|\w+ (?:it|them|the|a|an|my|our|to|for|with))\b"
+_asking = re.compile(rf"{_asks}|{_so_asks}|{_asks_of_self}", re.IGNORECASE)
 _joint = re.compile(
-    r",?\s+(?:and|but|plus|though|although|'cause|cuz)\s+"
+    r",?\s+(?:and|but|plus|(?:even\s+)?though|although|'cause|cuz)\s+"
     r"(?=(?:I|we|my|our)(?:['’]\w+)?\s)|,\s+(?:so\s+(?:now\s+)?)?(?=(?:I|we)(?:['’]\w+)?\s)"
-    r"|,\s+(?:so\s+(?:now\s+)?)?(?=(?:my|our)\s(?:new\s)?[\w-]+(?:\s[\w-]+)?\s(?:is|are)\b)"
+    r"|,\s+(?:so\s+(?:now\s+)?)?(?=(?:my|our)\s(?:new\s)?[\w-]+(?:\s[\w-]+)?\s(?:is|are|lives?)\b)"
     r"|:\s+(?=(?:I|we)(?:['’]\w+)?\s)"
-    rf"|,\s+(?:(?:so|and|but|then)\s+)?(?={_asks})|,?\s+so\s+(?={_so_asks})",
+    rf"|,\s+(?:(?:so|and|but|then)\s+)?(?={_asks})|,\s+(?:(?:and|but)\s+)?(?={_asks_of_self})|,?\s+so\s+(?={_so_asks})",
     re.IGNORECASE,
 )
 _leading = re.compile(
@@ -94,6 +96,30 @@ _leading = re.compile(
 # "my BA and my MA at UCL": what follows has no verb
 _owned = re.compile(
     r"(?:my|our) [\w-]+(?: (?:at|in|from|for|on|with|to|by) [^,.;!?]{2,60})?[.!]*", re.IGNORECASE
+)
+# "the rent and my son's piano lessons": nor has this
+_owned_by = re.compile(
+    r"(?:my|our) [\w-]+['’]s (?:(?!\w+(?:ing|ed)\b)[\w-]+ ){0,3}?(?!\w+(?:ing|ed|ss)\b)[\w-]{3,}s[.!]*",
+    re.IGNORECASE,
+)
+# "My cousins cheering for me and my own stubbornness keep me going": nor what stands before it
+_participial = re.compile(r"(?:my|our) [\w'’-]+(?: [\w'’-]+)? \w{2,}ing\b", re.IGNORECASE)
+_finite = re.compile(
+    rf"\b(?:am|is|are|was|were|has|have|had|do|does|did|can|could|will|would|should|must|might|{PAST}|\w+n['’]t)\b|['’](?:s|re|ve|m)\b",
+    re.IGNORECASE,
+)
+# What begins anew before a comma goes on behind it: "..., but if it rains, we"
+_begun = re.compile(
+    r"(?:[,;]|\b(?:but|and|so)) (?:if|when|whenever|once|unless|although|as soon as|every time)\b[^,;]*$"
+    r"|\b(?:because|since|so|but|and|that|though|while) \w+ly$|\b(?:remember|reminds me of) when (?:I|we)\b[^,;]*$",
+    re.IGNORECASE,
+)
+# Of two things that happened then both belong to the time: "my best day was when ... and I ..."
+_when = re.compile(r"\b(?:is|was) when (?:I|we)\b[^,;]*$", re.IGNORECASE)
+# A heading in bold letters before what its writer tells
+_bold_head = re.compile(
+    r"\*\*(?!(?:[^*\n]*\b)?(?:I|my|our|we)\b)[^*\n:]{2,60}(?::\*\*|\*\*:)[ \t]*(?=(?:I|we|my|our)\b)",
+    re.IGNORECASE,
 )
 # "Last year my brother Leo and I ..."
 _time_before = (
@@ -142,7 +168,7 @@ class Clause:
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Where the sentences of `text` stand; code between fences is none."""
-    text = unspoken.spoken(text)
+    text = pasted_text.spoken(text)
     start = 0
     for match in _sentence_end.finditer(text):
         before = text[max(start, match.start() - 24) : match.start()]
@@ -168,7 +194,7 @@ def _span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def of_text(text: str) -> Sequence[Clause]:
     """The clauses of all sentences of `text`, in order."""
-    return _of_message(text) if len(text) <= unspoken.MESSAGE else _told_whole(text)
+    return _of_message(text) if len(text) <= pasted_text.MESSAGE else _told_whole(text)
 
 
 def _told_whole(text: str) -> Sequence[Clause]:
@@ -241,18 +267,29 @@ def _belongs(before: str, joint: str, after: str) -> bool:
     opening = _opening.match(before)
     before = before[opening.end() :] if opening else before
     if joint.strip() == ",":
-        return bool(_leading.match(before))
-    if _owned.fullmatch(after):
+        return bool(_leading.match(before) or _begun.search(before))
+    if _owned.fullmatch(after) or _owned_by.fullmatch(after):
         return True
-    return joint.strip() == "and" and bool(_companion.fullmatch(before))
+    if joint.strip() != "and":
+        return False
+    is_part = is_noun_alone(before) or _when.search(before)
+    return bool(is_part or _companion.fullmatch(before))
+
+
+def is_noun_alone(words: str) -> bool:
+    """Whether `words` name who does something and have no verb that says it: "my team winning"."""
+    return bool(_participial.match(words)) and not _finite.search(words)
 
 
 def _clause(text: str, start: int, end: int, is_question: bool) -> Iterator[Clause]:
-    opening = _opening.match(text, start, end)
-    body = text[opening.end() if opening else start : end].strip(' \t\r\n"“”*_,')
+    head = _bold_head.match(text, start, end)
+    begin = head.end() if head else start
+    opening = _opening.match(text, begin, end)
+    body = text[opening.end() if opening else begin : end].strip(' \t\r\n"“”*_,')
     body = body.rstrip(".!,;:…")
     if body:
-        yield Clause(_with_quotes(body, text[start:end]), start, end, is_question)
+        body = _with_quotes(body, text[start:end])
+        yield Clause(body, start, end, is_question, is_item=head is not None)
 
 
 def _with_quotes(body: str, sentence: str) -> str:

@@ -17,6 +17,7 @@ from memories.english.calendar import (
     WEEKDAY,
     Clock,
     DateOrder,
+    Grain,
     Span,
     days_from,
     in_year,
@@ -118,16 +119,40 @@ def relative_phrases(text: str, at: datetime) -> list[tuple[int, int, Span]]:
     ]
 
 
+# "a novel from the 1920s" was found on another day
+_of_a_thing = re.compile(
+    r"(?<=\w) (?:from|of) (?:the )?(?:early |late |mid[- ])?(?:1[0-9]|20)?\d0['’]?s\b"
+)
+
+
 def event_date(clause: str, at: datetime, order: DateOrder = "auto") -> datetime | None:
     """When that is what `clause` tells of, as far as its words say; None: they do not say.
 
     The start of the day, month, season or year that is meant, in the zone of `at`.
     """
+    clause = _of_a_thing.sub(lambda match: " " * len(match[0]), clause)
     named = [phrase for phrase in _phrases(clause, at, order) if not phrase.is_bare]
     if not named:
         return None
     span = min(named, key=lambda phrase: (phrase.rank, phrase.first)).span
-    return midnight(span.likely or span.start)
+    day = midnight(span.likely or span.start)
+    match vague_grain(span):
+        case "year":
+            return day.replace(month=1, day=1)
+        case "month":
+            return day.replace(day=1)
+    return day
+
+
+WEEKS, YEAR = 21, 366  # days, from which a range is told by its month, and by its year
+
+
+def vague_grain(span: Span) -> Grain | None:
+    """By which one "a few weeks ago" is told, where no day of it is meant."""
+    if span.grain != "range" or span.likely is None:
+        return None
+    days = (span.end - span.start).days
+    return "year" if days > YEAR else "month" if days > WEEKS else None
 
 
 # A statement that is read on another day than it was said: how many days its words may take.
@@ -226,7 +251,7 @@ def _together(text: str, phrases: Sequence[_Phrase], at: datetime) -> list[_Phra
         elif not result or phrase.first >= result[-1].last:
             result.append(phrase)
     result = _with_years(text, result)
-    return [phrase for phrase in result if phrase.kind not in ("time", "part")]
+    return [phrase for phrase in result if phrase.kind not in ("time", "part", "week of")]
 
 
 def _joined(text: str, one: _Phrase, other: _Phrase, at: datetime) -> _Phrase | None:
@@ -257,8 +282,11 @@ def _joined(text: str, one: _Phrase, other: _Phrase, at: datetime) -> _Phrase | 
 
 
 def _beside_each_other(one: _Phrase, other: _Phrase) -> Span | None:
-    """The day with its hour, the weekday with its week, the 5th with its month."""
+    """The day with its hour, the weekday or the day with its week, the 5th with its month."""
     day, more = one.span, other.span
+    if one.kind == "week of" and other.kind in _DAYS and one.first < other.first:
+        week = relative_dates.around(more.start, one.span.grain)
+        return week._replace(any_year=more.any_year, is_relative=more.is_relative)
     if one.kind in _DAYS and other.kind in ("time", "part") and day.grain == "day":
         shift = more.start - midnight(more.start)
         start = later(day.start, minutes=shift.total_seconds() / 60)
@@ -342,7 +370,7 @@ _forms: Sequence[tuple[str, re.Pattern[str], _Meaning]] = tuple(
         ("any day",
          rf"\b(?P<day>\d{{1,2}}){_TH}(?: of)? (?P<month>{MONTH})\b(?:,? (?P<year>{_YEAR})\b)?", calendar.named_day),
         ("season",
-         rf"\b(?:{_WHICH} |(?:in|during|since|until|till|from|by|before|after|as of) (?:the )?|(?:the )?(?=\w+,? (?:of )?{_YEAR}))"
+         rf"\b(?:{_WHICH} |(?:in|during|over|since|until|till|from|by|before|after|as of) (?:the )?|(?:the )?(?=\w+,? (?:of )?{_YEAR}))"
          rf"(?P<season>{calendar.SEASON})\b(?:,? (?:of )?(?P<year>{_YEAR})\b)?", calendar.season),
         ("quarter", rf"\bQ(?P<digit>[1-4])\b|\bthe {_ORDINAL} quarter\b", calendar.quarter),
         ("any day",
@@ -354,6 +382,12 @@ _forms: Sequence[tuple[str, re.Pattern[str], _Meaning]] = tuple(
         ("end",
          r"\b(?P<part>end|beginning|start) of (?:the |(?=last|this|next))(?:(?P<which>last|this|next) )?"
          r"(?P<unit>week|month|quarter|year)\b", relative_dates.end_of),
+        ("part of month",
+         rf"\b(?P<ordinal>{'|'.join(list(ORDINALS)[:5])}|last) (?P<what>week|half|{WEEKDAY}) (?:of|in) (?P<month>{MONTH})\b"
+         rf"(?:,? (?:of )?(?P<year>{_YEAR})\b)?", calendar.part_of_month),
+        ("week of",
+         rf"\b(?P<unit>week|weekend) (?:of|from|beginning|starting) (?:on )?(?:(?:the )?{WEEKDAY},? )?(?=(?:the )?(?:\d|{MONTH}))",
+         relative_dates.week_of),
         ("month",
          rf"\b(?:{_WHICH} )?(?:(?P<part>early|mid|late|(?:beginning|start|end) of)[ -])?(?P<month>{MONTH})\b"
          rf"(?:,? (?:of )?(?P<year>{_YEAR})\b)?", calendar.month),

@@ -15,12 +15,13 @@ from datetime import datetime
 from memories.bounds import Budget
 from memories.english import (
     clauses,
+    pasted_text,
     person,
     read_clause,
     short_answers,
     standing_wishes,
-    unspoken,
-    worth,
+    worth_forms,
+    worth_keeping,
 )
 from memories.english.calendar import MONTHS, WEEKDAYS, DateOrder
 from memories.english.clauses import Clause
@@ -32,7 +33,7 @@ from memories.english.shorten_clause import shortened
 from memories.english.statements import is_life_event
 from memories.english.talk import UNKNOWN, People, Talk
 from memories.english.verbs import PAST
-from memories.english.worth import Telling
+from memories.english.worth_keeping import Telling
 
 CERTAIN, SURE, FIRM, FAIR, LOOSE = (
     0.95,
@@ -165,7 +166,7 @@ def _says_enough(fit: Fit, told: MessageWorth) -> bool:
         return True
     if fit.clause.is_change and confidence >= LOOSE and fit.weight:
         return True
-    if fit.pattern.name in worth.OF_WORK and fit.weight:
+    if fit.pattern.name in worth_keeping.OF_WORK and fit.weight:
         return True
     # To a machine, what somebody tells of themselves stands beside what they ask it to do.
     if told.to_machine and told.heard <= FEW and fit.weight > 1 and _is_own(fit):
@@ -213,7 +214,7 @@ def extract(
     wishes = [fit.clause for fit in fits if library.is_wish(fit.pattern, fit.match.string)]
     if wishes and standing_wishes.has_task(read, wishes):
         fits = [fit for fit in fits if fit.pattern.name not in WITH_A_TASK]
-    told = message_worth(unspoken.spoken(text), name, read, fits, talk)
+    told = message_worth(pasted_text.spoken(text), name, read, fits, talk)
     kept = _kept(fits, told) if fits else []
     to_machine = talk.is_with_machine(name)
     base = Telling(
@@ -228,7 +229,9 @@ def extract(
     others = [
         replace(fit, is_beside=True)
         for fit in fits
-        if fit.clause.start not in places and fit.pattern.name not in worth.LOOSE and fit.weight > 1
+        if fit.clause.start not in places
+        and fit.pattern.name not in worth_keeping.LOOSE
+        and fit.weight > 1
     ]
     said = sorted([*kept, *others], key=lambda fit: fit.clause.start)
     claims = [(fit, claim(fit)) for fit in said]
@@ -252,15 +255,15 @@ def _of_team(words: str) -> tuple[Pattern, re.Match[str]] | None:
 def _with_best(told: Sequence[tuple[Fit, Found]]) -> list[tuple[Fit, Found]]:
     """Among people, of a message that would leave nothing, what says most of its speaker."""
     strong = {
-        each.start: worth.strength(fit.match.string)
+        each.start: worth_keeping.strength(fit.match.string)
         for fit, each in told
-        if each.unworthy in worth.WEAK
-        and fit.pattern.name not in worth.IDLE
+        if each.unworthy in worth_keeping.WEAK
+        and fit.pattern.name not in worth_keeping.IDLE
         and not fit.is_beside
-        and not worth.is_idle(fit.match.string)
+        and not worth_keeping.is_idle(fit.match.string)
     }
     best = max(strong, key=lambda start: strong[start], default=-1)
-    is_enough = strong.get(best, 0) >= worth.LEAST
+    is_enough = strong.get(best, 0) >= worth_keeping.LEAST
     return [
         (fit, replace(each, unworthy="") if is_enough and each.start == best else each)
         for fit, each in told
@@ -324,7 +327,7 @@ def _read(text: str, name: str, talk: Talk, at: datetime) -> Iterator[tuple[Clau
     to_machine = talk.is_with_machine(name)
     is_story = to_machine and len(text) > TOLD and not _of_oneself.search(text)
     people = People() if is_story else replace(talk.people)
-    question = talk.question_to(name)
+    question, listener, before = talk.question_to(name), talk.listener(name), ""
     for clause in clauses.of_text(text):
         words = read_clause.plain(clause.text)
         answer = ""
@@ -338,7 +341,10 @@ def _read(text: str, name: str, talk: Talk, at: datetime) -> Iterator[tuple[Clau
             yield replace(clause, is_answer=True), answer
         else:
             words = _with_time_behind(_of_now.sub("", words), at)
-            yield clause, people.resolved(read_clause.with_subject(words), name)
+            if listener:  # "..., Ben" calls Ben
+                words = words.removesuffix(f", {listener}")
+            yield clause, people.resolved(read_clause.with_subject(words), name, before)
+        before = words
 
 
 def _claim(
@@ -370,7 +376,7 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
     opening = read_clause.plain(fit.clause.text)[:2].lower()
 
     def doubt(words: str, pattern: Pattern) -> str:
-        return worth.doubt(
+        return worth_keeping.doubt(
             replace(
                 telling,
                 words=words,
@@ -379,6 +385,7 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
                 confidence=pattern.confidence,
                 is_restored=words.startswith("I ") and opening != "i ",
                 is_answer=fit.clause.is_answer,
+                is_item=fit.clause.is_item,
                 is_beside=fit.is_beside,
             )
         )
@@ -387,13 +394,15 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
     if not reason or reason == "unfinished":
         return fit, reason
     # What has changed is no matter of the moment, nor of the work at hand.
-    if reason in worth.OUTWEIGHED and (
+    if reason in worth_keeping.OUTWEIGHED and (
         fit.clause.is_change or is_life_event(f"User {fit.match.string}")
     ):
         return fit, ""
-    for words in shortened(fit.match.string):
+    for words in shortened(fit.match.string, to_machine=telling.to_machine):
         part = library.first(words, is_request=False) if read_clause.is_claim(words) else None
-        if part and not doubt(words, part[0]):
+        # What a clause asks for once is no wish that stands when it is cut short.
+        is_cut_wish = part is not None and part[0].category == "instruction"
+        if part and not is_cut_wish and not doubt(words, part[0]):
             return replace(fit, pattern=part[0], match=part[1]), ""
     return fit, reason
 
@@ -404,6 +413,8 @@ _us = re.compile(r"(?<=\b(?:with) )Team\b")
 def _statement(pattern: Pattern, match: re.Match[str], name: str, listener: str) -> str:
     us = person.TEAM if pattern.is_team else ""
     words = person.with_listener(match.string, listener)
+    if not pattern.is_team and worth_forms.HELPS_ANYBODY.match(words):
+        return f"{name} says {_reported(person.of_anybody(words))}"
     if pattern.statement:
         groups = {
             group: person.third_person(_inside(said or "", match.start(group)), name, us)

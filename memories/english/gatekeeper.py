@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from memories.english import clauses, person, read_clause, short_answers, unspoken
+from memories.english import clauses, pasted_text, person, read_clause, short_answers
 from memories.english.clauses import Clause
 from memories.english.patterns import library
 
@@ -110,7 +110,7 @@ _heard = Verdict(False)
 def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
     """Whether `text`, said in `role` as an event of `kind`, can hold a claim; `question` is what
     somebody else had asked just before."""
-    said = unspoken.without_served(text).strip()
+    said = pasted_text.without_served(text).strip()
     if not said:
         return _skip("served" if text.strip() else "empty")
     if _is_dump(said):
@@ -124,18 +124,19 @@ def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
         words = read_clause.plain(clause.text)
         weight = read_clause.weight(words, "")
         label = _label(clause, words, weight)
+        if label == "content":
+            return _heard
         labels[label] += 1
         telling += weight if label in CHATTER else 0
     if not labels:  # nobody says anything in it
-        is_blank = not unspoken.spoken(said).strip()
-        if is_blank and any(unspoken.footers(said)):
+        is_blank = not pasted_text.spoken(said).strip()
+        if is_blank and any(pasted_text.footers(said)):
             return _skip("boilerplate")
         if len(said) < SHORT and "```" not in said:
             return _skip("quoted" if is_blank else "courtesy")  # nothing but interjections
     is_long = len(said.split()) > BRIEF and labels["praise"] > 0
-    if "content" in labels or not labels or telling > MOST or (is_long and telling):
-        return _heard
-    return _skip(labels.most_common(1)[0][0])
+    is_heard = not labels or telling > MOST or (is_long and telling)
+    return _heard if is_heard else _skip(labels.most_common(1)[0][0])
 
 
 def _is_service(text: str) -> bool:

@@ -11,7 +11,7 @@ from memories.english.numbers import ORDINALS, words_from
 
 # Words without which none of the forms below can be; looked for first, in small letters.
 SIGNS = re.compile(
-    r"april fool|sarcas|nonsense|fiction|invent|mistyp|limits|spell|spelt|written|pronounced|came out|un-?(?:note|save|store|record|know)|disappear|vanish|\bhave you know|not a word|for future|forg[eo]t|delet|eras[ei]|remov|\bdrop|wip(?:e|ing)|scrub|purg|discard|get(?:ting)? rid|\bclear|\bstrike|scrap"
+    r"april fool|argh|\bugh|gah\b|d['’]oh|\bdang\b|\bdamn\b|miscount|misread|misremember|looked it up|just checked|sarcas|nonsense|fiction|invent|mistyp|limits|spell|spelt|written|pronounced|came out|un-?(?:note|save|store|record|know)|disappear|vanish|\bhave you know|not a word|for future|forg[eo]t|delet|eras[ei]|remov|\bdrop|wip(?:e|ing)|scrub|purg|discard|get(?:ting)? rid|\bclear|\bstrike|scrap"
     r"|unlearn|\blose\b|\bthrow|\bdump|expunge|redact|remember|memori[sz]e|in mind|\bnote\b|\bkeep|\bstor(?:e|ing)|\bsav[ei]|\btake out|\bquiet\b|\bsilent\b"
     r"|retain|record|hold on|\blog\b|write down|\barchive|\bout of\b|\boff\b|pretend|act like|act as if|you never|you didn"
     r"|bring|mention|talk|speak|remind|raise|refer|discuss|\bask|touch on|hear about|taboo|limits|discussion|closed"
@@ -51,7 +51,7 @@ NOT = (
 FORGET = r"(?:(?:completely |just |kindly |simply |please )*(?:forget|forgot|forgetting)(?: all about| about)?)"
 DELETE = (
     r"(?:(?:completely |just |kindly |simply |permanently |please )*(?:delet(?:e|ed|ing)|eras(?:e|ed|ing)|remov(?:e|ed|ing)|drop(?:ped|ping)?|wip(?:e|ed|ing)|scrub(?:bed|bing)?|purg(?:e|ed|ing)"
-    r"|discard(?:ed|ing)?|get(?:ting)? rid of|got rid of|clear(?:ed|ing)?(?: out)?|strike|struck|striking|scrap(?:ped|ping)?|unlearn|lose|throw (?:out|away)|dump|expunge|redact|cross out))"
+    r"|discard(?:ed|ing)?|get(?:ting)? rid of|got rid of|clear(?:ed|ing)?(?: out)?|strike|struck|striking|scrap(?:ped|ping)?|lose|throw (?:out|away)|dump|expunge|redact|cross out))"
 )
 KEEP = (
     r"(?:keep(?:ing)?(?: track of| a record of| any record of| a note of| hold of)?|kept|stor(?:e|ed|ing)|sav(?:e|ed|ing)|retain(?:ing|ed)?|remember(?:ing|ed)?|record(?:ing|ed)?"
@@ -123,6 +123,15 @@ DISMISSIVE = re.compile(
 )
 IDIOM = re.compile(
     r"^(?:(?:oh|ok|okay|well|no|nah|eh|ah|just|hey|yeah|then|fine)[\s,]+)*(?:forget (?:about )?it|drop (?:it|this|that)|forget (?:you|him|her|them)|(?:don['’]?t|do not) mention it|never ?mind|forget the (?:rest|past|rules|details for)|don['’]t ask)[\s.!]*$",
+    re.IGNORECASE,
+)
+FORGET_IT = re.compile(
+    r"(?:please |just )*forget (?:about )?(?:it|that|this|them)[\s.!]*$", re.IGNORECASE
+)
+# "Let's forget about age, ..." is said of the talk, unless it names something told.
+LETS = re.compile(rf"{LEAD}let(?:['’]?s| us)\b", re.IGNORECASE)
+OF_WHAT_WAS_TOLD = re.compile(
+    r"(?:my|our|that|this|what|everything|anything|all|the (?:thing|part|bit|stuff|story|whole))\b|(?-i:[A-Z])",
     re.IGNORECASE,
 )
 REPORTING = re.compile(
@@ -199,7 +208,8 @@ FORGET_HEADS = tuple(
         rf"{LEAD}(?:can|could|may) (?P<rest>(?:what|everything|anything|all|the|my|that|this|our)\b[^,;]{{0,120}}?) (?:please )?be (?:forgotten|deleted|removed|erased|wiped|purged)[\s,.!?]*(?:please[.!?]*)?$",
         rf"{LEAD}(?P<rest>(?:that|this|it|what I (?:just )?(?:said|told you|mentioned)(?: about [^,;.]{{2,60}})?|the (?:part|bit|thing|stuff) about [^,;.]{{2,60}}))(?:['’]s| is| was| stays| should (?:be|stay)| must (?:be|stay))(?: strictly| meant to be)? (?:off the record|not for (?:your|the) (?:records?|memory|notes)|not (?:for keeping|to be (?:kept|remembered|stored|saved|recorded)))[\s.!]*$",
         rf"{LEAD}(?:please )?(?:keep|leave) (?P<rest>that|this|it)(?: one| last bit| part)? off the record[\s.!]*$",
-        rf"{LEAD}{ASK}?(?:un-?(?:remember|note|save|store|record|see|hear|know)|unsee|unhear){REST}",
+        rf"{LEAD}{ASK}?(?:un-?(?:remember|note|save|store|record|see|hear|know|learn)|unsee|unhear){REST}",
+        rf"{LEAD}{ASK}?(?:keep|make|hold|retain|leave) no (?:records?|notes?|trace|memory) (?:of|about|on){REST}",
     )
 )
 DELETES = re.compile(rf"{LEAD}{ASK}?{DELETE}\b", re.IGNORECASE)
@@ -335,7 +345,7 @@ DENIED = re.compile(
 )
 VALUE = r"(?:[^,;:!?–—\n]|(?<=\d)[:,](?=\d)){1,70}?"
 OLD = r"(?:(?:,|\s-|\s–|\s—)?\s+(?:and )?(?:not|instead of|rather than|as opposed to)\s+(?P<old>(?:on |at |in |to |the )?(?:[^,;:!?–—\n]|(?<=\d)[:,](?=\d)){1,50}?))"
-OOPS = r"(?:(?<!oh )(?<!oh, )no|nope|nah|sorry|oops|ups|whoops|wait|hm+|ah|oh|um|uh|er|hang on|hold on|actually|correction|(?:small |quick |slight |a )?correction|i mean|rather|edit|typo|my (?:bad|mistake)|apologies|pardon|excuse me|well|let me correct (?:that|myself)|to correct myself|i stand corrected|i misspoke|i mistyped|i was wrong|(?:the )?wrong (?:date|day|time|number|name|year|month|room|address|place|word|one|city|town)|I (?:gave|told|sent) you the wrong \w+|I (?:mixed|confused|muddled) (?:them|it|that|things|the \w+)(?: up)?)"
+OOPS = r"(?:(?<!oh )(?<!oh, )no|nope|nah|sorry|oops|ups|whoops|argh+|ugh+|gah|d['’]oh|dang|damn|wait|hm+|ah|oh|um|uh|er|hang on|hold on|actually|correction|(?:small |quick |slight |a )?correction|i mean|rather|edit|typo|my (?:bad|mistake)|apologies|pardon|excuse me|well|let me correct (?:that|myself)|to correct myself|i stand corrected|i misspoke|i mistyped|i was wrong|(?:the )?wrong (?:date|day|time|number|name|year|month|room|address|place|word|one|city|town)|I (?:gave|told|sent) you the wrong \w+|I (?:mixed|confused|muddled) (?:them|it|that|things|the \w+)(?: up)?)"
 # With which somebody says a whole statement anew.
 MARK = r"(?:let me correct (?:that|this|myself|it)|to correct myself|(?:small |quick |slight |a )?correction|hang on|hold on|wait|oops|ups|whoops|typo|my (?:bad|mistake)|i stand corrected|i (?:misspoke|mistyped)|i was wrong|no|nope|nah|sorry|edit|(?:the )?wrong \w+|I (?:gave|told|sent) you the wrong \w+|I (?:mixed|confused|muddled|got) (?:them|it|that|things|the \w+)(?: up| wrong)?)"
 OF_OWN = r"(?:my|our|the|I|we|he|she|they|his|her|their|it)\b"
@@ -386,6 +396,14 @@ CORRECT_HEADS = tuple(
         ),
         (rf"(?:{OOPS}[\s,.:;!–—-]+)+(?:{IT_IS}\s+)?(?P<new>{VALUE}){END}", True),
         (rf"\*\s?(?P<new>{VALUE}){END}", True),
+        (
+            rf"(?P<new>{VALUE}),? (?:sorry,? )?I (?:miscounted|misread (?:it|that)|mistyped(?: (?:it|that))?|misremembered|mixed (?:that|it|them) up|just checked|looked it up)[\s.!]*$",
+            True,
+        ),
+        (
+            rf"(?!(?:the|my|our|your|that|this|it|he|she|they|we|I|something|everything|which|what)\b)(?P<old>{VALUE}) (?:was|is) (?:wrong|a typo|a mistake|incorrect|not right)[\s,;.!–—-]+(?:it|he|she|they|that)(?:['’]s|['’]re| is| are| was)\s+(?:actually |really )?(?P<new>{VALUE}){END}",
+            False,
+        ),
         (
             rf"(?:it|that)(?:['’]s| is| was) (?:actually (?P<new>{VALUE})|(?P<new2>{VALUE}),? (?:actually|in fact|sorry))[\s.!]*$",
             True,

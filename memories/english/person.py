@@ -18,7 +18,8 @@ _token = re.compile(
 )
 _companion = r"my \w+(?: (?:friend|colleague|neighbou?r))?(?: (?-i:[A-Z])[\w-]{1,40})?|(?-i:[A-Z])[\w-]{1,40}"
 _pair = re.compile(
-    rf"\b(?:me and (?P<after>{_companion})|(?P<before>{_companion}) and (?:I|me))\b", re.IGNORECASE
+    rf"\b(?:(?<!\bin )(?<!\bon )(?<!\bto )(?<!\bof )(?<!\bfor )(?<!\bwith )(?<!\bby )me and (?P<after>{_companion})|(?<!\bin )(?<!\bat )(?<!\bnear )(?<!\bfrom )(?P<before>{_companion}) and (?:I|me))\b",
+    re.IGNORECASE,
 )
 _first = re.compile(
     r"(?<![/@.\\-])\b(?:I|me|my|mine|myself|we|(?!(?-i:US)\b)us|our|ours|ourselves)\b(?![/@\\-]|\.\w)",
@@ -108,6 +109,15 @@ def with_listener(clause: str, listener: str) -> str:
     clause = _second_subject.sub(lambda said: f"{listener} {_agreed[said[1].lower()]}", clause)
     clause = re.sub(r"\byours?\b", f"{listener}'s", clause, flags=re.IGNORECASE)
     return re.sub(r"\byou\b", listener, clause, flags=re.IGNORECASE)
+
+
+_anybody = {"we": "people", "us": "people", "our": "their", "ourselves": "themselves"}
+_we = re.compile(r"\b(?:we|us|our|ourselves)\b(?! all\b)")
+
+
+def of_anybody(clause: str) -> str:
+    """`clause` of a "we" that is people as such: "dogs help us rest" says it of people."""
+    return _we.sub(lambda said: _anybody[said[0]], clause)
 
 
 def third_person(clause: str, name: str, us: str = "") -> str:

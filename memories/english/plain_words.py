@@ -74,6 +74,7 @@ RULES = {
     "instead": "one instead of the other",
     "now": "says that it is so now",
     "turned": "the same words, who did it turned round",
+    "opposite": "the same thing, told the other way round",
     "near": "nearly the same words, and not clearly the same",
     "nearest": "the nearest memory",
     "contained": "one contains the other",

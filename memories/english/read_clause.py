@@ -49,6 +49,13 @@ _apostrophes = (
         ),
         r"\1 has ",
     ),
+    # "it's made such a difference", but "it's made of wood"
+    (
+        re.compile(
+            r"\b([Ii]t|[Ss]?[Hh]e|[Tt]hat)'s (?=(?:made|brought|taught|given|shown|kept|meant|taken|had|let) (?:such|me|us|my|our|him|her|them|it|everything|everyone|life|all|so (?:much|many)|a (?:lot|big|huge|great|real|long|while|few))\b)"
+        ),
+        r"\1 has ",
+    ),
     (re.compile(r"\b([Ii]t|[Ss]?[Hh]e|[Tt]hat|[Tt]here|[Ww]hat)'s\b"), r"\1 is"),
     (
         re.compile(
@@ -81,6 +88,16 @@ _told = re.compile(
     r"|shouts?|shouted|promised|promises)(?: [\w']+){0,3}:)[\w' -]{2,40}): (?=\S)",
     re.IGNORECASE,
 )
+# "I really should call him, shouldn't I", "I wanted to let you know I moved"
+_tag = re.compile(
+    r"(?<=\w{3}),? (?:(?:is|are|was|were|do|does|did|ca|could|wo|would|should|have|has|had)n't|am I not|aren't) (?:I|we|it|they|he|she|you|there)\s*$",
+    re.IGNORECASE,
+)
+_to_tell = re.compile(
+    r"^(?:I|we) (?:just |also |really )?(?:want(?:ed)?|would like|would love|have|had|need|came) to (?:tell|inform|update) (?:you|ya|u|everyone|you all|y'all)(?: all)?,? (?:that )?(?=(?:I|we|my|our)\b)"
+    r"|^(?:I|we) (?:just |also |really )?(?:want(?:ed)?|would like|would love|have|had|need) to let (?:you|ya|u|everyone|you all|y'all) know,? (?:that )?(?=(?:I|we|my|our)\b)",
+    re.IGNORECASE,
+)
 _asides = re.compile(
     r"\b(?:actually|honestly|totally|definitely|literally|basically|kinda|seriously),? ", re.I
 )
@@ -88,6 +105,12 @@ _born = re.compile(
     r"(?:born (?:and raised|and bred|in|on)|raised in|brought up in) ", re.IGNORECASE
 )
 _off = re.compile(r"off to (?-i:[A-Z])", re.IGNORECASE)
+# What is left out before "took some trying" or "helped me a lot" is no person.
+_of_a_matter = re.compile(
+    rf"{ADVERB}(?:took (?:some|a lot|ages|forever|me|us|time|years|months|weeks|days|hours|\d+|(?:quite )?a (?:while|few|couple|bit|long))|made (?:me|us|my day|it|all the|a (?:big |huge |real )?difference)"
+    r"|(?:helped|taught|gave|kept|reminded|inspired|cost|brought) (?:me|us)\b|helped a lot|turned out|worked out|meant (?:a lot|so much|the world)|felt (?:so |really )?(?:good|great|amazing|nice|strange|weird|wonderful) to|happened|cost (?:a|\d|[$€£]))\b",
+    re.IGNORECASE,
+)
 # "Been a crazy few days" tells of the days.
 _been = re.compile(
     rf"(?!been (?:an?|so|quite|such|too|pretty|really|very) (?:[\w-]+ ){{0,3}}?(?:days?|weeks?|weekend|months?|years?|while|time|minute|ride|long|journey|hectic|busy)\b){ADVERB}(?:never )?(?:been|gotten|gone|done|seen|had to)\b",
@@ -103,9 +126,16 @@ _wishing = re.compile(
     re.IGNORECASE,
 )
 _asked_for = re.compile(r",? please[ .!]*$", re.IGNORECASE)
-_of_teams = re.compile(r"(?:(?:the|our|this) )?team's ", re.IGNORECASE)
+_of_teams = re.compile(r"(?:(?:the|our|this) )?(?:team|squad)'s ", re.IGNORECASE)
 _of_team = re.compile(
-    rf"(?:(?:the|our|this) )?team (?P<adverbs>{ADVERB})(?P<verb>[a-z']+)", re.IGNORECASE
+    rf"(?:(?:the|our|this) )?(?:(?:whole|entire|full) )?(?:team|squad) (?P<adverbs>{ADVERB})(?P<verb>[a-z']+)",
+    re.IGNORECASE,
+)
+# "We, as a team, agreed": the team says it of itself
+_as_team = re.compile(r"we,? as an? (?:whole )?(?:team|squad),? ", re.IGNORECASE)
+_in_team = re.compile(
+    r"(?P<who>everyone|everybody|nobody|no one) (?:on|in) (?:the|our|this) (?:team|squad) ",
+    re.IGNORECASE,
 )
 _feeling = re.compile(
     rf"{ADVERB}(?:not )?(?:excited|thrilled|happy|glad|proud|sad|tired|ready|allergic|afraid|scared|busy|grateful"
@@ -119,6 +149,8 @@ _going = re.compile(
     r"morn|even|depend|follow|concern|assum|giv|speak|us|see|be|hav|br|pend|miss|exist|start|build|add)ing\b)\w{2,16}ing\b",
     re.IGNORECASE,
 )
+# "Painting's a fun way", "Finding a cheap room's a pain": it is what is told of
+_told_of = re.compile(r"(?<=ing)['’]s |\w['’]s (?:an?|so|such|not|really|always|never|been) ")
 _finite = re.compile(
     r"\b(?:is|was|are|were|has|have|can|could|will|would|helps?|helped|makes?|made|gives?|gave|keeps?|kept"
     r"|brings?|brought|feels?|felt|takes?|took|means?|meant|seems?|lets|reminds?|inspires?|motivates?"
@@ -145,7 +177,7 @@ def plain(clause: str) -> str:
     without_closing = clause if start is None else clause[:start]
     if (shown := _shown.search(without_closing)) and shown.start() > SHORTEST:
         without_closing = without_closing[: shown.start()]
-    clause = _asides.sub("", without_closing).strip()
+    clause = _tag.sub("", _to_tell.sub("", _asides.sub("", without_closing).strip()))
     return _told.sub(lambda told: f"{told[1]} {'are' if told[1].endswith('s') else 'is'} ", clause)
 
 
@@ -159,13 +191,15 @@ def with_subject(clause: str) -> str:
         return "I am " + _lowered(clause)
     if _been.match(clause):
         return "I have " + _lowered(clause)
+    if _of_a_matter.match(clause):
+        return clause
     if _past.match(clause) or _wishing.match(clause):
         return "I " + _lowered(clause)
     if _feeling.match(clause):
         return "I am " + _lowered(clause)
     going = _going.match(clause)
-    if going and clause[going.end() :].startswith(("'s ", "’s ")):
-        return clause  # "Painting's a fun way": it is what is told of
+    if going and _told_of.search(clause, going.end()):
+        return clause
     if going and not _finite.search(clause, going.end(), going.end() + 90):
         return "I am " + _lowered(clause)
     return clause
@@ -176,6 +210,10 @@ def as_we(clause: str) -> str:
     tells nothing of a team."""
     if owner := _of_teams.match(clause):
         return f"our {clause[owner.end() :]}"
+    if whole := _as_team.match(clause):
+        return f"we {clause[whole.end() :]}"
+    if inside := _in_team.match(clause):
+        return f"{inside['who']} {clause[inside.end() :]}"
     team = _of_team.match(clause)
     return (
         f"we {team['adverbs']}{verbs.without_s(team['verb'])}{clause[team.end() :]}" if team else ""

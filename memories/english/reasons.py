@@ -10,10 +10,11 @@ from functools import cache
 
 from memories.english.statements import read
 from memories.english.statements.asides import aside
-from memories.english.statements.overlap import light
+from memories.english.statements.overlap import KIN_ROOTS, light
 from memories.english.statements.wording import root
 
 LONGEST = 400  # characters of a statement that are looked at
+NAMED_PLACE = "where"  # the cue of a place or a group that a statement names and no more
 MOST_WORDS = 6  # of one reason, by which memories are looked up
 # A noun that stands for an attribute of its owner, and the attributes that tell it.
 REFERENTS: dict[str, tuple[str, ...]] = {
@@ -54,6 +55,10 @@ _if = re.compile(
     r"|\b(?P<cue2>if|unless|until|as soon as)\b(?P<reason2> [^,;:]{2,120})$",
     re.IGNORECASE,
 )
+# "has a garden in Pankow", "has practice with the Lions": a place or a group with a name
+_named = re.compile(
+    r" (?:in|with|for|at) (?:the )?(?P<reason>(?!User\b)[A-Z][\w-]+(?: [A-Z][\w-]+)?)(?= (?:on|at|every|in)\b|$)"
+)
 _thing = re.compile(r"\bfor (?:the|my|our|their|his|her) (?P<reason>[A-Z][\w-]+(?: [A-Z][\w-]+)?)")
 
 
@@ -80,6 +85,8 @@ def ground_words(statement: str) -> tuple[GroundWords, ...]:
     reasons += [("for", match["reason"]) for match in _thing.finditer(text)]
     if not reasons and (match := aside(text)) and not match["why"]:
         reasons.append((match["when"] or match["where"], text[match.end() :]))
+    if not reasons and (match := _named.search(text)) and is_held_now(text[: match.start()]):
+        reasons.append((NAMED_PLACE, match["reason"]))
     for cue, reason in reasons:
         nouns = re.findall(r"[a-z][\w-]*", reason)
         slots = tuple(dict.fromkeys(s for noun in nouns for s in _slots_of().get(noun, ())))
@@ -96,6 +103,17 @@ def ground_words(statement: str) -> tuple[GroundWords, ...]:
             if slots := _slots_of().get(match["noun"].lower(), ()):
                 result.append(GroundWords(f"near: {match['noun'].lower()}"[:40], slots))
     return tuple(dict.fromkeys(result))
+
+
+def is_held_now(text: str) -> bool:
+    """Whether it tells what somebody has or does now, of himself, and where that is stands beside
+    it: not where he lives or works, nor what he likes."""
+    reading = read(text)
+    owned = set(reading.subject.partition("/")[2].split("-"))
+    is_now = not (reading.is_past or reading.is_plan or reading.is_negated or reading.change)
+    is_told = reading.head not in _placed and len(reading.stems) > 1
+    happened = any(word.is_past for word in reading.words) and not reading.parse.is_passive
+    return is_now and is_told and not owned & KIN_ROOTS and not happened
 
 
 def rests_on(ground: GroundWords, content: str) -> bool:
@@ -115,4 +133,11 @@ def _slots_of() -> dict[str, tuple[str, ...]]:
     return {noun: slots for nouns, slots in REFERENTS.items() for noun in nouns.split()}
 
 
+_placed = frozenset(
+    map(
+        root,
+        "live work stay reside study play love like prefer know want need trust support follow hate "
+        "speak call name be move go grow come train belong".split(),
+    )
+) - {"be"}
 _of_everybody = frozenset({"user", "team", root("like"), root("other"), root("love")})

@@ -137,6 +137,16 @@ def before_last(match: re.Match[str], clock: Clock) -> Span:
     return _unit(clock.at, match["unit"].lower(), 2 if match["way"].lower() == "after" else -2)
 
 
+def week_of(match: re.Match[str], clock: Clock) -> Span:
+    """Beside a day alone: "the week of 16 November"."""
+    return around(clock.at, match["unit"].lower())
+
+
+def around(day: datetime, unit: str) -> Span:
+    """The week, or the weekend of the week, in which it lies."""
+    return _unit(day, unit, 0)
+
+
 def the_weekend(match: re.Match[str], clock: Clock) -> Span:
     """ "Over the weekend": the one that is, else the next or the last."""
     is_on = clock.at.weekday() >= 5

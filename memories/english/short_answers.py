@@ -132,7 +132,7 @@ _for = tuple((re.compile(asked, re.I), frame) for asked, frame in _asked_for)
 _no_fragment = re.compile(
     r"(?:I|we|my|our|it|its|that|this|these|those|they|you|your|he|she|there|not|no|nope|yes|yeah|yep|maybe|none|nothing"
     r"|nobody|depends|idk|sure|ok|okay|thanks?|thank|hi|hey|well|what|why|how|who|when|where|let|please|can|could|would"
-    r"|sorry|great|good|wow|so|very|really|pretty|kinda|exciting|amazing|awesome|crazy|busy|for asking|tell|show|give|haven't|don't|just|so|because)\b",
+    r"|sorry|great|good|wow|so|very|really|pretty|kinda|exciting|amazing|awesome|crazy|busy|for asking|tell|show|give|haven't|don't|just|so|because|took|helped|taught|gave|kept|reminded|turned|meant|happened)\b",
     re.IGNORECASE,
 )
 _verb = re.compile(

@@ -96,16 +96,33 @@ def _after_lead_ins(sentence: str, name: str) -> Iterator[str]:
 
 
 _joint = re.compile(
-    r",? (?:and|but|so|which|because|since|as|while|though|although|where)\b|[,;] |\s[-–—]+ |[-–—] "
+    r",? (?:(?:even|especially|particularly|mainly|mostly|just|only|partly) )?(?:and|but|which|because|since|while|though|although|where)\b"
+    r"|(?:, so|,? (?:so|as)(?= (?:that )?(?:I|we|my|our|he|she|it|they|you|the|this|that|there|no)\b)|,? so(?= \w+ing\b))\b|[,;] |\s[-–—]+ |[-–—] "
+)
+# What cannot end a clause: "came even", "as keen as", "it makes travel so"
+_dangling = re.compile(
+    r"\b(?:even|especially|particularly|mainly|mostly|so|as|too|because|when|if|while|than|as [\w-]+|because \w+ly)$",
+    re.IGNORECASE,
+)
+# Behind "this" they are no name of a thing: "this makes", "this might", "get this done"
+_verbs = (
+    r"(?:may|might|could|would|should|must|did|does|do|done|made|being|having|going|coming|really|also|just|always|never|still|not|right|over|up|off|out"
+    r"|(?:(?<=this )|(?<=that ))(?!(?:series|species|news|lens|sports|arts)\b)(?-i:[a-z])+(?<![suia])s|[a-z]+ed (?:me|us|my|our|to|that|it))\b"
+)
+# What "this" before them points at is known from before, and is not one of its kind
+_known = (
+    r"(?:next|last|first|second|third|final|past|coming|recent|latest|whole|entire|very|particular|specific|other|same|parts?|things?|stuff|information|info|approach(?:es)?|steps?|process|stages?|phases?"
+    r"|situations?|issues?|problems?|questions?|answers?|tasks?|sections?|ideas?|methods?|changes?|details?|decisions?|results?|requirements?|scenarios?|cases?|kinds?|types?|sorts?|ways?)\b"
 )
 _no_noun = (
     r"(?!(?:and|of|one|ones|in|on|at|for|with|to|from|by|after|when|last|because|since|so|but|or|is|was|are|were|has|have|had|will|can|too|again|as"
     r"|yesterday|today|week\w*|month\w*|year|morning|evening|afternoon|night|time|times|weekend|way|kind|sort|point|moment|moments"
     r"|summer|winter|spring|fall|autumn|pics?|photos?|pictures?|I|we|he|she|they|it|you|my|our|the|much|many|two|three|who|whose|willing|interested)\b)"
+    rf"(?!{_verbs}|{_known})"
 )
 # What is pointed at by its name, and not by that alone, is one of its kind: "this new series".
 _shown = re.compile(
-    rf"(?P<before>\w )(?P<word>this|these|those|(?<=(?:ith| of| on| in| to| at| by|for|rom|out) )that) {_no_noun}(?=(?P<following>[a-z])[\w-]+ [\w-]+)",
+    rf"(?P<before>\w )(?P<word>this|(?<!\bof )(?:these|those)|(?<=(?:ith| of| on| in| to| at| by|for|rom|out) )that) {_no_noun}(?=(?P<following>[a-z])[\w-]+ [\w-]+)",
     re.IGNORECASE,
 )
 # "This plaque I keep on my desk": what is told of it says which one it is.
@@ -113,9 +130,29 @@ _shown_first = re.compile(
     rf"^(?P<before>)(?P<word>this|these) {_no_noun}(?=(?P<following>[a-z])[\w-]+(?: [\w-]+)? (?:that |which )?(?:I|we|my|our)\b)",
     re.IGNORECASE,
 )
+# "We got a second cat, this is Momo"
+_names_it = re.compile(
+    r",? (?:and )?(?:this is|(?:it|he|she) is (?:called|named)|(?:his|her|its) name is|meet) (?P<name>[\"“]?(?-i:[A-Z])[\w'’-]+(?: (?-i:[A-Z])[\w'’-]+){0,3}[\"”]?)$",
+    re.IGNORECASE,
+)
+# "those KYC questions" are known by their name
+_by_name = re.compile(
+    r"(?<=\w )(?:this|these|those|(?<=(?:ith| of| on| in| to| at| by|for|rom) )that) (?=(?:[a-z][\w-]* ){0,2}(?-i:[A-Z])(?!\w*day\b)[\w-]+)",
+    re.IGNORECASE,
+)
 _pointing_aside = re.compile(
     r"(?:,? (?:about|at|in|on|to|with|for|from|after|during|throughout|by|into|around|through) (?:all )?(?:this|that|these|those|it|them|there)(?: (?!(?:and|but|or|when|while|because|since|so|after|before)\b)[\w-]+){0,2}|,? like (?:that|this))"
     r"(?=$|,| (?:when|while|because|since|after|before|last|yesterday|today|every|but|so)\b)",
+    re.IGNORECASE,
+)
+# It says of what a clause holds: "never in this shop", "only for those rooms"
+_limited = re.compile(
+    r"\b(?:never|not|no|only|nothing|nobody|none|hardly|barely)\b|n't\b", re.IGNORECASE
+)
+# What a verb cannot do without: "I love escaping to that", "to move on this"
+_wanted = re.compile(
+    r"(?:(?<!\bgo )(?<!\bwent )(?<!going )\b\w+ing|\bto \w+|\b(?:is|are|was|were|am|be|been)),? (?:about|at|in|on|to|for|into) $"
+    r"|\b(?:done|finished|happy|busy|stuck|familiar|pleased|fine),? with $",
     re.IGNORECASE,
 )
 MOST_PARTS = 6  # of a clause that are tried for themselves
@@ -127,13 +164,16 @@ _trailing = re.compile(
 )
 
 
-def shortened(words: str) -> Iterator[str]:
+def shortened(words: str, *, to_machine: bool = False) -> Iterator[str]:
     """Ways to put a clause that leave out what cannot be kept, the longest first: with an article for
-    a thing that was shown, without what was joined to it, or that alone."""
-    shown = _shown.sub(_with_article, _shown_first.sub(_with_article, words))
+    a thing that was shown, without what was joined to it, or that alone. Who works with a machine
+    shows it nothing: "this" is what they work on."""
+    shown = _as_shown(words, to_machine=to_machine)
+    if (named := _names_it.sub(r", \g<name>", words)) != words:
+        yield named
     if shown != words:
         yield shown
-    if (left := _pointing_aside.sub("", shown)) != shown:
+    if (left := _without_pointing(shown)) != shown:
         yield left
     if _trailing.search(shown):
         yield _trailing.sub("", shown)
@@ -141,14 +181,37 @@ def shortened(words: str) -> Iterator[str]:
     for joint in reversed(joints):
         if joint[0].strip() == "and" and not _own_clause.match(shown, joint.end()):
             continue  # "a safe and loving home" is one thing
-        if len(shown[: joint.start()].split()) >= 4:
-            yield shown[: joint.start()].rstrip(" ,;-")
+        left = shown[: joint.start()].rstrip(" ,;-")
+        is_cut = _dangling.search(left) or clauses.is_noun_alone(left)
+        if len(left.split()) >= 4 and not is_cut:
+            yield left
     for joint in joints:
         rest = shown[joint.end() :].lstrip(" ,;")
         if OWN.match(rest) and len(rest.split()) >= 4:
             yield rest
 
 
+def _as_shown(words: str, *, to_machine: bool) -> str:
+    shown = _shown_first.sub(_with_article, words)
+    if to_machine and not _called.search(words):
+        return _by_name.sub("the ", shown)
+    return _shown.sub(_with_article, shown)
+
+
+def _without_pointing(words: str) -> str:
+    """`words` without what they point at, where they say the same without it."""
+    aside = _pointing_aside.search(words)
+    if aside is None or _limited.search(words):
+        return words
+    before = words[: aside.start()]
+    preposition = aside[0].split(maxsplit=1)[0].strip(",")
+    return words if _wanted.search(f"{before} {preposition} ") else _pointing_aside.sub("", words)
+
+
+_called = re.compile(
+    r"\b(?:called|named|titled|had this)\b|, (?:the )?[\"“'](?-i:[A-Z])",
+    re.IGNORECASE,
+)
 _own_clause = re.compile(
     rf"\s*(?:I|we|he|she|it|they|you|my|our|his|her|their|the|an?|this|that|then|also|just|so|really|is|are"
     rf"|was|were|have|has|had|will|can|am|{PAST})\b",

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from memories.english import antecedents, clauses, unspoken
+from memories.english import antecedents, clauses, pasted_text
 from memories.english import intent_forms as forms
 from memories.english.corrections import has_value
 from memories.english.exact_values import exact_values, places_of, withdrawn_value
@@ -69,7 +69,7 @@ def find_intents(text: str) -> list[SpokenIntent]:
         return found
     before: list[Span] = []
     for start, end in clauses.sentences(text):
-        if end - start > LONGEST or unspoken.is_quoted(text, start):
+        if end - start > LONGEST or pasted_text.is_quoted(text, start):
             before = []
             continue
         orders = [_with_named(text, before, one) for one in _of_sentence(text, start, end)]
@@ -95,7 +95,8 @@ def _of_sentence(text: str, start: int, end: int) -> Iterator[SpokenIntent]:
         return
     weak: SpokenIntent | None = None
     for at, is_named in _heads(text, start, end):
-        if one := _read(whole[at:]):
+        is_bare_order = is_named and forms.FORGET_IT.match(whole, at)
+        if one := SpokenIntent(FORGET, 0, end - start - at) if is_bare_order else _read(whole[at:]):
             if one.kind == NEVER and forms.ELSEWHERE.search(whole[:1].lower() + whole[1:at]):
                 continue
             if one.is_weak:
@@ -141,7 +142,7 @@ def _heads(text: str, start: int, end: int) -> Iterator[tuple[int, bool]]:
         is_named = pause.group()[0] == ":" and not forms.ANNOUNCED.search(before)
         if is_named and not antecedents.named_in(before):
             return
-        if at >= len(sentence) or unspoken.is_quoted(text, start + at):
+        if at >= len(sentence) or pasted_text.is_quoted(text, start + at):
             continue
         # "It is easy to get lost and forget that" asks nothing of anybody.
         head = forms.ASKING_HEAD if pause.group()[0].isspace() else forms.STRONG_HEAD
@@ -182,6 +183,12 @@ def _read_forget(sentence: str) -> SpokenIntent | None:
         if (match := head.match(sentence)) is None:
             continue
         start, end = match.span("rest")
+        if (
+            number == 0
+            and forms.LETS.match(sentence)
+            and not forms.OF_WHAT_WAS_TOLD.match(sentence, start)
+        ):
+            return None
         is_bare = number in (1, 2, 3)  # verbs that are used of files and words, too
         one = _with_topic(FORGET, sentence, start, end, is_bare=is_bare)
         return _with_values(one, sentence) if one else None

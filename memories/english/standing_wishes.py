@@ -8,7 +8,7 @@ learned of them.
 import re
 from collections.abc import Iterator, Sequence
 
-from memories.english import clauses, read_clause, unspoken, worth
+from memories.english import clauses, pasted_text, read_clause, worth_keeping
 from memories.english.clauses import Clause
 from memories.english.patterns import library
 from memories.english.patterns.instructions import WITH_A_TASK
@@ -65,7 +65,7 @@ def standing_wishes(text: str) -> list[tuple[int, int]]:
         for clause, pattern in told
         if not (is_task and pattern.name in WITH_A_TASK)
         for start, end in sentences
-        if start <= clause.start < end and not unspoken.is_quoted(text, start)
+        if start <= clause.start < end and not pasted_text.is_quoted(text, start)
     )
     return list(dict.fromkeys(places))
 
@@ -89,7 +89,7 @@ def _wish_in(clause: Clause, words: str) -> Pattern | None:
     pattern = library.first_wish(words, is_question=clause.is_question)
     if pattern is None:
         return None
-    telling = worth.Telling(
+    telling = worth_keeping.Telling(
         words, pattern.name, pattern.category, pattern.confidence, to_machine=True
     )
-    return None if worth.doubt(telling) else pattern
+    return None if worth_keeping.doubt(telling) else pattern

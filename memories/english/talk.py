@@ -9,7 +9,7 @@ import uuid
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from memories.english import read_clause, unspoken
+from memories.english import pasted_text, read_clause
 from memories.english.calendar import MONTH_NAMES, WEEKDAY_NAMES
 from memories.english.patterns.pattern import KIN, PEOPLE, PETS
 
@@ -41,7 +41,23 @@ _female = re.compile(
 _male = re.compile(
     r"(?:brother|dad|father|husband|boyfriend|son|uncle|nephew|grandpa|grandfather|grandad)$", re.I
 )
+# What "they" do or are where no people or pets are meant
+_of_things = re.compile(
+    r"(?:they|their)(?:'re)? (?:(?:are|were|have been) )?(?:(?:really|also|always|just|all|still|both) )*(?:(?:some|one|all|part|most) of )?(?:(?:my|our|the) (?:[\w-]+ ){0,2}?(?:memories|moments|times|things|books?|movies?|films?|shows?|songs?|games?|dishes|shoes|photos?|pictures?|plants?|flowers?|reminders?)\b"
+    r"|(?:represents?|symboli[sz]es?|means?|meant|taste|tasted|smell|cost|costs|fit|bloom|made of|made from|look (?:comfortable|comfy|delicious|yummy|tasty)|a (?:great |good )?(?:way|reminder|symbol|source)|come in|let me|let us)\b)",
+    re.IGNORECASE,
+)
+# A sentence about several things: "Roses need care", "My hobbies keep me busy"
+_about_things = re.compile(
+    r"^(?:(?:the|these|those|my|our|your|some|many|most|all|his|her) )?(?:[\w-]+ )?(?P<head>(?!(?:this|is|was|has|does|his|its|us|yes|always|sometimes|things|thanks)\b)[\w-]{3,}(?<!s)s) "
+    r"(?:(?:can|could|will|always|really|also|just|all|often|still|do|never) )*(?:are|were|have|had|bring|make|made|help|helped|give|gave|keep|kept|need|remind|look|looked|mean|come|came|take|took|grow|represent|get|got|work|worked|let)\b",
+    re.IGNORECASE,
+)
 _several = re.compile(r"(?:s|children|family|team|crew|band|puppies)$", re.I)
+
+
+_still_them = re.compile(r"\b(?:they|them|their)\b", re.IGNORECASE)
+RECENT = 1  # messages behind which "they" may be somebody else
 
 
 @dataclass
@@ -49,7 +65,8 @@ class People:
     """What later pronouns may stand for: the person last named, and who named them.
 
     `is_yours`: named as the listener's: "How old is your son?" `met`: a bare name that
-    `met_by` told in the message before, for that one's words alone.
+    `met_by` told in the message before, for that one's words alone. `age`: messages since it
+    was named.
     """
 
     last: str = ""
@@ -57,10 +74,17 @@ class People:
     is_yours: bool = False
     met: str = ""
     met_by: str = ""
+    age: int = 0
 
-    def resolved(self, clause: str, speaker: str) -> str:
-        """`clause` with the person its first word stands for, when only one is in question."""
+    def resolved(self, clause: str, speaker: str, before: str = "") -> str:
+        """`clause` with the person its first word stands for, when only one is in question;
+        `before` is the clause right before it."""
         opening = _opening.match(clause)
+        if opening and opening[1].lower() in ("they", "their"):
+            about = _about_things.match(before)
+            is_other = about is not None and about["head"].lower() not in self.last.lower()
+            if is_other or self.age > RECENT or _of_things.match(clause):
+                opening = None
         if opening and self.met:
             # Where nobody else can be meant.
             pronoun = opening[1].lower()
@@ -84,13 +108,14 @@ class People:
             whose, last = named[-1]
             self.last, self.owner = last.replace(",", ""), speaker
             self.is_yours = whose.lower() == "your"
-            self.met = ""
+            self.met, self.age = "", 0
         elif met := _met_in(words):
             self.met, self.met_by = met, speaker
 
     def turn(self, words: str, speaker: str) -> None:
         """Take note of a whole message: a bare name holds for the next one of who said it."""
         was = self.met
+        self.age += not _still_them.search(words)
         self.hear(words, speaker)
         if was and self.met == was and (speaker == self.met_by or _a_name.search(words)):
             self.met = ""
@@ -156,7 +181,7 @@ class Talk:
     def hear(self, text: str, speaker: str, key: uuid.UUID, *, is_assistant: bool = False) -> None:
         """Take in a message after it was read."""
         # Of an assistant nothing is believed, so whose words it tells does not matter.
-        spoken = unspoken.unmarked(text) if is_assistant else unspoken.spoken(text)
+        spoken = pasted_text.unmarked(text) if is_assistant else pasted_text.spoken(text)
         self.asked = _asked(text, spoken, speaker, key)
         if len(self.words) < MOST_WORDS:
             self.words |= _telling(spoken)

@@ -14,7 +14,7 @@ from itertools import islice, takewhile
 from typing import Any
 
 from memories.bounds import Budget
-from memories.english import clauses, person, read_clause, unspoken
+from memories.english import clauses, pasted_text, person, read_clause
 from memories.english.calendar import DateOrder
 from memories.english.clauses import Clause
 from memories.english.dates import event_date
@@ -87,7 +87,7 @@ def _found(pattern: OwnPattern, said: _Said, span: tuple[int, int]) -> Found | N
     text, name, at = said.text, said.name, said.at
     sentence = text[slice(*span)]
     match = compiled(pattern.regex).search(sentence) if _claims(sentence) else None
-    if match and unspoken.is_quoted(sentence, match.start()):
+    if match and pasted_text.is_quoted(sentence, match.start()):
         return None
     if match and SPEAKER in pattern.template and _of_others.search(sentence[: match.start()]):
         return None

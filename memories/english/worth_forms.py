@@ -16,7 +16,7 @@ GARBLED = re.compile(r"[\t|{}]|->|=>|::|\(\)|</|\\n|_{3,}|={2,}|\*{2,}")
 STRESSED = re.compile(r"\*\w[\w' -]*\*")
 
 NO_END = re.compile(
-    r"\b(?:the|a|an|my|our|your|their|his|and|or|but|because|if|than|is|are|was|were|am|very|(?<!any )more|so|while|although|been|be)$",
+    r"\b(?:the|a|an|my|our|your|their|his|and|or|but|because|if|than|is|are|was|were|am|very|(?<!any )more|so|while|although|been|be|even|especially|particularly|when|whenever|unless|because \w+ly)$",
     re.IGNORECASE,
 )
 
@@ -54,6 +54,12 @@ ASIDE = re.compile(
     r"^(?:my|our) [\w'-]+(?: [\w'-]+)?, (?:my|our|the|his|her|their) [^,]+$", re.IGNORECASE
 )
 
+# "I do - Bruno, my parrot": an answer
+BARE = re.compile(
+    r"^(?:I|we|(?:my|our) (?:[\w'-]+ ){0,2}?[\w'-]+) (?:each |all |both |really |still |also )?(?:do|does|did|am|have|has|will|would|can|could)(?:n't)?\s?(?:[-–—]|$)",
+    re.IGNORECASE,
+)
+
 PARTICIPLE = re.compile(
     r"I (?:\w+ly )?(?:excited|tired|relaxed|interested|bored|worried|acknowledged|noted|agreed|confirmed|inspired|thrilled|confused|surprised"
     r"|annoyed|stressed|exhausted|impressed|amazed|delighted|frustrated|overwhelmed|disappointed|pleased|attached|updated|deleted|shared"
@@ -74,6 +80,25 @@ YOU_DOES = re.compile(
 ADVICE = re.compile(
     r"^(?:I|we) (?:really |just )?should\b|^here(?:['’]s| is| are)\b|\b(?:never|not|won['’]t) quit\b|\bby your side\b"
     r"|\bkeep (?:\w+ing and|on)\b",
+    re.IGNORECASE,
+)
+
+# A thing that is handed over in the talk: "I wanted to share this clip with you"
+HANDED = re.compile(
+    r"\b(?:share|sharing|show|showing|send|sending) (?:(?:this|these|an?|some|my|the|one)\b[^,]{0,80}? with you\b|you (?:this|these|an?|some|my|the|one)\b)",
+    re.IGNORECASE,
+)
+
+# A perhaps that asks for it
+PERHAPS = re.compile(r"^(?:maybe|perhaps) (?:we|I) (?:can|could|should|might)\b", re.IGNORECASE)
+
+# "We" that is people as such: "we all have our own ways", "books can help us rest"
+WE_ALL = re.compile(
+    r"^we all (?:each )?(?:have|find|need|want|deserve|face|share|go|get|make|know|feel|learn|grow)\b",
+    re.IGNORECASE,
+)
+HELPS_ANYBODY = re.compile(
+    r"^(?!(?:I|we|my|our|he|she|they|it|the|his|her|this|that)\b)[^,]*?\b(?:can|could|helps?|gives?|brings?|reminds?|takes?|teach(?:es)?|forces?|shifts?|lets?|inspires?|pushes)\b(?: [\w']+){0,5}? us\b(?!.*\b(?:I|me|my)\b)",
     re.IGNORECASE,
 )
 
@@ -134,6 +159,18 @@ LASTING = re.compile(
     re.IGNORECASE,
 )
 
+# What somebody does all the time, and why that is so of him.
+FOR_OWN_REASON = re.compile(
+    r"^I (?!(?:need|want|ask|get|see|feel|think|hope|guess|have to|could|would|wonder|wish|am|keep getting|[a-z]+ed)\b)[a-z']+ [^,.;?!]{3,80}? "
+    r"(?:because of my [a-z]+ [a-z]+|(?:because|since) (?:I (?:am|have|live|work|own|use|take|play|commute|study)|my [a-z]+ (?:is|lives|works|has)) )",
+    re.IGNORECASE,
+)
+# What has become of a thing of one's own, or of one's body.
+CAME_TO = re.compile(
+    r"^my [\w' -]{2,30}? (?:(?:was|were|got|has been|have been) (?:just )?stolen|(?:has|have) (?:finally |all |now )?healed"
+    r"|(?:came|is|are) (?:finally )?off(?= (?:today|yesterday|now|last|on|this)|$))\b",
+    re.IGNORECASE,
+)
 NAMED_TIME = re.compile(rf"\b{WHEN}", re.IGNORECASE)
 
 NUMBER = re.compile(

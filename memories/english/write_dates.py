@@ -5,7 +5,7 @@ import re
 from datetime import date, datetime, timedelta
 
 from memories.english.calendar import MONTHS, SEASONS, WEEKDAY, Span
-from memories.english.dates import relative_phrases
+from memories.english.dates import relative_phrases, vague_grain
 
 _before = re.compile(
     r"\b(?P<word>on|in|at|over|during|for|since|until|till|by|before|after|from|to|of|around|about)(?: the)? $",
@@ -37,7 +37,9 @@ def with_dates(statement: str, said_at: datetime) -> str:
         thing = _of_the_day.match(statement, end)
         is_owner = thing is None and statement.startswith(("'s", "’s"), end)
         stands = thing is None and (before is not None or is_owner)
-        name = _named(span, has_preposition=stands)
+        name = _vaguely(span) or _named(span, has_preposition=stands)
+        if before and before["word"].lower() in ("around", "about"):
+            name = name.removeprefix("around ")
         if weekday := _weekday.search(statement, start, end):
             name = f"{weekday[0]} {name}" if stands else name.replace("on ", f"on {weekday[0]} ", 1)
         told = statement[position:start]
@@ -74,6 +76,14 @@ def end_of_state(statement: str, said_at: datetime) -> datetime | None:
         if is_on or _until.search(statement, max(0, start - 12), start):
             return span.end + GRACE
     return said_at + FOR_NOW if _for_now.search(statement) else None
+
+
+def _vaguely(span: Span) -> str:
+    """The month or year of "a few weeks ago"; empty where a day is meant."""
+    day, grain = (span.likely or span.start).date(), vague_grain(span)
+    if grain is None:
+        return ""
+    return f"around {f'{day:%B} ' if grain == 'month' else ''}{day.year}"
 
 
 def _named(span: Span, *, has_preposition: bool) -> str:

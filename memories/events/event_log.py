@@ -10,7 +10,7 @@ import re
 import uuid
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -86,6 +86,14 @@ def newest() -> EventCursor:
     with connection.cursor() as cursor:
         cursor.execute(IS_SNAPSHOT)
         return EventCursor(cursor.fetchone()[0])
+
+
+def clock() -> datetime:
+    """The time of the database, which is that of events."""
+    with connection.cursor() as cursor:
+        cursor.execute("select clock_timestamp()")
+        now: datetime = cursor.fetchone()[0]
+        return now
 
 
 def read(workspaces: Collection[uuid.UUID], after: EventCursor, most: int = MOST) -> EventBatch:

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
-from memories.declared_settings import SettingsObject, between, checked, faults, one_of, wrong
 from memories.errors import Invalid
 from memories.providers.allowed_addresses import is_refused
+from memories.settings_objects import SettingsObject, between, checked, faults, one_of, wrong
 from memoryproject.env import env_secret, env_str
 
 ALWAYS = "always"

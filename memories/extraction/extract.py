@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from memories import bounds, languages
 from memories.bounds import Budget
-from memories.english import find_claims, gatekeeper, verbs, workspace_patterns, worth
+from memories.english import find_claims, gatekeeper, verbs, workspace_patterns, worth_keeping
 from memories.english.patterns.library import compile_patterns
 from memories.english.patterns.pattern import Found
 from memories.english.talk import Talk
@@ -104,7 +104,9 @@ class ExtractionRun:
         if not found.claims and self.heard and options.is_whole_text:
             # A text is kept whole, as in the seed; of messages the episodes alone, and of a text
             # that was understood and is not worth keeping.
-            understood = {skip.index for skip in found.unworthy if skip.label in worth.UNDERSTOOD}
+            understood = {
+                skip.index for skip in found.unworthy if skip.label in worth_keeping.UNDERSTOOD
+            }
             texts = [message for message in self.heard if message.index not in understood]
             _keep_whole(texts, options, "whole", found)
             found.notes.insert(0, f"{'kept whole: ' if found.claims else ''}no claim found")
@@ -239,7 +241,7 @@ def _pattern_claims(
     hits += find_claims.extract(*said, talk, budget, options.date_order)
     hits = [hit for hit in hits if hit.rule not in options.patterns_off]
     found.unworthy += [
-        Skip(message.index, worth.REASONS[hit.unworthy], hit.unworthy)
+        Skip(message.index, worth_keeping.REASONS[hit.unworthy], hit.unworthy)
         for hit in hits
         if hit.unworthy
     ]

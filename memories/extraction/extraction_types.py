@@ -192,10 +192,14 @@ class Extraction:
         return "; ".join(parts)
 
 
+OF_TEAM = ("Team ", "The team's ")
+
+
 def visibility_of(category: str, statement: str = "", *, shares: bool = True) -> str:
     """The default of API.md's table: preferences and people private, the team's rules team, but for
-    what no team decides."""
-    is_team = shares and category in TEAM_CATEGORIES and not is_private_life(statement)
+    what no team decides; and what a statement of any category tells of the team itself."""
+    is_of_team = category in TEAM_CATEGORIES or statement.startswith(OF_TEAM)
+    is_team = shares and is_of_team and not is_private_life(statement)
     return Visibility.TEAM if is_team else Visibility.PRIVATE
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from memories.declared_settings import SettingsObject, between, named_once, one_of, wrong
+from memories.settings_objects import SettingsObject, between, named_once, one_of, wrong
 
 LONGEST_PROMPT = 8_000  # characters
 LONGEST_NAME, LONGEST_TEXT = 64, 500

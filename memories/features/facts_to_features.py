@@ -10,7 +10,7 @@ from memories.english.dates import event_date
 from memories.english.lexical import stems
 from memories.english.statements import Slot, past_period, read, true_from
 from memories.english.statements.wording import root
-from memories.features.clarity import is_home, is_thing, stands_alone, to_the_point
+from memories.features.clear_statements import is_home, is_thing, stands_alone, to_the_point
 from memories.features.commands import ADD, DELETE, UPDATE, Cited, Command, KnownFeature
 
 # How sure a pattern must be for what it finds to stand in a profile.

@@ -10,7 +10,6 @@ from django.db.models import Count, Min, Sum
 from django.utils import timezone
 from pydantic import Field
 
-from memories.declared_settings import faults
 from memories.errors import Conflict, Forbidden, Invalid, NotFound, needed, refuse
 from memories.extraction.configured_models import faults_of_model
 from memories.features import config, due_sets, set_embedding
@@ -25,6 +24,7 @@ from memories.features.config import (
 )
 from memories.index import entries, prepared_sql, workspace_index
 from memories.models import Conversation, Episode, Feature, FeatureSet, Layer
+from memories.settings_objects import faults
 from workspaces.models import Subject, Workspace
 from workspaces.request_fields import ExternalId, Free, Text, declared
 from workspaces.scope import NotAllowed, Scope, subject_to_write

@@ -4,11 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from memories.declared_settings import SettingsObject, one_of
 from memories.errors import Conflict
-from memories.golden.runs import Comparison, Lookup, keep, memories_of_rules, questions_of, ranks
+from memories.golden.runs import (
+    Comparison,
+    Lookup,
+    answer_places,
+    keep,
+    memories_of_rules,
+    questions_of,
+)
 from memories.index import workspace_index
 from memories.models import EmbeddingModel, GoldenQuestion, GoldenRun
+from memories.settings_objects import SettingsObject, one_of
 from workspaces.scope import Scope, worker_scope
 
 ASK, REFUSE, OFF = GATES = ("ask", "refuse", "off")
@@ -26,7 +33,7 @@ class GoldenSettings(SettingsObject):
 @dataclass(frozen=True, slots=True)
 class ProposedChange:
     """What would be different: the settings as a whole, the embedding model, whose vectors are
-    there already, or rules whose findings would be missing."""
+    there already, or rules whose answer_places would be missing."""
 
     settings: Mapping[str, Any] | None = None
     model: EmbeddingModel | None = None
@@ -72,7 +79,8 @@ def try_proposal(scope: Scope, before: Mapping[str, Any], proposal: ProposedChan
     asker = worker_scope(scope.workspace_id)
     missing = memories_of_rules(scope.workspace_id, rules | proposal.without_rules)
     compared = Comparison(
-        ranks(asker, rows, Lookup(index)), ranks(asker, rows, Lookup(other, missing))
+        answer_places(asker, rows, Lookup(index)),
+        answer_places(asker, rows, Lookup(other, missing)),
     )
     cause = GoldenRun.Cause.MODEL if proposal.model else GoldenRun.Cause.SETTINGS
     return ChangeTrial(_changed(before, proposal), compared, cause)

@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
@@ -14,12 +14,14 @@ from memories import metrics
 from memories.english import lexical
 from memories.golden.questions import request_of
 from memories.index import prepared_sql, workspace_index
-from memories.models import GoldenQuestion, GoldenRun, WorkspaceIndex, change_of
+from memories.models import GoldenQuestion, GoldenRun, WorkspaceIndex, change_of, is_lost
 from memories.search import Hit, search
+from memories.search.context import context
 from workspaces.models import Workspace
 from workspaces.scope import Scope, worker_scope
 
 TOP = 10  # hits that are looked at
+TOLD = 50  # hits that a context is packed of
 SPARE = 10  # and so many more where some of them are left out
 DAY = timedelta(days=1)
 KEPT = 100  # runs of a workspace
@@ -39,7 +41,16 @@ where f.workspace_id = %(workspace)s and f.memory_id is not null
 group by f.memory_id having bool_and(f.rule = any(%(rules)s::text[]))
 """
 
-Ranks = Mapping[uuid.UUID, int | None]
+
+class AnswerPlace(NamedTuple):
+    """The place of an answer among the first TOP hits, from 1; None where it is not there; and
+    whether a context of the usual length holds it, None where nobody looked."""
+
+    rank: int | None
+    kept: bool | None = None
+
+
+AnswerPlaces = Mapping[uuid.UUID, AnswerPlace]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +62,27 @@ class Lookup:
     missing: Collection[uuid.UUID] = frozenset()
 
 
-def ranks(scope: Scope, rows: Sequence[GoldenQuestion], lookup: Lookup) -> Ranks:
-    """The place of each answer among the first TOP hits, from 1; None where it is not there.
-    Raises ProviderError never: words alone decide then."""
+def answer_places(scope: Scope, rows: Sequence[GoldenQuestion], lookup: Lookup) -> AnswerPlaces:
+    """Of each question, by search and by context. Raises ProviderError never: words alone decide
+    then."""
     asked = [each for row in rows for each in row.memory_ids]
     heads: dict[uuid.UUID, set[uuid.UUID]] = {}
     for pair in prepared_sql.rows(HEADS, {"ids": asked}) if asked else ():
         heads.setdefault(pair.asked, set()).add(pair.id)
-    places: dict[uuid.UUID, int | None] = {}
+    found: dict[uuid.UUID, AnswerPlace] = {}
     for row in rows:
         wanted = {head for each in row.memory_ids for head in heads.get(each, ())}
         answers = _is_answer(row, wanted | set(row.episode_ids))
         limit = TOP + (SPARE if lookup.missing else 0)
         hits = search(scope, request_of(row, limit), lookup.index).hits
-        places[row.pk] = next(
+        rank = next(
             (place for place, hit in enumerate(_left(hits, lookup.missing), 1) if answers(hit)),
             None,
         )
-    return places
+        told = context(scope, request_of(row, TOLD), index=lookup.index)
+        left = [hit for hit in told.hits if hit.row.id not in lookup.missing]
+        found[row.pk] = AnswerPlace(rank, answers(left))
+    return found
 
 
 def _left(hits: Iterable[Hit], missing: Collection[uuid.UUID]) -> list[list[Hit]]:
@@ -103,29 +117,48 @@ def memories_of_rules(workspace_id: uuid.UUID, rules: Collection[str]) -> frozen
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Ranks of the same questions, before and after."""
+    """What was found for the same questions, before and after."""
 
-    before: Ranks
-    after: Ranks
+    before: AnswerPlaces
+    after: AnswerPlaces
 
     @property
     def results(self) -> list[dict[str, Any]]:
         """As a run keeps them, what became worse first."""
         rows = []
         for pk, after in self.after.items():
-            before = self.before.get(pk)
-            gained = (1 / after if after else 0.0) - (1 / before if before else 0.0)
-            rows.append((gained, {"question": str(pk), "before": before, "after": after}))
-        return [row for _, row in sorted(rows, key=lambda each: each[0])]
+            before = self.before.get(pk, AnswerPlace(None))
+            line = {
+                "question": str(pk), "before": before.rank, "after": after.rank,
+                "kept_before": before.kept, "kept_after": after.kept,
+            }  # fmt: skip
+            gained = _worth(after.rank) - _worth(before.rank)
+            rows.append((not is_lost(line), gained, line))
+        return [line for *_, line in sorted(rows, key=lambda each: each[:2])]
 
     @property
     def is_worse(self) -> bool:
-        """Fewer are found, or as many and clearly further down."""
-        found = share_found(self.after.values()) - share_found(self.before.values())
-        mean = mean_reciprocal(self.after.values()) - mean_reciprocal(self.before.values())
-        return found < 0 or (found == 0 and mean < -LEAST)
+        """One is found no more, or clearly further down, or held by no context any more, whatever
+        others gain; or all are a little further down."""
+        for line in self.results:
+            was, now = line["before"], line["after"]
+            is_down = was and (now is None or _worth(was) - _worth(now) > CLEARLY)
+            if is_down or is_lost(line):
+                return True
+        before, after = ranks_of(self.before), ranks_of(self.after)
+        found = share_found(after) - share_found(before)
+        return found == 0 and mean_reciprocal(after) - mean_reciprocal(before) < -LEAST
 
 
+def _worth(rank: int | None) -> float:
+    return 1 / rank if rank else 0.0
+
+
+def ranks_of(found: AnswerPlaces) -> list[int | None]:
+    return [each.rank for each in found.values()]
+
+
+CLEARLY = 0.1  # of 1 / rank: from the third place to the fifth, not from the third to the fourth
 LEAST = 0.01  # of the mean of 1 / rank: a fall below that is no fall
 
 
@@ -151,7 +184,7 @@ def keep(
     changed: Sequence[str] = (),
 ) -> GoldenRun:
     """Write a run down; of a workspace's the newest KEPT stay."""
-    before, after = compared.before.values(), compared.after.values()
+    before, after = ranks_of(compared.before), ranks_of(compared.after)
     usual = GoldenRun.Outcome.WORSE if compared.is_worse else GoldenRun.Outcome.FINE
     made = GoldenRun.objects.create(
         workspace_id=scope.workspace_id, cause=cause, outcome=outcome or usual,
@@ -170,17 +203,24 @@ def run(scope: Scope, cause: str = GoldenRun.Cause.HAND) -> GoldenRun:
     """Ask all questions as things are, and compare with when they were asked last."""
     rows = questions_of(scope.workspace_id)
     index = workspace_index.index_of(scope.workspace_id)
-    after = ranks(worker_scope(scope.workspace_id), rows, Lookup(index))
+    after = answer_places(worker_scope(scope.workspace_id), rows, Lookup(index))
     # What was never asked is compared with itself.
-    before = {row.pk: row.rank if row.checked_at else after[row.pk] for row in rows}
+    before = {
+        row.pk: AnswerPlace(row.rank, row.in_context) if row.checked_at else after[row.pk]
+        for row in rows
+    }
     made = keep(scope, cause, Comparison(before, after))
     now = timezone.now()
     for row in rows:
-        good = row.rank_before if row.worse_since else before[row.pk]
-        is_worse = change_of({"before": good, "after": after[row.pk]}) == "worse"
+        found, good = after[row.pk], before[row.pk]
+        if row.worse_since:
+            good = AnswerPlace(row.rank_before, row.in_context_before)
+        line = {"before": good.rank, "after": found.rank}
+        is_worse = change_of(line | {"kept_before": good.kept, "kept_after": found.kept}) == "worse"
         GoldenQuestion.objects.filter(pk=row.pk).update(
-            rank=after[row.pk], checked_at=now,
-            rank_before=good if is_worse else None,
+            rank=found.rank, in_context=found.kept, checked_at=now,
+            rank_before=good.rank if is_worse else None,
+            in_context_before=good.kept if is_worse else None,
             worse_since=(row.worse_since or now) if is_worse else None,
         )  # fmt: skip
     return made

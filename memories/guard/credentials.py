@@ -145,7 +145,7 @@ _PASSWORD = (
     r"|wi-?fi(?:,? (?:for|at|in|of|on) (?:the |our |my )?\w+){0,2}(?= ?[:=])|answers? to (?:the|my|his|her|our|their|your|that|this) (?:\w+ )?(?:security|secret|recovery) question"
     r"|(?:log-?in|sign-?in|account|bank|admin|root|email|router|server|database|db) (?:credentials?|pass)"
     r"|(?:seed|recovery|backup) (?:phrase|words)|mnemonic(?: phrase)?|secret phrase|security answer|safe ?word|code ?word"
-    r"|pw|pass(?= for |:|=| is | [^\s.]{6})|log-?in(?= for | to |:| is )"
+    r"|pw|pass(?= for | ?[:=]| is | [^\s.]{6})|log-?in(?= for | to |:| is )"
 )
 _CODE = (
     r"pins?(?: (?:code|number|no\.?))?|puk(?: code)?|geheimzahl|zugangscode|pass ?codes?|(?:door|gate|alarm|garage|entry|access|security|unlock|lock|safe|locker"
@@ -203,6 +203,17 @@ _aside = Form(
 # It stands later in the sentence: "is still the one on the sticker, kX83pQ27", "used to be ..."
 _later = Form(
     r"\b(?:my|our|his|her|their|the|your|old|\w+'s) (?:[\w'-]+ ){0,3}?pass ?(?:word|code|phrase)\b[^.!?\n=\"(]{0,60}?(?:, (?:still )?|: |\bused to be |\bstill |\bagain )['\"]?(?P<value>(?=[^\s,;]*[\d!@#$%^&*])(?=[^\s,;]*[^\W\d])[^\s,;()<>\"“”={}\[\]]{6,60})(?=[.,;!?)\n]|\s*$)"
+)
+# "used to be A, and now it's B": both
+_used_to_be = (
+    r"\bpass ?(?:word|code|phrase)\b (?:(?:for|of|on|at) [\w'-]{1,30} )?(?:used to be|was) "
+)
+_then = r"[,;.]? (?:and |but |so )?(?:now |then )?(?:it(?:'s|’s| is| became)|I (?:changed|set|reset) it to) (?:now )?"
+_former = Form(rf"{_used_to_be}(?P<value>[^\s,;()<>\"“”]{{6,60}})(?={_then})")
+_latter = Form(rf"{_used_to_be}[^\s,;()<>\"“”]{{6,60}}{_then}(?P<value>[^\s,;()<>\"“”]{{6,60}})")
+# "use the passphrase 'three plain words'"
+_quoted_beside = Form(
+    r"\b(?:use|using|enter|type|try|with|took|chose|picked|set|is|needs|wants)\b[^.\n'\"“”‘’]{0,40}\bpass ?(?:word|code|phrase) [\"'“‘](?P<value>(?!your|example|<)[^\"'“”‘’\n]{5,60})[\"'”’]"
 )
 _code_word = Form(
     r"\b(?:code|safe|pass) ?word,? [\"'“‘](?P<value>[^\"'“”‘’\n]{3,40})[\"'”’](?! (?:was|were|is|has|had|means?|comes?|in the|of the)\b)"
@@ -268,7 +279,7 @@ def find(text: str) -> Iterator[Finding]:
             yield from _code(text, name, link)
         else:
             yield from _password(text, name, link)
-    for form in (_before, _with, _pair, _aside, _later, _account):
+    for form in (_before, _with, _pair, _aside, _later, _account, _former, _latter):
         for match in form.finditer(text):
             value, start = match["value"].rstrip(".!?,'\"`"), match.start("value")
             if _is_marked(value) or (form is _before and value.isdigit()):
@@ -276,8 +287,9 @@ def find(text: str) -> Iterator[Finding]:
     for form in (_use, _opens, _wants, _dials):
         for match in form.finditer(text):
             yield Finding(*match.span("value"), "code")
-    for match in _code_word.finditer(text):
-        yield Finding(*match.span("value"), "password")
+    for form in (_quoted_beside, _code_word):
+        for match in form.finditer(text):
+            yield Finding(*match.span("value"), "password")
 
 
 def names(text: str) -> Iterator[re.Match[str]]:

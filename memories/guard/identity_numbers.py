@@ -20,10 +20,10 @@ _nino = Form(
     r"(?<![\w-])(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D](?![\w-])",
     exact_case=True,
 )
-# Of Medicare in the United States, and the fiscal code of Italy.
+# Of Medicare in the United States, the fiscal code of Italy, the pension insurance of Germany.
 _lettered = Form(
     r"(?<![\w-])(?:[1-9][AC-HJKMNP-RT-Y][0-9AC-HJKMNP-RT-Y]\d-[AC-HJKMNP-RT-Y][0-9AC-HJKMNP-RT-Y]\d-[AC-HJKMNP-RT-Y]{2}\d{2}"
-    r"|[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z])(?![\w-])",
+    r"|[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z]|\d{2} [0-3]\d[01]\d{3} [A-Z] \d{3}|\d{2}[0-3]\d[01]\d{3}[A-Z]\d{3})(?![\w-])",
     exact_case=True,
 )
 _beside_sort_code = Form(

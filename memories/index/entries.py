@@ -394,7 +394,8 @@ def entry_record(entry: int, number: int, item: Item) -> tuple[Any, ...]:
         entry, number, int(item.layer), item.id, item.subject, item.agent, item.visibility,
         item.scope, item.place, item.conversation, item.occurred_at, item.event_at, item.role,
         item.author, item.position, marks, item.live, keys.length,
-        prepared_sql.Int8s(keys.terms), prepared_sql.Int8s(keys.trigrams), keys.weights, RULES_VERSION,
+        prepared_sql.Int8s(keys.terms), prepared_sql.Int8s(keys.trigrams), keys.weights,
+        RULES_VERSION,
     )  # fmt: skip
 
 

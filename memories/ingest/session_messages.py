@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from memories import bounds
 from memories.bounds import READ_CHARACTERS
-from memories.english import clauses, lexical, unspoken
+from memories.english import clauses, lexical, pasted_text
 from memories.extraction import Message, Span, speaker_of
 from memories.index import prepared_sql
 from memories.ingest.store import Kept
@@ -61,7 +61,7 @@ def mark_own_output(
     marked = []
     for message, pairs in zip(messages, pieces, strict=True):
         served = [span for span, mark in pairs if mark in known]
-        spans = (*unspoken.served_blocks(message.text), *served)
+        spans = (*pasted_text.served_blocks(message.text), *served)
         marked.append(replace(message, served=spans) if spans else message)
     return marked
 

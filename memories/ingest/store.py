@@ -13,7 +13,7 @@ from memories.bounds import BESIDE
 from memories.english import lexical
 from memories.errors import Conflict
 from memories.features import due_sets, sets
-from memories.index import due_vectors, entries, prepared_sql, workspace_index
+from memories.index import due_summaries, due_vectors, entries, prepared_sql, workspace_index
 from memories.index.configured_embedder import embedder_of
 from memories.index.prepared_sql import New
 from memories.ingest.document_memories import DocumentReading
@@ -165,7 +165,7 @@ def _keep(
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
         due_sets.unmark(session.workspace_id, [e.pk for e in adopted])
-    _grow(session.workspace_id, session.conversation_id, tail, made)
+    _grow(session, tail, made)
     if made and session.subject and not tail.positions:
         # There at once; looked for where a conversation begins, the sweep sees to the rest.
         sets.make_own_set(session.subject)
@@ -228,18 +228,20 @@ def _append(
     _place_after(tail, made)
     index_episodes(space, made, tail, prepared.of(fresh), beside=[made])
     held.write()
-    _grow(space.workspace_id, place.conversation_id, tail, made)
+    _grow(place, tail, made)
     by_position = dict(zip(fresh, made, strict=True))
     return [by_position.get(i) or known[m.id] for i, m in enumerate(request.messages)]
 
 
-def _grow(
-    workspace_id: uuid.UUID, conversation_id: uuid.UUID | None, tail: Tail, made: Sequence[Episode]
-) -> None:
-    """Summaries of the conversation, if there is one, are due when it has grown by so much."""
-    if conversation_id is not None:
-        known = tail.positions
-        talk_summaries.grown(workspace_id, conversation_id, known, known + len(made))
+def _grow(session: MemorySession, tail: Tail, made: Sequence[Episode]) -> None:
+    """Summaries of the conversation, if there is one that is long enough, and of its subjects are
+    due; else those of whom it is about."""
+    known = tail.positions
+    if session.conversation_id is not None:
+        conversation, after = session.conversation_id, known + len(made)
+        talk_summaries.grown(session.workspace_id, conversation, known, after)
+    if session.subject_id is not None and known + len(made) < due_summaries.FEWEST:
+        due_summaries.of_subject(session.workspace_id, session.subject_id)
 
 
 def _place_after(tail: Tail, made: list[Episode]) -> None:

@@ -113,7 +113,7 @@ def search_memories(asker: McpAsker, asked: SearchMemoriesArguments) -> Memories
 
 def get_context(asker: McpAsker, asked: GetContextArguments) -> ContextAnswer:
     request = SearchRequest(
-        asked.query, limit=50, user_id=asker.user(asked.user_id), layers=("memories", "episodes")
+        asked.query, limit=50, user_id=asker.user(asked.user_id), layers=context.PACKED
     )
     packed = context.context(asker.scope, request, asked.tokens)
     return ContextAnswer(packed.text, packed.tokens, round(packed.confidence, 3), packed.truncated)

@@ -31,7 +31,7 @@ from memories.models.feature import (
     FeatureSet,
     SetDiscovery,
 )
-from memories.models.golden import GoldenQuestion, GoldenRun, change_of
+from memories.models.golden import GoldenQuestion, GoldenRun, change_of, is_lost
 from memories.models.index import (
     SCOPE_CODE,
     VISIBILITY_CODE,
@@ -112,4 +112,5 @@ __all__ = [
     "WebhookDelivery", "WorkerBeat", "WorkspaceImport", "WorkspaceIndex", "WorkspaceChange",
     "WorkspacePattern", "WorkspaceSlot", "chain", "change_of", "about_nobody", "place_of",
     "rank_of", "add_served", "seen_by", "topic_of", "workflow_place", "versions_of",
+    "is_lost",
 ]  # fmt: skip

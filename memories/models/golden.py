@@ -20,9 +20,10 @@ class GoldenQuestion(Row):
     """A search, and what has to stand among its first hits: one of these memories (or the version
     that replaced it) or episodes, or a text with all of these words.
 
-    `rank` is the place of the answer when it was looked for last, from 1; None: not among them. Of
-    one that got worse, and was not as good again, `worse_since` tells when, and `rank_before` what
-    its place was.
+    `rank` is the place of the answer when it was looked for last, from 1; None: not among them;
+    `in_context` whether a context of the usual length held it, None: nobody looked. Of one that
+    got worse, and was not as good again, `worse_since` tells when, and `rank_before` and
+    `in_context_before` how it had done.
     """
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
@@ -37,7 +38,9 @@ class GoldenQuestion(Row):
     created_by = models.CharField(max_length=200)
     rank = models.PositiveSmallIntegerField(null=True)
     checked_at = models.DateTimeField(null=True)
+    in_context = models.BooleanField(null=True)
     rank_before = models.PositiveSmallIntegerField(null=True)
+    in_context_before = models.BooleanField(null=True)
     worse_since = models.DateTimeField(null=True)
 
     objects = GoldenQuestionQuerySet.as_manager()
@@ -64,8 +67,9 @@ class GoldenRun(Row):
     """How the golden questions of a workspace did: under what held before and under `changed`, or,
     of a run without a change, when they were looked at last and now.
 
-    `results` are `{"question", "before", "after"}`, ranks from 1 or null. The means are of the
-    share that is found and of 1 / rank.
+    `results` are `{"question", "before", "after", "kept_before", "kept_after"}`: ranks from 1 or
+    null, and whether the context held the answer. The means are of the share that is found and of
+    1 / rank.
     """
 
     class Cause(models.TextChoices):
@@ -116,7 +120,18 @@ class GoldenRun(Row):
 NOWHERE = 1000  # a rank behind all others
 
 
+def is_lost(result: dict[str, Any]) -> bool:
+    """Whether a context held the answer, and holds it no more."""
+    return bool(result.get("kept_before")) and not result.get("kept_after")
+
+
 def change_of(result: dict[str, Any]) -> str:
-    """better, worse or same, of a line of `results`."""
+    """better, worse or same, of a line of `results`: what a context lost is worse, whatever its
+    place among the hits."""
     before, after = (result[name] or NOWHERE for name in ("before", "after"))
-    return "same" if before == after else "better" if after < before else "worse"
+    if is_lost(result):
+        return "worse"
+    if before == after:
+        is_gained = result.get("kept_before") is False and bool(result.get("kept_after"))
+        return "better" if is_gained else "same"
+    return "better" if after < before else "worse"

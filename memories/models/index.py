@@ -12,6 +12,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Coalesce
 from django.db.models.lookups import GreaterThan
 from django.utils import timezone
 from pgvector.django import HalfVectorField, SparseVectorField
@@ -195,6 +196,22 @@ class Entry(models.Model):
                 fields=["workspace", "layer", "subject", "id"],
                 name="entry_wishes",
                 condition=Q(GreaterThan(F("marks").bitand(int(WISHES)), 0), live=True),
+            ),
+            # When what is told happens, or was said: what the days that are asked for bring up.
+            models.Index(
+                "workspace",
+                "layer",
+                "subject",
+                Coalesce("event_at", "occurred_at"),
+                name="entry_dated_subject",
+                condition=Q(live=True),
+            ),
+            models.Index(
+                "workspace",
+                "layer",
+                Coalesce("event_at", "occurred_at"),
+                name="entry_dated",
+                condition=Q(live=True),
             ),
             models.Index(
                 fields=["conversation", "occurred_at", "id"],

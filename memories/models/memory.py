@@ -219,6 +219,12 @@ class Memory(Row):
     event_date = models.DateTimeField(null=True, blank=True)
     valid_from = models.DateTimeField(null=True, blank=True)
     valid_until = models.DateTimeField(null=True, blank=True)
+    valid_until_at = models.DateTimeField(
+        null=True, editable=False, help_text="When its end became known, if it was not at once."
+    )
+    ended_by = models.UUIDField(
+        null=True, editable=False, help_text="The memory that tells its end: a plan, for one."
+    )
     superseded_by = models.ForeignKey(
         "self",
         models.SET_NULL,
@@ -278,6 +284,11 @@ class Memory(Row):
                 fields=["superseded_by"],
                 name="memory_chain",
                 condition=Q(superseded_by__isnull=False),
+            ),
+            models.Index(
+                fields=["ended_by"],
+                name="memory_to_be_over",
+                condition=Q(ended_by__isnull=False),
             ),
             models.Index(
                 fields=["forget_after"],

@@ -95,7 +95,7 @@ BELIEVED = f"""(
    and ({VALID_AT} is null
         or ((row.valid_from is null or row.valid_from <= {VALID_AT})
             and (row.valid_until is null or row.valid_until > {VALID_AT}
-                 or row.superseded_at > {KNOWN_AT}))))
+                 or row.superseded_at > {KNOWN_AT} or row.valid_until_at > {KNOWN_AT}))))
   or ({VALID_AT} is not null and row.superseded_at <= {KNOWN_AT}
       and (row.forgotten_at is null or row.forgotten_at > {KNOWN_AT})
       and row.valid_from <= {VALID_AT} and row.valid_until > {VALID_AT}))"""
@@ -104,7 +104,8 @@ SAID = f"(row.created_at <= {KNOWN_AT} and ({VALID_AT} is null or row.occurred_a
 # Over `row`, a memory: its columns as they were known at K. Support that is inherited has no facts
 # here, so what came later is taken off; of changes, those whose time is kept.
 AS_KNOWN = {
-    "valid_until": f"case when row.superseded_at > {KNOWN_AT} then null else row.valid_until end",
+    "valid_until": f"""case when row.superseded_at > {KNOWN_AT} or row.valid_until_at > {KNOWN_AT}
+      then null else row.valid_until end""",
     "source_count": f"""greatest(0, row.source_count - (
       select count(*) filter (where f.withdrawn_at is null and f.created_at > {KNOWN_AT})
            - count(*) filter (where f.withdrawn_at > {KNOWN_AT} and f.created_at <= {KNOWN_AT})

@@ -32,13 +32,15 @@ class TalkSummary(Row):
     `lines` are spans of episodes (`{"episode", "start", "end"}`), which copy nothing, or, of a
     model, texts with the episodes that they cite (`{"text", "episodes"}`). `name` is the topic's;
     `ordinal` counts the stretches of a conversation, from 0. `first_at` and `last_at` are when the
-    first and the last of what went in was said. A topic is of no one conversation.
+    first and the last of what went in was said. A topic is of no one conversation, nor is what is
+    known of a subject.
     """
 
     class Kind(models.TextChoices):
         CONVERSATION = "conversation"
         STRETCH = "stretch"
         TOPIC = "topic"
+        SUBJECT = "subject"
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
@@ -71,15 +73,17 @@ class TalkSummary(Row):
 
 
 class DueSummary(Row):
-    """A conversation whose summaries are to be made anew: the row is the queue. `claims` numbers
-    the claims and what came meanwhile: who ends with another number has something left to do."""
+    """A conversation whose summaries are to be made anew, with those of its subjects, or a subject
+    alone: the row is the queue. `claims` numbers the claims and what came meanwhile: who ends with
+    another number has something left to do."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
-    conversation = models.OneToOneField(Conversation, models.CASCADE, related_name="+")
+    conversation = models.OneToOneField(Conversation, models.CASCADE, null=True, related_name="+")
+    subject = models.OneToOneField(Subject, models.CASCADE, null=True, related_name="+")
     due_at = models.DateTimeField(default=timezone.now, db_index=True)
     lease_until = models.DateTimeField(null=True)
     claims = models.PositiveIntegerField(default=0)
     attempts = models.PositiveSmallIntegerField(default=0)
 
     def __str__(self) -> str:
-        return str(self.conversation_id)
+        return str(self.conversation_id or self.subject_id)

@@ -4,6 +4,7 @@
 plain rankings put candidates in order.
 """
 
+from memories.ranking.asked_days import asked_days
 from memories.ranking.columns import (
     Candidate,
     Candidates,
@@ -17,6 +18,7 @@ from memories.ranking.hybrid import RecencyBoost, hybrid
 from memories.ranking.message_marks import WISHES, Mark, marks
 from memories.ranking.passages import by_passage
 from memories.ranking.query import (
+    SPEAKER_ROLES,
     EventQuestion,
     EventSide,
     Participant,
@@ -30,8 +32,8 @@ from memories.ranking.query import (
 from memories.ranking.weights import Weights
 
 __all__ = [
-    "WISHES", "Candidate", "Candidates", "Columns", "EventQuestion", "EventSide", "Mark",
-    "Participant", "QueryView", "Ranked", "RecencyBoost", "Weights", "analyse", "asks_in_time",
-    "by_keyword", "by_passage", "by_vector", "event_question", "hybrid", "linea", "listed",
-    "marks", "says_nothing",
+    "SPEAKER_ROLES", "WISHES", "Candidate", "Candidates", "Columns", "EventQuestion", "EventSide",
+    "Mark", "Participant", "QueryView", "Ranked", "RecencyBoost", "Weights", "analyse",
+    "asked_days", "asks_in_time", "by_keyword", "by_passage", "by_vector", "event_question",
+    "hybrid", "linea", "listed", "marks", "says_nothing",
 ]  # fmt: skip

@@ -196,7 +196,8 @@ def _parts(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
         if query.kind & mark:
             parts[name] = weight * columns.marked(mark)
     if query.side:
-        parts["date"] = w.date * beside(query.side, columns)
+        name = "side" if query.side.of_event else "date"
+        parts[name] = w.date * beside(query.side, columns)
     among = query.among
     for share, own in ((among, _among_people), (1 - among, _with_assistant)):
         for name, part in own(query, columns, w).items() if share else ():

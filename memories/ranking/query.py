@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from memories import languages
-from memories.english.calendar import DateOrder, Span
+from memories.english.calendar import DateOrder, Span, later, midnight
 from memories.english.dates import places, spans
 from memories.english.lexical import STOP_WORDS, stems
 from memories.ranking.message_marks import Mark
@@ -159,7 +159,8 @@ _past = re.compile(
 _asked = ((_when, Mark.TIME), (_number, Mark.NUMBER), (_where, Mark.PLACE))
 _sentence_end = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _roles = "user assistant system human ai bot agent tool me model customer"
-_nobody = frozenset(_roles.split())
+# Names that say what somebody is in a talk, and not who.
+SPEAKER_ROLES = frozenset(_roles.split())
 # names that are words as well: meant as names only with a capital and not at the beginning
 _ambiguous = """
     art bill chase drew faith frank grace hope jack joy mark may miles page pat ray rob rose sky
@@ -220,11 +221,13 @@ def voices_of(participants: Sequence[Participant]) -> float:
 
 
 class EventSide(NamedTuple):
-    """Before or after `at`, in seconds since 1970; `is_near`: the nearer, the better."""
+    """Before or after `at`, in seconds since 1970; `is_near`: the nearer, the better. `of_event`:
+    that is when something happened, and no date that the query names."""
 
     at: float
     is_before: bool
     is_near: bool
+    of_event: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +296,9 @@ def analyse(
     `now` grounds "last week"; without it only absolute dates count. `order` is
     that of day and month in numbers, `beside` the languages that are read beside English."""
     people = [
-        p for p in participants if p.author and not (p.assistant or p.author.casefold() in _nobody)
+        p
+        for p in participants
+        if p.author and not (p.assistant or p.author.casefold() in SPEAKER_ROLES)
     ]
     named = {p.author: words for p in people if (words := _names_in(query, p.author))}
     voices = voices_of(participants) if voices is None else voices
@@ -309,6 +314,7 @@ def analyse(
     in_dates = stems(" ".join(query[first:last] for first, last in found))
     dates = _dates(query, now if turn < _half_a_turn else None, order, beside)
     side = _side_of_date(query, found, dates)
+    dates = _until_now(query, found, dates, now)
     return QueryView(
         text=query,
         meaning=meaning,
@@ -362,6 +368,22 @@ def _dates(
     named += languages.spans(query, now, beside) if now else []
     finer = [span for span in named if span.grain != "year" or span.is_relative]
     return tuple(dict.fromkeys(finer or named))
+
+
+_since = re.compile(r"\bsince(?: the)? $", re.IGNORECASE)
+
+
+def _until_now(
+    query: str,
+    found: Sequence[tuple[int, int]],
+    dates: tuple[Span, ...],
+    now: datetime | None,
+) -> tuple[Span, ...]:
+    """What happened "since Monday" is of that day or of one after it."""
+    if not now or len(found) != 1 or len(dates) != 1 or not _since.search(query, 0, found[0][0]):
+        return dates
+    start, end = dates[0].start, later(midnight(now), days=1)
+    return (*dates, Span(start, end, "range", is_relative=True)) if start < end else dates
 
 
 _side = re.compile(

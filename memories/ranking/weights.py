@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic.alias_generators import to_camel
 
-from memories.declared_settings import CONFIG, between, faults
+from memories.settings_objects import CONFIG, between, faults
 
 LARGEST = 5.0
 

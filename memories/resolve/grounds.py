@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from django.utils import timezone
 
-from memories.english.reasons import GroundWords, ground_words, rests_on
+from memories.english.reasons import NAMED_PLACE, GroundWords, ground_words, rests_on
 from memories.english.statements import Reading
 from memories.index import prepared_sql, row_marks
 from memories.index.nearest import Pair, Placement
@@ -80,8 +80,14 @@ class BatchGrounds:
             candidates |= {i: live[i] for i in self.near.get(draft.index, ()) if i in live}
             candidates |= {m.id: m for m in live.values() if not keys.isdisjoint(m.slots)}
             own = 0
+            # What one has in a place rests on being there, not on what else one has there.
+            is_in_place = all(reason.cue == NAMED_PLACE for reason in reasons)
             for memory in candidates.values():
-                if memory.id == draft.id or own == MOST or ground_words(memory.content):
+                if memory.id == draft.id or own == MOST:
+                    continue
+                if any(
+                    is_in_place or each.cue != NAMED_PLACE for each in ground_words(memory.content)
+                ):
                     continue
                 # By which of its words the statement rests on the memory.
                 is_of_slot = not keys.isdisjoint(memory.slots)

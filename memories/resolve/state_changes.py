@@ -6,13 +6,14 @@ lock, in the caller's transaction.
 
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from memories.index import entries, prepared_sql
+from memories.index import due_summaries, entries, prepared_sql
 from memories.models import Fact, Layer, Memory, MemoryPeriod, Supersession, WorkspaceIndex
 from memories.resolve import grounds
 from memories.resolve.hold_policy import Policy
@@ -31,6 +32,12 @@ set superseded_by_id = pair.new, superseded_at = %(at)s, updated_at = %(at)s,
                        then least(m.valid_until, pair.since) else m.valid_until end
 from pair where m.id = pair.old and m.superseded_by_id is null
 """
+# Of heads, those whose end one of these tells.
+TO_BE_OVER = """
+select m.id, m.ended_by, m.valid_until from memories_memory m
+where m.ended_by = any(%(ids)s::uuid[]) and m.superseded_by_id is null
+"""
+NEVER_SO = "wrong"  # why something was forgotten
 SUPPORT = """
 update memories_memory m set source_count = m.source_count + more.facts, updated_at = %(at)s
 from unnest(%(ids)s::uuid[], %(facts)s::int4[]) more(id, facts) where m.id = more.id
@@ -55,14 +62,48 @@ def supersede(
         "at": at,
     }
     prepared_sql.execute(SUPERSEDE, values)
+    _follow_plans({old: End(since or at, new) for old, (new, since) in successors.items()}, at)
     entries.set_live(space, Layer.MEMORIES, successors, live=False)
-    grounds.follow(space, successors)
+    _touched(space, successors)
 
 
-def end_validity(ends: Mapping[uuid.UUID, datetime], at: datetime) -> None:
-    """They are believed as before, and were true until then."""
-    for pk, until in ends.items():
-        Memory.objects.filter(pk=pk).update(valid_until=until, updated_at=at)
+def _touched(space: WorkspaceIndex, ids: Collection[uuid.UUID]) -> None:
+    """What rests on them is looked at again, and what is told of them is summed up anew."""
+    grounds.follow(space, ids)
+    due_summaries.of_memories(space.workspace_id, ids)
+
+
+class End(NamedTuple):
+    """Until when something is true, and the memory that tells so."""
+
+    until: datetime
+    by: uuid.UUID
+
+
+def end_validity(ends: Mapping[uuid.UUID, End], at: datetime) -> None:
+    """They are believed as before, and were true until then, which is known from `at` on."""
+    for pk, end in ends.items():
+        Memory.objects.filter(pk=pk).update(
+            valid_until=end.until, valid_until_at=at, ended_by=end.by, updated_at=at
+        )
+
+
+def _follow_plans(
+    gone: Mapping[uuid.UUID, End | None], at: datetime, *, never: bool = False
+) -> None:
+    """What was to be over by plans that are believed no more has no end any more, or that of the
+    plan in their place; what is over already stays so, unless it `never` was to be."""
+    for row in prepared_sql.rows(TO_BE_OVER, {"ids": list(gone)}):
+        if row.valid_until is None or not (never or row.valid_until > at):
+            continue
+        moved = gone[row.ended_by]
+        is_plan = moved is not None and moved.until > at
+        Memory.objects.filter(pk=row.id).update(
+            valid_until=moved.until if moved and is_plan else None,
+            ended_by=moved.by if moved and is_plan else row.ended_by,
+            valid_until_at=at,
+            updated_at=at,
+        )
 
 
 def add_support(facts: Mapping[uuid.UUID, int], at: datetime) -> None:
@@ -79,8 +120,9 @@ def end(space: WorkspaceIndex, memories: Sequence[Memory], reason: str, at: date
         memory.forgotten_at, memory.forget_reason, memory.updated_at = at, reason, at
     Memory.objects.filter(pk__in=ids).update(forgotten_at=at, forget_reason=reason, updated_at=at)
     MemoryPeriod.objects.filter(memory__in=ids).end(at, "forgotten")
+    _follow_plans(dict.fromkeys(ids), at, never=reason == NEVER_SO)
     entries.set_live(space, Layer.MEMORIES, ids, live=False)
-    grounds.follow(space, ids)
+    _touched(space, ids)
 
 
 def hold(space: WorkspaceIndex, memory: Memory, at: datetime) -> None:
@@ -88,8 +130,9 @@ def hold(space: WorkspaceIndex, memory: Memory, at: datetime) -> None:
     memory.held_at, memory.forgotten_at, memory.forget_reason = at, None, ""
     memory.save(update_fields=["held_at", "forgotten_at", "forget_reason", "updated_at"])
     memory.periods.all().end(at, "held")
+    _follow_plans({memory.pk: None}, at)
     entries.set_live(space, Layer.MEMORIES, [memory.pk], live=False)
-    grounds.follow(space, [memory.pk])
+    _touched(space, [memory.pk])
 
 
 def restore(space: WorkspaceIndex, memory: Memory, cause: str) -> None:
@@ -97,8 +140,11 @@ def restore(space: WorkspaceIndex, memory: Memory, cause: str) -> None:
     memory.forgotten_at, memory.forget_reason, memory.held_at = None, "", None
     memory.save(update_fields=["forgotten_at", "forget_reason", "held_at", "updated_at"])
     begin_period(memory, cause)
+    for row in prepared_sql.rows(TO_BE_OVER, {"ids": [memory.pk]}):
+        if row.valid_until is None and memory.valid_from is not None:
+            end_validity({row.id: End(memory.valid_from, memory.pk)}, timezone.now())
     entries.set_live(space, Layer.MEMORIES, [memory.pk], live=True)
-    grounds.follow(space, [memory.pk])
+    _touched(space, [memory.pk])
 
 
 def begin_period(memory: Memory, cause: str) -> None:

@@ -102,7 +102,7 @@ class ClaimBatch:
         self.of_people: frozenset[uuid.UUID] = frozenset()
         self.grounds = BatchGrounds()
         self.richer: dict[uuid.UUID, uuid.UUID] = {}
-        self.ends: dict[uuid.UUID, datetime] = {}
+        self.ends: dict[uuid.UUID, state_changes.End] = {}
 
     def take(self, claim: Claim, index: int, own: ClaimReading, resolver: Resolver) -> None:
         """Decide one claim, and note what is to be written for it."""
@@ -142,7 +142,7 @@ class ClaimBatch:
                 self._supersede(decision, new, resolver, own.true_from)
                 if decision.doubts:
                     self.outcome.reviewed.append(new.id)
-        self.ends |= dict(decision.ends)
+        self.ends |= {pk: state_changes.End(until, new.id) for pk, until in decision.ends}
         resolver.add(new.known, index)
 
     def _as_a_bystander(self, decision: Decision, index: int) -> Decision:
@@ -198,7 +198,7 @@ class ClaimBatch:
         for old, new in self.richer.items():
             grounds.move(old, new)
         for pk in self.ends.keys() & self.memories.keys():
-            self.memories[pk].valid_until = self.ends.pop(pk)
+            self.memories[pk].valid_until = self.ends.pop(pk).until
         state_changes.end_validity(self.ends, self.now)
         state_changes.supersede(
             self.space,
@@ -264,7 +264,8 @@ class ClaimBatch:
             new.valid_from = true_from
             if true_from > self.now:
                 # A plan: what it will replace is believed, and is true until then.
-                self.ends |= {target.id: true_from for target in decision.targets}
+                end = state_changes.End(true_from, new.id)
+                self.ends |= {target.id: end for target in decision.targets}
                 decision = replace(decision, neighbours=())
         new.version = max((target.version for target in decision.targets), default=0) + 1
         if decision.rule == "richer":

@@ -147,7 +147,9 @@ def _change_in_place(scope: Scope, memory: Memory, changes: Mapping[str, Any]) -
         return
     for name in changed:
         setattr(memory, name, changes[name])
-    memory.save(update_fields=[*changed, "updated_at"])
+    if "valid_until" in changed:
+        memory.valid_until_at, memory.ended_by = timezone.now(), None
+    memory.save(update_fields=[*changed, "valid_until_at", "ended_by", "updated_at"])
     if "visibility" in changed:
         entries.change_visibility(Layer.MEMORIES, [memory.pk], memory.visibility)
     if not {"event_date", "valid_from"}.isdisjoint(changed):

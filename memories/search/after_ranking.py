@@ -130,16 +130,24 @@ union all select null, id, next_id, is_live, forgotten_at, forget_reason from li
 Head = tuple[uuid.UUID, uuid.UUID, Any]  # an episode, what stands on it, its last version's row
 
 
-def collapse(found: Sequence[Scored]) -> list[Scored]:
+def collapse(found: Sequence[Scored], *, is_now: bool = False) -> list[Scored]:
     """Each memory with the episodes it stands on as one hit, at the place of the best of them.
 
     The memory leads if it stands on that episode alone and its own words and meaning answer no
     worse; what it stands on, or what stands on the same words, is among its `echoes`, best first.
+    `is_now`: what replaced the belief of an episode comes before it.
     """
     memories = [one.item for one in found if one.layer == "memories"]
+    episodes = [one.item for one in found if one.layer == "episodes"] if is_now else []
+    asked = [(CITED, {"ids": memories})]
+    rows, *replaced = prepared_sql.rows_of_each(
+        [*asked, (REPLACED, {"ids": episodes})] if episodes else asked
+    )
     cited: dict[uuid.UUID, set[uuid.UUID]] = {}
-    for row in prepared_sql.rows(CITED, {"ids": memories}):
+    for row in rows:
         cited.setdefault(row.memory_id, set()).add(row.episode_id)
+    for heads in replaced:
+        found = newest_first(found, replaced_by(_heads(heads)))
     groups: list[list[Scored]] = []
     place: dict[uuid.UUID, int] = {}  # of an episode, the group that tells it
     for one in found:
@@ -174,9 +182,10 @@ def _led(group: Sequence[Scored], cited: Mapping[uuid.UUID, set[uuid.UUID]]) -> 
     return replace(best, score=first.score, echoes=others)
 
 
-def newest_first(found: Sequence[Scored]) -> list[Scored]:
+def newest_first(
+    found: Sequence[Scored], heads: Mapping[uuid.UUID, Sequence[uuid.UUID]]
+) -> list[Scored]:
     """What replaced the belief of an episode comes right before that episode, if it was below."""
-    heads = replaced_by(heads_of([one.item for one in found if one.layer == "episodes"]))
     below = {one.item: one for one in found if one.layer == "memories"}
     ordered = []
     for one in found:
@@ -232,7 +241,11 @@ def forgotten_of(heads: Iterable[Head]) -> Mapping[uuid.UUID, Forgotten]:
 
 def heads_of(episodes: Sequence[uuid.UUID]) -> list[Head]:
     """Of each episode the memories that stand on it, and of each the last version's row."""
-    rows = prepared_sql.rows(REPLACED, {"ids": list(episodes)}) if episodes else []
+    return _heads(prepared_sql.rows(REPLACED, {"ids": list(episodes)})) if episodes else []
+
+
+def _heads(rows: Sequence[Any]) -> list[Head]:
+    """Of rows of REPLACED."""
     line = {row.memory_id: row for row in rows if row.episode_id is None}
     heads: dict[uuid.UUID, uuid.UUID] = {}  # the last version, of each that was passed
     found: list[Head] = []

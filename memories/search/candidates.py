@@ -1,7 +1,7 @@
 """The search statements: candidates of one layer by vector and by word, in one round trip."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -34,8 +34,9 @@ TOP = 20
 
 class Depth(NamedTuple):
     """How many each side brings up, whether the newest are looked at, too, whether it counts when
-    what a memory tells happens, whether passages know which stands beside which, and whether what
-    the person asked for once and for all is looked at, whatever its words."""
+    what is told happens, so that the days that are asked for bring up what is of them, whether
+    passages know which stands beside which, and whether what the person asked for once and for all
+    is looked at, whatever its words."""
 
     top: int
     newest: bool = True
@@ -183,6 +184,12 @@ def pool_text(
     wishes = ""
     if depth.wishes and shape.layer == Layer.EPISODES:
         wishes = f"\n    union all select id, null, false from ({shape.wishes}) wishes"
+    dated = ""
+    if depth.dated and shape.layer in (Layer.MEMORIES, Layer.EPISODES):
+        far = FAR if shape.has_vector else "null::float8"
+        dated = f"""
+    union all (select id, {far} as d, false from ({shape.dated}) dated
+     order by 2, 1 desc limit {depth.top})"""
     cosine = OWN_COSINE if shape.has_vector else "null::float8"
     least = LEAST.format(entries.ORDINARY.get(shape.layer, lexical.ORDINARY_LENGTH))
     more = OF_MESSAGES if shape.layer == Layer.EPISODES else ""
@@ -209,7 +216,7 @@ pool as (
     (select entry_id as id, min(d) as d, false as worded
      from nearest group by entry_id order by 2, 1 limit {depth.top})
     union all select id, null, true from said
-    union all select id, null, false from ({newest}) newest{wishes}) sides
+    union all select id, null, false from ({newest}) newest{wishes}{dated}) sides
   group by id)
 select {OF_ALL}
        {more}
@@ -239,6 +246,9 @@ OF_EVENTS = ", array_agg(coalesce(date_part('epoch', event_at), 'nan')) as event
 # Of an entry that was found by its words alone.
 OWN_COSINE = """(select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
     where x.entry_id = pool.id and x.embedding_model_id = %(model)s)"""
+# Of an entry of the days that are asked for.
+FAR = """(select min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
+      where x.entry_id = dated.id and x.embedding_model_id = %(model)s)"""
 # Of each word the weight that the number of its entries gives it.
 IDF = """idf as materialized (
   select ('{' || string_agg(number || ':' || ln(1 + (greatest((select n from stats), df)
@@ -270,23 +280,48 @@ df as materialized (
   where p.df > 0 or a.share > 0 order by 2, 1 limit {RAREST})"""
 
 
+PoolQuery = tuple[WorkspaceIndex, LayerQuery, list[str]]  # and the stems that are looked up
+
+
 def pool(
     index: WorkspaceIndex, asked: LayerQuery, stems: list[str], depth: Depth = DEEP
 ) -> Columns:
-    """The nearest, the best by BM25 and the newest, in one round trip, by entry."""
+    """The nearest, the best by BM25 and the newest, by entry."""
+    return pools([(index, asked, stems)], depth)[0]
 
-    def ask(shape: StatementShape) -> Arrays:
-        return prepared_sql.arrays(*pool_statement(index, asked, stems, shape, depth))
 
-    asked = few_or_many(index, asked)
-    shape = shape_of(index, asked, exact=depth.top > DEEP.top)
-    found = _seen_enough(asked, shape, ask, lambda found: int(found["seen"][0]))
+def pools(queries: Sequence[PoolQuery], depth: Depth) -> list[Columns]:
+    """As `pool`, of several layers in one round trip."""
+    queries = [(index, few_or_many(index, asked), stems) for index, asked, stems in queries]
+    shapes = [shape_of(query[0], query[1], exact=depth.top > DEEP.top) for query in queries]
+    asked = [
+        pool_statement(*query, shape, depth) for query, shape in zip(queries, shapes, strict=True)
+    ]
+    found = prepared_sql.arrays_of_each(asked)
+    return [
+        _columns(_enough(query, shape, depth, first), query[1].layer)
+        for query, shape, first in zip(queries, shapes, found, strict=True)
+    ]
+
+
+def _enough(query: PoolQuery, shape: StatementShape, depth: Depth, first: Arrays) -> Arrays:
+    """What was found at first, or what is found without the HNSW."""
+
+    def ask(wanted: StatementShape) -> Arrays:
+        if wanted is shape:
+            return first
+        return prepared_sql.arrays(*pool_statement(*query, wanted, depth))
+
+    return _seen_enough(query[1], shape, ask, lambda found: int(found["seen"][0]))
+
+
+def _columns(found: Arrays, layer: Layer) -> Columns:
     if "id" not in found:
         return Columns.of(())
     size = found["id"].size
     columns = Columns(
         ids=found["id"],
-        layers=np.full(size, int(asked.layer)),
+        layers=np.full(size, int(layer)),
         cosine=found["cosine"],
         bm25=found["bm25"],
         conversations=found["conversation"],

@@ -6,7 +6,9 @@ leaves the planner no index but the covering one.
 """
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,10 @@ from workspaces.scope import Scope
 # The condition of the index `entry_wishes`.
 WISHED = f"(x.marks & {int(WISHES)}) > 0"
 MOST_WISHES = 20
+# What the indexes `entry_dated` and `entry_dated_subject` are of: when what is told happens, or was
+# said. So many of the days that are asked for are looked at, the latest of each stretch.
+WHEN = "coalesce(x.event_at, x.occurred_at)"
+MOST_DATED = 1_000
 # x is an entry or a vector: both carry the scope columns. Of these a text has what its asker needs,
 # because every condition is evaluated for every row of a scan.
 AS_AGENT = """
@@ -88,7 +94,7 @@ class LayerQuery:
     """What is looked for and who asks, as the statements take it.
 
     `subject` None: about anybody. `trace` None: nobody wants to know how. `notes`: what the search
-    had to do without, by code.
+    had to do without, by code. `days`: from when until when is asked for.
     """
 
     scope: Scope
@@ -103,6 +109,7 @@ class LayerQuery:
     wanted_values: dict[str, Any] = field(default_factory=dict)
     trace: Trace | None = None
     notes: list[str] = field(default_factory=list)
+    days: Sequence[tuple[datetime, datetime]] = ()
 
     @property
     def places(self) -> list[uuid.UUID]:
@@ -134,6 +141,8 @@ def parameters(index: WorkspaceIndex, asked: LayerQuery) -> dict[str, Any]:
         "open_scope": next(iter(asked.open_scopes), None),
         "open_scopes": asked.open_scopes,
         "places": asked.places,
+        "begins": [begin for begin, _ in asked.days],
+        "ends": [end for _, end in asked.days],
         **asked.wanted_values,
     }
 
@@ -175,6 +184,11 @@ class StatementShape:
         return self.wanted.history or bool(self.wanted.few)
 
     @property
+    def is_by_row_index(self) -> bool:
+        """What is wanted is found by an index of its rows."""
+        return bool(self.wanted.indexed and not self.wanted.few)
+
+    @property
     def is_by_exact_vector(self) -> bool:
         return self.has_vector and not self.segment
 
@@ -191,15 +205,16 @@ class StatementShape:
         table = TABLES[self.layer]
         live = "" if self.wanted.history else "and x.live"
         own = f"x.workspace = %(workspace)s and x.layer = %(layer)s {live} {self._subject}"
-        if self.wanted.indexed and not self.wanted.few:
+        if self.is_by_row_index:
+            # All ids at once: entries lie in the order in which rows were made, and a page of their
+            # index has many of them.
             return f"""
 w as materialized (
-  select x.id from (
-    select row.id from {table} row {name_joins("row")}
-    where row.workspace_id = %(tenant)s::uuid and {self.wanted.indexed}
-      and {self.wanted.condition} offset 0) found
-  cross join lateral (select * from memories_entry t
-    where t.layer = %(layer)s and t.item = found.id offset 0) x
+  select x.id from (select * from memories_entry t
+    where t.layer = %(layer)s and t.item = any(array(
+      select row.id from {table} row {name_joins("row")}
+      where row.workspace_id = %(tenant)s::uuid and {self.wanted.indexed}
+        and {self.wanted.condition} offset 0)) offset 0) x
   where {own}),"""
         # The planner takes all workspaces for equally large, and would read the whole table for the
         # rows of a small one. The offset leaves it no way but to look each of them up.
@@ -321,12 +336,36 @@ compared as materialized ({self.vectors("")}),"""
             for about in self._abouts or (ABOUT_NOBODY,)
         )
 
+    @property
+    def dated(self) -> str:
+        """Entries of the days that are asked for: a range of an index for each stretch of days and
+        each whom the rows are about."""
+        found = [self.entries()]
+        if self.has_subject and not self.is_by_entry:
+            own = (
+                "from memories_entry x\n  where x.workspace = %(workspace)s and x.layer = %(layer)s"
+            )
+            rest = f"{self._visible} {self._fitting('x.id')}"
+            found = [f"{own}\n    and x.live and {about} {rest}" for about in self._abouts]
+        return "\n  union all".join(
+            f"""
+  (select of_days.id from unnest(%(begins)s::timestamptz[], %(ends)s::timestamptz[]) r(begin, until)
+   cross join lateral (
+     select x.id {entries} and {WHEN} >= r.begin and {WHEN} < r.until
+     order by {WHEN} desc limit {MOST_DATED}) of_days
+   limit {MOST_DATED})"""
+            for entries in found
+        )
+
     def _fitting(self, entry: str) -> str:
         """That an entry is one that the filter wants."""
         if not self.wanted.condition:
             return ""
         if not self.segment:
-            return f"and {entry} in (select id from w)"
+            # What an array names the planner takes for few, and would look each of them up: as a
+            # condition they are a hash, past which the vectors are scanned.
+            is_in = f"{entry} in (select id from w)"
+            return f"and ({is_in}) is true" if self.is_by_row_index else f"and {is_in}"
         # In a large layer a filter looks at the rows that are found, not for all rows that it
         # wants. The offset keeps it a condition: as a join it could come before the index.
         return f"""

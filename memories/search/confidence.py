@@ -11,14 +11,19 @@ belong to another one (LoCoMo, BEAM-100K; and on small stores of single facts, m
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from math import exp, log
 
 from memories.english import lexical, verbs
 from memories.models import EmbeddingModel
+from memories.ranking import SPEAKER_ROLES
 from memories.search.request import Hit
 
 # Below it stands what has nothing to do with the question: a context is empty, if nobody says else.
-FLOOR = 0.16
+FLOOR = 0.18
+# The same, where all that there is was found: the best of a few is as near by chance far less often
+# than the best of many, and telling them costs little.
+FLOOR_OF_FEW = 0.06
 BEST, FIRST = 10, 3  # hits that are read, and those that tell whether a few stand apart
 SPOKEN_OF = {"best": 5.4, "by_the_named": 2.1, "in_time": 5.8}
 SPOKEN_START = -3.0
@@ -68,7 +73,7 @@ def similarity_of(cosine: float | None, model: EmbeddingModel | None) -> float |
 
 def similarity_by_words(query: str, hit: Hit) -> float:
     """Where no vector is known: the share of the question's words that a hit holds."""
-    wanted = set(lexical.stems(query)[:ASKED])
+    wanted = _words_of(query)
     return _share({stem for _, stem in _places(hit.row.content, wanted)}, wanted)
 
 
@@ -76,15 +81,15 @@ def confidence_of(query: str, hits: Sequence[Hit]) -> float:
     """0 to 1; 0 where there are no hits, whose `similarity` is known.
 
     What counts: how near the best is, and how much of the question's words one passage of it holds;
-    whether one is told by who is named, or is of the time that was asked for. And then: how near
-    all are, and how far a few stand before the others; and how much more of the words those of who
-    is named hold.
+    whether one is told by who is named, or is of the time that was asked for, for which it is too
+    little to lie before or after an event. And then: how near all are, and how far a few stand
+    before the others; and how much more of the words those of who is named hold.
     """
     if not hits:
         return 0.0
     best = hits[:BEST]
-    asked = set(lexical.stems(query)[:ASKED])
-    speakers = [{stem for one in (hit, *hit.echoes) for stem in _told_of(one)} for hit in best]
+    asked = _words_of(query)
+    speakers = [frozenset().union(*map(_told_of, (hit, *hit.echoes))) for hit in best]
     named = asked.intersection(set().union(*speakers))
     wanted = asked - named - _about_talk
     places = [
@@ -130,19 +135,29 @@ def _nearness(hit: Hit) -> float:
 def is_noise(query: str, hit: Hit) -> bool:
     """Whether nothing tells why it should answer: far in meaning, without a word of the question,
     and of another time."""
-    asked = set(lexical.stems(query)[:ASKED]) - _about_talk
+    asked = _words_of(query) - _about_talk
     return not any(
-        _nearness(one) >= FAR or one.scores.get("date") or _places(one.row.content, asked)
+        _nearness(one) >= FAR
+        or one.scores.get("date")
+        or one.scores.get("side")
+        or _places(one.row.content, asked)
         for one in (hit, *hit.echoes)
     )
 
 
-def _told_of(hit: Hit) -> list[str]:
-    """Who says it, or whom a statement begins with."""
+@lru_cache(maxsize=64)
+def _words_of(query: str) -> frozenset[str]:
+    """The words of a question, which each of its hits is held against."""
+    return frozenset(lexical.stems(query)[:ASKED])
+
+
+def _told_of(hit: Hit) -> AbstractSet[str]:
+    """Who says it, or whom a statement begins with: "user" names nobody."""
     if hit.episode:
-        return lexical.stems(hit.row.author)
+        author: str = hit.row.author
+        return frozenset() if author.casefold() in SPEAKER_ROLES else lexical.stem_set(author)
     name = _name.match(hit.row.content)
-    return lexical.stems(name[0]) if name else []
+    return lexical.stem_set(name[0]) if name else frozenset()
 
 
 def _ahead(values: Sequence[float], is_own: Sequence[bool]) -> float:

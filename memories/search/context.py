@@ -8,12 +8,13 @@ The block's tag is one that the gatekeeper passes over: what was served is not l
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 
 from memories.english import gatekeeper, lexical
-from memories.models import Memory
+from memories.models import Memory, WorkspaceIndex
 from memories.ranking import asks_in_time
 from memories.search import (
     LAYERS,
@@ -22,9 +23,10 @@ from memories.search import (
     after_ranking,
     search,
 )
-from memories.search.confidence import FLOOR, is_noise
+from memories.search.confidence import FLOOR, FLOOR_OF_FEW, is_noise
 from memories.search.context_lines import (
     AS_ASKED,
+    KEPT,
     SHORT,
     ContextEntry,
     head,
@@ -39,6 +41,7 @@ from memories.tokens import tokens_of
 from workspaces.scope import Scope
 
 FIRST = 3  # lines that are told however little there is to say for them
+PACKED = ("memories", "episodes", "chunks")  # layers, if nobody says others
 LEAST, USUAL, MOST = 50, 1_000, 32_000  # tokens
 STANDING_SHARE = 4  # wishes have a quarter of the budget, and what answers leaves over
 PRIVATE = "private"  # why something was forgotten
@@ -95,21 +98,26 @@ def context(
     tokens: int = USUAL,
     *,
     order: str = AS_ASKED,
-    floor: float = FLOOR,
+    floor: float | None = None,
+    index: WorkspaceIndex | None = None,
 ) -> Context:
     """What answers best and fits into `tokens`, in the `order` asked for; nothing where the
-    confidence is below `floor`. Raises as `search` does.
+    confidence is below `floor`, by default one that goes by whether all there is was found. Raises
+    as `search` does; `index` is as there.
 
     What says the same twice is told once; a message of which all that was believed was forgotten
     is marked, and left out where that is private. A memory is told with the message it stands on,
-    where the asker may see that; one whose words that message holds is named beside it, and no
-    more.
+    where the asker may see that, or the passage, where that answers, too; one whose words these
+    hold is named beside them, and no more.
     """
     started = time.perf_counter()
     if order == AS_ASKED:
         order = "oldest" if asks_in_time(request.query) else "newest"
     wanted = replace(request, include=request.include | {"citations"})
-    answer = search(scope, wanted)
+    answer = search(scope, wanted, index)
+    if floor is None:
+        is_all = not (request.threshold or request.min_similarity)
+        floor = FLOOR_OF_FEW if is_all and len(answer.hits) < request.limit else FLOOR
     entries = _entries(scope, request, answer.hits) if answer.confidence >= floor else []
     if floor and not asks_in_time(request.query):
         rest = [one for one in entries[FIRST:] if not is_noise(request.query, one.hit)]
@@ -149,8 +157,10 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
     """Messages with the beliefs that stand on them, and what stands on none that the asker may
     see, best first; of what tells the same, the better one."""
     found = [one for hit in hits for one in (hit, *hit.echoes)]
-    place = {id(one): _message_of(one) for one in found}
     rows = {one.row.id: one for one in found if one.episode}
+    passages = {one.row.chunk_id: one for one in reversed(found) if one.chunk}
+    place = {id(one): _message_of(one) or _passage_of(one, passages) for one in found}
+    rows |= {one.row.id: one for one in passages.values()}
     cited = list(dict.fromkeys(m for m in place.values() if m is not None and m not in rows))
     for row in rows_of(scope, "episodes", cited, request.at) if cited else ():
         rows[row.id] = Hit("episodes", 0.0, {}, row)
@@ -168,15 +178,15 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
         if leading.row.id in done:
             continue
         done.add(leading.row.id)
-        own = beliefs.get(leading.row.id, []) if leading.episode else []
+        own = beliefs.get(leading.row.id, []) if leading.row.id in rows else []
         ended = forgotten.get(leading.row.id) if leading.episode else None
         if ended and ended.reason == PRIVATE:
             continue
         text = lexical.fingerprint(leading.row.content)
         if leading.episode and not own:
             said = leading.row
-            verdict = gatekeeper.verdict(said.content, said.role, said.kind)
-            if verdict.label in EMPTY_TALK:
+            is_short = len(said.content) <= gatekeeper.LONGEST
+            if (_is_empty if is_short else _read_as_empty)(said.content, said.role, said.kind):
                 continue
         if text in texts:
             continue
@@ -184,6 +194,13 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
         entry = said_of(leading, own, later.get(leading.row.id, ()), stems)
         entries.append(replace(entry, notes=(*entry.notes, ended.note)) if ended else entry)
     return entries
+
+
+def _read_as_empty(text: str, role: str, kind: str) -> bool:
+    return gatekeeper.verdict(text, role, kind).label in EMPTY_TALK
+
+
+_is_empty = lru_cache(maxsize=KEPT)(_read_as_empty)
 
 
 def _message_of(hit: Hit) -> uuid.UUID | None:
@@ -199,6 +216,14 @@ def _message_of(hit: Hit) -> uuid.UUID | None:
         return None
     newest = max(said, key=lambda cited: cited.occurred_at)
     return uuid.UUID(str(newest.episode_id))
+
+
+def _passage_of(hit: Hit, passages: Mapping[uuid.UUID, Hit]) -> uuid.UUID | None:
+    """Of those that were found, the one that a memory of a document cites."""
+    for cited in (hit.citations or ()) if hit.memory else ():
+        if cited.chunk_id in passages:
+            return uuid.UUID(str(passages[cited.chunk_id].row.id))
+    return None
 
 
 def _replaced(

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from memories.english import lexical, write_dates
@@ -96,7 +97,10 @@ def said_of(
     row = hit.row
     if hit.chunk:
         said = f"{served_line.one_line(f'{row.title}, {place_of(row)}')}: "
-        return ContextEntry(hit, row.occurred_at, said + served_line.one_line(row.content))
+        said += served_line.one_line(row.content)
+        words = lexical.stem_set(said)
+        lines = tuple((belief, _belief_line(belief, words)) for belief in beliefs)
+        return ContextEntry(hit, row.occurred_at, said, beliefs=lines)
     if not hit.episode:
         by_hand = row.created_at if hit.memory else row.updated_at
         at = max((cited.occurred_at for cited in hit.citations or ()), default=by_hand)
@@ -118,13 +122,12 @@ def said_of(
         if cited.episode_id == row.id
     ]
     start, end = passage_of(row.content, quotes, stems)
-    text = write_dates.dated(row.content[start:end], row.occurred_at)
     before = "… " if start else ""
     after = ELLIPSIS if end < len(row.content) else ""
     speaker = served_line.name(row.author) or row.role
-    said = f"{speaker}: {before}{served_line.one_line(text)}{after}"
+    said = f"{speaker}: {before}{_dated_line(row.content[start:end], row.occurred_at)}{after}"
     quoted = " ".join(row.content[first:last][:READ] for first, last in quotes)
-    words = set(lexical.stems(f"{said} {quoted}"))
+    words = lexical.stem_set(f"{said} {quoted}") if beliefs else frozenset()
     lines = tuple((belief, _belief_line(belief, words)) for belief in beliefs)
     notes = tuple(
         f"replaced {since:%Y-%m-%d} by: {served_line.one_line(memory.content)}"
@@ -142,8 +145,18 @@ def wish_of(hit: Hit, places: Sequence[tuple[int, int]]) -> ContextEntry:
     return ContextEntry(hit, row.occurred_at, said, is_standing=True)
 
 
+# What is served is served again: of so many texts each process keeps what was read of them.
+KEPT = 4_096
+
+
+@lru_cache(maxsize=KEPT)
+def _dated_line(text: str, at: datetime) -> str:
+    """Words that were said then, in one line."""
+    return served_line.one_line(write_dates.dated(text, at))
+
+
 def _belief_line(hit: Hit, words: AbstractSet[str]) -> str:
-    own = set(lexical.stems(hit.row.content[:READ])) - {"user"}
+    own = lexical.stem_set(hit.row.content[:READ]) - {"user"}
     state = "uncertain" if hit.row.is_uncertain else "current"
     state = f"until {hit.row.valid_until:%Y-%m-%d}" if hit.row.valid_until else state
     if state == "current" and len(own & words) >= HOLDS * len(own):
@@ -154,7 +167,10 @@ def _belief_line(hit: Hit, words: AbstractSet[str]) -> str:
 def size(entry: ContextEntry, highest: int, *, is_dated: bool = True) -> int:
     """What its lines cost with numbers as long as `highest`."""
     numbers = Counter(dict.fromkeys("mefcs", highest - len(entry.hits)))
-    return sum(map(tokens_of, _lines(entry, numbers, is_dated=is_dated)))
+    return sum(map(_tokens_of_line, _lines(entry, numbers, is_dated=is_dated)))
+
+
+_tokens_of_line = lru_cache(maxsize=KEPT)(tokens_of)
 
 
 def lines(entries: Iterable[ContextEntry]) -> list[str]:

@@ -167,26 +167,23 @@ ROWS = {
     "memories": MEMORY_ROWS, "episodes": EPISODE_ROWS, "features": FEATURE_ROWS,
     "chunks": CHUNK_ROWS, "summaries": SUMMARY_ROWS,
 }  # fmt: skip
-CITATIONS = {"memories": CITATION_ROWS, "features": FEATURE_CITATION_ROWS}
 
 
 EXTRACTED = "extracted"  # the source of a memory that was read out of something
 
 
 def hits_of(scope: Scope, request: SearchRequest, ranked: Sequence[Scored]) -> list[Hit]:
-    sources = SourceLookup(scope, request) if "source" in request.include else None
-    best = _best_with_rows(scope, ranked, request, sources)
-    beside = [echo for one, _ in best for echo in one.echoes]
-    echoes = {row.id: row for _, row in with_rows(scope, beside, request.at, sources)}
+    found = HitRows(scope, request)
     hits = []
-    for one, row in best:
+    for one, row in _best_with_rows(ranked, request, found):
         hit = _hit(one, row)
-        hit.echoes = [_hit(echo, echoes[echo.item]) for echo in one.echoes if echo.item in echoes]
+        rows = [(echo, found.rows.get((echo.layer, echo.item))) for echo in one.echoes]
+        hit.echoes = [_hit(echo, its_row) for echo, its_row in rows if its_row is not None]
         hits.append(hit)
-    if sources:
-        sources.give([one for hit in hits for one in (hit, *hit.echoes)])
+    everyone = [one for hit in hits for one in (hit, *hit.echoes)]
+    found.give_sources(everyone)
     if "citations" in request.include:
-        _cite(scope, [one for hit in hits for one in (hit, *hit.echoes)], request)
+        _cite(scope, everyone, request, found.cited)
     if "neighbours" in request.include:
         around: dict[uuid.UUID, list[Any]] = {hit.row.id: [] for hit in hits if hit.episode}
         statement = NEIGHBOUR_ROWS if request.at.is_now else PAST_NEIGHBOUR_ROWS
@@ -207,7 +204,7 @@ def _hit(ranked: Scored, row: Any) -> Hit:
 
 
 def _best_with_rows(
-    scope: Scope, ranked: Sequence[Scored], request: SearchRequest, sources: "SourceLookup | None"
+    ranked: Sequence[Scored], request: SearchRequest, found: "HitRows"
 ) -> list[tuple[Scored, Any]]:
     """The best with their rows; equal scores by the time they were made, newest first. Where
     layers are mixed, messages of one text are one hit, the others its echoes."""
@@ -221,7 +218,7 @@ def _best_with_rows(
         enough = min(len(chosen), at + (max(request.limit, SPARE) if at else request.limit))
         while enough < len(chosen) and chosen[enough].score == chosen[enough - 1].score:
             enough += 1
-        for one, row in with_rows(scope, chosen[at:enough], request.at, sources):
+        for one, row in found.read(chosen[at:enough]):
             first = (
                 place.setdefault(row.content, len(best))
                 if is_once and one.layer == "episodes"
@@ -240,36 +237,14 @@ def _best_with_rows(
     return best[: request.limit]
 
 
-def with_rows(
-    scope: Scope, chosen: Sequence[Scored], at: AsOf, sources: "SourceLookup | None" = None
-) -> list[tuple[Scored, Any]]:
-    """Each with its row, without those that have none any more, in one round trip; `sources` hears
-    of what memories stand on."""
-    ids: dict[str, list[uuid.UUID]] = {}
-    for one in chosen:
-        ids.setdefault(one.layer, []).append(one.item)
-    asked = [_statement_of(scope, layer, own, at) for layer, own in ids.items()]
-    if sources and "memories" in ids:
-        asked.append((SOURCE_ROWS, sources.values | {"ids": ids["memories"]}))
-    found = prepared_sql.rows_of_each(asked)
-    if sources:
-        sources.rows |= {row.row_id: row for rows in found[len(ids) :] for row in rows}
-    rows = {
-        (layer, row.id): row
-        for layer, own in zip(ids, found, strict=False)
-        for row in _as_they_were(layer, own, at)
-    }
-    return [(one, rows[one.layer, one.item]) for one in chosen if (one.layer, one.item) in rows]
-
-
 def rows_of(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) -> list[Any]:
     """Rows of the workspace by id, with the callers' own ids, in any order; the caller has seen
     to it that the asker may see them. Of the past also what has expired or ended."""
-    return _as_they_were(layer, prepared_sql.rows(*_statement_of(scope, layer, ids, at)), at)
+    return _as_they_were(layer, prepared_sql.rows(*statement_of_rows(scope, layer, ids, at)), at)
 
 
-def _statement_of(
-    scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf
+def statement_of_rows(
+    scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW
 ) -> tuple[str, dict[str, Any]]:
     values = {"ids": list(ids), "workspace": scope.workspace_id, "history": not at.is_now}
     if layer == "memories" and at.known_at is not None:
@@ -291,24 +266,49 @@ def _as_they_were(layer: str, rows: list[Any], at: AsOf) -> list[Any]:
     ]
 
 
-class SourceLookup:
-    """The newest message that each memory stands on, or the passage of a document, as far as the
-    asker may see it: of another person's message what the memory cites. `rows` fills as memories
-    are fetched, in the same round trip."""
+class HitRows:
+    """The rows of hits and of their echoes, by layer and id, and in the same round trip what else
+    was asked for of memories: the newest message that each stands on, or the passage of a document
+    (of another person's message what the memory cites); and all that it cites. All as far as the
+    asker may see it."""
 
     def __init__(self, scope: Scope, request: SearchRequest) -> None:
         asked = {
             "workspace": scope.workspace_id, "known_at": request.at.known_at,
             "user": request.user_id,
         }  # fmt: skip
+        self.scope, self.request = scope, request
         self.values = seen_values(scope) | asked
-        self.query = request.query
-        self.rows: dict[uuid.UUID, Any] = {}
+        self.rows: dict[tuple[str, uuid.UUID], Any] = {}
+        self.sources: dict[uuid.UUID, Any] = {}
+        self.cited: dict[uuid.UUID, list[Any]] = {}
 
-    def give(self, hits: Sequence[Hit]) -> None:
-        stems = set(lexical.stems(self.query))
+    def read(self, chosen: Sequence[Scored]) -> list[tuple[Scored, Any]]:
+        """Each with its row, without those that have none any more."""
+        at, include = self.request.at, self.request.include
+        ids: dict[str, list[uuid.UUID]] = {}
+        for one in (one for leading in chosen for one in (leading, *leading.echoes)):
+            ids.setdefault(one.layer, []).append(one.item)
+        asked = [statement_of_rows(self.scope, layer, own, at) for layer, own in ids.items()]
+        values = self.values | {"ids": ids.get("memories")}
+        beside = {"source": SOURCE_ROWS, "citations": CITATION_ROWS}
+        wanted = [name for name in beside if name in include and "memories" in ids]
+        found = prepared_sql.rows_of_each([*asked, *((beside[name], values) for name in wanted)])
+        for layer, own in zip(ids, found, strict=False):
+            self.rows |= {(layer, row.id): row for row in _as_they_were(layer, own, at)}
+        for name, own in zip(wanted, found[len(ids) :], strict=True):
+            for row in own:
+                if name == "source":
+                    self.sources[row.row_id] = row
+                else:
+                    self.cited.setdefault(row.row_id, []).append(row)
+        rows = ((one, self.rows.get((one.layer, one.item))) for one in chosen)
+        return [(one, row) for one, row in rows if row is not None]
+
+    def give_sources(self, hits: Sequence[Hit]) -> None:
+        stems = lexical.stem_set(self.request.query) if self.sources else frozenset()
         for hit in hits:
-            row = self.rows.get(hit.row.id) if hit.memory else None
+            row = self.sources.get(hit.row.id) if hit.memory else None
             if row and row.document_id is None:
                 told = (row.start, row.end)
                 place = told if row.is_others else passage_of(row.content, [told], stems)
@@ -318,17 +318,19 @@ class SourceLookup:
                 hit.source = SourcePassage(row, *passage_of(row.content, [quote], stems))
 
 
-def _cite(scope: Scope, hits: Sequence[Hit], request: SearchRequest) -> None:
-    values = seen_values(scope) | {"changes": [], "known_at": request.at.known_at}
-    values["user"] = request.user_id
+def _cite(
+    scope: Scope,
+    hits: Sequence[Hit],
+    request: SearchRequest,
+    cited: dict[uuid.UUID, list[Any]],
+) -> None:
+    """`cited` has what memories cite."""
     if features := [hit.row.id for hit in hits if hit.feature]:
         # The changes by which these features say what they say.
         changes = Feature.objects.filter(pk__in=features).as_of(request.at)
+        values = seen_values(scope) | {"ids": features, "known_at": request.at.known_at}
         values["changes"] = [change.pk for _, change in changes]
-    cited: dict[uuid.UUID, list[Any]] = {}
-    for layer, statement in CITATIONS.items():
-        if ids := [hit.row.id for hit in hits if hit.layer == layer]:
-            for row in prepared_sql.rows(statement, values | {"ids": ids}):
-                cited.setdefault(row.row_id, []).append(row)
+        for row in prepared_sql.rows(FEATURE_CITATION_ROWS, values):
+            cited.setdefault(row.row_id, []).append(row)
     for hit in hits:
         hit.citations = list(hit.summary.cited) if hit.summary else cited.get(hit.row.id, [])

@@ -19,7 +19,6 @@ from memories.search.after_ranking import (
     by_place,
     by_turns,
     collapse,
-    newest_first,
     with_repeats,
 )
 from memories.search.candidates import (
@@ -70,8 +69,8 @@ class ModelPartition:
             for row, cosine in zip(rows, cosines, strict=True)
         ]
 
-    def pool(self, stems: list[str], depth: Depth) -> Columns:
-        found = candidates.pool(self.index, self.asked, stems, depth)
+    def in_own_terms(self, found: Columns) -> Columns:
+        """Its candidates, with cosines that compare to those of the workspace's model."""
         return found if self._is_own else replace(found, cosine=self._in_own_terms(found.cosine))
 
     @property
@@ -190,28 +189,26 @@ def _pool(
 ) -> tuple[ranking.Columns, ranking.QueryView]:
     """Candidates of all layers, and the query as the rankings see it."""
     people, voices = workspace_index.participants(index, asked.subject)
+    now = request.now or timezone.now()
     view = ranking.analyse(
-        request.query,
-        people,
-        voices,
-        now=request.now or timezone.now(),
-        order=index.date_order,
-        beside=index.languages,
+        request.query, people, voices, now=now, order=index.date_order, beside=index.languages
     )
     view = replace(view, side=side) if side else view
+    asked = replace(asked, days=ranking.asked_days(view.dates, now))
     embed: Embed = lambda _: None  # noqa: E731 -- by words alone
     if with_vector:
         embed = partial(query_vector, query=view.meaning, notes=asked.notes)
     vector = embed(index)
     depth = depth_of(index, request, view)
-    parts: list[ranking.Columns] = []
+    parts: list[tuple[ModelPartition | PastFeatures, list[str]]] = []
     for layer in request.layers:
+        if layer == "chunks" and not index.live_chunks and request.at.is_now:
+            continue  # most have no documents
         there = in_layer(request, replace(asked, vector=vector), layer)
-        for part in _parts(index, request, there, embed):
-            # A memory names whom it is about; an episode is told by its author, not by its words.
-            names = () if layer == "episodes" else view.names
-            parts.append(part.pool([*view.terms, *names], depth))
-    pool = ranking.Columns.joined(parts).weighed_for(view.turn)
+        # A memory names whom it is about; an episode is told by its author, not by its words.
+        stems = [*view.terms, *(() if layer == "episodes" else view.names)]
+        parts += [(part, stems) for part in _parts(index, request, there, embed)]
+    pool = ranking.Columns.joined(_pools(parts, depth)).weighed_for(view.turn)
     # Without vectors nothing but its words speaks for a row.
     if vector is None:
         pool = pool.taken(pool.bm25 > 0)
@@ -221,6 +218,20 @@ def _pool(
         items = (uuid.UUID(bytes=item.tobytes()) for item in pool.items)
         asked.trace.ranks |= dict(zip(items, pool.ranks(depth.top), strict=True))
     return pool, view
+
+
+def _pools(
+    parts: Sequence[tuple[ModelPartition | PastFeatures, list[str]]], depth: Depth
+) -> list[Columns]:
+    """The candidates of each part by its stems, of all that the index has in one round trip."""
+    indexed = [(p.index, p.asked, stems) for p, stems in parts if isinstance(p, ModelPartition)]
+    found = iter(candidates.pools(indexed, depth))
+    return [
+        part.in_own_terms(next(found))
+        if isinstance(part, ModelPartition)
+        else part.pool(stems, depth)
+        for part, stems in parts
+    ]
 
 
 def depth_of(index: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> Depth:
@@ -306,7 +317,7 @@ def _of_events(
     place = int(np.flatnonzero((pool.ids == best[0].id) & (pool.layers == best[0].layer))[0])
     at = pool.at[place] if np.isnan(pool.event[place]) else pool.event[place]
     if not np.isnan(at):
-        side = ranking.EventSide(float(at), question.is_before, question.is_near)
+        side = ranking.EventSide(float(at), question.is_before, question.is_near, of_event=True)
         yield _hybrid(index, replace(request, query=question.about, limit=EACH), asked, side)[:EACH]
 
 
@@ -331,4 +342,4 @@ def _hybrid(
         asked.trace.stages["ranking"] = ranked
     if not mixed:
         return ranked
-    return collapse(newest_first(ranked) if request.at.is_now else ranked)
+    return collapse(ranked, is_now=request.at.is_now)

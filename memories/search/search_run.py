@@ -15,7 +15,7 @@ from memories.ranking import Weights, says_nothing
 from memories.search import after_ranking
 from memories.search.conditions import LayerQuery
 from memories.search.confidence import confidence_of, similarity_by_words, similarity_of
-from memories.search.hits import hits_of, with_rows
+from memories.search.hits import HitRows, hits_of
 from memories.search.layer_query import asked_of
 from memories.search.rank import rank
 from memories.search.request import NOT_RERANKED, Scored, SearchAnswer, SearchRequest
@@ -110,7 +110,8 @@ def _is_near(request: SearchRequest, index: WorkspaceIndex, cosine: float | None
 def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> list[Scored] | None:
     """The best in the reranker's order, what it left out behind them; None where it failed."""
     best = sorted(ranked, key=lambda found: found.order)[: after_ranking.RERANKED]
-    texts = [(one, row.content) for one, row in with_rows(scope, best, request.at)]
+    found = HitRows(scope, replace(request, include=frozenset())).read(best)
+    texts = [(one, row.content) for one, row in found]
     own = scope.workspace_id
     scores = after_ranking.reranker_scores(own, request.query, [text for _, text in texts])
     if scores is None:

@@ -16,11 +16,12 @@ from memories.english import lexical
 from memories.english.standing_wishes import PREFERS, preference, standing_wishes
 from memories.english.statements.instruction_kinds import is_permission
 from memories.index import prepared_sql, workspace_index
-from memories.models import LIVE_SQL, Layer, name_joins
+from memories.models import LIVE_SQL, Layer, WorkspaceIndex, name_joins
 from memories.ranking import Mark
 from memories.search import Hit, SearchRequest, conditions, layer_query
+from memories.search.conditions import LayerQuery
 from memories.search.context_lines import ContextEntry, said_of, wish_of
-from memories.search.hits import rows_of
+from memories.search.hits import statement_of_rows
 from workspaces.scope import Scope
 
 READ = 40  # messages, and memories, the newest of them
@@ -56,19 +57,15 @@ where ci.episode_id = any(%(ids)s::uuid[])
 class LayerRows:
     """One layer of what the asker may find of the person, as the statements take it."""
 
-    scope: Scope
-    layer: str
     entries: str
     by_key: str
     values: dict[str, Any]
 
-    def read(self, text: str, **values: Any) -> list[Any]:
-        """The rows of a statement's items, in its order."""
+    def asked(self, text: str, **values: Any) -> tuple[str, dict[str, Any]]:
+        """The statement of `text`, and its values."""
         entries = self.by_key if "trigrams" in values else self.entries
         statement = text.format(entries=entries, rule=int(Mark.RULE), most=READ)
-        ids = [row.item for row in prepared_sql.rows(statement, self.values | values)]
-        rows = {row.id: row for row in rows_of(self.scope, self.layer, ids)} if ids else {}
-        return [rows[item] for item in ids if item in rows]
+        return statement, self.values | values
 
 
 def standing_entries(
@@ -77,27 +74,42 @@ def standing_entries(
     """Wishes, the newest first; then what the person prefers of that which the query speaks of, the
     nearest first. What the filter leaves out is left out here, too; kinds of memories narrow no
     wish."""
-    said, believed = (_layer(scope, request, name) for name in ("episodes", "memories"))
+    if not request.user_id:
+        return []
+    index, asked = workspace_index.index_for(scope), layer_query.asked_of(scope, request)
+    said, believed = (_layer(index, request, asked, name) for name in ("episodes", "memories"))
     if said is None or believed is None:
         return []
-    messages = said.read(SAID)
-    wishes = list(_wishes(messages, believed.read(BELIEVED)))
+    texts = [said.asked(SAID), believed.asked(BELIEVED)]
+    if with_preferences:
+        keys = lexical.ilike_keys(index.number, Layer.EPISODES, PREFERS)
+        texts.append(said.asked(PREFERRED, trigrams=keys))
+    items = [[row.item for row in found] for found in prepared_sql.rows_of_each(texts)]
+    if not any(items):
+        return []
+    heard = list(dict.fromkeys([*items[0], *(items[2] if with_preferences else ())]))
+    episodes, memories, stood_on = prepared_sql.rows_of_each(
+        [
+            statement_of_rows(scope, "episodes", heard),
+            statement_of_rows(scope, "memories", items[1]),
+            (STOOD_ON, {"ids": items[0]}),
+        ]
+    )
+    rows = {row.id: row for row in [*episodes, *memories]}
+    wished, held, *preferred = [[rows[item] for item in own if item in rows] for own in items]
+    wishes = list(_wishes(wished, held, stood_on))
     wishes.sort(key=lambda entry: entry.key, reverse=True)
-    if not with_preferences:
-        return wishes
-    number = workspace_index.index_for(scope).number
-    rows = said.read(PREFERRED, trigrams=lexical.ilike_keys(number, Layer.EPISODES, PREFERS))
-    known = {row.id for row in messages}
-    matched = _matching(request.query, [row for row in rows if row.id not in known])
-    return [*wishes, *matched[:PREFERRED_MOST]]
+    known = set(items[0])
+    others = [row for own in preferred for row in own if row.id not in known]
+    return [*wishes, *_matching(request.query, others)[:PREFERRED_MOST]]
 
 
-def _layer(scope: Scope, request: SearchRequest, layer: str) -> LayerRows | None:
-    """None where nobody is asked about, or the filter leaves nothing."""
-    index = workspace_index.index_for(scope)
-    asked = layer_query.asked_of(scope, request)
+def _layer(
+    index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery, layer: str
+) -> LayerRows | None:
+    """None where the filter leaves nothing."""
     found = layer_query.in_layer(replace(request, fact_types=(), categories=()), asked, layer)
-    if found is None or found.subject is None:
+    if found is None:
         return None
     everything = replace(found, wanted=conditions.EVERYTHING)
     shape = conditions.shape_of(index, everything, by_vector=False)
@@ -107,15 +119,16 @@ def _layer(scope: Scope, request: SearchRequest, layer: str) -> LayerRows | None
         table = conditions.TABLES[found.layer]
         fitting = FITTING.format(table=table, joins=name_joins("row"), condition=condition)
     entries, by_key = shape.entries() + fitting, shape.entries(by_key=True) + fitting
-    return LayerRows(scope, layer, entries, by_key, values)
+    return LayerRows(entries, by_key, values)
 
 
-def _wishes(messages: Sequence[Any], memories: Sequence[Any]) -> Iterator[ContextEntry]:
+def _wishes(
+    messages: Sequence[Any], memories: Sequence[Any], stood_on: Sequence[Any]
+) -> Iterator[ContextEntry]:
     """The sentences of messages in which a wish stands that was not ended since, a wish once; then
     the memories that none of them tells."""
     stood: dict[uuid.UUID, list[Any]] = {}
-    ids = [row.id for row in messages]
-    for row in prepared_sql.rows(STOOD_ON, {"ids": ids}) if ids else ():
+    for row in stood_on:
         stood.setdefault(row.episode_id, []).append(row)
     told: set[uuid.UUID] = set()
     for message in messages:

@@ -1,5 +1,6 @@
-"""Summaries as a layer of search: of each conversation, of each stretch of it, and of what a
-subject says about a topic. Made by the worker, anew when what they were made of has changed.
+"""Summaries as a layer of search: of each conversation, of each stretch of it, of what a subject
+says about a topic, and of what is known of a subject. Made by the worker, anew when what they were
+made of has changed.
 
 A summary is of what one agent has heard of one subject, so that it is found by whom each of its
 messages is. What a thread or a workflow keeps to itself is in none.
@@ -9,7 +10,6 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -18,8 +18,16 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memories import leases
-from memories.english import clauses
-from memories.index import due_vectors, entries, prepared_sql, rebuild, workspace_index
+from memories.english import clauses, lexical
+from memories.index import (
+    due_summaries,
+    due_vectors,
+    entries,
+    prepared_sql,
+    rebuild,
+    workspace_index,
+)
+from memories.index.due_summaries import FEWEST
 from memories.models import (
     Citation,
     ConversationSummary,
@@ -31,18 +39,19 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.summaries import choose_sentences, summarize, summary_before
+from memories.summaries.choose_sentences import Sentence
 from memories.summaries.summary_before import UNSAID, Spans, citations
-from workspaces.models.workspace import uuid7
+from memories.tokens import tokens_of
 
 Kind = TalkSummary.Kind
 Lines = list[dict[str, Any]]
 
+OF_SUBJECTS = (Kind.TOPIC, Kind.SUBJECT)
 RULE = "stretches-1"
-ROOM = 400  # tokens of a conversation's summary
+ROOM = 400  # tokens of a conversation's summary, and of a subject's
 LONGEST_MESSAGE = 600  # characters of a message in its stretch, in whole sentences
 MOST = 2_000  # messages of a conversation, facts of a subject: the newest
-STRETCH, FEWEST = 8, 4  # messages: of a stretch of a conversation, and of one worth a summary
-PAUSE = timedelta(seconds=60)  # a conversation that goes on is summarised so often at most
+STRETCH = 8  # messages of a stretch of a conversation
 ON_TOPIC = 40  # lines about a topic, the newest
 MAX_ATTEMPTS = 5
 BATCH = 200
@@ -52,13 +61,6 @@ update memories_duesummary
 set lease_until = %(until)s, attempts = attempts + 1, claims = claims + 1, updated_at = %(now)s
 where id = %(id)s and due_at <= %(now)s and {leases.FREE}
 returning *
-"""
-DUE = """
-insert into memories_duesummary as s
-  (id, workspace_id, conversation_id, due_at, claims, attempts, created_at, updated_at)
-values (%(id)s, %(workspace)s, %(conversation)s, %(at)s, 0, 0, %(now)s, %(now)s)
-on conflict (conversation_id) do update
-  set attempts = 0, claims = s.claims + 1, lease_until = null, due_at = least(s.due_at, %(at)s)
 """
 ALL_DUE = """
 insert into memories_duesummary
@@ -101,10 +103,8 @@ def due_rows() -> list[uuid.UUID]:
 
 def grown(workspace_id: uuid.UUID, conversation_id: uuid.UUID, before: int, after: int) -> None:
     """The conversation had `before` positions and has `after` now, in the caller's transaction."""
-    if after >= FEWEST and (before < FEWEST or before // STRETCH != after // STRETCH):
-        now = timezone.now()
-        values = {"id": uuid7(), "workspace": workspace_id, "conversation": conversation_id}
-        prepared_sql.execute(DUE, values | {"now": now, "at": now + PAUSE})
+    if after >= FEWEST:
+        due_summaries.of_conversation(workspace_id, conversation_id)
     summary_before.grown(conversation_id, before, after)
 
 
@@ -112,11 +112,15 @@ def all_due(workspace_id: uuid.UUID) -> None:
     """Have all summaries of a workspace made, as after an import."""
     values = {"workspace": workspace_id, "all": True, "ids": [], "now": timezone.now()}
     prepared_sql.execute(ALL_DUE, values)
+    alone = Episode.objects.filter(workspace=workspace_id, conversation=None)
+    for subject_id in alone.order_by().values_list("subject_id", flat=True).distinct():
+        if subject_id is not None:
+            due_summaries.of_subject(workspace_id, subject_id)
 
 
 def start_again(index: WorkspaceIndex, conversations: Iterable[uuid.UUID]) -> int:
     """What these conversations' summaries were made of has changed, in the caller's transaction:
-    they go at once, with all that their subjects' topics say, and are made anew. How many went."""
+    they go at once, with all that is told of their subjects, and are made anew. How many went."""
     ids = list(conversations)
     if not ids:
         return 0
@@ -127,7 +131,7 @@ def start_again(index: WorkspaceIndex, conversations: Iterable[uuid.UUID]) -> in
         about |= Q(subject=None)
     rows = TalkSummary.objects.filter(workspace_id=index.workspace_id)
     gone = list(
-        rows.filter(Q(conversation__in=ids) | (Q(kind=Kind.TOPIC) & about)).values_list(
+        rows.filter(Q(conversation__in=ids) | (Q(kind__in=OF_SUBJECTS) & about)).values_list(
             "pk", flat=True
         )
     )
@@ -139,7 +143,7 @@ def start_again(index: WorkspaceIndex, conversations: Iterable[uuid.UUID]) -> in
 
 
 def make(due_id: uuid.UUID) -> DueSummary | None:
-    """Make the summaries of a conversation that is due, and of the topics of its subjects; None
+    """Make the summaries of a conversation that is due, and of its subjects, or of a subject; None
     where another worker has it, or nothing is due."""
     now = timezone.now()
     claimed = prepared_sql.rows(CLAIM, {"id": due_id, "now": now, "until": leases.end()})
@@ -152,18 +156,27 @@ def make(due_id: uuid.UUID) -> DueSummary | None:
         return row
     with leases.renewed(partial(held, row)):
         index = workspace_index.index_of(row.workspace_id)
-        told = Episode.objects.filter(conversation=row.conversation_id, scope=MemoryScope.USER)
-        newest = list(told.order_by("-occurred_at", "-position")[:MOST])[::-1]
         made: list[NewTalkSummary] = []
-        audiences: dict[TalkAudience, list[Episode]] = defaultdict(list)
-        for episode in newest:
-            audiences[TalkAudience(episode.subject_id, episode.agent_id)].append(episode)
+        audiences = _audiences(row)
         for audience, episodes in audiences.items():
             if len(episodes) >= FEWEST:
                 made += _of_conversation(row, audience, episodes)
-            made += _of_topics(row.workspace_id, audience)
+            made += _of_subject(row.workspace_id, audience)
         write(index, row, list(audiences), made)
     return row
+
+
+def _audiences(row: DueSummary) -> dict[TalkAudience, list[Episode]]:
+    """Who told it to whom, with what they said in the conversation, if one is due."""
+    found: dict[TalkAudience, list[Episode]] = defaultdict(list)
+    told = Episode.objects.filter(scope=MemoryScope.USER)
+    if row.conversation_id is None:
+        agents = told.filter(subject=row.subject_id).order_by().values_list("agent_id", flat=True)
+        return {TalkAudience(row.subject_id, agent_id): [] for agent_id in agents.distinct()}
+    rows = told.filter(conversation=row.conversation_id).order_by("-occurred_at", "-position")
+    for episode in reversed(rows[:MOST]):
+        found[TalkAudience(episode.subject_id, episode.agent_id)].append(episode)
+    return found
 
 
 def held(row: DueSummary) -> Any:
@@ -175,6 +188,7 @@ def _of_conversation(
     row: DueSummary, audience: TalkAudience, episodes: Sequence[Episode]
 ) -> list[NewTalkSummary]:
     """Of the whole, by a model where one is configured; and of each stretch, in its own words."""
+    assert row.conversation_id is not None
     whole = summarize.made(
         ConversationSummary(
             workspace_id=row.workspace_id,
@@ -210,40 +224,79 @@ def _line(episode_id: uuid.UUID, start: int, end: int) -> dict[str, Any]:
     return {"episode": str(episode_id), "start": start, "end": end}
 
 
-def _of_topics(workspace_id: uuid.UUID, audience: TalkAudience) -> list[NewTalkSummary]:
-    """What is believed of a subject about each topic, in the words that it stands on, in their
-    order."""
+@dataclass(frozen=True, slots=True)
+class BelievedWords:
+    """Words that something stands on that is believed; `support`: how often that was told."""
+
+    episode: Episode
+    start: int
+    end: int
+    support: int
+
+    @property
+    def text(self) -> str:
+        return self.episode.content[self.start : self.end]
+
+
+def _of_subject(workspace_id: uuid.UUID, audience: TalkAudience) -> list[NewTalkSummary]:
+    """What is believed of a subject about each topic, and what is known of it at all, in the words
+    that it stands on, in their order."""
+    quotes = _quotes_of(workspace_id, audience)
+    new = partial(_new, workspace_id, audience)
+    made = []
+    for name, places in choose_sentences.topics([quote.text for quote in quotes]).items():
+        chosen = [quotes[at] for at in places][-ON_TOPIC:]
+        lines = {
+            (one.episode.pk, one.start, one.end): _line(one.episode.pk, one.start, one.end)
+            for one in chosen
+        }
+        of = {one.episode.pk: one.episode for one in chosen}
+        made.append(new(Kind.TOPIC, list(lines.values()), of, name=name))
+    if audience.subject_id is None or len(quotes) < FEWEST:
+        return made
+    sentences = [
+        Sentence(place, 0, len(one.text), one.text, one.support, lexical.stem_set(one.text))
+        for place, one in enumerate(quotes)
+    ]
+    chosen_lines, of = [], {}
+    for each in choose_sentences.choose(sentences, lambda one: tokens_of(one.text), ROOM):
+        own = quotes[each.index]
+        chosen_lines.append(_line(own.episode.pk, own.start, own.end))
+        of[own.episode.pk] = own.episode
+    if chosen_lines:
+        made.append(new(Kind.SUBJECT, chosen_lines, of))
+    return made
+
+
+def _quotes_of(workspace_id: uuid.UUID, audience: TalkAudience) -> list[BelievedWords]:
+    """Of what is believed now, in the order in which it was said, without what is to be told no
+    more."""
     rows = Citation.objects.filter(
+        Q(fact__memory__valid_until=None) | Q(fact__memory__valid_until__gt=timezone.now()),
         workspace_id=workspace_id,
         fact__memory__is_head=True,
         fact__memory__forgotten_at=None,
+        fact__memory__held_at=None,
         episode__subject=audience.subject_id,
         episode__agent=audience.agent_id,
         episode__scope=MemoryScope.USER,
     )
-    cited_rows = list(rows.select_related("episode").order_by("-pk")[:MOST])[::-1]
-    newest = [(row, row.episode) for row in cited_rows if row.episode is not None]
-    quotes = [row.quote for row, _ in newest]
-    made = []
-    cited = citations(episode.pk for _, episode in newest)
-    for name, places in choose_sentences.topics(quotes).items():
-        lines: dict[tuple[str, int, int], dict[str, Any]] = {}
-        of: dict[uuid.UUID, Episode] = {}
-        chosen = sorted(
-            (newest[at] for at in places),
-            key=lambda pair: (pair[1].occurred_at, pair[1].position, pair[0].start),
+    newest = rows.select_related("episode", "fact__memory").order_by("-pk")[:MOST]
+    quotes = [
+        BelievedWords(row.episode, row.start, row.end, row.fact.memory.source_count)
+        for row in newest
+        if row.episode is not None and row.fact.memory is not None
+    ]
+    cited = citations({quote.episode.pk for quote in quotes})
+    told = [
+        one
+        for one in quotes
+        if not any(
+            weight == UNSAID and first < one.end and one.start < last
+            for first, last, weight in cited.get(one.episode.pk, ())
         )
-        for one, episode in chosen[-ON_TOPIC:]:
-            spans = cited.get(episode.pk, ())
-            if any(w == UNSAID and a < one.end and one.start < b for a, b, w in spans):
-                continue
-            line = _line(episode.pk, one.start, one.end)
-            lines.setdefault((line["episode"], one.start, one.end), line)
-            of[episode.pk] = episode
-        if lines:
-            own = list(lines.values())
-            made.append(_new(workspace_id, audience, Kind.TOPIC, own, of, name=name))
-    return made
+    ]
+    return sorted(told, key=lambda one: (one.episode.occurred_at, one.episode.position, one.start))
 
 
 def _new(
@@ -317,7 +370,7 @@ def write(
 
 
 def _there(row: DueSummary, audiences: Sequence[TalkAudience]) -> Iterable[TalkSummary]:
-    own = Q(conversation=row.conversation_id)
+    own = Q(pk=None) if row.conversation_id is None else Q(conversation=row.conversation_id)
     for one in audiences:
-        own |= Q(kind=Kind.TOPIC, subject=one.subject_id, agent=one.agent_id)
+        own |= Q(kind__in=OF_SUBJECTS, subject=one.subject_id, agent=one.agent_id)
     return TalkSummary.objects.filter(own, workspace_id=row.workspace_id)

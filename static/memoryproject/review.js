@@ -1,6 +1,7 @@
 // The review queue by keyboard. A decision is sent while the next item has the focus already, and the
 // next page is fetched before it is needed. Without this file every button is a form.
 const list = document.getElementById("review");
+const nothing = document.getElementById("inbox-empty"); // what stands in its place where nothing waits
 const many = document.getElementById("review-many");
 const KEYS = { a: "approve", b: "keep-both", r: "reject", d: "decide" };
 const OF_FAILURES = { approve: "retry", reject: "leave" }; // what the same keys do there
@@ -10,6 +11,7 @@ const DOING = {
 };
 const members = JSON.parse(document.getElementById("review-members")?.textContent ?? "[]");
 const AHEAD = 8; // open items left when the next page is fetched
+const AGAIN = 20_000; // milliseconds until the server is asked again where it told nothing
 
 const all = () => [...(list?.querySelectorAll(".desk-case") ?? [])]; // none where nothing waits
 const open = () => all().filter((item) => !item.classList.contains("is-sent"));
@@ -19,6 +21,7 @@ let here = null;
 let fetching = null;
 let sending = Promise.resolve(); // one after the other: an undo must not overtake what it takes back
 let unsent = 0;
+const underWay = new Set(); // items of which the answer is not there yet
 
 function stand(item) {
   here?.classList.remove("is-here");
@@ -79,12 +82,16 @@ async function append(offset = open().length) {
 async function decide(items, verb, fields = {}, isBack = false) {
   if (items.length > 1 && !isBack && !(await sure(verb, items.length))) return;
   if (!isBack) decided.push(items);
-  for (const item of items) mark(item, isBack ? `${DOING.undo}…` : `${DOING[verb]}…`);
+  for (const item of items) {
+    mark(item, isBack ? `${DOING.undo}…` : `${DOING[verb]}…`);
+    underWay.add(item);
+  }
   if (!isBack) go(nextOpen(items.at(-1)));
   count();
   unsent += 1;
   sending = sending.then(() => sendAll(items, verb, fields));
   for (const result of await sending) settle(result, verb, isBack);
+  for (const item of items) underWay.delete(item);
   unsent -= 1;
   count();
 }
@@ -115,15 +122,20 @@ async function send(items, verb, fields) {
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
     const result = await answer.json();
     show(result);
+    for (const item of items) item.dataset.at = result.at;
     return result.results;
   } catch (error) {
     const message = `Not done: ${error.message}`;
-    return items.map((item) => ({ id: item.dataset.id, ok: false, message, state: "pending" }));
+    return items.map((item) => ({ id: item.dataset.id, ok: false, message, state: "pending", isLost: true }));
   }
 }
 
-function settle({ id, ok, message, state, undo }, verb, isBack) {
+function settle({ id, ok, message, state, undo, isLost }, verb, isBack) {
   const item = list.querySelector(`[data-id="${CSS.escape(id)}"]`);
+  if (isLost && isBack) {
+    decided.push([item]); // it is as it was: decided, and to be taken back
+    return mark(item, message, true);
+  }
   if (!ok || !undo) forget(item);
   if (verb === "assign" && ok && !isBack) return given(item, message);
   if (state === "pending") {
@@ -163,10 +175,15 @@ function show({ waiting, badge }) {
 
 // Others decide, too: an open page asks again when somebody comes back to it, and now and then.
 async function recount() {
-  if (document.hidden || unsent || !list) return;
-  const answer = await fetch(list.dataset.counts + location.search, { headers: { Accept: "application/json" } });
+  const place = list ?? nothing;
+  if (document.hidden || unsent || !place) return;
+  const answer = await fetch(place.dataset.counts + location.search, { headers: { Accept: "application/json" } });
   if (!answer.ok || unsent) return;
   const counts = await answer.json();
+  if (place === nothing) {
+    if (counts.waiting !== "0") location.reload();
+    return;
+  }
   show(counts);
   // More wait than are here, and than come behind them.
   const isMore = parseInt(counts.waiting.replaceAll(",", ""), 10) > open().length;
@@ -176,9 +193,10 @@ async function recount() {
 // What others do is told by the server as it happens.
 let soon = null;
 function heard(event) {
-  const { caseId, state } = JSON.parse(event.data);
-  const item = caseId && list.querySelector(`[data-id="${CSS.escape(caseId)}"]`);
-  if (item && !unsent) {
+  const { caseId, state, at } = JSON.parse(event.data);
+  const item = caseId && list?.querySelector(`[data-id="${CSS.escape(caseId)}"]`);
+  // What an answer said already is no news: one's own decision may be told after it was taken back.
+  if (item && !underWay.has(item) && !(at <= item.dataset.at)) {
     const isOpen = !item.classList.contains("is-sent");
     if (isOpen && state !== "open") mark(item, state === "snoozed" ? "Put off by somebody else." : "Decided by somebody else.");
     else if (!isOpen && state === "open" && !item.querySelector(".desk-case__outcome .desk-act")) reopen(item, "");
@@ -189,18 +207,24 @@ function heard(event) {
   soon = setTimeout(recount, 400);
 }
 
-function listen(streams, hear) {
-  for (const address of streams.split(" ").filter(Boolean)) {
-    const stream = new EventSource(address);
-    for (const kind of ["case.opened", "case.decided", "case.snoozed", "session.failed", "document.failed"]) {
-      stream.addEventListener(kind, hear);
-    }
-    addEventListener("pagehide", () => stream.close());
+// The address says how far the page has read; a stream that is refused does not come again by itself.
+function listen(address) {
+  const url = new URL(address, location);
+  const stream = new EventSource(url);
+  for (const kind of ["case.opened", "case.decided", "case.snoozed", "session.failed", "document.failed"]) {
+    stream.addEventListener(kind, (event) => {
+      url.searchParams.set("lastEventId", event.lastEventId);
+      heard(event);
+    });
   }
+  stream.addEventListener("error", () => {
+    if (stream.readyState === EventSource.CLOSED) setTimeout(() => listen(url), AGAIN);
+  });
+  addEventListener("pagehide", () => stream.close());
 }
 document.addEventListener("visibilitychange", recount);
 addEventListener("focus", recount);
-setInterval(recount, 20_000);
+setInterval(recount, AGAIN);
 
 function mark(item, message, withUndo = false) {
   const line = item.querySelector(".desk-case__outcome");
@@ -402,17 +426,8 @@ many?.addEventListener("submit", (event) => {
   if (picked().length) decide(picked(), event.submitter.value);
 });
 
-if (list) {
-  go(open()[0]);
-  listen(list.dataset.streams, heard);
-}
-const nothing = document.getElementById("inbox-empty");
-if (nothing) {
-  listen(nothing.dataset.streams, async () => {
-    const answer = await fetch(nothing.dataset.counts + location.search, { headers: { Accept: "application/json" } });
-    if (answer.ok && (await answer.json()).waiting !== "0") location.reload();
-  });
-}
+if (list) go(open()[0]);
+for (const address of (list ?? nothing)?.dataset.streams.split(" ").filter(Boolean) ?? []) listen(address);
 
 // Filters that somebody gave a name, kept in this browser.
 const views = document.getElementById("inbox-views");

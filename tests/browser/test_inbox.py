@@ -4,10 +4,12 @@ case goes from one to the other; what others do is seen without a reload."""
 import time
 from typing import Any
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from bench.story import Told
-from memories.models import Case, MemorySession
+from memories.events import event_log
+from memories.events.shown_events import as_message
+from memories.models import Case, ChangeEvent, MemorySession
 from tests.browser.test_review import OPEN, queue, settled
 from tests.factories import SessionFactory, SubjectFactory
 from workspaces.models import Membership
@@ -135,6 +137,66 @@ def test_an_empty_inbox_fills_by_itself(visit: Any, told: Told) -> None:
     expect(grace.page.get_by_text("Nothing waits for you")).to_be_visible()
     SessionFactory(workspace=told.workspace, state="dead", error="it broke")
     expect(grace.page.locator(OPEN)).to_have_count(1)
+
+
+def test_what_comes_before_the_page_listens_is_shown(visit: Any, told: Told) -> None:
+    queue(told, 0)
+    grace = visit("grace.hopper")
+    held: list[Route] = []
+    grace.page.route("**/events*", lambda route: held.append(route))
+    with grace.page.expect_request("**/events*"):
+        grace.opens(INBOX)
+    SessionFactory(workspace=told.workspace, state="dead", error="it broke")
+    for route in held:
+        route.continue_()
+    grace.page.unroute("**/events*")
+    expect(grace.page.locator(OPEN)).to_have_count(1)
+
+
+def test_an_empty_inbox_without_a_stream_fills_by_itself(visit: Any, told: Told) -> None:
+    queue(told, 0)
+    grace = visit("grace.hopper")
+    grace.page.route("**/events*", lambda route: route.fulfill(status=503))
+    grace.opens(INBOX)
+    expect(grace.page.get_by_text("Nothing waits for you")).to_be_visible()
+    SessionFactory(workspace=told.workspace, state="dead", error="it broke")
+    expect(grace.page.locator(OPEN)).to_have_count(1)
+
+
+def test_ones_own_decision_that_is_told_late_is_nobody_elses(visit: Any, told: Told) -> None:
+    first, second = (str(each.case_id) for each in queue(told, 2))
+    grace = visit("grace.hopper")
+    held: list[Route] = []
+    grace.page.route("**/events*", lambda route: held.append(route))
+    grace.opens(INBOX)
+    grace.page.keyboard.press("a")
+    settled(grace.page, 1)
+    decided = ChangeEvent.objects.get(item=first, kind="case.decided")
+    grace.page.keyboard.press("u")
+    expect(grace.page.locator(HERE)).to_have_attribute("data-id", first)
+
+    another = ChangeEvent(kind="case.decided", item=second, state="decided")
+    messages = [as_message(each, event_log.newest()) for each in (decided, another)]
+    held[0].fulfill(content_type="text/event-stream", body=b"".join(messages))
+    expect(grace.page.locator(f'[data-id="{second}"]')).to_contain_text("Decided by somebody else")
+    expect(grace.page.locator(HERE)).to_have_attribute("data-id", first)
+
+
+def test_what_could_not_be_taken_back_is_taken_back_with_the_next_try(
+    visit: Any, told: Told
+) -> None:
+    queue(told, 1)
+    grace = visit("grace.hopper")
+    grace.opens(INBOX)
+    grace.page.keyboard.press("a")
+    settled(grace.page, 1)
+    grace.page.route("**/case/act/", lambda route: route.abort())
+    grace.page.keyboard.press("u")
+    expect(grace.page.locator(".desk-case").first).to_contain_text("Not done")
+    settled(grace.page, 1)
+    grace.page.unroute("**/case/act/")
+    grace.page.keyboard.press("u")
+    expect(grace.page.locator(HERE)).to_have_count(1)
 
 
 def test_a_case_is_put_off_with_two_keys_and_back_with_one(visit: Any, told: Told) -> None:

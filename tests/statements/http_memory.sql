@@ -7,12 +7,13 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."entities", "memories_memory"."fact_type", "memories_memory"."category",
 "memories_memory"."source", "memories_memory"."confidence", "memories_memory"."visibility",
 "memories_memory"."event_date", "memories_memory"."valid_from", "memories_memory"."valid_until",
-"memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
-"memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
-"memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
-"memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
-"workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
-"memories_conversation"."external_id" AS "thread_external", ((exists (
+"memories_memory"."valid_until_at", "memories_memory"."ended_by", "memories_memory"."superseded_by_id",
+"memories_memory"."superseded_at", "memories_memory"."version", "memories_memory"."is_inference",
+"memories_memory"."source_count", "memories_memory"."pinned", "memories_memory"."held_at",
+"memories_memory"."forgotten_at", "memories_memory"."forget_after", "memories_memory"."forget_reason",
+"memories_memory"."is_head", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
+"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
+AS "thread_external", ((exists (
       select 1 from memories_ground g join memories_memory o on o.id = g.on_id
       where g.memory_id = memories_memory.id and g.kept_at is null
       and not (o.is_head and (o.forget_after is null or o.forget_after > now())))

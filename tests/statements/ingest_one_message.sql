@@ -121,6 +121,10 @@ where layer = %(layer)s and item = %(item)s;
 --   Update on memories_entry
 --   Index entry_once
 
+select e.id from memories_episode e where e.subject_id = %(subject)s limit 1 offset 3;
+-- reads
+--   Index episode_subject
+
 select id, kind, role, author, left(content, %(most)s) as content, occurred_at
 from memories_episode
 where conversation_id = %(conversation)s and position < %(position)s
@@ -229,6 +233,11 @@ from pair where m.id = pair.old and m.superseded_by_id is null;
 --   Index memoryperiod_history
 --   Index memories_memory_pkey
 
+select m.id, m.ended_by, m.valid_until from memories_memory m
+where m.ended_by = any(%(ids)s::uuid[]) and m.superseded_by_id is null;
+-- reads
+--   Index memory_to_be_over
+
 update memories_entry set live = %(live)s
 where layer = %(layer)s and item = any(%(items)s) and live <> %(live)s returning id;
 -- reads
@@ -245,6 +254,25 @@ update memories_vector set live = %(live)s where entry_id = any(%(ids)s);
 select id from memories_ground
 where (on_id = any(%(ids)s::uuid[]) or memory_id = any(%(ids)s::uuid[])) and kept_at is null;
 
+select distinct e.conversation_id, e.subject_id
+from memories_fact f
+join memories_citation c on c.fact_id = f.id
+join memories_episode e on e.id = c.episode_id
+where f.memory_id = any(%(ids)s::uuid[]);
+-- reads
+--   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
+--   Index memories_episode_pkey
+
+insert into memories_duesummary as s
+(id, workspace_id, conversation_id, due_at, claims, attempts, created_at, updated_at)
+select t.id, %(workspace)s, t.own, %(at)s, 0, 0, %(now)s, %(now)s
+from unnest(%(ids)s::uuid[], %(owns)s::uuid[]) t (id, own)
+on conflict (conversation_id) do update
+set attempts = 0, claims = s.claims + 1, lease_until = null, due_at = least(s.due_at, %(at)s);
+-- reads
+--   Insert on memories_duesummary
+
 -- as in ingest_one_message: update memories_workspaceindex
 
 -- as in ingest_one_message: select array(select nextval('memories_entry_id_seq')
@@ -252,37 +280,37 @@ where (on_id = any(%(ids)s::uuid[]) or memory_id = any(%(ids)s::uuid[])) and kep
 with n0 as (insert into memories_memory ("id", "created_at", "updated_at", "workspace_id", "subject_id",
     "agent_id", "conversation_id", "workflow", "scope", "content", "fingerprint", "slots", "entities",
     "fact_type", "category", "source", "confidence", "visibility", "event_date", "valid_from", "valid_until",
-    "superseded_by_id", "superseded_at", "version", "is_inference", "source_count", "pinned", "held_at",
-    "forgotten_at", "forget_after", "forget_reason", "metadata") values ($1::uuid, $2::timestamp with time zone,
-    $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid, $7::uuid, $8::varchar, $9::varchar, $10::text,
-    $11::bytea, $12::bigint[], $13::varchar[], $14::varchar, $15::varchar, $16::varchar, $17::double precision,
-    $18::varchar, $19::timestamp with time zone, $20::timestamp with time zone, $21::timestamp with time zone,
-    $22::uuid, $23::timestamp with time zone, $24::integer, $25::boolean, $26::integer, $27::boolean,
-    $28::timestamp with time zone, $29::timestamp with time zone, $30::timestamp with time zone, $31::text,
-    $32::jsonb)), n1 as (insert into memories_memoryperiod ("workspace_id", "memory_id", "from_at", "until_at",
-    "cause", "ended_by") values ($33::uuid, $34::uuid, $35::timestamp with time zone, $36::timestamp with time
-    zone, $37::varchar, $38::varchar)), n2 as (insert into memories_supersession ("id", "created_at",
-    "updated_at", "workspace_id", "old_id", "new_id", "similarity", "model", "rule", "method", "state",
-    "decided_by", "decided_at", "note", "waited", "case_id") values ($39::uuid, $40::timestamp with time zone,
-    $41::timestamp with time zone, $42::uuid, $43::uuid, $44::uuid, $45::double precision, $46::varchar,
-    $47::varchar, $48::varchar, $49::varchar, $50::varchar, $51::timestamp with time zone, $52::text,
-    $53::boolean, $54::uuid)), n3 as (insert into memories_fact ("id", "created_at", "updated_at", "workspace_id",
-    "session_id", "memory_id", "subject_id", "agent_id", "statement", "category", "fact_type", "confidence",
-    "method", "rule", "entities", "visibility", "event_date", "quarantined_at", "quarantine_reason",
-    "withdrawn_at") values ($55::uuid, $56::timestamp with time zone, $57::timestamp with time zone, $58::uuid,
-    $59::uuid, $60::uuid, $61::uuid, $62::uuid, $63::text, $64::varchar, $65::varchar, $66::double precision,
-    $67::varchar, $68::varchar, $69::varchar[], $70::varchar, $71::timestamp with time zone, $72::timestamp with
-    time zone, $73::text, $74::timestamp with time zone)), n4 as (insert into memories_citation ("workspace_id",
-    "fact_id", "episode_id", "revision_id", "start", "end", "quote") values ($75::uuid, $76::uuid, $77::uuid,
-    $78::uuid, $79::integer, $80::integer, $81::text)), n5 as (insert into memories_entry (id, workspace, layer,
-    item, subject, agent, visibility, scope, place, conversation, occurred_at, event_at, role, author, position,
-    marks, live, length, terms, trigrams, weights, rules) values ($82::int8, $83::int4, $84::int2, $85::uuid,
-    $86::uuid, $87::uuid, $88::int2, $89::int2, $90::uuid, $91::uuid, $92::timestamptz, $93::timestamptz,
-    $94::varchar, $95::varchar, $96::int4, $97::int2, $98::bool, $99::int4, $100::int8[], $101::int8[],
-    $102::sparsevec, $103::int2)) insert into memories_vector (entry_id, embedding_model_id, part, workspace,
-  layer, subject, agent, visibility, scope, place, live, wide, embedding) values ($104::int8, $105::int2,
-  $106::int2, $107::int4, $108::int2, $109::uuid, $110::uuid, $111::int2, $112::int2, $113::uuid, $114::bool,
-  $115::bool, $116::halfvec);
+    "valid_until_at", "ended_by", "superseded_by_id", "superseded_at", "version", "is_inference", "source_count",
+    "pinned", "held_at", "forgotten_at", "forget_after", "forget_reason", "metadata") values ($1::uuid,
+    $2::timestamp with time zone, $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid, $7::uuid,
+    $8::varchar, $9::varchar, $10::text, $11::bytea, $12::bigint[], $13::varchar[], $14::varchar, $15::varchar,
+    $16::varchar, $17::double precision, $18::varchar, $19::timestamp with time zone, $20::timestamp with time
+    zone, $21::timestamp with time zone, $22::timestamp with time zone, $23::uuid, $24::uuid, $25::timestamp with
+    time zone, $26::integer, $27::boolean, $28::integer, $29::boolean, $30::timestamp with time zone,
+    $31::timestamp with time zone, $32::timestamp with time zone, $33::text, $34::jsonb)), n1 as (insert into
+  memories_memoryperiod ("workspace_id", "memory_id", "from_at", "until_at", "cause", "ended_by") values
+  ($35::uuid, $36::uuid, $37::timestamp with time zone, $38::timestamp with time zone, $39::varchar,
+    $40::varchar)), n2 as (insert into memories_supersession ("id", "created_at", "updated_at", "workspace_id",
+    "old_id", "new_id", "similarity", "model", "rule", "method", "state", "decided_by", "decided_at", "note",
+    "waited", "case_id") values ($41::uuid, $42::timestamp with time zone, $43::timestamp with time zone,
+    $44::uuid, $45::uuid, $46::uuid, $47::double precision, $48::varchar, $49::varchar, $50::varchar,
+    $51::varchar, $52::varchar, $53::timestamp with time zone, $54::text, $55::boolean, $56::uuid)), n3 as (insert
+  into memories_fact ("id", "created_at", "updated_at", "workspace_id", "session_id", "memory_id", "subject_id",
+    "agent_id", "statement", "category", "fact_type", "confidence", "method", "rule", "entities", "visibility",
+    "event_date", "quarantined_at", "quarantine_reason", "withdrawn_at") values ($57::uuid, $58::timestamp with
+    time zone, $59::timestamp with time zone, $60::uuid, $61::uuid, $62::uuid, $63::uuid, $64::uuid, $65::text,
+    $66::varchar, $67::varchar, $68::double precision, $69::varchar, $70::varchar, $71::varchar[], $72::varchar,
+    $73::timestamp with time zone, $74::timestamp with time zone, $75::text, $76::timestamp with time zone)), n4
+as (insert into memories_citation ("workspace_id", "fact_id", "episode_id", "revision_id", "start", "end",
+    "quote") values ($77::uuid, $78::uuid, $79::uuid, $80::uuid, $81::integer, $82::integer, $83::text)), n5 as
+(insert into memories_entry (id, workspace, layer, item, subject, agent, visibility, scope, place,
+    conversation, occurred_at, event_at, role, author, position, marks, live, length, terms, trigrams, weights,
+    rules) values ($84::int8, $85::int4, $86::int2, $87::uuid, $88::uuid, $89::uuid, $90::int2, $91::int2,
+    $92::uuid, $93::uuid, $94::timestamptz, $95::timestamptz, $96::varchar, $97::varchar, $98::int4, $99::int2,
+    $100::bool, $101::int4, $102::int8[], $103::int8[], $104::sparsevec, $105::int2)) insert into memories_vector
+(entry_id, embedding_model_id, part, workspace, layer, subject, agent, visibility, scope, place, live, wide,
+  embedding) values ($106::int8, $107::int2, $108::int2, $109::int4, $110::int2, $111::uuid, $112::uuid,
+  $113::int2, $114::int2, $115::uuid, $116::bool, $117::bool, $118::halfvec);
 -- reads
 --   Insert on memories_vector
 --   CTE n0

@@ -20,13 +20,7 @@
 
 -- as in ingest_one_message: update memories_entry
 
-insert into memories_duesummary as s
-(id, workspace_id, conversation_id, due_at, claims, attempts, created_at, updated_at)
-values (%(id)s, %(workspace)s, %(conversation)s, %(at)s, 0, 0, %(now)s, %(now)s)
-on conflict (conversation_id) do update
-set attempts = 0, claims = s.claims + 1, lease_until = null, due_at = least(s.due_at, %(at)s);
--- reads
---   Insert on memories_duesummary
+-- as in ingest_one_message: insert into memories_duesummary as s
 
 -- as in ingest_one_message: select id, kind, role, author, left(content, %(most)s) as content, occurred_at
 
@@ -47,32 +41,33 @@ set attempts = 0, claims = s.claims + 1, lease_until = null, due_at = least(s.du
 with n0 as (insert into memories_memory ("id", "created_at", "updated_at", "workspace_id", "subject_id",
     "agent_id", "conversation_id", "workflow", "scope", "content", "fingerprint", "slots", "entities",
     "fact_type", "category", "source", "confidence", "visibility", "event_date", "valid_from", "valid_until",
-    "superseded_by_id", "superseded_at", "version", "is_inference", "source_count", "pinned", "held_at",
-    "forgotten_at", "forget_after", "forget_reason", "metadata") values ($1::uuid, $2::timestamp with time zone,
-    $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid, $7::uuid, $8::varchar, $9::varchar, $10::text,
-    $11::bytea, $12::bigint[], $13::varchar[], $14::varchar, $15::varchar, $16::varchar, $17::double precision,
-    $18::varchar, $19::timestamp with time zone, $20::timestamp with time zone, $21::timestamp with time zone,
-    $22::uuid, $23::timestamp with time zone, $24::integer, $25::boolean, $26::integer, $27::boolean,
-    $28::timestamp with time zone, $29::timestamp with time zone, $30::timestamp with time zone, $31::text,
-    $32::jsonb)), n1 as (insert into memories_memoryperiod ("workspace_id", "memory_id", "from_at", "until_at",
-    "cause", "ended_by") values ($33::uuid, $34::uuid, $35::timestamp with time zone, $36::timestamp with time
-    zone, $37::varchar, $38::varchar)), n2 as (insert into memories_fact ("id", "created_at", "updated_at",
-    "workspace_id", "session_id", "memory_id", "subject_id", "agent_id", "statement", "category", "fact_type",
-    "confidence", "method", "rule", "entities", "visibility", "event_date", "quarantined_at", "quarantine_reason",
-    "withdrawn_at") values ($39::uuid, $40::timestamp with time zone, $41::timestamp with time zone, $42::uuid,
-    $43::uuid, $44::uuid, $45::uuid, $46::uuid, $47::text, $48::varchar, $49::varchar, $50::double precision,
-    $51::varchar, $52::varchar, $53::varchar[], $54::varchar, $55::timestamp with time zone, $56::timestamp with
-    time zone, $57::text, $58::timestamp with time zone)), n3 as (insert into memories_citation ("workspace_id",
-    "fact_id", "episode_id", "revision_id", "start", "end", "quote") values ($59::uuid, $60::uuid, $61::uuid,
-    $62::uuid, $63::integer, $64::integer, $65::text)), n4 as (insert into memories_entry (id, workspace, layer,
+    "valid_until_at", "ended_by", "superseded_by_id", "superseded_at", "version", "is_inference", "source_count",
+    "pinned", "held_at", "forgotten_at", "forget_after", "forget_reason", "metadata") values ($1::uuid,
+    $2::timestamp with time zone, $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid, $7::uuid,
+    $8::varchar, $9::varchar, $10::text, $11::bytea, $12::bigint[], $13::varchar[], $14::varchar, $15::varchar,
+    $16::varchar, $17::double precision, $18::varchar, $19::timestamp with time zone, $20::timestamp with time
+    zone, $21::timestamp with time zone, $22::timestamp with time zone, $23::uuid, $24::uuid, $25::timestamp with
+    time zone, $26::integer, $27::boolean, $28::integer, $29::boolean, $30::timestamp with time zone,
+    $31::timestamp with time zone, $32::timestamp with time zone, $33::text, $34::jsonb)), n1 as (insert into
+  memories_memoryperiod ("workspace_id", "memory_id", "from_at", "until_at", "cause", "ended_by") values
+  ($35::uuid, $36::uuid, $37::timestamp with time zone, $38::timestamp with time zone, $39::varchar,
+    $40::varchar)), n2 as (insert into memories_fact ("id", "created_at", "updated_at", "workspace_id",
+    "session_id", "memory_id", "subject_id", "agent_id", "statement", "category", "fact_type", "confidence",
+    "method", "rule", "entities", "visibility", "event_date", "quarantined_at", "quarantine_reason",
+    "withdrawn_at") values ($41::uuid, $42::timestamp with time zone, $43::timestamp with time zone, $44::uuid,
+    $45::uuid, $46::uuid, $47::uuid, $48::uuid, $49::text, $50::varchar, $51::varchar, $52::double precision,
+    $53::varchar, $54::varchar, $55::varchar[], $56::varchar, $57::timestamp with time zone, $58::timestamp with
+    time zone, $59::text, $60::timestamp with time zone)), n3 as (insert into memories_citation ("workspace_id",
+    "fact_id", "episode_id", "revision_id", "start", "end", "quote") values ($61::uuid, $62::uuid, $63::uuid,
+    $64::uuid, $65::integer, $66::integer, $67::text)), n4 as (insert into memories_entry (id, workspace, layer,
     item, subject, agent, visibility, scope, place, conversation, occurred_at, event_at, role, author, position,
-    marks, live, length, terms, trigrams, weights, rules) values ($66::int8, $67::int4, $68::int2, $69::uuid,
-    $70::uuid, $71::uuid, $72::int2, $73::int2, $74::uuid, $75::uuid, $76::timestamptz, $77::timestamptz,
-    $78::varchar, $79::varchar, $80::int4, $81::int2, $82::bool, $83::int4, $84::int8[], $85::int8[],
-    $86::sparsevec, $87::int2)) insert into memories_vector (entry_id, embedding_model_id, part, workspace, layer,
-  subject, agent, visibility, scope, place, live, wide, embedding) values ($88::int8, $89::int2, $90::int2,
-  $91::int4, $92::int2, $93::uuid, $94::uuid, $95::int2, $96::int2, $97::uuid, $98::bool, $99::bool,
-  $100::halfvec);
+    marks, live, length, terms, trigrams, weights, rules) values ($68::int8, $69::int4, $70::int2, $71::uuid,
+    $72::uuid, $73::uuid, $74::int2, $75::int2, $76::uuid, $77::uuid, $78::timestamptz, $79::timestamptz,
+    $80::varchar, $81::varchar, $82::int4, $83::int2, $84::bool, $85::int4, $86::int8[], $87::int8[],
+    $88::sparsevec, $89::int2)) insert into memories_vector (entry_id, embedding_model_id, part, workspace, layer,
+  subject, agent, visibility, scope, place, live, wide, embedding) values ($90::int8, $91::int2, $92::int2,
+  $93::int4, $94::int2, $95::uuid, $96::uuid, $97::int2, $98::int2, $99::uuid, $100::bool, $101::bool,
+  $102::halfvec);
 -- reads
 --   Insert on memories_vector
 --   CTE n0

@@ -61,7 +61,7 @@ insert into memories_vector (entry_id, embedding_model_id, part, workspace, laye
 
 -- as in ingest_one_message: update memories_entry
 
--- as in ingest_the_same_again: insert into memories_duesummary as s
+-- as in ingest_one_message: insert into memories_duesummary as s
 
 -- as in ingest_one_message: select id, kind, role, author, left(content, %(most)s) as content, occurred_at
 
@@ -97,6 +97,8 @@ order by near.i, near.similarity desc, near.entry_id;
 
 -- as in ingest_one_message: with pair as (
 
+-- as in ingest_one_message: select m.id, m.ended_by, m.valid_until from memories_memory m
+
 -- as in ingest_one_message: update memories_entry set live = %(live)s
 
 -- as in ingest_one_message: update memories_vector set live = %(live)s where entry_id = any(%(ids)s);
@@ -105,26 +107,31 @@ order by near.i, near.similarity desc, near.entry_id;
 
 -- as in ingest_one_message: select id from memories_ground
 
+-- as in ingest_one_message: select distinct e.conversation_id, e.subject_id
+
+-- as in ingest_one_message: insert into memories_duesummary as s
+
 -- as in ingest_one_message: update memories_workspaceindex
 
 -- as in ingest_one_message: select array(select nextval('memories_entry_id_seq')
 
 insert into memories_memory ("id", "created_at", "updated_at", "workspace_id", "subject_id", "agent_id",
   "conversation_id", "workflow", "scope", "content", "fingerprint", "slots", "entities", "fact_type",
-  "category", "source", "confidence", "visibility", "event_date", "valid_from", "valid_until",
-  "superseded_by_id", "superseded_at", "version", "is_inference", "source_count", "pinned", "held_at",
-  "forgotten_at", "forget_after", "forget_reason", "metadata") values ($1::uuid, $2::timestamp with time zone,
-  $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid, $7::uuid, $8::varchar, $9::varchar, $10::text,
-  $11::bytea, $12::bigint[], $13::varchar[], $14::varchar, $15::varchar, $16::varchar, $17::double precision,
-  $18::varchar, $19::timestamp with time zone, $20::timestamp with time zone, $21::timestamp with time zone,
-  $22::uuid, $23::timestamp with time zone, $24::integer, $25::boolean, $26::integer, $27::boolean,
-  $28::timestamp with time zone, $29::timestamp with time zone, $30::timestamp with time zone, $31::text,
-  $32::jsonb), ($33::uuid, $34::timestamp with time zone, $35::timestamp with time zone, $36::uuid, $37::uuid,
-  $38::uuid, $39::uuid, $40::varchar, $41::varchar, $42::text, $43::bytea, $44::bigint[], $45::varchar[],
-  $46::varchar, $47::varchar, $48::varchar, $49::double precision, $50::varchar, $51::timestamp with time zone,
-  $52::timestamp with time zone, $53::timestamp with time zone, $54::uuid, $55::timestamp with time zone,
-  $56::integer, $57::boolean, $58::integer, $59::boolean, $60::timestamp with time zone, $61::timestamp with
-  time zone, $62::timestamp with time zone, $63::text, $64::jsonb);
+  "category", "source", "confidence", "visibility", "event_date", "valid_from", "valid_until", "valid_until_at",
+  "ended_by", "superseded_by_id", "superseded_at", "version", "is_inference", "source_count", "pinned",
+  "held_at", "forgotten_at", "forget_after", "forget_reason", "metadata") values ($1::uuid, $2::timestamp with
+  time zone, $3::timestamp with time zone, $4::uuid, $5::uuid, $6::uuid, $7::uuid, $8::varchar, $9::varchar,
+  $10::text, $11::bytea, $12::bigint[], $13::varchar[], $14::varchar, $15::varchar, $16::varchar, $17::double
+  precision, $18::varchar, $19::timestamp with time zone, $20::timestamp with time zone, $21::timestamp with
+  time zone, $22::timestamp with time zone, $23::uuid, $24::uuid, $25::timestamp with time zone, $26::integer,
+  $27::boolean, $28::integer, $29::boolean, $30::timestamp with time zone, $31::timestamp with time zone,
+  $32::timestamp with time zone, $33::text, $34::jsonb), ($35::uuid, $36::timestamp with time zone,
+  $37::timestamp with time zone, $38::uuid, $39::uuid, $40::uuid, $41::uuid, $42::varchar, $43::varchar,
+  $44::text, $45::bytea, $46::bigint[], $47::varchar[], $48::varchar, $49::varchar, $50::varchar, $51::double
+  precision, $52::varchar, $53::timestamp with time zone, $54::timestamp with time zone, $55::timestamp with
+  time zone, $56::timestamp with time zone, $57::uuid, $58::uuid, $59::timestamp with time zone, $60::integer,
+  $61::boolean, $62::integer, $63::boolean, $64::timestamp with time zone, $65::timestamp with time zone,
+  $66::timestamp with time zone, $67::text, $68::jsonb);
 -- reads
 --   Insert on memories_memory
 

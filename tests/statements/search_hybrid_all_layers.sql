@@ -4,13 +4,20 @@
 
 -- as in search_hybrid_memories: with spoken as (
 
+-- as in search_hybrid_features: select id, provider, name, dimensions, duplicate_threshold, search_floor, state
+
 -- as in search_hybrid_memories: with
 
 -- as in search_hybrid_episodes: with
 
--- as in search_hybrid_features: select id, provider, name, dimensions, duplicate_threshold, search_floor, state
-
 -- as in search_hybrid_features: with
+
+select distinct f.memory_id, ci.episode_id
+from memories_fact f join memories_citation ci on ci.fact_id = f.id
+where f.memory_id = any(%(ids)s::uuid[]) and ci.episode_id is not null;
+-- reads
+--   Index memories_fact_memory_id_3e25a780
+--   Index citation_once
 
 with recursive stands (episode_id, memory_id) as (
   select distinct ci.episode_id, f.memory_id
@@ -35,12 +42,5 @@ union all select null, id, next_id, is_live, forgotten_at, forget_reason from li
 --   CTE line
 --   Index memories_memory_pkey
 --   Index memories_memory_pkey
-
-select distinct f.memory_id, ci.episode_id
-from memories_fact f join memories_citation ci on ci.fact_id = f.id
-where f.memory_id = any(%(ids)s::uuid[]) and ci.episode_id is not null;
--- reads
---   Index memories_fact_memory_id_3e25a780
---   Index citation_once
 
 -- as in search_hybrid_memories: select m.*, (exists (

@@ -23,7 +23,8 @@ w as materialized (
       and (%(valid_at)s::timestamptz is null
         or ((row.valid_from is null or row.valid_from <= %(valid_at)s::timestamptz)
           and (row.valid_until is null or row.valid_until > %(valid_at)s::timestamptz
-            or row.superseded_at > %(known_at)s::timestamptz))))
+            or row.superseded_at > %(known_at)s::timestamptz or row.valid_until_at >
+            %(known_at)s::timestamptz))))
     or (%(valid_at)s::timestamptz is not null and row.superseded_at <= %(known_at)s::timestamptz
       and (row.forgotten_at is null or row.forgotten_at > %(known_at)s::timestamptz)
       and row.valid_from <= %(valid_at)s::timestamptz and row.valid_until > %(valid_at)s::timestamptz))),
@@ -160,7 +161,8 @@ from (
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
 --   CTE w
---   Index entry_workspace
+--   Index entry_dated_subject
+--   Index entry_dated_subject
 --   Index memories_episode_pkey
 --   CTE compared
 --   Index vector_scan
@@ -210,9 +212,11 @@ where f.id = any(%(ids)s::uuid[]);
 
 -- as in search_hybrid_episodes: select e.*, s.external_id as user_external, a.external_id as agent_external,
 
--- as in search_hybrid_known_at: select m.*, case when m.superseded_at > %(known_at)s::timestamptz then null else m.valid_until end as
+-- as in search_hybrid_known_at: select m.*, case when m.superseded_at > %(known_at)s::timestamptz or m.valid_until_at >
 
 -- as in search_hybrid_features: select f.*, st.key as set_key, s.external_id as user_external, a.external_id as agent_external,
+
+-- as in search_hybrid_with_everything: select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
 
 SELECT DISTINCT ON ("memories_featurechange"."feature_id") "memories_featurechange"."id",
 "memories_featurechange"."created_at", "memories_featurechange"."updated_at",
@@ -236,13 +240,7 @@ SELECT DISTINCT ON ("memories_featurechange"."feature_id") "memories_featurechan
 --   Index memories_feature_pkey
 --   Index memories_feature_pkey
 
--- as in search_hybrid_known_at: select m.*, case when m.superseded_at > %(known_at)s::timestamptz then null else m.valid_until end as
-
--- as in search_hybrid_episodes: select e.*, s.external_id as user_external, a.external_id as agent_external,
-
 -- as in search_hybrid_all_layers_known_at: SELECT DISTINCT ON ("memories_featurechange"."feature_id") "memories_featurechange"."id",
-
--- as in search_hybrid_with_everything: select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
 
 -- as in search_hybrid_with_everything: select ci.feature_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
 
@@ -286,19 +284,22 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."entities", "memories_memory"."fact_type", "memories_memory"."category",
 "memories_memory"."source", "memories_memory"."confidence", "memories_memory"."visibility",
 "memories_memory"."event_date", "memories_memory"."valid_from", "memories_memory"."valid_until",
-"memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
-"memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
-"memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
-"memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
-"workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
-"memories_conversation"."external_id" AS "thread_external", ((exists (
+"memories_memory"."valid_until_at", "memories_memory"."ended_by", "memories_memory"."superseded_by_id",
+"memories_memory"."superseded_at", "memories_memory"."version", "memories_memory"."is_inference",
+"memories_memory"."source_count", "memories_memory"."pinned", "memories_memory"."held_at",
+"memories_memory"."forgotten_at", "memories_memory"."forget_after", "memories_memory"."forget_reason",
+"memories_memory"."is_head", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
+"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
+AS "thread_external", ((exists (
       select 1 from memories_ground g join memories_memory o on o.id = g.on_id
       where g.memory_id = memories_memory.id and g.kept_at is null
       and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
     or (memories_memory.source_count = 0 and exists (
         select 1 from memories_fact f where f.memory_id = memories_memory.id and f.withdrawn_at is not null)))) AS
-"is_uncertain", (case when memories_memory.superseded_at > %s::timestamptz then null else
-  memories_memory.valid_until end) AS "known_valid_until", (greatest(0, memories_memory.source_count - (
+"is_uncertain", (case when memories_memory.superseded_at > %s::timestamptz or memories_memory.valid_until_at >
+  %s::timestamptz
+  then null else memories_memory.valid_until end) AS "known_valid_until", (greatest(0,
+    memories_memory.source_count - (
       select count(*) filter (where f.withdrawn_at is null and f.created_at > %s::timestamptz)
       - count(*) filter (where f.withdrawn_at > %s::timestamptz and f.created_at <= %s::timestamptz)
       from memories_fact f where f.memory_id = memories_memory.id))::int4) AS "known_source_count", (case when
@@ -343,19 +344,22 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."entities", "memories_memory"."fact_type", "memories_memory"."category",
 "memories_memory"."source", "memories_memory"."confidence", "memories_memory"."visibility",
 "memories_memory"."event_date", "memories_memory"."valid_from", "memories_memory"."valid_until",
-"memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
-"memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
-"memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
-"memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
-"workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
-"memories_conversation"."external_id" AS "thread_external", ((exists (
+"memories_memory"."valid_until_at", "memories_memory"."ended_by", "memories_memory"."superseded_by_id",
+"memories_memory"."superseded_at", "memories_memory"."version", "memories_memory"."is_inference",
+"memories_memory"."source_count", "memories_memory"."pinned", "memories_memory"."held_at",
+"memories_memory"."forgotten_at", "memories_memory"."forget_after", "memories_memory"."forget_reason",
+"memories_memory"."is_head", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
+"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
+AS "thread_external", ((exists (
       select 1 from memories_ground g join memories_memory o on o.id = g.on_id
       where g.memory_id = memories_memory.id and g.kept_at is null
       and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
     or (memories_memory.source_count = 0 and exists (
         select 1 from memories_fact f where f.memory_id = memories_memory.id and f.withdrawn_at is not null)))) AS
-"is_uncertain", (case when memories_memory.superseded_at > %s::timestamptz then null else
-  memories_memory.valid_until end) AS "known_valid_until", (greatest(0, memories_memory.source_count - (
+"is_uncertain", (case when memories_memory.superseded_at > %s::timestamptz or memories_memory.valid_until_at >
+  %s::timestamptz
+  then null else memories_memory.valid_until end) AS "known_valid_until", (greatest(0,
+    memories_memory.source_count - (
       select count(*) filter (where f.withdrawn_at is null and f.created_at > %s::timestamptz)
       - count(*) filter (where f.withdrawn_at > %s::timestamptz and f.created_at <= %s::timestamptz)
       from memories_fact f where f.memory_id = memories_memory.id))::int4) AS "known_source_count", (case when

@@ -6,14 +6,13 @@
 
 with
 w as materialized (
-  select x.id from (
-    select row.id from memories_memory row left join workspaces_subject s on s.id = row.subject_id
-    left join workspaces_agent a on a.id = row.agent_id
-    left join memories_conversation c on c.id = row.conversation_id
-    where row.workspace_id = %(tenant)s::uuid and row.category = any(%(f1)s::text[])
-    and coalesce(row.category = %(f0)s::text, false) offset 0) found
-  cross join lateral (select * from memories_entry t
-    where t.layer = %(layer)s and t.item = found.id offset 0) x
+  select x.id from (select * from memories_entry t
+    where t.layer = %(layer)s and t.item = any(array(
+        select row.id from memories_memory row left join workspaces_subject s on s.id = row.subject_id
+        left join workspaces_agent a on a.id = row.agent_id
+        left join memories_conversation c on c.id = row.conversation_id
+        where row.workspace_id = %(tenant)s::uuid and row.category = any(%(f1)s::text[])
+        and coalesce(row.category = %(f0)s::text, false) offset 0)) offset 0) x
   where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live ),
 compared as materialized (
   select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
@@ -21,7 +20,7 @@ compared as materialized (
   where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
   and x.layer = %(layer)s and x.live and not x.wide
   and x.scope = %(open_scope)s::int2
-  and x.entry_id in (select id from w)),
+  and (x.entry_id in (select id from w)) is true),
 stats as materialized (select (select count(*) from compared where part = 0) as n),
 nearest as materialized (select * from compared order by d, entry_id limit 120),
 asked as materialized (
@@ -35,7 +34,8 @@ pairs as materialized (
   cross join lateral (
     select x.id, x.weights from memories_entry x
     where x.workspace + 0 = %(workspace)s and x.layer + 0 = %(layer)s and x.live
-    and x.scope = %(open_scope)s::int2 and x.id in (select id from w) and x.terms @> array[c.key] limit 5000) y
+    and x.scope = %(open_scope)s::int2 and (x.id in (select id from w)) is true and x.terms @> array[c.key]
+    limit 5000) y
   where c.place = 1 or c.postings <= 500),
 df as materialized (
   select a.number, greatest(p.df, a.share * (select n from stats)) as df
@@ -69,8 +69,8 @@ from (
   from pool join memories_entry e on e.id = pool.id) found;
 -- reads
 --   CTE w
---   Index memory_category
 --   Index entry_once
+--   Index memory_category
 --   CTE compared
 --   Index vector_scan
 --   CTE stats

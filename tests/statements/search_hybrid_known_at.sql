@@ -20,7 +20,8 @@ w as materialized (
       and (%(valid_at)s::timestamptz is null
         or ((row.valid_from is null or row.valid_from <= %(valid_at)s::timestamptz)
           and (row.valid_until is null or row.valid_until > %(valid_at)s::timestamptz
-            or row.superseded_at > %(known_at)s::timestamptz))))
+            or row.superseded_at > %(known_at)s::timestamptz or row.valid_until_at >
+            %(known_at)s::timestamptz))))
     or (%(valid_at)s::timestamptz is not null and row.superseded_at <= %(known_at)s::timestamptz
       and (row.forgotten_at is null or row.forgotten_at > %(known_at)s::timestamptz)
       and row.valid_from <= %(valid_at)s::timestamptz and row.valid_until > %(valid_at)s::timestamptz))),
@@ -90,8 +91,9 @@ from (
 --   Index memories_entry_pkey
 --   Index memories_vector_pkey
 
-select m.*, case when m.superseded_at > %(known_at)s::timestamptz then null else m.valid_until end as
-known_valid_until, greatest(0, m.source_count - (
+select m.*, case when m.superseded_at > %(known_at)s::timestamptz or m.valid_until_at >
+%(known_at)s::timestamptz
+then null else m.valid_until end as known_valid_until, greatest(0, m.source_count - (
     select count(*) filter (where f.withdrawn_at is null and f.created_at > %(known_at)s::timestamptz)
     - count(*) filter (where f.withdrawn_at > %(known_at)s::timestamptz and f.created_at <=
       %(known_at)s::timestamptz)

@@ -45,7 +45,18 @@ pool as (
     union all select id, null, true from said
     union all select id, null, false from (select x.id from memories_entry x
       where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live
-      and x.scope = %(open_scope)s::int2 order by x.id desc limit 40) newest) sides
+      and x.scope = %(open_scope)s::int2 order by x.id desc limit 40) newest
+    union all (select id, (select min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
+        where x.entry_id = dated.id and x.embedding_model_id = %(model)s) as d, false from (
+        (select of_days.id from unnest(%(begins)s::timestamptz[], %(ends)s::timestamptz[]) r(begin, until)
+          cross join lateral (
+            select x.id from memories_entry x
+            where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live
+            and x.scope = %(open_scope)s::int2 and coalesce(x.event_at, x.occurred_at) >= r.begin and
+            coalesce(x.event_at, x.occurred_at) < r.until
+            order by coalesce(x.event_at, x.occurred_at) desc limit 1000) of_days
+          limit 1000)) dated
+      order by 2, 1 desc limit 120)) sides
   group by id)
 select array_agg(id) as id, array_agg(cosine) as cosine, array_agg(bm25) as bm25,
 array_agg(talk) as conversation, array_agg(occurred_at) as at,
@@ -69,6 +80,8 @@ from (
 --   CTE df
 --   CTE idf
 --   Index entry_workspace
+--   Index entry_dated
+--   Index memories_vector_pkey
 --   Index memories_entry_pkey
 --   Index memories_vector_pkey
 

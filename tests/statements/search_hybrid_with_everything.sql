@@ -6,6 +6,8 @@
 
 -- as in search_hybrid_of_a_user: with spoken as (
 
+-- as in search_hybrid_features: select id, provider, name, dimensions, duplicate_threshold, search_floor, state
+
 -- as in search_hybrid_of_a_user: with
 
 with
@@ -73,8 +75,6 @@ from (
 --   Index memories_entry_pkey
 --   Index memories_vector_pkey
 
--- as in search_hybrid_features: select id, provider, name, dimensions, duplicate_threshold, search_floor, state
-
 with
 compared as materialized (
   select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
@@ -138,41 +138,15 @@ from (
 --   Index memories_entry_pkey
 --   Index memories_vector_pkey
 
--- as in search_hybrid_all_layers: with recursive stands (episode_id, memory_id) as (
-
 -- as in search_hybrid_all_layers: select distinct f.memory_id, ci.episode_id
+
+-- as in search_hybrid_all_layers: with recursive stands (episode_id, memory_id) as (
 
 -- as in search_hybrid_episodes: select e.*, s.external_id as user_external, a.external_id as agent_external,
 
 -- as in search_hybrid_memories: select m.*, (exists (
 
 -- as in search_hybrid_features: select f.*, st.key as set_key, s.external_id as user_external, a.external_id as agent_external,
-
--- as in search_hybrid_memories: select m.*, (exists (
-
--- as in search_hybrid_episodes: select e.*, s.external_id as user_external, a.external_id as agent_external,
-
-SELECT "memories_featurechange"."id", "memories_featurechange"."created_at",
-"memories_featurechange"."updated_at", "memories_featurechange"."workspace_id",
-"memories_featurechange"."set_id", "memories_featurechange"."feature_id", "memories_featurechange"."batch",
-"memories_featurechange"."action", "memories_featurechange"."before", "memories_featurechange"."after",
-"memories_featurechange"."by", "memories_featurechange"."rule", "memories_featurechange"."reason",
-"memories_featurechange"."occurred_at", "memories_featurechange"."is_current",
-"memories_featurechange"."undone_at", "memories_feature"."id", "memories_feature"."created_at",
-"memories_feature"."updated_at", "memories_feature"."workspace_id", "memories_feature"."set_id",
-"memories_feature"."subject_id", "memories_feature"."agent_id", "memories_feature"."conversation_id",
-"memories_feature"."visibility", "memories_feature"."category", "memories_feature"."tag",
-"memories_feature"."feature", "memories_feature"."value", "memories_feature"."content",
-"memories_feature"."about", "memories_feature"."slot", "memories_feature"."method",
-"memories_feature"."metadata", "memories_feature"."fingerprint", "memories_feature"."ended_at" FROM
-"memories_featurechange" INNER JOIN "memories_feature" ON ("memories_featurechange"."feature_id" =
-  "memories_feature"."id") WHERE ("memories_featurechange"."feature_id" IN (SELECT U0."id" FROM
-    "memories_feature" U0 WHERE U0."id" IN (%s)) AND "memories_featurechange"."is_current") ORDER BY
-"memories_featurechange"."id" DESC;
--- reads
---   Index change_history
---   Index memories_feature_pkey
---   Index memories_feature_pkey
 
 select f.memory_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
 e.external_id as external_id, (%(user)s <> '' and (select s.external_id from workspaces_subject s
@@ -208,6 +182,28 @@ order by ci.id;
 --   Index memories_fact_memory_id_3e25a780
 --   Index citation_once
 --   Index memories_episode_pkey
+
+SELECT "memories_featurechange"."id", "memories_featurechange"."created_at",
+"memories_featurechange"."updated_at", "memories_featurechange"."workspace_id",
+"memories_featurechange"."set_id", "memories_featurechange"."feature_id", "memories_featurechange"."batch",
+"memories_featurechange"."action", "memories_featurechange"."before", "memories_featurechange"."after",
+"memories_featurechange"."by", "memories_featurechange"."rule", "memories_featurechange"."reason",
+"memories_featurechange"."occurred_at", "memories_featurechange"."is_current",
+"memories_featurechange"."undone_at", "memories_feature"."id", "memories_feature"."created_at",
+"memories_feature"."updated_at", "memories_feature"."workspace_id", "memories_feature"."set_id",
+"memories_feature"."subject_id", "memories_feature"."agent_id", "memories_feature"."conversation_id",
+"memories_feature"."visibility", "memories_feature"."category", "memories_feature"."tag",
+"memories_feature"."feature", "memories_feature"."value", "memories_feature"."content",
+"memories_feature"."about", "memories_feature"."slot", "memories_feature"."method",
+"memories_feature"."metadata", "memories_feature"."fingerprint", "memories_feature"."ended_at" FROM
+"memories_featurechange" INNER JOIN "memories_feature" ON ("memories_featurechange"."feature_id" =
+  "memories_feature"."id") WHERE ("memories_featurechange"."feature_id" IN (SELECT U0."id" FROM
+    "memories_feature" U0 WHERE U0."id" IN (%s)) AND "memories_featurechange"."is_current") ORDER BY
+"memories_featurechange"."id" DESC;
+-- reads
+--   Index change_history
+--   Index memories_feature_pkey
+--   Index memories_feature_pkey
 
 select ci.feature_id as row_id, ci.fact_id, ci.episode_id, ci.start, ci."end", ci.quote,
 e.external_id as external_id, e.occurred_at
@@ -277,12 +273,13 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."entities", "memories_memory"."fact_type", "memories_memory"."category",
 "memories_memory"."source", "memories_memory"."confidence", "memories_memory"."visibility",
 "memories_memory"."event_date", "memories_memory"."valid_from", "memories_memory"."valid_until",
-"memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
-"memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
-"memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
-"memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
-"workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
-"memories_conversation"."external_id" AS "thread_external", ((exists (
+"memories_memory"."valid_until_at", "memories_memory"."ended_by", "memories_memory"."superseded_by_id",
+"memories_memory"."superseded_at", "memories_memory"."version", "memories_memory"."is_inference",
+"memories_memory"."source_count", "memories_memory"."pinned", "memories_memory"."held_at",
+"memories_memory"."forgotten_at", "memories_memory"."forget_after", "memories_memory"."forget_reason",
+"memories_memory"."is_head", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
+"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
+AS "thread_external", ((exists (
       select 1 from memories_ground g join memories_memory o on o.id = g.on_id
       where g.memory_id = memories_memory.id and g.kept_at is null
       and not (o.is_head and (o.forget_after is null or o.forget_after > now())))
@@ -316,12 +313,13 @@ SELECT "memories_memory"."id", "memories_memory"."created_at", "memories_memory"
 "memories_memory"."entities", "memories_memory"."fact_type", "memories_memory"."category",
 "memories_memory"."source", "memories_memory"."confidence", "memories_memory"."visibility",
 "memories_memory"."event_date", "memories_memory"."valid_from", "memories_memory"."valid_until",
-"memories_memory"."superseded_by_id", "memories_memory"."superseded_at", "memories_memory"."version",
-"memories_memory"."is_inference", "memories_memory"."source_count", "memories_memory"."pinned",
-"memories_memory"."held_at", "memories_memory"."forgotten_at", "memories_memory"."forget_after",
-"memories_memory"."forget_reason", "memories_memory"."is_head", "memories_memory"."metadata",
-"workspaces_subject"."external_id" AS "user_external", "workspaces_agent"."external_id" AS "agent_external",
-"memories_conversation"."external_id" AS "thread_external", ((exists (
+"memories_memory"."valid_until_at", "memories_memory"."ended_by", "memories_memory"."superseded_by_id",
+"memories_memory"."superseded_at", "memories_memory"."version", "memories_memory"."is_inference",
+"memories_memory"."source_count", "memories_memory"."pinned", "memories_memory"."held_at",
+"memories_memory"."forgotten_at", "memories_memory"."forget_after", "memories_memory"."forget_reason",
+"memories_memory"."is_head", "memories_memory"."metadata", "workspaces_subject"."external_id" AS
+"user_external", "workspaces_agent"."external_id" AS "agent_external", "memories_conversation"."external_id"
+AS "thread_external", ((exists (
       select 1 from memories_ground g join memories_memory o on o.id = g.on_id
       where g.memory_id = memories_memory.id and g.kept_at is null
       and not (o.is_head and (o.forget_after is null or o.forget_after > now())))

@@ -18,7 +18,8 @@ w as materialized (
       and (%(valid_at)s::timestamptz is null
         or ((row.valid_from is null or row.valid_from <= %(valid_at)s::timestamptz)
           and (row.valid_until is null or row.valid_until > %(valid_at)s::timestamptz
-            or row.superseded_at > %(known_at)s::timestamptz))))
+            or row.superseded_at > %(known_at)s::timestamptz or row.valid_until_at >
+            %(known_at)s::timestamptz))))
     or (%(valid_at)s::timestamptz is not null and row.superseded_at <= %(known_at)s::timestamptz
       and (row.forgotten_at is null or row.forgotten_at > %(known_at)s::timestamptz)
       and row.valid_from <= %(valid_at)s::timestamptz and row.valid_until > %(valid_at)s::timestamptz))),
@@ -48,4 +49,4 @@ select f.id, f.cosine, f.matched, e.item from f join memories_entry e on e.id = 
 --   Index entry_once
 --   Index memories_entry_pkey
 
--- as in search_hybrid_known_at: select m.*, case when m.superseded_at > %(known_at)s::timestamptz then null else m.valid_until end as
+-- as in search_hybrid_known_at: select m.*, case when m.superseded_at > %(known_at)s::timestamptz or m.valid_until_at >

@@ -20,7 +20,7 @@ PATTERNS = (
         examples=(
             ("Nora maintains the search index", "Nora maintains the search index"),
             ("Ben is responsible for the payroll", "Ben is responsible for the payroll"),
-            ("The platform team owns the build", "The platform team owns the build"),
+            ("The library team owns the shelves", "The library team owns the shelves"),
         ),
         counter_examples=("Someone owns a boat", "He leads a quiet life", "The road leads uphill"),
     ),

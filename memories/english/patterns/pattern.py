@@ -33,7 +33,7 @@ class Found:
 
     `is_answer`: it says so only together with the question that was asked before. `parts` are
     where the words stand that a workspace's own pattern tells. `unworthy`: why it is not worth
-    keeping, a key of `english.worth.REASONS`.
+    keeping, a key of `english.worth_keeping.REASONS`.
     """
 
     statement: str

@@ -38,12 +38,13 @@ RELATIONSHIPS = (
     Pattern(
         name="whose-role",
         category="relationship",
-        regex=rf"^(?:my|our) (?!(?:name|city|country|employer|company|team|school|university|bank|language|god)\b)[a-z]+(?:-[a-z]+)* is {NAME}(?: (?-i:[A-Z])[\w-]+)?(?: (?:since|from|as of) .{{2,30}})?$",
+        regex=rf"^(?:my|our) (?!(?:name|city|country|employer|company|team|school|university|bank|language|god)\b)[a-z]+(?:-[a-z]+)* is (?:now )?(?:(?-i:Dr|Mr|Mrs|Ms|Prof)\.? )?{NAME}(?: (?-i:[A-Z])[\w-]+)?(?: now)?(?: (?:since|from|as of) .{{2,30}})?$",
         confidence=0.9,
         is_plain=True,
         examples=(
             ("My skip-level is Ingrid", "Alex's skip-level is Ingrid"),
             ("My dentist is Kern since May", "Alex's dentist is Kern since May"),
+            ("Our vet is Dr. Lund now", "Alex's vet is Dr. Lund now"),
         ),
         counter_examples=("My name is Ingrid", "My day is fine"),
     ),
@@ -107,14 +108,21 @@ RELATIONSHIPS = (
     Pattern(
         name="others-couple",
         category="relationship",
-        regex=rf"^{NAME}(?: (?-i:[A-Z])[\w-]+)?(?: and {NAME})? (?:have |has |are |is |was |were )?(?:just |finally |now |recently |getting )*(?:got |get )?(?:married|engaged|divorced|separated|widowed|pregnant|promoted|laid off|hired|fired|proposed|eloped|broke up|split up|passed away|died|had (?:a|their|her|his) (?:\w+ )?(?:baby|twins|son|daughter|child)|gave birth)\b",
+        regex=rf"^{NAME}(?: (?-i:[A-Z])[\w-]+)?(?: and {NAME})? (?:have |has |are |is |was |were )?(?:just |finally |now |recently |getting )*(?:got |get )?(?:married|engaged|divorced|separated|widowed|pregnant|promoted|laid off|hired|fired|proposed|eloped|broke up|split up|passed away|died|moved (?:out|away)|called off (?:the|our) (?:wedding|engagement)|ended (?:the|our) (?:relationship|engagement|marriage)|moved in with (?:me|us)|broke up with (?:me|us)|(?:left|dumped) (?:me|us)(?! (?:an?|the|some|with|alone|my|our|\w+ing)\b)|had (?:a|their|her|his) (?:\w+ )?(?:baby|twins|son|daughter|child)|gave birth)\b",
         confidence=0.9,
         is_plain=True,
         examples=(
             ("Nora got engaged in Crete", "Nora got engaged in Crete"),
             ("Ida and Ben had their second baby", "Ida and Ben had their second baby"),
+            ("Tilda moved out last week", "Tilda moved out last week"),
+            ("Ruben left me", "Ruben left Alex"),
         ),
-        counter_examples=("The wedding was long", "She got engaged", "This died down"),
+        counter_examples=(
+            "The wedding was long",
+            "She got engaged",
+            "This died down",
+            "Ruben left me a note",
+        ),
     ),
     Pattern(
         name="others-life",

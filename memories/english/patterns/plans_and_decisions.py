@@ -152,7 +152,7 @@ DECISIONS = (
         category="decision",
         regex=rf"^(?:(?:the|our|this) )?team (?P<what>(?:(?:has|had|just|recently|finally|now|already) )*(?:standardi[sz]ed on|migrated|moved (?:over )?to|deprecated|rejected|adopted|introduced|abandoned|dropped|retired|ruled out|committed to"
         r"|(?:will|plans to|wants to|intends to|is going to) (?:use|migrate|move|switch|drop|adopt|deprecate|release|ship|launch|upgrade|replace|rewrite|retire|introduce|stop|start)"
-        rf"|is (?:moving|migrating|switching|dropping|adopting|replacing|rewriting|upgrading)) (?!(?:by|in|out|off|back)\b){_not_at_home}.{{2,200}})",
+        rf"|(?:has|have) (?:just |now |finally )?(?:chosen|picked|opted for|gone with|agreed on|settled on)|is (?:moving|migrating|switching|dropping|adopting|replacing|rewriting|upgrading)) (?!(?:by|in|out|off|back)\b){_not_at_home}.{{2,200}})",
         statement="Team {what}",
         confidence=0.85,
         is_team=True,
@@ -190,7 +190,7 @@ DECISIONS = (
     Pattern(
         name="team-decided-that",
         category="decision",
-        regex=rf"\b(?:we|the team|our team){_have} (?P<verb>decided|agreed|concluded|settled) (?P<what>(?:that|on|upon|against|for) {_not_at_home}.{{2,300}})",
+        regex=rf"\b(?:we|the team|our team){_have} (?P<verb>decided|agreed|concluded|settled) (?P<what>(?:that|on|upon|against|for) {_not_at_home}(?!(?:feels?|sounds?|looks?|seems?|is|are|was|were|has|have|will|should|can|must|works?|makes?|needs?|still|really)\b).{{2,300}})",
         statement="Team {verb} {what}",
         confidence=0.85,
         is_team=True,
@@ -199,7 +199,7 @@ DECISIONS = (
             ("We settled on weekly releases", "Team settled on weekly releases"),
             ("We decided against microservices", "Team decided against microservices"),
         ),
-        counter_examples=("We agreed",),
+        counter_examples=("We agreed", "The three days we agreed on sound better"),
     ),
     Pattern(
         name="team-went-with",

@@ -25,7 +25,22 @@ _CHECK = (
     r"(?:null|nil|none|bounds?|range|length|type|error|exception|input|permission|auth|empty|undefined|overflow|timeout|unit|regression)"
     rf"(?:[ -](?!(?:{'|'.join(_CHECKS)})\b)\w+)? (?:{'|'.join(_CHECKS)})"
 )
-_the_team = r"^(?:(?:the|our|this) )?team"
+_the_team = r"^(?:(?:the|our|this) )?(?:(?:whole|entire) )?(?:team|squad)"
+# A team with a name of its own, of those that make things; what it plays or heals is no work of ours.
+_named_team = (
+    r"^(?P<team>(?:the|our) (?!(?:other|opposing|away|home|winning|losing|best|first|second|whole|entire|new|old|school|national)\b)"
+    r"(?:[a-z][\w-]* )?(?:platform|backend|back-end|frontend|front-end|data|ops|devops|sre|infra|infrastructure|security|mobile|web|ios|android|qa|test|engineering|dev"
+    r"|development|design|product|research|ml|ai|analytics|billing|payments?|search|growth|core|api|cloud|network|database|release|build|tooling|integrations?"
+    r"|support|on-?call|architecture|marketing|sales|finance|hr|people|legal|content|docs|documentation|operations|localization|accessibility|checkout|identity"
+    r"|auth|observability|reliability|hardware|firmware|embedded|game|editorial|service|delivery|it) (?:team|squad|guild|chapter|department))"
+)
+_team_verb = (
+    r"(?:(?:now|also|currently|always|only|still|mostly|has|have|had|just|recently|finally|already) )*(?:decided|agreed|settled on|chosen|chose|picked|adopted|standardi[sz]ed on|migrated|moved|switched"
+    r"|dropped|deprecated|introduced|owns?|maintains?|uses?|runs|is (?:responsible|in charge|on call|moving|migrating|switching|dropping|adopting|replacing|rewriting|upgrading|using|not allowed|building)"
+    r"|deploys?|ships?|releases?|prefers?|requires?|rotates?|reviews?|handles?|works (?:in|with|from)|meets|holds|writes|tracks|keeps|follows|tests?|signs off|approves|measures|manages|operates|hosts|supports"
+    r"|will|won't|must|may not|does not|doesn't|can only|needs two)"
+)
+_not_own = r"(?!.{0,200}\b(?:I|me|my|mine|you|your)\b)"
 PATTERNS = (
     Pattern(
         name="team-policy-is",
@@ -47,8 +62,8 @@ PATTERNS = (
     Pattern(
         name="team-does",
         category="policy",
-        regex=rf"{_the_team} (?P<rule>(?:now |also |currently |always |only |still |mostly )*(?:prefers|requires|demands|forbids|bans|follows|writes|keeps|ships|releases|deploys|reviews|tests|tracks|documents|estimates|merges|logs"
-        r"|works (?:in|with|from|by)|pairs on|measures|versions|signs off|hands over|may not|must|is (?:not )?allowed to|is required to|is supposed to) (?!(?:it|him|her|them|me|you|\w+ing)\b).{3,200})",
+        regex=rf"{_the_team} (?P<rule>(?:now |also |currently |always |only |still |mostly )*(?:prefers|requires|demands|rotates|meets|holds|forbids|bans|follows|writes|keeps|ships|releases|deploys|reviews|tests|tracks|documents|estimates|merges|logs"
+        r"|works (?:in|with|from|by)|pairs on|measures|versions|signs off|hands over|may not|must|is (?:not )?allowed to|is required to|is supposed to) (?!(?:it|him|her|them|me|you)\b)(?:(?!\w+ing\b)|(?<=prefers )).{3,200})",
         statement="Team {rule}",
         confidence=0.85,
         is_team=True,
@@ -69,6 +84,38 @@ PATTERNS = (
             "Team lunch is on Friday",
             "The team keeps going",
         ),
+    ),
+    Pattern(
+        name="named-team",
+        category="policy",
+        regex=rf"{_named_team} {_not_own}(?P<rule>{_team_verb}\b.{{2,200}})",
+        confidence=0.85,
+        is_team=True,
+        needs=("team", "squad", "guild", "chapter", "department"),
+        examples=(
+            (
+                "The data team has settled on dbt for its models",
+                "The data team has settled on dbt for its models",
+            ),
+            ("The payments squad owns the refund job", "The payments squad owns the refund job"),
+            ("The platform team owns the build", "The platform team owns the build"),
+        ),
+        counter_examples=(
+            "The football team has settled on a coach",
+            "The support team owns my ticket",
+            "The design team is nice",
+        ),
+    ),
+    Pattern(
+        name="team-label",
+        category="policy",
+        regex=rf"^(?:the |our )?team: (?!(?:please|can|could|sorry|hi|hello|thanks|great|good|well|who|what|when|where|let)\b){_not_own}(?P<rule>.{{8,200}})",
+        statement="Team: {rule}",
+        confidence=0.8,
+        is_team=True,
+        needs=("team",),
+        examples=(("Team: demos are on the last Friday", "Team: demos are on the last Friday"),),
+        counter_examples=("Team: great work", "Team: can we meet at noon"),
     ),
     Pattern(
         name="team-always",
@@ -166,7 +213,7 @@ PATTERNS = (
     Pattern(
         name="in-our-code",
         category="policy",
-        regex=r"^in (?:our|this) (?:codebase|code base|code|repo|repository|monorepo|project|team)(?: now)?, (?!(?:I|you|there)\b).{8,200}",
+        regex=r"^in (?:our|this) (?:codebase|code base|code|repo|repository|monorepo|project)(?: now)?, (?!(?:I|you|there)\b).{8,200}",
         confidence=0.9,
         is_team=True,
         examples=(
@@ -176,6 +223,22 @@ PATTERNS = (
             ),
         ),
         counter_examples=("In our team, I am the oldest", "In our street, cars are rare"),
+    ),
+    Pattern(
+        name="in-our-team",
+        category="policy",
+        regex=rf"^in (?:our|this|the) (?:team|squad)(?: now)?, (?!(?:there|some|most|many|few)\b){_not_own}(?P<rule>.{{8,200}})",
+        statement="Team policy: {rule}",
+        confidence=0.9,
+        is_team=True,
+        needs=("team", "squad"),
+        examples=(
+            (
+                "In our team, every change has two reviewers",
+                "Team policy: every change has two reviewers",
+            ),
+        ),
+        counter_examples=("In our team, I am the oldest", "In our team, most are parents"),
     ),
     Pattern(
         name="nobody-does",

@@ -60,7 +60,7 @@ PREFERENCES = (
     Pattern(
         name="dislikes",
         category="preference",
-        regex=rf"{S}(?:(?:don't|do not|didn't|never|can't) {ADVERB}(?:like|love|enjoy|stand|bear|care for|eat|drink)|{ADVERB}(?:hate|hated|dislike|disliked|loathe|detest|despise|avoid))\b (?!to (?:say|admit|ask|break|interrupt)|(?:it|that|this)$)",
+        regex=rf"{S}(?:(?:don't|do not|didn't|never|can't) {ADVERB}(?:like|love|enjoy|stand|bear|care for|eat|drink|take|touch|tolerate|trust)|{ADVERB}(?:hate|hated|dislike|disliked|loathe|detest|despise|avoid|dread|distrust))\b (?!to (?:say|admit|ask|break|interrupt)|(?:it|that|this)$)",
         confidence=0.9,
         examples=(
             ("I don't like mushrooms", "Alex doesn't like mushrooms"),

@@ -15,7 +15,8 @@ _where = (
     r"at(?! (?:\d|noon|midnight|night|least|all|once|the end|the (?:beginning|start)|one|two"
     r"|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|quarter)\b)"
     r"|near|close to|next to|opposite|behind|as (?:an?|the)\b(?! whole| rule| child| result| hobby)"
-    rf"|for the|(?:in|on|from|with|for|outside)(?= {_whose} )"
+    r"|as(?= (?:captain|head|chair\w*|president|treasurer|secretary|coach|member|leader|manager|tenant) of )"
+    rf"|for the|with(?= the [A-Z])|(?:in|on|from|with|for|outside)(?= {_whose} )"
 )
 _aside = re.compile(rf",? \b(?:(?P<why>{_why})|(?P<when>when|whenever|while)|(?P<where>{_where})) ")
 # Of these the place or the company is what they tell: "works at Bosch", "is a student at Lund".
@@ -37,8 +38,9 @@ def aside(statement: str) -> re.Match[str] | None:
         if len(said) < 2:
             continue
         is_short = len(said) < 3  # "sits at the window": the place is what is told
+        verbs = said[1:2] if said[1] in ("has", "have") else said[1:3]  # "has training with ..."
         if match["where"] and (
-            is_short or not _placed.isdisjoint(map(root, said[1:3])) or _post.search(before)
+            is_short or not _placed.isdisjoint(map(root, verbs)) or _post.search(before)
         ):
             continue
         return match

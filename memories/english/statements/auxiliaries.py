@@ -165,7 +165,7 @@ def _keep(found: Parse, word: Word, after: Sequence[Word]) -> None:
 @cache
 def negatives() -> dict[str, str]:
     forms = dict(NEGATIVES)
-    for word in "hate dislike detest loathe despise forbid ban disallow distrust".split():
+    for word in "hate dislike detest loathe despise dread forbid ban disallow distrust".split():
         endings = ("s", "ned") if word == "ban" else ("s", "d", "ed")  # a band forbids nothing
         forms |= {word + ending: NEGATIVES[word] for ending in endings}
     return forms

@@ -17,6 +17,7 @@ from memories.english.statements.attribute_forms import NO_WORDS, OwnWords, Slot
 from memories.english.statements.auxiliaries import GETS, NO, QUIT, RENAMED, negatives
 from memories.english.statements.duplicates import duplicate, identical, is_richer, near
 from memories.english.statements.implied_ends import events, implied
+from memories.english.statements.opposites import opposed
 from memories.english.statements.overlap import (
     DIFFERENT,
     SHARED_START,
@@ -106,6 +107,7 @@ def _relation(
         or implied(old, new, words.off)
         or new_value(old, new, overlap)
         or turned_round(old, new, overlap)
+        or opposed(old, new)
         or duplicate(old, new, overlap)
         or near(old, new, overlap, cosine, threshold)
         or DIFFERENT
@@ -190,6 +192,9 @@ def _is_of_one_kind(name: str, old: Reading, new: Reading) -> bool:
     if name == "tool":
         places = [_where_used.search(one.statement) for one in (old, new)]
         return not all(places) or len({place[1].lower() for place in places if place}) == 1
+    texts = [{word.text for word in each.words[: each.verb_at]} for each in (old, new)]
+    if "old" in texts[0] and "new" in texts[1]:
+        return False  # "the old laptop is slow", "the new one is fast"
     if name in _of_any_kind:
         return True
     one, other = (_what_it_is.match(each.statement) for each in (old, new))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 # A word that says "not" about another. "hates olives" and "does not like olives" deny alike.
 NEGATIVES = {
     "hate": "love", "dislike": "love", "detest": "love", "loathe": "love", "despise": "love",
+    "dread": "love", "distrust": "trust",
     "unable": "can", "unemployed": "employ", "jobless": "employ", "unpaid": "paid",
     "inactive": "active", "disabled": "enabled", "closed": "open", "resolved": "open",
     "offline": "online", "unhappy": "happy", "unmarried": "married", "incomplete": "complete",
@@ -13,7 +14,7 @@ NEGATIVES = {
     "poor": "good", "failing": "passing", "fail": "passes", "fails": "passes", "failed": "passes",
     "broken": "working", "unavailable": "available", "impossible": "possible",
     "unsafe": "safe", "insecure": "secure", "optional": "required", "unnecessary": "required",
-    "distrust": "trust", "disagree": "agree", "disagrees": "agree", "ill": "healthy",
+    "disagree": "agree", "disagrees": "agree", "ill": "healthy",
     "sick": "healthy", "absent": "here", "unsure": "sure", "uncertain": "sure",
     "unfinished": "complete", "unfamiliar": "familiar", "uninterested": "interested",
     "private": "public", "inaccessible": "accessible", "out-of-stock": "available",
@@ -283,4 +284,6 @@ MUTUAL = frozenset(
     "husband date meet friend fiance separated divorce engage live share compete argue".split()
 )
 # What one does with a thing again and again: to give the thing up is to stop doing so.
-HABITS = frozenset("drink eat smoke play take use practice do attend watch vape chew".split())
+HABITS = frozenset(
+    "drink eat smoke play take use practice do attend watch vape chew study learn train".split()
+)

@@ -124,7 +124,11 @@ def _is_part(word: Word) -> bool:
 def _follows(said: Sequence[Word], place: int, rest: tuple[str, ...]) -> int | None:
     """The place behind a phrase of which the first word stands at `place`; None: it is not there."""
     for each in rest:
-        near = [word.root for word in said[place + 1 : place + 1 + APART]]
+        # "off at night" is no night off.
+        behind = said[place + 1 : place + 1 + APART]
+        near = [word.root for word in takewhile(lambda word: word.text != "at", behind)]
+        if len(near) < len(behind) and each == behind[len(near)].root:
+            near.append(each)
         if each not in near:
             return None
         place += 1 + near.index(each)

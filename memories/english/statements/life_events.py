@@ -27,7 +27,9 @@ class ImpliedEnd:
 
 
 _partner = "engaged fiance dating boyfriend girlfriend partner husband wife married together couple"
-_owning = "have own drive ride use keep wear rent car bike phone"
+_owning = (
+    "have own drive ride use keep wear rent car bike phone laptop computer tablet camera watch"
+)
 IMPLIED_ENDS = (
     ImpliedEnd(
         "breakup",
@@ -70,7 +72,7 @@ IMPLIED_ENDS = (
     ),
     ImpliedEnd(
         "death",
-        "died, passed away, put down, put sleep, lost to|battle",
+        "died, passed away, put down, put sleep, lost to|battle, buried",
         "have live own sleep ill sick care walk feed dog cat pet horse parrot hamster rabbit alive",
         examples=(("Ada's dog Bo sleeps in the hall", "Ada had to put Bo down"),),
         counter_examples=(("Ada has a dog called Bo", "The neighbour's cat died"),),
@@ -125,7 +127,7 @@ IMPLIED_ENDS = (
         "graduated, got degree|diploma|phd|doctorate, finished degree|studies|phd|school|university,"
         " handed in thesis|dissertation, defended thesis|dissertation, submitted thesis|dissertation,"
         " passed finals, dropped out",
-        "student study studies studying degree phd university college thesis dissertation",
+        "student study studies studying degree phd university college thesis dissertation master",
         examples=(("Ada is doing a PhD", "Ada got her PhD"),),
         counter_examples=(("Ada is a nurse", "Ada graduated in May"),),
         slots="school",
@@ -139,7 +141,7 @@ IMPLIED_ENDS = (
     ),
     ImpliedEnd(
         "school begun",
-        "started school, began school, starts school now, first day at|of school",
+        "started school, started first|primary grade|school|class, began school, starts school now, first day at|of school",
         "kindergarten nursery daycare preschool",
         examples=(("Ada's son goes to kindergarten", "Ada's son started school"),),
         counter_examples=(("Ada's son plays chess", "Ada's son started school"),),
@@ -230,7 +232,7 @@ IMPLIED_ENDS = (
     ),
     ImpliedEnd(
         "thing gone",
-        "sold, gave+away, gave+back, given+away, given+back, gave back|away|to, given back|away, handed over|to, donated, returned, rehomed, wrote off, written off,"
+        "sold, gave+away, gave+back, given+away, given+back, gave back|away|to, given back|away, handed+over, handed to, donated, returned, rehomed, wrote off, written off,"
         " totalled, totaled, crashed, stolen, lost my|their|his|her|our, broke down, threw out|away, died, traded in,"
         " passed on to",
         _owning,
@@ -256,6 +258,25 @@ IMPLIED_ENDS = (
         examples=(("Ada eats meat every day", "Ada went vegetarian in spring"),),
         counter_examples=(("Ada likes tofu", "Ada went vegetarian"),),
         slots="diet",
+    ),
+    ImpliedEnd(
+        "diet left",
+        "back eating meat|fish|cheese|egg|dairy|chicken, eat|eating meat|fish|cheese|egg|dairy|chicken again,"
+        " started eating meat|fish|cheese|egg|dairy|chicken",
+        "vegan vegetarian",
+        examples=(("Ada is vegan", "Ada has gone back to eating cheese"),),
+        counter_examples=(
+            ("Ada is vegan", "Ada went back to eating late"),
+            ("Ada likes tofu", "Ada started eating fish"),
+        ),
+    ),
+    ImpliedEnd(
+        "smoking over",
+        "quit|stopped|kicked smoking|cigarette|tobacco, gave up smoking|cigarette|tobacco, given up smoking|cigarette|tobacco",
+        "smoker smoke smokes cigarette",
+        examples=(("Ada is a smoker", "Ada gave up cigarettes for good"),),
+        counter_examples=(("Ada smokes fish at the lake house", "Ada quit chess"),),
+        is_sure=True,
     ),
     ImpliedEnd(
         "debt paid",
@@ -307,6 +328,6 @@ IMPLIED_ENDS = (
 LIFE = frozenset(
     (
         "breakup", "wedding", "engagement", "birth", "death", "job lost", "job found", "firm closed",
-        "promotion", "retirement", "studies over", "licence", "moved out", "home bought", "debt paid",
+        "promotion", "retirement", "smoking over", "studies over", "licence", "moved out", "home bought", "debt paid",
     )
 )  # fmt: skip

@@ -19,6 +19,7 @@ from memories.english.statements.contradictions import (
 )
 from memories.english.statements.duplicates import MANY_VALUED_ROOTS
 from memories.english.statements.implied_ends import words_ended
+from memories.english.statements.opposites import words_opposed
 from memories.english.statements.overlap import (
     Overlap,
     Relation,
@@ -31,7 +32,7 @@ from memories.english.statements.overlap import (
 )
 from memories.english.statements.parse import change_roots
 from memories.english.statements.read_statement import Reading
-from memories.english.statements.wording import RELATIVE_DATES, Word, root
+from memories.english.statements.wording import MONTHS, RELATIVE_DATES, Word, root
 
 NUMBERED = "numbered"  # the number that differs tells which one is meant
 NUMBER_WORDS = {"number", "no", "nr"}
@@ -42,21 +43,33 @@ def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     """The same, denied: "likes olives" and "does not like olives"."""
     if old.is_negated == new.is_negated or old.is_past and not old.is_negated:
         return None
+    # "stopped working there in October 2026": when it ended is no part of what did.
+    is_ended = "end" in new.change and any("_" in day or day in _months for day in new.dates)
+    times = new.dates | new.numbers if is_ended else frozenset()
     if not (same_subject(old, new) or overlap.is_equal) or not (
-        new.numbers <= old.numbers and new.dates <= old.dates
+        new.numbers - times <= old.numbers and new.dates - times <= old.dates
     ):
         return None
     if "past" in new.change or (new.is_plan and not old.is_plan):
         return None
     if old.is_plan and not new.is_plan and "end" not in new.change:
         return None
-    is_stopped = "end" in new.change and overlap.only_new <= _doing and not new.dates
+    only_new = overlap.only_new - times
+    is_stopped = "end" in new.change and only_new <= _doing and not new.dates - times
     if is_stopped and weight(overlap.shared - subject_words(old)) >= 1 and overlap.missing <= 1:
         return Relation("update", "denied")
-    if not (old.negated | new.negated) & overlap.shared:
+    return _denied_alike(old, new, Overlap(overlap.shared, overlap.only_old, only_new))
+
+
+def _denied_alike(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
+    """Whether what is denied is what was said, but for a word or two. "Prefers tea" is denied by
+    who does not like it."""
+    are_tastes = bool(old.stems & _liking and new.stems & _liking)
+    taste = _liking if are_tastes else frozenset()
+    if not (old.negated | new.negated) & (overlap.shared | taste):
         return None  # "wants it simple" and "wants it simple and does no searching"
     covered = weight(overlap.shared - subject_words(old))
-    lost, added = overlap.missing, overlap.added
+    lost, added = weight(overlap.only_old - taste), weight(overlap.only_new - taste)
     if covered < 1 or lost > 0.5 and "end" not in new.change:
         return None
     if min(lost, added) >= 1 or max(lost, added) > covered + 1:
@@ -65,6 +78,8 @@ def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     return Relation("update", "denied") if is_given_up or same_head(old, new) else None
 
 
+_months = frozenset(map(root, MONTHS))
+_liking = frozenset(map(root, "love prefer favor adore".split()))
 _doing = frozenset({"doing", root("go"), root("play"), root("take")})
 # What one does with a thing: "drinks coffee" is over when coffee is given up.
 _habits = frozenset(map(root, HABITS))
@@ -111,6 +126,10 @@ def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
     if (
         not meet(old, new)
         and not (subject_words(old) <= new.stems and subject_words(new) <= old.stems)
+        # "User and others dropped Slack" is said of each of them.
+        and not (
+            " and " in new.statement and set(old.subject.split("-")) < set(new.subject.split("-"))
+        )
         # "Ann has a cat named Milo", "Milo died": what the new one is about has its name there.
         and not subject_words(new) <= old.names - subject_words(old)
     ):
@@ -143,7 +162,7 @@ def over(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
 
 def negates(reading: Reading, own: OwnWords = NO_WORDS) -> tuple[str, ...]:
     """Words of what a statement denies, ends or replaces; () where it does nothing of the kind."""
-    implied = words_ended(reading)
+    implied = words_ended(reading) + words_opposed(reading)
     if reading.is_plan:
         return implied
     verbs = set(reading.clause_verbs)

@@ -50,7 +50,7 @@ TOOLS = {
     "vault": "lastpass bitwarden 1password keepass",
     "language": "python go golang rust java kotlin scala ruby php typescript javascript c# c++ "
     "elixir haskell swift",
-    "system": "ubuntu debian fedora windows macos mac arch",
+    "system": "ubuntu debian fedora linux windows macos mac arch",
     "state": "redux zustand mobx recoil pinia vuex",
     "tests": "jest vitest mocha pytest unittest cypress playwright selenium",
     "orm": "prisma sequelize typeorm drizzle sqlalchemy",

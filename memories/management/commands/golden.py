@@ -8,11 +8,11 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories import golden
-from memories.declared_settings import checked
 from memories.errors import Invalid
 from memories.golden import NewQuestion
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
-from memories.models import GoldenQuestion, GoldenRun, change_of
+from memories.models import GoldenQuestion, GoldenRun, change_of, is_lost
+from memories.settings_objects import checked
 from memories.workspace_settings import try_settings
 from workspaces.scope import Scope, worker_scope
 
@@ -81,7 +81,8 @@ class Command(CommandWithExamples):
         for each in made.results:
             if (change := change_of(each)) != "same":
                 places = " to ".join(str(each[name] or "none") for name in ("before", "after"))
-                self.stdout.write(f"{change}: {places}: {named[each['question']]}")
+                lost = ", lost in the context" if is_lost(each) else ""
+                self.stdout.write(f"{change}: {places}{lost}: {named[each['question']]}")
         self.stdout.write(
             f"{len(made.results)} questions: {made.found_after:.0%} found"
             f" (before {made.found_before:.0%}), mean of 1 / rank {made.mean_after:.3f}"

@@ -15,7 +15,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from memories.connectors.contract import is_readable
+from memories.connectors.connector import is_readable
 from memories.documents import document_store
 from memories.documents.document_store import NewDocument
 from memories.errors import Conflict, Forbidden, Invalid, ProviderError

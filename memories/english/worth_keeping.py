@@ -88,7 +88,7 @@ class Telling:
 def doubt(telling: Telling) -> str:
     """Why a clause is not worth keeping, a key of REASONS; empty where it is."""
     if telling.rule in OF_WORK:
-        return ""
+        return "task" if forms.PERHAPS.match(telling.words) else ""
     if _is_unfinished(telling):
         return "unfinished"
     is_told_to_keep = telling.category in STANDING or telling.rule == "remember"
@@ -102,7 +102,7 @@ def doubt(telling: Telling) -> str:
         return "task" if is_once or forms.AT_ONCE.search(telling.words) else ""
     if not telling.is_answer and open_referent(telling.words):
         return "referent"
-    if forms.SINCE_TALK.search(telling.words):
+    if forms.SINCE_TALK.search(telling.words) or forms.HANDED.search(telling.words):
         return "addressed"
     if forms.YOU.search(telling.words) and (
         not telling.is_named or forms.YOU_DOES.search(telling.words)
@@ -126,6 +126,7 @@ def doubt(telling: Telling) -> str:
     is_task = (
         telling.to_machine
         and not telling.is_alone
+        and not telling.is_item
         and (telling.rule in AT_WORK or forms.ATTEMPT.match(telling.words))
     )
     return reason or ("task" if is_task and not forms.LASTING.search(telling.words) else "")
@@ -152,7 +153,7 @@ def _is_unfinished(telling: Telling) -> bool:
         return True
     if telling.is_restored and (forms.PARTICIPLE.match(words) or len(words.split()) < 4):
         return True
-    return bool(forms.ASIDE.match(words) or forms.SUBORDINATE.match(words))
+    return any(form.match(words) for form in (forms.ASIDE, forms.SUBORDINATE, forms.BARE))
 
 
 def _of_no_use(telling: Telling) -> str:
@@ -163,6 +164,8 @@ def _of_no_use(telling: Telling) -> str:
         is_task = forms.TEXTBOOK.search(words) or forms.TO_PRODUCE.match(words)
         return "task" if telling.to_machine and is_task else ""
     if forms.HOUSEKEEPING.search(words) or forms.SAYING.search(words):
+        return "remark"
+    if forms.WE_ALL.match(words) and not (read_clause.names(words) or forms.NUMBER.search(words)):
         return "remark"
     if rule in LOOSE:
         return _loose(telling, strength(words))
@@ -201,6 +204,8 @@ def _of_little_use(telling: Telling, amount: int) -> str:
         return _wish(telling, amount, is_dated=is_dated)
     if telling.to_machine and rule in ("my-something", "my-thing"):
         is_his = forms.LASTING.search(words) or forms.FIGURE.search(words)
+        if forms.CAME_TO.search(words):
+            return ""
         if amount < 4 or (rule == "my-something" and not is_his):
             return "vague"
     if telling.confidence >= 0.85 and rule not in EVENTS:
@@ -230,7 +235,9 @@ BESIDE = 4  # the least strength of what is said beside the news of a message
 
 def is_idle(words: str) -> bool:
     """Whether it cheers somebody on, gives advice, or shows a picture."""
-    return bool(forms.ADVICE.search(words) or forms.SAYING.search(words))
+    return bool(
+        forms.ADVICE.search(words) or forms.SAYING.search(words) or forms.WE_ALL.match(words)
+    )
 
 
 def strength(words: str) -> int:
@@ -262,6 +269,8 @@ def _loose(telling: Telling, amount: int) -> str:
         return "remark"
     if telling.to_machine and forms.OF_TASK.search(words):
         return "task"
+    if rule in ("first-person", "of-mine") and amount > 1 and forms.FOR_OWN_REASON.match(words):
+        return ""
     has_detail = bool(
         forms.NUMBER.search(words) or read_clause.names(words) or forms.LASTING.search(words)
     )

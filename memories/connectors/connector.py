@@ -16,7 +16,6 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from pydantic import Field
 
-from memories.declared_settings import SettingsObject
 from memories.file_formats.known_formats import READABLE
 from memories.providers.web_fetch import (
     FetchError,
@@ -25,6 +24,7 @@ from memories.providers.web_fetch import (
     WebRequest,
     fetch,
 )
+from memories.settings_objects import SettingsObject
 
 Cursor: TypeAlias = dict[str, Any]
 
