@@ -100,7 +100,7 @@ def stems(text: str) -> list[str]:
         words = _words.findall(normal("NFKC", text).translate(_as_postgres).lower())
     language = language_of(words, STOP_WORDS)
     if language is None and text.isascii():
-        return _stemmed([word for word in words if _says(word)])
+        return list(_stemmer.stemWords([word for word in words if _says(word)]))
     return [term for word in words for term in _terms(word, language)]
 
 
@@ -126,10 +126,6 @@ def normal(form: Literal["NFC", "NFD", "NFKC"], text: str) -> str:
 def unaccented(text: str) -> str:
     """Without the accents of its letters: many leave them out where they ask."""
     return text if text.isascii() else _accents.sub("", normal("NFD", text))
-
-
-def _stemmed(words: list[str]) -> list[str]:
-    return list(_stemmer.stemWords(words))
 
 
 def _says(word: str) -> bool:

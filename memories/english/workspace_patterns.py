@@ -86,7 +86,10 @@ def _found_in(said: _Said, pattern: OwnPattern, budget: Budget) -> Iterator[Foun
 def _found(pattern: OwnPattern, said: _Said, span: tuple[int, int]) -> Found | None:
     text, name, at = said.text, said.name, said.at
     sentence = text[slice(*span)]
-    match = compiled(pattern.regex).search(sentence) if _claims(sentence) else None
+    words = read_clause.plain(sentence)
+    if sentence.rstrip("\"'”’)*_").endswith("?") or read_clause.is_supposed(words):
+        return None
+    match = None if read_clause.is_for_others(words) else compiled(pattern.regex).search(sentence)
     if match and pasted_text.is_quoted(sentence, match.start()):
         return None
     if match and SPEAKER in pattern.template and _of_others.search(sentence[: match.start()]):
@@ -162,12 +165,6 @@ def _left(found: Sequence[Found], hits: Sequence[Found]) -> Iterator[Found]:
         is_replaced = any(end <= each.end for _, end in parts[first:last])
         if each.statement.lower() not in said and not is_replaced:
             yield each
-
-
-def _claims(sentence: str) -> bool:
-    is_question = sentence.rstrip("\"'”’)*_").endswith("?")
-    words = read_clause.plain(sentence)
-    return not (is_question or read_clause.is_supposed(words) or read_clause.is_for_others(words))
 
 
 def _statement(template: str, match: Any, name: str) -> str:

@@ -75,20 +75,15 @@ def answer_places(scope: Scope, rows: Sequence[GoldenQuestion], lookup: Lookup) 
         answers = _is_answer(row, wanted | set(row.episode_ids))
         limit = TOP + (SPARE if lookup.missing else 0)
         hits = search(scope, request_of(row, limit), lookup.index).hits
-        rank = next(
-            (place for place, hit in enumerate(_left(hits, lookup.missing), 1) if answers(hit)),
-            None,
-        )
+        # Each place with what shares it, without what would not be there.
+        gone = lookup.missing
+        left = [[one for one in (hit, *hit.echoes) if one.row.id not in gone] for hit in hits]
+        places = [each for each in left if each][:TOP]
+        rank = next((place for place, each in enumerate(places, 1) if answers(each)), None)
         told = context(scope, request_of(row, TOLD), index=lookup.index)
-        left = [hit for hit in told.hits if hit.row.id not in lookup.missing]
-        found[row.pk] = AnswerPlace(rank, answers(left))
+        is_kept = answers([hit for hit in told.hits if hit.row.id not in gone])
+        found[row.pk] = AnswerPlace(rank, is_kept)
     return found
-
-
-def _left(hits: Iterable[Hit], missing: Collection[uuid.UUID]) -> list[list[Hit]]:
-    """The first TOP places, each with what shares it, without what would not be there."""
-    places = [[one for one in (hit, *hit.echoes) if one.row.id not in missing] for hit in hits]
-    return [each for each in places if each][:TOP]
 
 
 def _is_answer(row: GoldenQuestion, ids: Collection[uuid.UUID]) -> Callable[[list[Hit]], bool]:

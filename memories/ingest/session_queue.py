@@ -180,18 +180,6 @@ def close(session: MemorySession, state: str, error: str) -> None:
     session.next_attempt_at = session.lease_until = None
 
 
-def _audit_line(session: MemorySession) -> AuditEntry:
-    return AuditEntry.line(
-        session.workspace_id,
-        session.requested_by,
-        "ingest",
-        session,
-        subject_id=session.subject_id,
-        reason=session.reason,
-        after={"state": session.state, **session.counts},
-    )
-
-
 OUTCOME = """
 update memories_memorysession
 set state = %(state)s, reason = %(reason)s, error = %(error)s, counts = %(counts)s,
@@ -217,8 +205,17 @@ def save(session: MemorySession) -> MemorySession | None:
     values = {name: getattr(session, name) for name in (*PLAIN, *LISTS)}
     values |= {name: Jsonb(getattr(session, name)) for name in DOCUMENTS}
     values |= {"state": str(session.state), "now": timezone.now()}
-    lines = [_audit_line(session)] if session.is_final else []
-    *_, written = prepared_sql.rows_of_each([*prepared_sql.inserts(lines), (OUTCOME, values)])
+    line = AuditEntry.line(
+        session.workspace_id,
+        session.requested_by,
+        "ingest",
+        session,
+        subject_id=session.subject_id,
+        reason=session.reason,
+        after={"state": session.state, **session.counts},
+    )
+    lines = prepared_sql.inserts([line] if session.is_final else [])
+    *_, written = prepared_sql.rows_of_each([*lines, (OUTCOME, values)])
     return _row(written[0]._asdict()) if written else None
 
 
