@@ -125,6 +125,7 @@ _strangers = _form(
     rf"{_START}(?:execute|run)\s+[`'\"]?(?:rm -|drop table|del /|format c|shutdown)",
     rf"{_START}(?:delete|erase|wipe|purge|destroy)\s+(?:all|every|everything|the user)\b",
     r"\b(?:grant|give) (?:\w+ ){0,3}(?:admin(?:istrator)?|full|root|unrestricted) (?:access|rights|privileges|permissions?)\b",
+    r"\b(?:before|prior to|instead of) (?:you )?(?:answer|reply|respond|continu)(?:e|ing)?(?: [^.!?\n,]{0,30})?,? (?:(?:please|always|first|you must|you should) )*(?:fetch|visit|open|load|read|get|download|browse|curl|go to|navigate to)\b[^!?\n]{0,30}?(?:https?://|www\.)\S+",
     rf"{_START}(?:click|visit|open|go to|navigate to|download|install|curl|wget|fetch)\b[^.!?\n]{{0,40}}(?:https?://|www\.)[^\s]*[^.!?\n]{{0,60}}\b(?:and|then)\b[^.!?\n]{{0,30}}\b(?:enter|log|paste|run|execute|confirm|submit)",
 )
 _FORMS = {
