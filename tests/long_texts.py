@@ -438,7 +438,7 @@ OTHERS = frozenset(
     documents.summarize_text.summary_of index.entries.passage_item
     search.confidence.similarity_by_words english.patterns.library.is_wish
     guard.credentials.key_names guard.credentials.names guard.identity_numbers.names
-    search.standing.LayerRows.read
+    search.standing.LayerRows.asked
     review.create.checked review.approve.approve review.edit.new_version
     review.held_by_hand.places_in
     extraction.extraction_types.visibility_of
