@@ -3,7 +3,7 @@
 import re
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -145,15 +145,18 @@ def test_without_its_filter_a_route_shows_what_is_ones_own(
 def test_without_its_filter_a_search_finds_what_is_ones_own(
     alice: Person, mallory: Person, both: None, monkeypatch: pytest.MonkeyPatch
 ):
-    ask = prepared_sql.arrays
+    ask = prepared_sql.arrays_of_each
     texts = []
 
-    def unfiltered(text: str, values: dict[str, Any]) -> Any:
-        bare = re.sub(r"(\w+\.)?workspace = %\(workspace\)s", r"(\g<0> or true)", text)
-        texts.append(bare != text)
-        return ask(bare, values)
+    def unfiltered(asked: Sequence[tuple[str, dict[str, Any]]]) -> Any:
+        bare = [
+            (re.sub(r"(\w+\.)?workspace = %\(workspace\)s", r"(\g<0> or true)", text), values)
+            for text, values in asked
+        ]
+        texts.extend(new != old for (new, _), (old, _) in zip(bare, asked, strict=True))
+        return ask(bare)
 
-    monkeypatch.setattr(prepared_sql, "arrays", unfiltered)
+    monkeypatch.setattr(prepared_sql, "arrays_of_each", unfiltered)
     hits = caller(alice).post("/memories/search", {"query": "what is kept in the attic?"}).body
     assert any(texts)
     assert {hit["memory"]["content"] for hit in hits["results"]} == {
