@@ -56,6 +56,7 @@ EVENTS = frozenset("got dated passive started-using people kin".split())
 # What it says is clear enough not to be kept as a text either.
 UNDERSTOOD = frozenset("referent addressed task moment remark".split())
 TEAM_RULES = frozenset("team-should team-decided-that team-system".split())
+TEAM_DOES = frozenset("team-does named-team in-our-team team-label".split())
 OF_WORK = frozenset(
     "missing-check should-add-check review-demand asks-about-null warns-of-null".split()
 )  # said of code in reviews
@@ -99,6 +100,8 @@ def doubt(telling: Telling) -> str:
             forms.ONCE.search(telling.words)
             or not forms.MANNER.search(telling.words[len("I want") :])
         )
+        if telling.rule in TEAM_DOES and open_referent(telling.words):
+            return "referent"
         return "task" if is_once or forms.AT_ONCE.search(telling.words) else ""
     if not telling.is_answer and open_referent(telling.words):
         return "referent"
