@@ -142,6 +142,7 @@ LONGEST = (
     "test_benchmark.py", "test_pooler.py", "test_replica.py", "test_front_crowd.py",
     "test_frozen_database.py", "test_mcp_live.py", "test_python_client.py", "test_health_live.py",
     "test_quick_sessions.py", "test_workspace_removal.py", "test_review.py", "test_desk.py",
+    "test_prove_isolation.py", "test_plans_walked.py", "test_backups.py",
 )  # fmt: skip
 
 
