@@ -33,7 +33,7 @@ class GoldenSettings(SettingsObject):
 @dataclass(frozen=True, slots=True)
 class ProposedChange:
     """What would be different: the settings as a whole, the embedding model, whose vectors are
-    there already, or rules whose answer_places would be missing."""
+    there already, or rules whose findings would be missing."""
 
     settings: Mapping[str, Any] | None = None
     model: EmbeddingModel | None = None

@@ -166,7 +166,7 @@ def share_found(places: Iterable[int | None]) -> float:
 def mean_reciprocal(places: Iterable[int | None]) -> float:
     """The mean of 1 / rank; 1 of none."""
     known = list(places)
-    return sum(1 / place for place in known if place) / len(known) if known else 1.0
+    return sum(map(_worth, known)) / len(known) if known else 1.0
 
 
 @transaction.atomic
