@@ -42,11 +42,13 @@ PGVECTOR = (0, 7)  # the first with halfvec and sparsevec
 AVAILABLE = (
     "select default_version, installed_version from pg_available_extensions where name = 'vector'"
 )
-# Commits. The first has all steps that the release's migrations replace. They began anew once: the
-# second has all before, and the other takes data from where they ended.
-LAST_WITH_OLD_STEPS = "c18273f1"
-LAST_WITH_OLDER_STEPS = "69f907e over it once, then c18273f1"
-END_OF_OLDER_STEPS = {("memories", "0001_first_release"), ("memories", "0032_names_of_periods")}
+# Steps of memories began anew three times before the first release: where those of before end, and
+# the commit that has them all, and takes data from where the ones before them ended.
+OLD_STEPS = (
+    ({"0032_names_of_periods", "0001_first_release"}, "69f907e"),
+    ({"0030_served_memories", "0001_release_0_1_0"}, "c18273f1"),
+    ({"0003_days_and_summaries"}, "68bea688"),
+)
 
 
 class DatabaseValidation(BaseDatabaseValidation):
@@ -78,10 +80,15 @@ def refuse_half_way(connection: BaseDatabaseWrapper) -> None:
     for (app, _), migration in there.items():
         begun = migration.replaces and any(app == each for each, _ in applied)
         if begun and set(migration.replaces) - applied - there.keys():
-            last = LAST_WITH_OLD_STEPS if applied & END_OF_OLDER_STEPS else LAST_WITH_OLDER_STEPS
+            steps = {name for app, name in applied if app == "memories"}
+            missing: list[str] = []
+            for ends, commit in reversed(OLD_STEPS):
+                if steps & ends:
+                    break
+                missing.insert(0, f"commit {commit} over it once")
             raise CommandError(
                 "This data was written by a version before the first release, and not by the last"
-                f" of them: start commit {last} over it once, then this version."
+                f" of them: start {', then '.join(missing)}, then this version."
             )
 
 

@@ -13,6 +13,9 @@ from django.contrib.postgres.indexes import GinIndex
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import migrations, models
 from django.db.models import F, Q
+from django.db.models.expressions import CombinedExpression
+from django.db.models.functions import Coalesce
+from django.db.models.lookups import GreaterThan
 from django.utils import timezone
 from pgvector.django import HalfVectorField, SparseVectorField, VectorExtension
 
@@ -228,6 +231,8 @@ alter table memories_case
     rename constraint memories_case_served_check to memories_case_served_8e3c187c_check;
 alter table memories_goldenquestion rename constraint
     memories_goldenquestion_rank_before_check to memories_goldenquestion_rank_before_ea9b1527_check;
+alter table memories_duesummary
+    rename constraint memories_duesummary_subject_id_key to memories_duesummary_subject_id_d3de1b92_uniq;
 alter table memories_document
     rename constraint memories_document_episode_id_key to memories_document_episode_id_5c6e39af_uniq;
 alter table memories_revision
@@ -249,36 +254,9 @@ drop function memories_note_document, memories_note_session, memories_note_case,
 
 class Migration(migrations.Migration):
     replaces = [
-        ("memories", "0001_first_release"),
-        ("memories", "0002_cases"),
-        ("memories", "0003_masked_spans"),
-        ("memories", "0004_intents"),
-        ("memories", "0005_audience"),
-        ("memories", "0006_grounds"),
-        ("memories", "0007_workspace_import"),
-        ("memories", "0008_documents"),
-        ("memories", "0009_legal_holds"),
-        ("memories", "0010_revision_sha256"),
-        ("memories", "0011_case_served"),
-        ("memories", "0012_masks_of_documents"),
-        ("memories", "0013_model_use"),
-        ("memories", "0014_search_use"),
-        ("memories", "0015_long_texts_are_documents"),
-        ("memories", "0016_golden_questions"),
-        ("memories", "0017_due_vectors_of_workspaces"),
-        ("memories", "0018_change_events"),
-        ("memories", "0019_webhooks"),
-        ("memories", "0020_connections"),
-        ("memories", "0021_memories_of_documents"),
-        ("memories", "0022_talk_summaries"),
-        ("memories", "0023_inbox"),
-        ("memories", "0024_document_origin"),
-        ("memories", "0025_long_jobs"),
-        ("memories", "0026_search_actors"),
-        ("memories", "0027_split_subjects"),
-        ("memories", "0028_title_of_a_revision"),
-        ("memories", "0029_masked_names_and_erased_items"),
-        ("memories", "0030_served_memories"),
+        ("memories", "0001_release_0_1_0"),
+        ("memories", "0002_filters_and_wishes"),
+        ("memories", "0003_days_and_summaries"),
     ]
 
     initial = True
@@ -354,6 +332,29 @@ class Migration(migrations.Migration):
                         condition=Q(conversation__isnull=False),
                         fields=["conversation", "occurred_at", "id"],
                         name="entry_conversation",
+                    ),
+                    models.Index(
+                        condition=Q(
+                            GreaterThan(CombinedExpression(F("marks"), "&", models.Value(36)), 0),
+                            live=True,
+                        ),
+                        fields=["workspace", "layer", "subject", "id"],
+                        name="entry_wishes",
+                    ),
+                    models.Index(
+                        F("workspace"),
+                        F("layer"),
+                        F("subject"),
+                        Coalesce("event_at", "occurred_at"),
+                        condition=Q(live=True),
+                        name="entry_dated_subject",
+                    ),
+                    models.Index(
+                        F("workspace"),
+                        F("layer"),
+                        Coalesce("event_at", "occurred_at"),
+                        condition=Q(live=True),
+                        name="entry_dated",
                     ),
                 ],
                 "constraints": [
@@ -614,6 +615,22 @@ class Migration(migrations.Migration):
                         output_field=models.BooleanField(),
                     ),
                 ),
+                (
+                    "valid_until_at",
+                    models.DateTimeField(
+                        editable=False,
+                        help_text="When its end became known, if it was not at once.",
+                        null=True,
+                    ),
+                ),
+                (
+                    "ended_by",
+                    models.UUIDField(
+                        editable=False,
+                        help_text="The memory that tells its end: a plan, for one.",
+                        null=True,
+                    ),
+                ),
             ],
             options={
                 "verbose_name_plural": "memories",
@@ -646,6 +663,12 @@ class Migration(migrations.Migration):
                     ),
                     models.Index(
                         condition=Q(held_at__isnull=False), fields=["workspace"], name="memory_held"
+                    ),
+                    models.Index(fields=["workspace", "category"], name="memory_category"),
+                    models.Index(
+                        condition=Q(ended_by__isnull=False),
+                        fields=["ended_by"],
+                        name="memory_to_be_over",
                     ),
                 ],
                 "constraints": [
@@ -2471,6 +2494,8 @@ class Migration(migrations.Migration):
                 WORKSPACE,
                 ("rank_before", models.PositiveSmallIntegerField(null=True)),
                 ("worse_since", models.DateTimeField(null=True)),
+                ("in_context", models.BooleanField(null=True)),
+                ("in_context_before", models.BooleanField(null=True)),
             ],
             options={
                 "ordering": ["-id"],
@@ -2740,10 +2765,22 @@ class Migration(migrations.Migration):
                 (
                     "conversation",
                     models.OneToOneField(
-                        on_delete=models.CASCADE, related_name="+", to="memories.conversation"
+                        null=True,
+                        on_delete=models.CASCADE,
+                        related_name="+",
+                        to="memories.conversation",
                     ),
                 ),
                 WORKSPACE,
+                (
+                    "subject",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=models.CASCADE,
+                        related_name="+",
+                        to="workspaces.subject",
+                    ),
+                ),
             ],
             options={
                 "abstract": False,
@@ -2756,7 +2793,8 @@ class Migration(migrations.Migration):
                 (
                     "kind",
                     models.CharField(
-                        choices=labelled("conversation", "stretch", "topic"), max_length=12
+                        choices=labelled("conversation", "stretch", "topic", "subject"),
+                        max_length=12,
                     ),
                 ),
                 ("name", models.CharField(blank=True, max_length=200)),
