@@ -2,7 +2,7 @@
 place in the caller's own words. Pure."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -78,17 +78,6 @@ class Check:
         return handler(core) | self.schema
 
 
-def one_of(names: Iterable[str]) -> Check:
-    known = tuple(names)
-
-    def check(value: Value) -> Value:
-        if value not in known:
-            raise wrong(f"One of {', '.join(known)}.")
-        return value
-
-    return Check(check, {"enum": list(known)})
-
-
 def between(least: float, most: float) -> Check:
     """For numbers; what is no number at all (nan) is not between anything."""
 
@@ -122,6 +111,10 @@ def _words(text: str) -> Callable[[dict[str, Any]], str]:
     return lambda context: text.format(**context)
 
 
+def _known(context: dict[str, Any]) -> str:
+    return f"One of {context['expected'].replace(chr(39), '').replace(' or ', ', ')}."
+
+
 EXTRA = {"extra_forbidden", "unexpected_keyword_argument"}
 MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
     **dict.fromkeys(EXTRA, _words("There is no such field.")),
@@ -129,8 +122,8 @@ MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
     "string_type": _words("A text."),
     "string_too_long": _words("A text of at most {max_length} characters."),
     "string_too_short": _words("A text of at least {min_length} characters."),
-    "literal_error": lambda context: f"One of {context['expected'].replace(chr(39), '')}.",
-    "enum": lambda context: f"One of {context['expected'].replace(chr(39), '')}.",
+    **dict.fromkeys(("literal_error", "enum"), _known),
+    "invalid_choice": _words("One of {known}."),  # of workspaces.request_fields
     "float_type": _words("A number."),
     "int_type": _words("A whole number."),
     "int_from_float": _words("A whole number."),

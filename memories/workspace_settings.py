@@ -30,8 +30,9 @@ from memories.models import Category, FeatureSet, GoldenRun
 from memories.ranking import Weights
 from memories.resolve import RULES
 from memories.resolve.hold_policy import Policy
-from memories.settings_objects import SettingsObject, between, checked, faults, one_of, wrong
+from memories.settings_objects import SettingsObject, between, checked, faults, wrong
 from workspaces.models import Audience, Workspace
+from workspaces.request_fields import OneOf
 from workspaces.scope import Scope
 
 MOST_NAMES = 200  # in a list
@@ -64,13 +65,13 @@ class GuardSettings(SettingsObject):
     person, or left unread. `audience`: whom agents without a team speak for, where nothing nearer
     says."""
 
-    allowed: Annotated[list[Annotated[str, one_of(tuple(LABELS))]], Field(max_length=20)] = []
-    user: Annotated[str, one_of(TRUST)] = DEFAULT_TRUST["user"]
-    assistant: Annotated[str, one_of(TRUST)] = DEFAULT_TRUST["assistant"]
-    tool: Annotated[str, one_of(TRUST)] = DEFAULT_TRUST["tool"]
-    document: Annotated[str, one_of(TRUST)] = DEFAULT_TRUST["document"]
-    agents: Annotated[str, one_of(TRUST)] = DEFAULT_TRUST["agents"]
-    audience: Annotated[str, one_of(("", *Audience.values))] = ""
+    allowed: Annotated[list[Annotated[str, OneOf(tuple(LABELS))]], Field(max_length=20)] = []
+    user: Annotated[str, OneOf(TRUST)] = DEFAULT_TRUST["user"]
+    assistant: Annotated[str, OneOf(TRUST)] = DEFAULT_TRUST["assistant"]
+    tool: Annotated[str, OneOf(TRUST)] = DEFAULT_TRUST["tool"]
+    document: Annotated[str, OneOf(TRUST)] = DEFAULT_TRUST["document"]
+    agents: Annotated[str, OneOf(TRUST)] = DEFAULT_TRUST["agents"]
+    audience: Annotated[str, OneOf(("", *Audience.values))] = ""
 
 
 Days = Annotated[int, Field(ge=0, le=36_500, strict=True)]
@@ -120,17 +121,17 @@ class WorkspaceSettings(SettingsObject):
     chunks: Annotated[
         ChunkSettings, AfterValidator(_fitting), Field(description="How documents are cut.")
     ] = ChunkSettings()
-    conflict_rule: Annotated[str, one_of(RULES)] = RULES[0]
+    conflict_rule: Annotated[str, OneOf(RULES)] = RULES[0]
     date_order: Annotated[
         str,
-        one_of(DATE_ORDERS),
+        OneOf(DATE_ORDERS),
         Field(
             description="Of day and month in numbers: 3/4/2026 is 4 March or, day first, 3 April;"
             " auto: month first with slashes, else day first. What can only be read one way, is."
         ),
     ] = DATE_ORDERS[0]
     decisions_off: Annotated[
-        list[Annotated[str, one_of(shipped_rules.NAMES)]],
+        list[Annotated[str, OneOf(shipped_rules.NAMES)]],
         Field(
             description="Attributes of one value at a time, and words and events that end"
             " something, which replace nothing here, by their names."
@@ -161,7 +162,7 @@ class WorkspaceSettings(SettingsObject):
         Field(description="Which secrets and orders pass, and whose words are trusted."),
     ] = GuardSettings()
     languages: Annotated[
-        list[Annotated[str, one_of(NAMES)]],
+        list[Annotated[str, OneOf(NAMES)]],
         Field(
             min_length=1,
             description="The languages whose patterns, dates and greetings are read; English"
@@ -170,11 +171,11 @@ class WorkspaceSettings(SettingsObject):
     ] = [ENGLISH]
     llm: Annotated[
         str,
-        one_of(WHEN),
+        OneOf(WHEN),
         Field(description="Which messages a model reads: those that no pattern covered, or all."),
     ] = WHEN[0]
     patterns_off: Annotated[
-        list[Annotated[str, one_of(sorted(PATTERN_NAMES))]],
+        list[Annotated[str, OneOf(sorted(PATTERN_NAMES))]],
         Field(description="Patterns of the library that find nothing here, by their names."),
     ] = []
     ranking: Annotated[Weights, Field(description="Weights of the hybrid ranking.")] = Weights()

@@ -11,8 +11,9 @@ from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from memories.errors import Invalid
 from memories.providers.allowed_addresses import is_refused
-from memories.settings_objects import SettingsObject, between, checked, faults, one_of, wrong
+from memories.settings_objects import SettingsObject, between, checked, faults, wrong
 from memoryproject.env import env_secret, env_str
+from workspaces.request_fields import OneOf
 
 ALWAYS = "always"
 WHEN = ("unmatched", ALWAYS)  # the setting `llm`: which messages are read
@@ -59,7 +60,7 @@ def _owned(url: str, info: ValidationInfo) -> str:
 class ConfiguredModel(SettingsObject):
     """One model of a chain. `timeout` in seconds; `dailyCap` of calls, null for no end."""
 
-    provider: Annotated[str, Field(validate_default=True), one_of(PROVIDERS)] = ""
+    provider: Annotated[str, Field(validate_default=True), OneOf(PROVIDERS)] = ""
     model: Annotated[str, Field(max_length=200), AfterValidator(_printable)] = ""
     key_env: Annotated[str, Field(max_length=80), AfterValidator(_key_name)] = ""
     base_url: Annotated[

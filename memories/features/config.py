@@ -6,16 +6,17 @@ Each of the four may say any of the settings; the nearest one that says it count
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
-from memories.settings_objects import SettingsObject, between, named_once, one_of, wrong
+from memories.settings_objects import SettingsObject, between, named_once, wrong
 
 LONGEST_PROMPT = 8_000  # characters
 LONGEST_NAME, LONGEST_TEXT = 64, 500
 MOST_CATEGORIES, MOST_TAGS = 40, 60
-EMBEDDERS = ("local", "openai", "hash")
+SetEmbedder = Literal["local", "openai", "hash"]
+EMBEDDERS = get_args(SetEmbedder)
 LONGEST_MODEL, MOST_DIMENSIONS = 200, 4000
 WORKSPACE_SETTING = "featureSets"
 TYPES_SETTING = "featureSetTypes"  # of a workspace: what sets of a type share, by its name
@@ -220,7 +221,7 @@ class SectionSettings(SettingsObject):
 
 class EmbedderSettings(SettingsObject):
     # Whether there is such a model is told by who asks it: see memories.features.set_embedding.
-    provider: Annotated[str, Field(validate_default=True), one_of(EMBEDDERS)] = ""
+    provider: Annotated[SetEmbedder, Field(validate_default=True)] = ""  # type: ignore[assignment]  # refused
     model: Annotated[str, Field(max_length=LONGEST_MODEL)] = ""
     dimensions: Annotated[int, between(0, MOST_DIMENSIONS)] = 0
 

@@ -15,7 +15,8 @@ from memories.golden.runs import (
 )
 from memories.index import workspace_index
 from memories.models import EmbeddingModel, GoldenQuestion, GoldenRun
-from memories.settings_objects import SettingsObject, one_of
+from memories.settings_objects import SettingsObject
+from workspaces.request_fields import OneOf
 from workspaces.scope import Scope, worker_scope
 
 ASK, REFUSE, OFF = GATES = ("ask", "refuse", "off")
@@ -27,7 +28,7 @@ class GoldenSettings(SettingsObject):
     """What a change meets under which golden questions would do worse: `ask` lets who says so go
     on, `refuse` nobody, `off` asks no question."""
 
-    gate: Annotated[str, one_of(GATES)] = ASK
+    gate: Annotated[str, OneOf(GATES)] = ASK
 
 
 @dataclass(frozen=True, slots=True)
