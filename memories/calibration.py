@@ -168,17 +168,15 @@ def calibrate_floor(
             cosines = matrix @ vector
             answers.append(cosines[is_answer])
             others.append(cosines[~is_answer])
-    floor = _even(np.concatenate(answers), np.concatenate(others)) if number else None
+    floor = None
+    if number:
+        near, far = np.concatenate(answers), np.concatenate(others)
+        # It leaves as large a share of the near below it as of the far above it.
+        if far.size and np.median(near) > np.median(far):
+            grid = np.arange(-1.0, 1.0, STEP)
+            wrong = [abs((near < at).mean() - (far >= at).mean()) for at in grid]
+            floor = round(float(grid[int(np.argmin(wrong))]), 3)
     return FloorCalibration(str(model), model.search_floor, floor, number)
-
-
-def _even(near: np.ndarray, far: np.ndarray) -> float | None:
-    """The cosine that leaves as large a share of the near below it as of the far above it."""
-    if not far.size or np.median(near) <= np.median(far):
-        return None
-    grid = np.arange(-1.0, 1.0, STEP)
-    wrong = [abs((near < at).mean() - (far >= at).mean()) for at in grid]
-    return round(float(grid[int(np.argmin(wrong))]), 3)
 
 
 def models_in_use() -> list[EmbeddingModel]:

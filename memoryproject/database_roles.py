@@ -108,23 +108,19 @@ def prepare(connection: BaseDatabaseWrapper) -> Granted:
             grant(connection)
             is_new = walls.make(connection, role)
         if is_new:
-            _end_sessions(connection, role)
+            # Sessions that a pooler keeps would go on with the settings that they began with. An
+            # owner who may not take the role leaves them: a login through the pooler is refused.
+            with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+                cursor.execute(MAY_TAKE, [role])
+                if cursor.fetchone()[0]:
+                    cursor.execute(sql.SQL("set local role {}").format(sql.Identifier(role)))
+                    cursor.execute(OTHER_SESSIONS, [role])
     except ProgrammingError as error:
         with connection.cursor() as cursor:
             cursor.execute(LACKING, {"role": app_role(), "crossing": walls.CROSSING_ROLE})
             remedy = tuple(text for (text,) in cursor.fetchall())
         return Granted("owner", str(error).splitlines()[0], remedy)
     return Granted("app")
-
-
-def _end_sessions(connection: BaseDatabaseWrapper, role: str) -> None:
-    """Those that a pooler keeps would go on with the settings that they began with. An owner who
-    may not take the role leaves them: a login through the pooler is refused then."""
-    with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
-        cursor.execute(MAY_TAKE, [role])
-        if cursor.fetchone()[0]:
-            cursor.execute(sql.SQL("set local role {}").format(sql.Identifier(role)))
-            cursor.execute(OTHER_SESSIONS, [role])
 
 
 def make_crossing_role(cursor: CursorWrapper) -> None:

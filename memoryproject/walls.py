@@ -328,7 +328,12 @@ def _make_view(cursor: CursorWrapper, wall: Wall, names: dict[str, Any]) -> None
         "create view {views}.{table} as select t.*, t.ctid from {schema}.{table} t"
         f" where {wall.visible} with check option"
     )
-    mark = hashlib.md5(f"{text} {_columns(cursor, wall.table)}".encode()).hexdigest()
+    cursor.execute(
+        "select attname, atttypid::regtype::text from pg_attribute"
+        " where attrelid = to_regclass(%s) and attnum > 0 and not attisdropped order by attnum",
+        [wall.table],
+    )
+    mark = hashlib.md5(f"{text} {cursor.fetchall()}".encode()).hexdigest()
     cursor.execute("select obj_description(to_regclass(%s), 'pg_class')", [name_of(wall.table)])
     if cursor.fetchone()[0] == mark:
         return
@@ -351,15 +356,6 @@ def drop_views(connection: BaseDatabaseWrapper) -> None:
         if cursor.fetchone():
             for table in BY_VIEW:
                 cursor.execute(f"drop view if exists {VIEWS}.{table} cascade")
-
-
-def _columns(cursor: CursorWrapper, table: str) -> list[Any]:
-    cursor.execute(
-        "select attname, atttypid::regtype::text from pg_attribute"
-        " where attrelid = to_regclass(%s) and attnum > 0 and not attisdropped order by attnum",
-        [table],
-    )
-    return cursor.fetchall()
 
 
 def _mark(wall: Wall) -> str:

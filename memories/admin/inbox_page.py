@@ -332,7 +332,14 @@ def ago(since: datetime) -> str:
 def grouped(rows: Sequence[Any], by: str) -> dict[str, list[Any]]:
     """The rows by the name of their person or document, the most pressing group first."""
     if by == "document":
-        names, nothing = _documents(rows), _("No document")
+        of = documents_of([row.pk for row in rows if isinstance(row, Case)])
+        sessions = [row.pk for row in rows if kind_of(row) == "session"]
+        revisions = Revision.objects.filter(session__in=sessions)
+        of |= dict(revisions.values_list("session", "document"))
+        of |= {row.pk: row.pk for row in rows if isinstance(row, Document)}
+        documents = Document.objects.in_bulk(set(of.values()))
+        names = {pk: str(documents[its]) for pk, its in of.items() if its in documents}
+        nothing = _("No document")
     else:
         known = Subject.objects.in_bulk({row.subject_id for row in rows if row.subject_id})
         names = {row.pk: str(known[row.subject_id]) for row in rows if row.subject_id in known}
@@ -341,17 +348,6 @@ def grouped(rows: Sequence[Any], by: str) -> dict[str, list[Any]]:
     for row in rows:
         groups.setdefault(names.get(row.pk, nothing), []).append(row)
     return groups
-
-
-def _documents(rows: Sequence[Any]) -> dict[uuid.UUID, str]:
-    """By row the title of the document that it is about."""
-    of = documents_of([row.pk for row in rows if isinstance(row, Case)])
-    sessions = [row.pk for row in rows if kind_of(row) == "session"]
-    revisions = Revision.objects.filter(session__in=sessions)
-    of |= dict(revisions.values_list("session", "document"))
-    of |= {row.pk: row.pk for row in rows if isinstance(row, Document)}
-    known = Document.objects.in_bulk(set(of.values()))
-    return {pk: str(known[document]) for pk, document in of.items() if document in known}
 
 
 def shown(rows: Sequence[Any], groups: Sequence[tuple[str, int]] = ()) -> list[InboxEntry]:

@@ -192,14 +192,17 @@ def changes_of_week(scope: Scope, subject: Subject) -> list[Change]:
         subject_id=subject.pk,
         pk__gte=first_uuid7(since),
     )
-    lines = list(acts.order_by("-id")[:MOST])
+    lines: list[Any] = list(acts.order_by("-id")[:MOST])
     for line in lines:
         line.subject_id = None  # whose name need not be looked up
     describe_targets([line for line in lines if line.target_kind != "subject"])
-    changes = [
-        Change(line.created_at, act_words(line), _target(line), line.actor, line.reason, line)
-        for line in lines
-    ]
+    changes = []
+    for line in lines:  # of a person, whose page this is, only the kind
+        words = "" if line.target_kind == "subject" else line.words
+        target = words or kind_text(line.target_kind)
+        changes.append(
+            Change(line.created_at, act_words(line), target, line.actor, line.reason, line)
+        )
     # An edit is told by its act.
     replaced = Supersession.objects.visible_to(scope).exclude(rule="edit")
     replaced = replaced.filter(
@@ -210,12 +213,6 @@ def changes_of_week(scope: Scope, subject: Subject) -> list[Change]:
             Change(each.decided_at, gettext("replaced"), each.old.content, "", memory=each.old)
         )
     return sorted(changes, key=lambda change: change.at, reverse=True)[:MOST]
-
-
-def _target(line: Any) -> str:
-    """To what it was done; of a person, whose page this is, only the kind."""
-    words = "" if line.target_kind == "subject" else line.words
-    return words or kind_text(line.target_kind)
 
 
 def open_cases(scope: Scope, subject: Subject) -> list[OpenCase]:

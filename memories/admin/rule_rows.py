@@ -83,7 +83,14 @@ def rows_of(scope: Scope, workspace: Workspace, tab: str) -> list[RuleRow]:
         off = settings_of(workspace).patterns_off
         library = list(_library(rates, off))
         known = {row.name for row in (*own, *library)}
-        others = [_other(rate) for rule, rate in rates.items() if rule not in known]
+        others = [  # what no pattern read
+            RuleRow(
+                rule, READ_BY.get(rate.method) or rule_words(rule), "", counts=read_counts(rate),
+                used=rate.facts, hits_url=facts_url(rule),
+            )
+            for rule, rate in rates.items()
+            if rule not in known
+        ]  # fmt: skip
         return [*own, *sorted(library, key=lambda row: -row.used), *others]
     decided = rule_rates.decision_rates(scope)
     off = settings_of(workspace).decisions_off
@@ -134,15 +141,6 @@ def _own_patterns(workspace: Workspace, rates: Mapping[str, RuleRate]) -> Iterat
             "workspacepattern",
             row.pk,
         )
-
-
-def _other(rate: RuleRate) -> RuleRow:
-    """What no pattern read."""
-    title = READ_BY.get(rate.method) or rule_words(rate.rule)
-    return RuleRow(
-        rate.rule, title, "", counts=read_counts(rate), used=rate.facts,
-        hits_url=facts_url(rate.rule),
-    )  # fmt: skip
 
 
 def _own(row: own_rules.OwnRule, rate: DecisionRate) -> RuleRow:

@@ -2,7 +2,6 @@
 
 import json
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
@@ -269,20 +268,20 @@ class DocumentBatchView(WorkspaceView):
     def post(self, request: Request, workspace: str) -> Response:
         """Up to 100 documents, each kept or refused by itself; in their order."""
         bodies = read(BatchBody, request.data).documents
-        return Response(BatchJson([*self._items(bodies)]))
-
-    def _items(self, bodies: tuple[NewDocumentBody, ...]) -> Iterator[BatchItemJson]:
+        items: list[BatchItemJson] = []
         for body in bodies:
             try:
                 kept = received(self.scope, replace(body, mode="async"))
             except Invalid as error:
-                yield BatchItemJson(400, None, error.message, error.field)
+                items.append(BatchItemJson(400, None, error.message, error.field))
             except Forbidden as error:
-                yield BatchItemJson(403, None, error.message, error.field)
+                items.append(BatchItemJson(403, None, error.message, error.field))
             except Conflict as error:
-                yield BatchItemJson(409, None, error.message, error.field)
+                items.append(BatchItemJson(409, None, error.message, error.field))
             else:
-                yield BatchItemJson(200 if kept.is_unchanged else 202, shape_of(kept), None, None)
+                status = 200 if kept.is_unchanged else 202
+                items.append(BatchItemJson(status, shape_of(kept), None, None))
+        return Response(BatchJson(items))
 
 
 class DocumentView(WorkspaceView):

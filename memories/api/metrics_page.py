@@ -45,6 +45,10 @@ TOLD = {
     "reranks": "Searches put in order by the reranker, by outcome.",
 }
 LARGEST = 12  # tables whose size is told by name
+SIZES = (
+    ("table_bytes", "By table.", attrgetter("table_bytes")),
+    ("index_bytes", "Of a table's indexes.", attrgetter("index_bytes")),
+)
 STATES = {State.FAILED: 0, State.DEGRADED: 1, State.OK: 2}
 OF_PARTS = {
     "database": ("database_up", "1 where the database answers and takes changes."),
@@ -99,20 +103,14 @@ def view(request: HttpRequest) -> HttpResponseBase:
     if is_readable(parts):
         stored_metrics.flush_or_keep()
         lines += [*_counted(stored_metrics.totals()), *_gauges(stored_metrics.gauges())]
-        lines += _gauges(_sizes())
+        sizes = table_sizes()  # of the largest tables; the others together
+        shown = [(size.name, [size]) for size in sizes[:LARGEST]] + [("others", sizes[LARGEST:])]
+        lines += _gauges(
+            stored_metrics.Gauge(name, told, sum(map(of, some)), {"table": table})
+            for name, told, of in SIZES
+            for table, some in shown
+        )
     return HttpResponse("\n".join([*lines, ""]), content_type=CONTENT_TYPE)
-
-
-def _sizes() -> Iterator[stored_metrics.Gauge]:
-    """Of the largest tables; the others together."""
-    sizes = table_sizes()
-    shown = [(size.name, [size]) for size in sizes[:LARGEST]] + [("others", sizes[LARGEST:])]
-    for name, told, of in (
-        ("table_bytes", "By table.", attrgetter("table_bytes")),
-        ("index_bytes", "Of a table's indexes.", attrgetter("index_bytes")),
-    ):
-        for table, some in shown:
-            yield stored_metrics.Gauge(name, told, sum(map(of, some)), {"table": table})
 
 
 def is_readable(parts: Iterable[Part]) -> bool:

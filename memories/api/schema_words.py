@@ -86,8 +86,13 @@ def complete(result: Schema, **_: Any) -> Schema:
         "description": "The same key, for programs that keep Authorization for themselves.",
     }  # fmt: skip
     for name, schema in components["schemas"].items():
-        if name.endswith("Request"):
-            _tell_defaults(schema)
+        # Generators take a field with a default for one that is always there: of a request it is
+        # not, so it is told in words.
+        for field in schema.get("properties", {}).values() if name.endswith("Request") else ():
+            if "default" in field:
+                words = f"Default: {json.dumps(field.pop('default'))}."
+                said = field.get("description", "")
+                field["description"] = f"{said} {words}" if said else words
     problem = components["schemas"]["Problem"]["properties"]
     for name, words in PROBLEM_WORDS.items():
         problem[name]["description"] = words
@@ -125,17 +130,6 @@ def summary_of(name: str) -> str:
     """listFactsOfMemory: List facts of memory."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
     return words[0].upper() + words[1:]
-
-
-def _tell_defaults(schema: Schema) -> None:
-    """Generators take a field with a default for one that is always there: of a request it is not,
-    so it is told in words."""
-    for field in schema.get("properties", {}).values():
-        if "default" not in field:
-            continue
-        said = field.get("description", "")
-        words = f"Default: {json.dumps(field.pop('default'))}."
-        field["description"] = f"{said} {words}" if said else words
 
 
 # Examples are words of a short story; tests send them.

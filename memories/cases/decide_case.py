@@ -282,7 +282,13 @@ class _CaseAct:
         fact = self._waiting(fact_id)
         if fact is None:
             return
-        shown = self._masked_places(fact) if unmask else None
+        shown: dict[str, list[tuple[int, int]]] | None = {} if unmask else None
+        if shown is not None:  # of each message, where words are masked for the sake of the fact
+            for span in MaskedSpan.objects.filter(
+                workspace_id=fact.workspace_id, cause=fact.pk, episode__isnull=False,
+                place="content",
+            ):  # fmt: skip
+                shown.setdefault(str(span.episode_id), []).append((span.start, span.end))
         if fact.memory_id is not None:  # written by hand, and held
             if unmask:
                 unmask_held(self.space, self._standing(fact.memory_id))
@@ -300,16 +306,6 @@ class _CaseAct:
         step = {"act": "accept", "memory": str(memory.pk), "fact": str(anew), "made": is_new}
         self.steps.append(step)
         self._note_shown(memory.pk, anew, shown)
-
-    def _masked_places(self, fact: Fact) -> dict[str, list[tuple[int, int]]]:
-        """Of each message, where words are masked for the sake of the fact."""
-        places: dict[str, list[tuple[int, int]]] = {}
-        rows = MaskedSpan.objects.filter(
-            workspace_id=fact.workspace_id, cause=fact.pk, episode__isnull=False, place="content"
-        )
-        for row in rows:
-            places.setdefault(str(row.episode_id), []).append((row.start, row.end))
-        return places
 
     def _note_shown(
         self,

@@ -196,7 +196,10 @@ class _Conversation:
             queries += chat_prompts.questions_in(plan.text)
         found: dict[int, ChatSource] = {}
         for query in queries if request.mode != AGENTIC else ():
-            found |= {source.n: source for source in self._search(query)}
+            hits = self.sources.of_documents(query, PASSAGES)
+            hits += self.sources.of_memories(query, REMEMBERED)
+            self.tell("search", {"query": query, "hits": len(hits)})
+            found |= {source.n: source for source in hits}
         last = chat_prompts.with_sources(request.question, as_prompt(list(found.values())))
         messages = [*request.messages[:-1]]
         messages.append(ChatMessage("user", last) if found else request.messages[-1])
@@ -207,18 +210,6 @@ class _Conversation:
         self._show(self.marks.end())
         self.result.struck += self.marks.struck
         return self.result
-
-    def _cite(self) -> None:
-        """The quotes of marks that were shown; a mark whose quote stands nowhere any more is taken
-        out."""
-        for number in self.marks.used[self.cited :]:
-            if cited := self.sources.citation(number, self.request.question):
-                self.result.citations.append(cited)
-                self.tell("citation", as_event(cited))
-            else:
-                self.result.struck += 1
-                self.result.message = self.result.message.replace(f"[{number}]", "")
-        self.cited = len(self.marks.used)
 
     def _with_tools(self, rules: str, messages: list[ChatMessage]) -> None:
         for left in range(TURNS[self.request.mode] - self.result.calls - 1, -1, -1):
@@ -246,12 +237,6 @@ class _Conversation:
         text = json.dumps({"sources": as_prompt(found)}, ensure_ascii=False)
         return ChatMessage("tool", text, call_id=call.id)
 
-    def _search(self, query: str) -> list[ChatSource]:
-        found = self.sources.of_documents(query, PASSAGES)
-        found += self.sources.of_memories(query, REMEMBERED)
-        self.tell("search", {"query": query, "hits": len(found)})
-        return found
-
     def _ask(self, question: ChatQuestion, *, is_shown: bool = True) -> ChatReply:
         def words(delta: str) -> None:
             if is_shown:
@@ -262,8 +247,18 @@ class _Conversation:
         self.result.model = reply.model
         self.result.input_tokens += reply.input_tokens
         self.result.output_tokens += reply.output_tokens
-        if is_shown:
-            self._cite()
+        if not is_shown:
+            return reply
+        # The quotes of marks that were shown; a mark whose quote stands nowhere any more is taken
+        # out.
+        for number in self.marks.used[self.cited :]:
+            if cited := self.sources.citation(number, self.request.question):
+                self.result.citations.append(cited)
+                self.tell("citation", as_event(cited))
+            else:
+                self.result.struck += 1
+                self.result.message = self.result.message.replace(f"[{number}]", "")
+        self.cited = len(self.marks.used)
         return reply
 
     def _show(self, text: str) -> None:

@@ -1,7 +1,6 @@
 """MemMachine's filters: `metadata.user_id='ada' AND (role='user' OR tag IN ('home', 'work'))`."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,8 +86,15 @@ def _is_user(part: Tree) -> bool:
 
 class _FilterReader:
     def __init__(self, text: str) -> None:
-        self.tokens = list(_tokens(text))
+        self.tokens: list[str] = []
         self.at = 0
+        at, end = 0, len(text.rstrip())
+        while at < end:
+            match = TOKEN.match(text, at)
+            if match is None:
+                raise Invalid("filter", f"Not understood from {text[at : at + 20]!r} on.")
+            self.tokens.append(match[0].lstrip())
+            at = match.end()
 
     def whole(self) -> Tree:
         tree = self.either(0)
@@ -139,7 +145,12 @@ class _FilterReader:
 
     def comparison(self) -> Tree:
         name = self.next()
-        field = _field_of(name)
+        fields, (head, _, key) = OF_EPISODES | OF_FEATURES, name.partition(".")
+        is_own = head in ("metadata", "m") and key
+        field = fields.get(name) or (f"metadata.{key}" if is_own else "")
+        if not field:
+            names = ", ".join(fields)
+            raise Invalid("filter", f"{name!r} is no field. Known: {names}, metadata.<key>.")
         if self.took("IS"):
             exists = self.took("NOT")
             self.expect("NULL")
@@ -162,26 +173,6 @@ class _FilterReader:
             values.append(_value_of(self.next()))
         self.expect(")")
         return values
-
-
-def _tokens(text: str) -> Iterator[str]:
-    at, end = 0, len(text.rstrip())
-    while at < end:
-        match = TOKEN.match(text, at)
-        if match is None:
-            raise Invalid("filter", f"Not understood from {text[at : at + 20]!r} on.")
-        yield match[0].lstrip()
-        at = match.end()
-
-
-def _field_of(name: str) -> str:
-    known = OF_EPISODES | OF_FEATURES
-    if name in known:
-        return known[name]
-    head, _, key = name.partition(".")
-    if head in ("metadata", "m") and key:
-        return f"metadata.{key}"
-    raise Invalid("filter", f"{name!r} is no field. Known: {', '.join(known)}, metadata.<key>.")
 
 
 def _value_of(token: str) -> str:

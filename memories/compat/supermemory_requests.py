@@ -233,23 +233,18 @@ def _condition(given: Free, path: str) -> Free:
     elif kind in ("string_contains", "array_contains"):
         condition = {"field": name, "op": "contains", "value": value}
     elif kind == "metadata":
-        either = [{"field": name, "op": "eq", "value": one} for one in _readings(value)]
-        condition = {"or": either}
+        # What a value that is always sent as text may have been when it was kept.
+        readings: list[Any] = [value]
+        if value in ("true", "false"):
+            readings.append(value == "true")
+        elif isinstance(value, str) and value.replace(".", "", 1).removeprefix("-").isdecimal():
+            readings.append(float(value))
+        condition = {"or": [{"field": name, "op": "eq", "value": one} for one in readings]}
     else:
         raise Invalid(
             f"{path}.filterType", "Known: metadata, numeric, array_contains, string_contains."
         )
     return {"not": condition} if given.get("negate") in (True, "true") else condition
-
-
-def _readings(value: Any) -> list[Any]:
-    """What a value that is always sent as text may have been when it was kept."""
-    readings: list[Any] = [value]
-    if value in ("true", "false"):
-        readings.append(value == "true")
-    elif isinstance(value, str) and value.replace(".", "", 1).removeprefix("-").isdecimal():
-        readings.append(float(value))
-    return readings
 
 
 def rows_condition(given: Free) -> Any:

@@ -4,7 +4,7 @@ the cursor that was kept last."""
 import logging
 import time
 import uuid
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -102,7 +102,13 @@ def run(run_id: uuid.UUID, seconds: float = LONGEST) -> SyncRun | None:
     if not prepared_sql.rows(CLAIM, values):
         return None
     row = SyncRun.objects.select_related("connection").get(pk=run_id)
-    with _shown(row) as job:
+    # As long work where it may be much: the first time, and whenever somebody asked for it.
+    is_first = row.connection.last_synced_at is None
+    is_long = row.kind != Kind.TEST and (is_first or row.requested_by != SCHEDULE)
+    new = NewJob(
+        LongJob.Kind.IMPORT, row.workspace_id, None, "documents", by=row.requested_by, item=row.pk
+    )
+    with long_jobs.recorded(new) if is_long else nullcontext(JobRecorder(LongJob())) as job:
         turn = Turn(row, worker_scope(row.workspace_id, f"connection:{row.connection_id}"), job)
         try:
             with leases.renewed(partial(held, row)) as lease:
@@ -113,19 +119,6 @@ def run(run_id: uuid.UUID, seconds: float = LONGEST) -> SyncRun | None:
             job.leave()
             return None
     return SyncRun.objects.filter(pk=run_id).first()
-
-
-def _shown(row: SyncRun) -> AbstractContextManager[JobRecorder]:
-    """As long work where it may be much: the first time, and whenever somebody asked for it."""
-    is_first = row.connection.last_synced_at is None
-    if row.kind == Kind.TEST or not (is_first or row.requested_by != SCHEDULE):
-        return nullcontext(JobRecorder(LongJob()))
-    return long_jobs.recorded(
-        NewJob(
-            LongJob.Kind.IMPORT, row.workspace_id, None, "documents", by=row.requested_by,
-            item=row.pk,
-        )
-    )  # fmt: skip
 
 
 def held(row: SyncRun) -> QuerySet[SyncRun]:

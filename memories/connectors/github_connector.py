@@ -76,17 +76,16 @@ class GitHubConnector(Connector):
             known = cursor.get("head")
             if known == head:
                 return Changes([], cursor)
-            return self._compared(str(known), head) if known else self._whole(head)
+            if known:
+                return self._compared(str(known), head)
+            # One that is too large for one answer comes folder by folder.
+            tree = self._json(f"{self._path}/git/trees/{head}", {"recursive": "1"})
+            if tree.get("truncated"):
+                return self._of_trees(head, [["", head]])
+            items = [item for node in tree["tree"] for item in self._items("", node)]
+            return Changes(items, {"head": head}, unlisted=Unlisted.GONE)
         except (LookupError, TypeError) as error:
             raise malformed() from error
-
-    def _whole(self, head: str) -> Changes:
-        """The tree of a commit; one that is too large for one answer comes folder by folder."""
-        tree = self._json(f"{self._path}/git/trees/{head}", {"recursive": "1"})
-        if tree.get("truncated"):
-            return self._of_trees(head, [["", head]])
-        items = [item for node in tree["tree"] for item in self._items("", node)]
-        return Changes(items, {"head": head}, unlisted=Unlisted.GONE)
 
     def _of_trees(self, head: str, trees: Sequence[Sequence[str]]) -> Changes:
         (prefix, sha), *rest = trees

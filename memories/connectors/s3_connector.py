@@ -101,7 +101,15 @@ class S3Connector(Connector):
         pairs = sorted((quote(k, safe="-_.~"), quote(v, safe="-_.~")) for k, v in query.items())
         canonical = "&".join(f"{name}={value}" for name, value in pairs)
         url = f"{self._root}{path}" + (f"?{canonical}" if canonical else "")
-        headers = self._signed(url, canonical) if self.credentials else {}
+        headers: dict[str, str] = {}
+        if self.credentials:  # Signature Version 4, of a request without a body
+            now, parts = datetime.now(UTC), urlsplit(url)
+            day, moment = f"{now:%Y%m%d}", f"{now:%Y%m%dT%H%M%SZ}"
+            headers = {"host": parts.netloc, "x-amz-content-sha256": EMPTY, "x-amz-date": moment}
+            if self.credentials.session_token:
+                headers["x-amz-security-token"] = self.credentials.session_token
+            told = ("GET", parts.path, canonical)
+            headers = sign(self.credentials, self.options.region, headers, told, day)
         try:
             return fetch(WebRequest(url, headers=headers), self.wire.limits, self.wire.allowed)
         except FetchError as error:
@@ -111,16 +119,6 @@ class S3Connector(Connector):
                     answer=error.answer,
                 ) from error  # fmt: skip
             raise
-
-    def _signed(self, url: str, query: str) -> dict[str, str]:
-        """The headers of Signature Version 4, of a request without a body."""
-        assert self.credentials is not None
-        now, parts = datetime.now(UTC), urlsplit(url)
-        day, moment = f"{now:%Y%m%d}", f"{now:%Y%m%dT%H%M%SZ}"
-        headers = {"host": parts.netloc, "x-amz-content-sha256": EMPTY, "x-amz-date": moment}
-        if self.credentials.session_token:
-            headers["x-amz-security-token"] = self.credentials.session_token
-        return sign(self.credentials, self.options.region, headers, ("GET", parts.path, query), day)
 
 
 def sign(

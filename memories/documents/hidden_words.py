@@ -131,7 +131,11 @@ def keep_hidden(document: Document, said: Mapping[str, Any]) -> None:
     staying = set()
     for mask in document.masks.filter(named) if said else ():
         is_forgotten = mask.kind == MaskedSpan.Kind.FORGOTTEN
-        if is_forgotten and _is_hidden(getattr(document, mask.column), mask):
+        try:
+            text = text_at(getattr(document, mask.column), mask.pointer)
+        except (LookupError, ValueError, TypeError):
+            text = ""
+        if is_forgotten and text[mask.start : mask.end] == BLOCK * len(mask.words):
             staying.add((mask.place, mask.start))
         else:
             mask.delete()
@@ -144,14 +148,6 @@ def keep_hidden(document: Document, said: Mapping[str, Any]) -> None:
         for pointer, start, words in _taken(value, getattr(document, column), "")
         if (column + pointer, start) not in staying
     )  # fmt: skip
-
-
-def _is_hidden(value: Any, mask: MaskedSpan) -> bool:
-    try:
-        text = text_at(value, mask.pointer)
-    except (LookupError, ValueError, TypeError):
-        return False
-    return text[mask.start : mask.end] == BLOCK * len(mask.words)
 
 
 def _taken(said: Any, kept: Any, pointer: str) -> Iterator[tuple[str, int, str]]:

@@ -45,9 +45,15 @@ def due(scope: Scope) -> dict[str, QuerySet[Any]]:
     now = timezone.now()
     rows: dict[str, QuerySet[Any]] = {}
     if days.episodes:
-        rows["episodes"] = _episodes().filter(
-            own, created_at__lt=now - timedelta(days=days.episodes)
-        ).exclude(subject__in=subjects)  # fmt: skip
+        # Those that nothing stands on, of sessions that are over: nor is a claim without a quote
+        # out of their session.
+        old = Q(created_at__lt=now - timedelta(days=days.episodes))
+        over = Q(session=None) | Q(session__state__in=MemorySession.FINAL)
+        left = Episode.objects.filter(over, own, old).exclude(subject__in=subjects)
+        for model in CITING:
+            left = left.exclude(Exists(model._default_manager.filter(episode=OuterRef("pk"))))
+        bare = Fact.objects.filter(session=OuterRef("session_id"), citations=None)
+        rows["episodes"] = left.exclude(Exists(bare))
     if days.misses:
         rows["misses"] = Miss.objects.filter(
             own, created_at__lt=now - timedelta(days=days.misses)
@@ -56,16 +62,6 @@ def due(scope: Scope) -> dict[str, QuerySet[Any]]:
         lines = AuditEntry.objects.filter(own, created_at__lt=now - timedelta(days=days.audit))
         rows["audit"] = lines.filter(WRITTEN).exclude(subject_id__in=subjects)
     return rows
-
-
-def _episodes() -> QuerySet[Episode]:
-    """Those that nothing stands on, of sessions that are over: nor is a claim without a quote out
-    of their session."""
-    rows = Episode.objects.filter(Q(session=None) | Q(session__state__in=MemorySession.FINAL))
-    for model in CITING:
-        rows = rows.exclude(Exists(model._default_manager.filter(episode=OuterRef("pk"))))
-    bare = Fact.objects.filter(session=OuterRef("session_id"), citations=None)
-    return rows.exclude(Exists(bare))
 
 
 def plan(scope: Scope) -> dict[str, int]:

@@ -138,7 +138,10 @@ def _related(archive: zipfile.ZipFile, name: str, kind: str, order: str = "") ->
 
 def read_xlsx(data: bytes) -> FileText:
     with opened(data) as archive:
-        shared = _shared_strings(archive)
+        shared: list[str] = []
+        if "xl/sharedStrings.xml" in archive.namelist():
+            texts = xml_of(inside(archive, "xl/sharedStrings.xml"))
+            shared = [" ".join(_text_of(node).split()) for node in texts if local(node) == "si"]
         sheets = _related(archive, "xl/workbook.xml", "worksheet", "sheet")
         root = xml_of(inside(archive, "xl/workbook.xml"))
         labels = [own(node, "name") for node in _all(root, "sheet")]
@@ -156,14 +159,6 @@ def read_xlsx(data: bytes) -> FileText:
             made.add_part("sheet", label, "\n".join(lines))
         warnings = [{"code": "too_large", "part": "cells"}] if cells > MOST_CELLS else []
         return made.done(extractor="xlsx", pages=len(sheets), warnings=warnings, **_core(archive))
-
-
-def _shared_strings(archive: zipfile.ZipFile) -> list[str]:
-    try:
-        root = xml_of(inside(archive, "xl/sharedStrings.xml"))
-    except KeyError:
-        return []
-    return [" ".join(_text_of(node).split()) for node in root if local(node) == "si"]
 
 
 def _cell_text(cell: Any, shared: list[str]) -> str:

@@ -136,11 +136,16 @@ def standing_on(
     """The questions that expect one of these rows, or whose words stand in these texts."""
     rows = GoldenQuestion.objects.filter(workspace_id=workspace_id)
     gone = {each.lower() for each in texts}
-    quoting = {
-        row.pk
-        for row in rows.only("query", "answer")
-        if any(_quotes(row, text) for text in gone)
-    } if gone else set()  # fmt: skip
+    quoting = set()
+    for row in rows.only("query", "answer") if gone else ():
+        own, answer = f"{row.query}\n{row.answer}".lower(), row.answer.lower()
+        # It says what the text says, or the text says its answer.
+        if any(
+            (len(text.strip()) >= SHORTEST and text.strip() in own)
+            or (len(answer) >= SHORTEST and answer in text)
+            for text in gone
+        ):
+            quoting.add(row.pk)
     return (
         rows.filter(memory_ids__overlap=list(ids))
         | rows.filter(episode_ids__overlap=list(ids))
@@ -157,13 +162,6 @@ def drop_standing_on(
 
 
 SHORTEST = 4  # characters; what is shorter stands in a question by chance
-
-
-def _quotes(row: GoldenQuestion, text: str) -> bool:
-    """Whether the question says what the text says, or the text says its answer."""
-    own = f"{row.query}\n{row.answer}".lower()
-    said = len(text.strip()) >= SHORTEST and text.strip() in own
-    return said or (len(row.answer) >= SHORTEST and row.answer.lower() in text)
 
 
 def request_of(row: GoldenQuestion, limit: int) -> SearchRequest:

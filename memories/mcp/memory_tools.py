@@ -1,7 +1,7 @@
 """The tools: what each is called, what it needs and promises, and the verb that it calls."""
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,14 +69,21 @@ class Tool:
 
 
 def search_database(asker: McpAsker, asked: SearchDatabaseArguments) -> DatabaseAnswer:
-    ids = asked.scopedDocumentIds
+    names = asked.scopedDocumentIds or ()  # ours, or the callers' own
+    ids: tuple[uuid.UUID, ...] = ()
+    if names:
+        rows = Document.objects.visible_to(asker.scope).filter(
+            Q(pk__in={own for name in names if (own := as_uuid(name))}) | Q(custom_id__in=names)
+        )
+        # Where there are none, nothing shall be found, and not everything.
+        ids = tuple(rows.values_list("pk", flat=True)) or (NOBODY,)
     answer = search_documents(
         asker.scope,
         DocumentSearch(
             asked.query,
             limit=asked.limit,
             container_tags=asked.containerTags or (),
-            document_ids=() if not ids else _documents_named(asker, ids),
+            document_ids=ids,
             user_id=asker.user(""),
             include_full_docs=asked.includeFullDocs,
         ),
@@ -86,14 +93,6 @@ def search_database(asker: McpAsker, asked: SearchDatabaseArguments) -> Database
         for hit in answer.hits
     ]
     return DatabaseAnswer(len(results), results)
-
-
-def _documents_named(asker: McpAsker, names: Sequence[str]) -> tuple[uuid.UUID, ...]:
-    """The documents of these ids, ours or the callers' own; an id that nothing has, where there are
-    none: nothing shall be found then, and not everything."""
-    ids = {own for name in names if (own := as_uuid(name))}
-    named = Document.objects.visible_to(asker.scope).filter(Q(pk__in=ids) | Q(custom_id__in=names))
-    return tuple(named.values_list("pk", flat=True)) or (NOBODY,)
 
 
 def search_memories(asker: McpAsker, asked: SearchMemoriesArguments) -> MemoriesAnswer:

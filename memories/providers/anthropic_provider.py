@@ -8,7 +8,6 @@ import anthropic
 from memories.errors import ProviderError
 from memories.providers import network
 from memories.providers.chat_model import (
-    ChatMessage,
     ChatModel,
     ChatQuestion,
     ChatReply,
@@ -77,26 +76,24 @@ def turns(messages: Any) -> list[Any]:
     """As Anthropic has them: results of tools are a user's, all of one turn together."""
     told: list[Any] = []
     for message in messages:
-        role, content = _turn(message)
+        role, content = "user", []
+        if message.role == "tool":
+            content.append(
+                {"type": "tool_result", "tool_use_id": message.call_id, "content": message.text}
+            )
+        else:
+            role = message.role
+            if message.text.strip():  # the wire takes no empty ones
+                content.append({"type": "text", "text": message.text})
+            content += [
+                {"type": "tool_use", "id": each.id, "name": each.name, "input": each.arguments}
+                for each in message.calls
+            ]
         if told and told[-1]["role"] == role:
             told[-1]["content"] += content
         else:
             told.append({"role": role, "content": content})
     return told
-
-
-def _turn(message: ChatMessage) -> tuple[str, list[dict[str, Any]]]:
-    if message.role == "tool":
-        result = {"type": "tool_result", "tool_use_id": message.call_id, "content": message.text}
-        return "user", [result]
-    content: list[dict[str, Any]] = []
-    if message.text.strip():  # the wire takes no empty ones
-        content.append({"type": "text", "text": message.text})
-    content += [
-        {"type": "tool_use", "id": each.id, "name": each.name, "input": each.arguments}
-        for each in message.calls
-    ]
-    return message.role, content
 
 
 DEFAULT_MODEL = "claude-haiku-4-5"

@@ -51,7 +51,12 @@ class OnnxEmbedder(Embedder):
                 permanent=True,
             )
         prefix = folder.query_prefix if side == "query" else folder.document_prefix
-        model = _loaded(folder)
+        # The process's own: a session of the one it was forked from has lost its threads.
+        key = os.getpid(), folder
+        with _lock:
+            if key not in _models:
+                _models[key] = _load(folder)
+            model = _models[key]
         most = folder.longest * CHARACTERS_OF_A_TOKEN
         tokens = [model.tokenizer.encode(prefix + text[:most]).ids for text in texts]
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
@@ -111,15 +116,6 @@ class _Model:
 
 _lock = threading.Lock()
 _models: dict[tuple[int, ModelFolder], _Model] = {}
-
-
-def _loaded(folder: ModelFolder) -> _Model:
-    """The process's own: a session of the one it was forked from has lost its threads."""
-    key = os.getpid(), folder
-    with _lock:
-        if key not in _models:
-            _models[key] = _load(folder)
-        return _models[key]
 
 
 def _load(folder: ModelFolder) -> _Model:

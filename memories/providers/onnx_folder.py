@@ -14,6 +14,7 @@ from memories.errors import ProviderError
 MODELS = ("model.onnx", "onnx/model.onnx")
 TOKENIZER, POOLING = "tokenizer.json", "1_Pooling/config.json"
 WAY = "pooling_mode_"
+WAYS = {f"{WAY}cls_token": "cls", f"{WAY}mean_tokens": "mean"}
 LONGEST = 512  # tokens of a text: what a model does with them grows by their square
 MARKED = 1_000_000  # bytes
 
@@ -54,6 +55,11 @@ def read_folder(path: str) -> ModelFolder:
         prompts = _settings(folder / "config_sentence_transformers.json").get("prompts") or {}
         sizes = (about.get(name) for name in ("hidden_size", "dim", "d_model"))
         lengths = (sentences.get("max_seq_length"), about.get("max_position_embeddings"))
+        # Older folders name each way with true or false, newer ones the one that is used.
+        told = _settings(folder / POOLING)
+        ways = [name for name, is_used in told.items() if name.startswith(WAY) and is_used is True]
+        way = str(told.get("pooling_mode") or "+".join(ways) or "mean")
+        way = "a dense layer" if (folder / "2_Dense").is_dir() else WAYS.get(way, way)
         return ModelFolder(
             path=folder,
             model=models[0],
@@ -61,7 +67,7 @@ def read_folder(path: str) -> ModelFolder:
             dimensions=next((int(size) for size in sizes if size), 0),
             longest=min([LONGEST, *(int(length) for length in lengths if length)]),
             pad=int(about.get("pad_token_id") or 0),
-            pooling=_pooling(folder),
+            pooling=way,
             query_prefix=str(prompts.get("query", "")),
             document_prefix=str(prompts.get("document", "")),
         )
@@ -80,16 +86,6 @@ def _unusable(fault: str) -> ProviderError:
 def _settings(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {}
     return found
-
-
-def _pooling(folder: Path) -> str:
-    """Older folders name each way with true or false, newer ones the one that is used."""
-    if (folder / "2_Dense").is_dir():
-        return "a dense layer"
-    told = _settings(folder / POOLING)
-    ways = [name for name, is_used in told.items() if name.startswith(WAY) and is_used is True]
-    way = str(told.get("pooling_mode") or "+".join(ways) or "mean")
-    return {f"{WAY}cls_token": "cls", f"{WAY}mean_tokens": "mean"}.get(way, way)
 
 
 def _mark(files: Sequence[Path]) -> str:

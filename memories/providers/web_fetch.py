@@ -128,20 +128,17 @@ def fetch(asked: WebRequest, limits: FetchLimits, allowed: Sequence[str]) -> Web
             target = answer.headers.get("location", "")
             if answer.status not in REDIRECTS or not target:
                 return _checked(answer)
-            asked = _redirected(asked, answer.status, urljoin(asked.url, target))
+            if asked.method not in ("GET", "HEAD"):
+                told = "An address that is written to must not redirect."
+                raise FetchError("fetch_refused", told)
+            url, headers = urljoin(asked.url, target), dict(asked.headers)
+            before, after = urlsplit(asked.url), urlsplit(url)
+            if (before.scheme, before.netloc) != (after.scheme, after.netloc):
+                # What is secret is for the host that it was meant for.
+                kept = ("accept", "user-agent", "range")
+                headers = {name: each for name, each in headers.items() if name.lower() in kept}
+            asked = WebRequest(url, asked.method, headers)
     raise FetchError("fetch_refused", f"{host} redirects too often.")
-
-
-def _redirected(asked: WebRequest, status: int, url: str) -> WebRequest:
-    """What is secret is for the host that it was meant for."""
-    if asked.method not in ("GET", "HEAD"):
-        raise FetchError("fetch_refused", "An address that is written to must not redirect.")
-    before, after = urlsplit(asked.url), urlsplit(url)
-    headers = dict(asked.headers)
-    if (before.scheme, before.netloc) != (after.scheme, after.netloc):
-        kept = ("accept", "user-agent", "range")
-        headers = {name: value for name, value in headers.items() if name.lower() in kept}
-    return WebRequest(url, asked.method, headers)
 
 
 def _checked(answer: WebAnswer) -> WebAnswer:

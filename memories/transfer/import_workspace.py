@@ -20,7 +20,6 @@ from memories.transfer.export_workspace import (
     EXPORTED,
     FORMAT,
     VERSION,
-    ExportedTable,
     exported_tables,
     migrations,
 )
@@ -168,7 +167,14 @@ def load(row: WorkspaceImport, actor: str) -> Counter[str]:
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             for table in exported_tables():
-                cursor.execute(_load_text(table), {
+                values = ", ".join(
+                    "%(slug)s"
+                    if (table.label, column) == ("workspaces.Workspace", "slug")
+                    else f'r."{column}"'
+                    for column in table.columns
+                )
+                text = LOAD.format(table=table.name, columns=table.listed, values=values)
+                cursor.execute(text, {
                     "workspace": row.workspace, "model": table.label,
                     "slug": row.header["workspace"]["slug"],
                 })  # fmt: skip
@@ -185,14 +191,6 @@ def load(row: WorkspaceImport, actor: str) -> Counter[str]:
         workspace.pk, actor, "import_workspace", workspace, after={"rows": sum(done.values())}
     ).save()
     return done
-
-
-def _load_text(table: ExportedTable) -> str:
-    values = ", ".join(
-        "%(slug)s" if (table.label, column) == ("workspaces.Workspace", "slug") else f'r."{column}"'
-        for column in table.columns
-    )
-    return LOAD.format(table=table.name, columns=table.listed, values=values)
 
 
 def finish(row: WorkspaceImport) -> None:

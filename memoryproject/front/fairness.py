@@ -84,9 +84,19 @@ class FairQueue(Generic[Item]):
 
         `places`: how many can be at work in this lane. Who takes must tell `done` of the tenant.
         """
-        tenant = self._next(places)
-        if tenant is None:
+        least: tuple[int, str] | None = None
+        for place, tenant in enumerate(self._queues):
+            held = self.at_work.get(tenant, 0)
+            is_much = held >= max(1, places - max(1, places // 4))
+            if held and is_much and self.is_contended(tenant):
+                continue
+            if least is None or held < least[0]:
+                least = held, tenant
+            if held == 0 or place >= LOOKED_AT:
+                break
+        if least is None:
             return None
+        tenant = least[1]
         askers = self._queues[tenant]
         asker, queue = next(iter(askers.items()))
         item = queue.popleft()
@@ -98,20 +108,6 @@ class FairQueue(Generic[Item]):
 
     def done(self, tenant: str) -> None:
         take_off(self.at_work, tenant)
-
-    def _next(self, places: int) -> str | None:
-        least: tuple[int, str] | None = None
-        for place, tenant in enumerate(self._queues):
-            held = self.at_work.get(tenant, 0)
-            if held == 0:
-                return tenant
-            if held >= max(1, places - max(1, places // 4)) and self.is_contended(tenant):
-                continue
-            if least is None or held < least[0]:
-                least = held, tenant
-            if place >= LOOKED_AT:
-                break
-        return least[1] if least else None
 
 
 def take_off(counter: Counter[str], tenant: str, number: int = 1) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
 from django.contrib.admin.views.main import ChangeList
@@ -103,7 +103,9 @@ def keep_view(request: HttpRequest, page: str, view: ListView) -> None:
     query = urlencode(sorted(view.filters))
     if len(query) > LONGEST_QUERY:
         raise ValidationError(_("These are too many filters to keep."))
-    kept = _locked(request)
+    kept = next(iter(_memberships(request)), None)  # views are kept with the first of them
+    if kept is None:
+        raise ValidationError(_("Views are kept for members of a workspace."))
     others = [each for each in kept.views if (each["page"], each["name"]) != (page, name)]
     if len(others) >= MOST_VIEWS:
         raise ValidationError(_("You keep 30 views already: remove one first."))
@@ -124,11 +126,3 @@ def drop_view(request: HttpRequest, page: str, name: str) -> None:
 def _memberships(request: HttpRequest) -> Iterable[Membership]:
     rows = Membership.objects.filter(user=access_of(request).user).order_by("pk")
     return rows.select_for_update(of=("self",))
-
-
-def _locked(request: HttpRequest) -> Any:
-    """Where a person's views are kept: with the first of their memberships."""
-    first = next(iter(_memberships(request)), None)
-    if first is None:
-        raise ValidationError(_("Views are kept for members of a workspace."))
-    return first

@@ -80,7 +80,14 @@ class StoryPlace:
 
 def tell_story() -> list[StoryPlace]:
     """Make or complete the workspace of the story, and say where to look."""
-    scope = _workspace()
+    row = Workspace.objects.filter(slug=SLUG).first()
+    if row is None:  # who runs the server owns it
+        owner = User.objects.filter(is_superuser=True).order_by("date_joined").first()
+        row = create_workspace(NewWorkspace(SLUG, NAME, owner=owner), actor="demo").workspace
+    visible.narrow(row.pk)
+    # No agent has part in it: what is said in the playground is compared with what was said here.
+    Subject.objects.get_or_create(workspace=row, external_id=PERSON, defaults={"name": "Mira"})
+    scope = owner_scope(row.pk, "demo")
     begins = timezone.now() - timedelta(days=BEGINS)
     _say(scope, "spring", SPRING, begins)
     # What a person did in spring: one memory pinned, another corrected by hand.
@@ -99,18 +106,6 @@ def tell_story() -> list[StoryPlace]:
     )  # fmt: skip
     document = document_store.receive(scope, text).document
     return _places(scope, document, begins)
-
-
-def _workspace() -> Scope:
-    """The workspace and its person; who runs the server owns it. No agent has part in it: what is
-    said in the playground is compared with what was said here."""
-    row = Workspace.objects.filter(slug=SLUG).first()
-    if row is None:
-        owner = User.objects.filter(is_superuser=True).order_by("date_joined").first()
-        row = create_workspace(NewWorkspace(SLUG, NAME, owner=owner), actor="demo").workspace
-    visible.narrow(row.pk)
-    Subject.objects.get_or_create(workspace=row, external_id=PERSON, defaults={"name": "Mira"})
-    return owner_scope(row.pk, "demo")
 
 
 def _say(scope: Scope, thread: str, turns: tuple[StoryTurn, ...], begins: datetime) -> None:
