@@ -13,7 +13,7 @@ from django.core.checks import CheckMessage, Error
 from memories.errors import ProviderError
 from memories.providers.allowed_addresses import ANY, is_readable
 from memories.providers.embedder import known_model
-from memories.providers.onnx_folder import read_folder
+from memories.providers.onnx_embedder import read_folder
 
 # The models that bring their own weights, or need none: nothing about them can be chosen.
 FIXED = {"local": 256, "hash": 256, "none": 0}

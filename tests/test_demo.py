@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from memories.admin.playground_talk import new_turn_id
+from memories.admin.playground_page import new_turn_id
 from memories.models import Case, Citation, Document, Episode, Ground, Memory, Supersession
 from workspaces.models import User, Workspace
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from pytest_httpserver import HTTPServer
 
 from memories import ingest
-from memories.admin.playground_talk import new_turn_id
+from memories.admin.playground_page import new_turn_id
 from memories.documents import pipeline
 from memories.documents.document_store import NewDocument, receive
 from memories.models import Case, Episode, Memory, MemorySession

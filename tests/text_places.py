@@ -117,7 +117,7 @@ COMMANDS_SILENT = {
 # Who hands words to somebody outside: prompts to models and texts to embedders leave by providers;
 # tasks of the queue and lines of the log carry ids. Each reads rows, in which blocks stand.
 SENDERS = {
-    "memories/admin/playground_talk.py",
+    "memories/admin/playground_page.py",
     "memories/extraction/model_claims.py", "memories/intents/choose_by_model.py",
     "memories/features/batch.py",
     "memories/summaries/summarize.py", "memories/index/due_vectors.py", "memories/search/rank.py",

@@ -21,6 +21,7 @@ from memories.admin.case_cards import CaseCard, case_cards, with_statements
 from memories.admin.navigation import MOST_WAITING, waiting
 from memories.cases.inbox import (
     KINDS,
+    FailedRow,
     InboxFilter,
     documents_of,
     kind_of,
@@ -66,10 +67,11 @@ FAILURES = {
 class FailureCard:
     """A failure as the page shows it; `text` is what it is about, `why` what went wrong."""
 
-    row: Any
+    row: FailedRow
     text: str
     why: str
     url: str
+    since: datetime
 
     @property
     def kind(self) -> str:
@@ -99,7 +101,7 @@ class FailureCard:
 
     @property
     def waited(self) -> str:
-        return ago(self.row.since)
+        return ago(self.since)
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,5 +395,5 @@ def failure_cards(rows: Sequence[Any]) -> list[FailureCard]:
                 why = _("%(why)s; lost in the context") % {"why": why}
         else:
             continue
-        found.append(FailureCard(row, text, why, url))
+        found.append(FailureCard(row, text, why, url, row.since))
     return found

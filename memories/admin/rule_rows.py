@@ -1,9 +1,9 @@
 """Rules as rows to read: what each is called, its examples, and what came of it. Those that ship
 and those of the workspace alike."""
 
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -21,7 +21,7 @@ from memories.models import WorkspaceChange, WorkspacePattern, WorkspaceSlot
 from memories.rule_rates import DecisionRate, RuleRate
 from memories.workspace_settings import settings_of
 from workspaces.models import Workspace
-from workspaces.scope import Scope
+from workspaces.scope import NOBODY, Scope
 
 TABS = {
     "patterns": "What is read",
@@ -65,7 +65,7 @@ class RuleRow:
     hits_url: str = ""
     edit_url: str = ""
     kind: str = ""
-    pk: Any = None
+    pk: uuid.UUID = NOBODY  # where it has a `kind`, its row
     words: str = field(default="", compare=False)
 
     def has(self, asked: str) -> bool:

@@ -28,6 +28,7 @@ from memories.models.case import AGEING
 RISKS = {"session": 0.7, "document": 0.6, "question": 0.5}
 KINDS = (*Case.Kind.values, *RISKS)
 
+FailedRow = MemorySession | Document | GoldenQuestion
 # Those of some rows that the asker may see.
 Limit = Callable[[QuerySet[Any]], QuerySet[Any]]
 
@@ -160,7 +161,7 @@ def kind_of(row: Any) -> str:
     return names[type(row)]
 
 
-def mark_of(row: Any) -> FailureMark | None:
+def mark_of(row: FailedRow) -> FailureMark | None:
     """What people said of a failure."""
     return getattr(row, "failure_mark", None)
 

@@ -5,7 +5,6 @@ from django.urls import path
 
 from memories.compat import (
     mem0_routes,
-    memmachine_feature_routes,
     memmachine_routes,
     supermemory_documents,
     supermemory_memories,
@@ -53,19 +52,15 @@ urlpatterns = [
     path("api/v2/memories/search", memmachine_routes.SearchMemMachineView.as_view()),
     path("api/v2/memories/list", memmachine_routes.ListMemMachineView.as_view()),
     path("api/v2/memories/episodic/delete", memmachine_routes.DeleteEpisodicView.as_view()),
-    path("api/v2/memories/semantic/delete", memmachine_feature_routes.DeleteSemanticView.as_view()),
-    path("api/v2/memories/semantic/feature", memmachine_feature_routes.AddFeatureView.as_view()),
-    path(
-        "api/v2/memories/semantic/feature/get", memmachine_feature_routes.ReadFeatureView.as_view()
-    ),
+    path("api/v2/memories/semantic/delete", memmachine_routes.DeleteSemanticView.as_view()),
+    path("api/v2/memories/semantic/feature", memmachine_routes.AddFeatureView.as_view()),
+    path("api/v2/memories/semantic/feature/get", memmachine_routes.ReadFeatureView.as_view()),
     path(
         "api/v2/memories/semantic/feature/update",
-        memmachine_feature_routes.UpdateFeatureView.as_view(),
+        memmachine_routes.UpdateFeatureView.as_view(),
     ),
-    path("api/v2/memories/semantic/set_id/get", memmachine_feature_routes.SetOfUserView.as_view()),
-    path(
-        "api/v2/memories/semantic/set_id/list", memmachine_feature_routes.SetsOfUsersView.as_view()
-    ),
+    path("api/v2/memories/semantic/set_id/get", memmachine_routes.SetOfUserView.as_view()),
+    path("api/v2/memories/semantic/set_id/list", memmachine_routes.SetsOfUsersView.as_view()),
     *(
         path(f"{prefix}/<path:rest>", UnknownView.as_view())
         # The last two are mem0's, for its projects and webhooks.
