@@ -92,32 +92,28 @@ def extend(workspace_id: uuid.UUID) -> int:
     while True:
         try:
             with transaction.atomic(durable=True):
-                added = _add(workspace_id)
+                marks = AuditMark.objects.filter(workspace_id=workspace_id)
+                last = marks.order_by("position").last()
+                place, mark = (last.position, bytes(last.mark)) if last else (0, workspace_id.bytes)
+                with connection.cursor() as cursor:
+                    first = _first(last.line_id if last else None)
+                    cursor.execute(WITHOUT_MARK, [workspace_id, first, MOST])
+                    rows = cursor.fetchall()
+                new = []
+                for number, (line_id, kept, digest) in enumerate(rows, place + 1):
+                    mark = _mark(mark, digest, kept)
+                    new.append(
+                        AuditMark(
+                            line_id=line_id, workspace_id=workspace_id, position=number,
+                            values_hash=bytes(digest), mark=mark,
+                        )
+                    )  # fmt: skip
+                AuditMark.objects.bulk_create(new)
         except IntegrityError:
             return done
-        done += added
-        if added < MOST:
+        done += len(rows)
+        if len(rows) < MOST:
             return done
-
-
-def _add(workspace_id: uuid.UUID) -> int:
-    last = AuditMark.objects.filter(workspace_id=workspace_id).order_by("position").last()
-    position, mark = (last.position, bytes(last.mark)) if last else (0, workspace_id.bytes)
-    with connection.cursor() as cursor:
-        first = _first(last.line_id if last else None)
-        cursor.execute(WITHOUT_MARK, [workspace_id, first, MOST])
-        rows = cursor.fetchall()
-    marks = []
-    for place, (line_id, kept, digest) in enumerate(rows, position + 1):
-        mark = _mark(mark, digest, kept)
-        marks.append(
-            AuditMark(
-                line_id=line_id, workspace_id=workspace_id, position=place,
-                values_hash=bytes(digest), mark=mark,
-            )
-        )  # fmt: skip
-    AuditMark.objects.bulk_create(marks)
-    return len(marks)
 
 
 def check(workspace_id: uuid.UUID, expected: Sequence[tuple[int, str]] = ()) -> ChainReport:

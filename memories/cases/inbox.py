@@ -105,7 +105,17 @@ def waiting(limit: Limit, wanted: InboxFilter = InboxFilter()) -> Mapping[str, Q
     chosen = wanted.kinds or frozenset(KINDS)
     found = {}
     if kinds := chosen.intersection(Case.Kind.values):
-        found["case"] = _cases(limit(Case.objects.all()), kinds, wanted)
+        state = Case.State.SNOOZED if wanted.is_snoozed else Case.State.OPEN
+        rows = limit(Case.objects.all()).filter(state=state).annotate(urgency=F("rank"))
+        if len(kinds) < len(Case.Kind):
+            rows = rows.filter(kind__in=kinds)
+        if wanted.user_id is not None:
+            rows = rows.filter(subject__external_id=wanted.user_id)
+        if wanted.document_id:
+            said = Citation.objects.filter(revision__document=wanted.document_id).values("fact")
+            items = CaseItem.objects.filter(Q(fact__in=said) | Q(memory__facts__in=said))
+            rows = rows.filter(pk__in=items.values("case"))
+        found["case"] = rows.filter(wanted.whose("assignee"))
     for kind in RISKS:
         if kind in chosen:
             found[kind] = _failures(kind, limit(failed(kind)), wanted)
@@ -114,20 +124,6 @@ def waiting(limit: Limit, wanted: InboxFilter = InboxFilter()) -> Mapping[str, Q
 
 def inbox(limit: Limit, wanted: InboxFilter) -> InboxRows:
     return InboxRows(tuple(waiting(limit, wanted).values()))
-
-
-def _cases(rows: QuerySet[Any], kinds: frozenset[str], wanted: InboxFilter) -> QuerySet[Any]:
-    state = Case.State.SNOOZED if wanted.is_snoozed else Case.State.OPEN
-    rows = rows.filter(state=state).annotate(urgency=F("rank"))
-    if len(kinds) < len(Case.Kind):
-        rows = rows.filter(kind__in=kinds)
-    if wanted.user_id is not None:
-        rows = rows.filter(subject__external_id=wanted.user_id)
-    if wanted.document_id:
-        said = Citation.objects.filter(revision__document=wanted.document_id).values("fact")
-        items = CaseItem.objects.filter(Q(fact__in=said) | Q(memory__facts__in=said))
-        rows = rows.filter(pk__in=items.values("case"))
-    return rows.filter(wanted.whose("assignee"))
 
 
 def _failures(kind: str, rows: QuerySet[Any], wanted: InboxFilter) -> QuerySet[Any]:

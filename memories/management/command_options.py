@@ -4,7 +4,7 @@ run measured."""
 import os
 import re
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -94,6 +94,18 @@ def span(text: str) -> timedelta:
     if match is None:
         raise ArgumentTypeError(f"{text!r} is no time like 30m, 24h, 7d, 2w")
     return timedelta(**{UNITS[match[2]]: int(match[1])})
+
+
+def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """One from `least` on, up to `most`. For argparse."""
+    end = "on" if most is None else f"to {most:,}"
+
+    def read(text: str) -> int:
+        if not text.isdecimal() or int(text) < least or (most is not None and int(text) > most):
+            raise ArgumentTypeError(f"{text!r} is no number from {least:,} {end}")
+        return int(text)
+
+    return read
 
 
 def add_result_file(parser: ArgumentParser) -> None:

@@ -26,7 +26,7 @@ from bench.speed.loading import NotFilled
 from bench.speed.server import Server, ServerFailed, environment
 from bench.speed.study import PARTS, Study, Wish, study, use
 from memories.management import command_options
-from memories.management.command_options import add_result_file
+from memories.management.command_options import add_result_file, whole_number
 from memories.management.progress import Progress, progress
 from memoryproject import embedded_postgres
 from memoryproject.embedded_postgres import Home
@@ -73,16 +73,23 @@ class Command(BaseCommand):
             default="one",
             help="one workspace per size, many of 1k each, or each half as large as the one before",
         )
-        parser.add_argument("--rounds", type=_count, default=200, help="how often each is timed")
         parser.add_argument(
-            "--connections", type=_count, default=1, help="from 2 on: throughput with that many"
+            "--rounds", type=whole_number(1), default=200, help="how often each is timed"
+        )
+        parser.add_argument(
+            "--connections",
+            type=whole_number(1),
+            default=1,
+            help="from 2 on: throughput with that many",
         )
         parser.add_argument(
             "--memory", action="store_true", help="the memory of `up`, and no times"
         )
-        parser.add_argument("--web", type=_count, default=2, help="web processes (default 2)")
         parser.add_argument(
-            "--workers", type=_count, default=2, help="worker processes (default 2)"
+            "--web", type=whole_number(1), default=2, help="web processes (default 2)"
+        )
+        parser.add_argument(
+            "--workers", type=whole_number(1), default=2, help="worker processes (default 2)"
         )
         add_result_file(parser)
         parser.add_argument("--keep", action="store_true", help="keep the folder, and say where")
@@ -251,10 +258,3 @@ def _sizes(text: str) -> list[int]:
         return sorted({size_of(part) for part in text.split(",")})
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from None
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ArgumentTypeError("from 1")
-    return number

@@ -2,7 +2,7 @@
 
 import json
 import time
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from django.db import connection
 
 from memories.long_jobs import NewJob, Stopped
-from memories.management.command_options import CommandWithExamples
+from memories.management.command_options import CommandWithExamples, whole_number
 from memories.management.progress import interruptible, shown_job
 from memories.models import LongJob
 from memoryproject import backups
@@ -32,7 +32,7 @@ class Command(CommandWithExamples):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", type=Path, help="where the backups are")
         parser.add_argument(
-            "--keep", type=_positive, metavar="N", help="drop older backups than the newest N"
+            "--keep", type=whole_number(1), metavar="N", help="drop older backups than the newest N"
         )
         parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
         parser.add_argument("--json", action="store_true", help="print JSON")
@@ -76,9 +76,3 @@ class Command(CommandWithExamples):
         self.stdout.write(f"{done['rows']:,} rows {where}")
         for each in old:
             self.stdout.write(f"{'would drop' if options['dry_run'] else 'dropped'} {each.name}")
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"{text!r} is no number from 1 on")
-    return int(text)

@@ -16,6 +16,7 @@ from memories.management.command_options import (
     add_workspace,
     one_workspace,
     span,
+    whole_number,
 )
 from workspaces import keys
 from workspaces.keys import KeyOptions, issue_key
@@ -74,7 +75,10 @@ class Command(CommandWithExamples):
             "--expires", type=moment, metavar="WHEN", help="30d, 12h, 2w, or a date"
         )
         parser.add_argument(
-            "--per-minute", type=positive, metavar="N", help="requests a minute (default: no cap)"
+            "--per-minute",
+            type=whole_number(1, 10_000_000),
+            metavar="N",
+            help="requests a minute (default: no cap)",
         )
         parser.add_argument(
             "--server",
@@ -158,13 +162,6 @@ def container_tag(text: str) -> str:
     if not re.fullmatch(CONTAINER_TAG, text):
         raise ArgumentTypeError(f"{text!r} is no tag of a space: up to 100 of A-Z a-z 0-9 _ : . -")
     return text
-
-
-def positive(text: str) -> int:
-    """A whole number from 1 on. For argparse."""
-    if not text.isdecimal() or not 0 < (number := int(text)) <= 10_000_000:
-        raise ArgumentTypeError(f"{text!r} is no number of requests from 1 to 10,000,000")
-    return number
 
 
 def moment(text: str) -> datetime:

@@ -3,7 +3,7 @@
 import json
 import signal
 import sys
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -29,7 +29,7 @@ from memories.evaluation import (
 from memories.evaluation.labelled_conversations import LabelledConversation
 from memories.index import configured_embedder
 from memories.management import command_options
-from memories.management.command_options import CommandWithExamples, add_result_file
+from memories.management.command_options import CommandWithExamples, add_result_file, whole_number
 from memories.management.progress import progress
 from memories.providers import embedder_from
 from memories.transcripts import Unreadable
@@ -92,7 +92,7 @@ class Command(CommandWithExamples):
         parser.add_argument("--format", choices=tuple(FORMATS), default="locomo")
         parser.add_argument(
             "--limit",
-            type=_count,
+            type=whole_number(1),
             default=0,
             metavar="N",
             help="the first N conversations, or pairs",
@@ -213,13 +213,3 @@ def _labelled(found: list[LabelledConversation], labels: str) -> list[LabelledCo
     if not kept:
         raise Unreadable(f"it has no conversation with {labels}")
     return kept
-
-
-def _count(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise ArgumentTypeError("must be a number from 1")
-    return number

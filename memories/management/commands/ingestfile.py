@@ -5,7 +5,7 @@ same command goes on where it was stopped."""
 
 import hashlib
 import json
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ from memories.documents import document_store
 from memories.documents.document_store import NewDocument
 from memories.errors import Conflict, Forbidden, Invalid, ProviderError
 from memories.long_jobs import NewJob, Stopped
-from memories.management.command_options import CommandWithExamples, one_workspace
+from memories.management.command_options import CommandWithExamples, one_workspace, whole_number
 from memories.management.import_report import Survey, Tally, survey
 from memories.management.progress import Steps, interruptible, shown_job
 from memories.models import LongJob, MemorySession
@@ -160,7 +160,9 @@ class Command(CommandWithExamples):
         parser.add_argument("--format", choices=FORMATS, help="default: told by the content")
         parser.add_argument("--mode", choices=MemorySession.Mode.values, default="sync")
         parser.add_argument("--extract", choices=MemorySession.Extract.values, default="auto")
-        parser.add_argument("--batch", type=batch_size, default=100, help="messages per ingest")
+        parser.add_argument(
+            "--batch", type=whole_number(1, LARGEST_BATCH), default=100, help="messages per ingest"
+        )
         parser.add_argument(
             "--documents", action="store_true", help="files of any kind, each as a document"
         )
@@ -274,10 +276,3 @@ def files_in(paths: list[Path]) -> Iterator[Path]:
             is_hidden = any(part.startswith(".") for part in inner.relative_to(path).parts)
             if inner.suffix.lower() in ENDINGS and inner.is_file() and not is_hidden:
                 yield inner
-
-
-def batch_size(text: str) -> int:
-    number = int(text)
-    if not 1 <= number <= LARGEST_BATCH:
-        raise ArgumentTypeError(f"from 1 to {LARGEST_BATCH}")
-    return number

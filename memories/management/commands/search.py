@@ -9,7 +9,12 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from memories.errors import Forbidden, Invalid
-from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
+from memories.management.command_options import (
+    CommandWithExamples,
+    add_workspace,
+    one_workspace,
+    whole_number,
+)
 from memories.search import LAYERS, NOTES, RANKINGS, SINGULAR, Hit, SearchRequest, search
 from workspaces.models import Subject
 from workspaces.scope import worker_scope
@@ -38,7 +43,9 @@ class Command(CommandWithExamples):
             default=("memories",),
             help="memories, episodes, features, or several",
         )
-        parser.add_argument("--limit", type=limit, default=10, help="1 to 100 (default: 10)")
+        parser.add_argument(
+            "--limit", type=whole_number(1, 100), default=10, help="1 to 100 (default: 10)"
+        )
         parser.add_argument("--scores", action="store_true", help="how each score came about")
         parser.add_argument("--json", action="store_true")
 
@@ -83,12 +90,6 @@ def layers(text: str) -> tuple[str, ...]:
     if unknown or not found:
         raise ArgumentTypeError(f"choose from {', '.join(LAYERS)}, separated by commas")
     return found
-
-
-def limit(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 100:
-        raise ArgumentTypeError("from 1 to 100")
-    return int(text)
 
 
 def table(hits: list[Hit], *, with_scores: bool) -> Iterator[str]:
