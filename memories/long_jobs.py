@@ -119,7 +119,16 @@ class JobRecorder:
 @contextmanager
 def recorded(new: NewJob) -> Iterator[JobRecorder]:
     """Inside, the work shows itself; afterwards its row says what came of it."""
-    job = JobRecorder(_begin(new))
+    with _seen(new.workspace_id):
+        known = None
+        if new.item is not None:
+            known = LongJob.objects.filter(kind=new.kind, item=new.item).first()
+        if known is None or known.state not in (State.RUNNING, State.FAILED):
+            known = LongJob.objects.create(
+                kind=new.kind, workspace_id=new.workspace_id, item=new.item, unit=new.unit,
+                total=new.total, requested_by=new.by,
+            )  # fmt: skip
+    job = JobRecorder(known)
     job._thread.start()
     try:
         yield job
@@ -136,18 +145,6 @@ def recorded(new: NewJob) -> Iterator[JobRecorder]:
             job._end()
         except Error as error:  # what was done is done, or has an error of its own
             log.warning("What came of long work was not written: %s", error)
-
-
-def _begin(new: NewJob) -> LongJob:
-    with _seen(new.workspace_id):
-        if new.item is not None:
-            earlier = LongJob.objects.filter(kind=new.kind, item=new.item).first()
-            if earlier and earlier.state in (State.RUNNING, State.FAILED):
-                return earlier
-        return LongJob.objects.create(
-            kind=new.kind, workspace_id=new.workspace_id, item=new.item, unit=new.unit,
-            total=new.total, requested_by=new.by,
-        )  # fmt: skip
 
 
 def _seen(workspace_id: uuid.UUID | None) -> AbstractContextManager[None]:

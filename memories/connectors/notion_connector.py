@@ -59,31 +59,30 @@ class NotionConnector(Connector):
         """The cursor: `newest` edit of the last sync, `listed` the day's listing; while one goes
         on, its `start`, and the newest edit that it `saw`."""
         try:
-            return self._changes(cursor)
+            newest, listed = cursor.get("newest", ""), cursor.get("listed", "")
+            body: dict[str, Any] = {
+                "filter": {"property": "object", "value": "page"}, "page_size": PAGE,
+                "sort": {"direction": "descending", "timestamp": "last_edited_time"},
+            }  # fmt: skip
+            if start := cursor.get("start"):
+                body["start_cursor"] = start
+            answer = self.wire.json("search", body=body)
+            rows = answer["results"]
+            saw = cursor.get("saw") or (rows[0]["last_edited_time"] if rows else newest)
+            if is_whole := cursor.get("whole", not listed or moment(saw) - moment(listed) >= DAY):
+                listed = saw
+            since = None if is_whole or not newest else moment(newest) - OVERLAP
+            fresh = [
+                row for row in rows if since is None or moment(row["last_edited_time"]) >= since
+            ]
+            items = [self._item(row) for row in fresh]
+            unlisted = Unlisted.CHECKED if is_whole else Unlisted.KEPT
+            if answer["has_more"] and len(fresh) == len(rows):
+                more = cursor | {"start": answer["next_cursor"], "saw": saw, "whole": is_whole}
+                return Changes(items, more, False, unlisted)
+            return Changes(items, {"newest": saw, "listed": listed}, unlisted=unlisted)
         except MALFORMED as error:
             raise malformed() from error
-
-    def _changes(self, cursor: Cursor) -> Changes:
-        newest, listed = cursor.get("newest", ""), cursor.get("listed", "")
-        body: dict[str, Any] = {
-            "filter": {"property": "object", "value": "page"}, "page_size": PAGE,
-            "sort": {"direction": "descending", "timestamp": "last_edited_time"},
-        }  # fmt: skip
-        if start := cursor.get("start"):
-            body["start_cursor"] = start
-        answer = self.wire.json("search", body=body)
-        rows = answer["results"]
-        saw = cursor.get("saw") or (rows[0]["last_edited_time"] if rows else newest)
-        if is_whole := cursor.get("whole", not listed or moment(saw) - moment(listed) >= DAY):
-            listed = saw
-        since = None if is_whole or not newest else moment(newest) - OVERLAP
-        fresh = [row for row in rows if since is None or moment(row["last_edited_time"]) >= since]
-        items = [self._item(row) for row in fresh]
-        unlisted = Unlisted.CHECKED if is_whole else Unlisted.KEPT
-        if answer["has_more"] and len(fresh) == len(rows):
-            more = cursor | {"start": answer["next_cursor"], "saw": saw, "whole": is_whole}
-            return Changes(items, more, False, unlisted)
-        return Changes(items, {"newest": saw, "listed": listed}, unlisted=unlisted)
 
     def _item(self, page: Mapping[str, Any]) -> SourceItem:
         is_gone = bool(page.get("in_trash") or page.get("archived"))

@@ -142,8 +142,25 @@ def plan_decided(scope: Scope, intent_id: uuid.UUID, kept: Collection[uuid.UUID]
 
 def do_locked(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
     """Carry out a plan within the caller's transaction, which holds the workspace's lock; what was
-    masked, of which the caller fills the vectors afterwards."""
-    return _correct(scope, plan) if plan.content else _forget(scope, plan)
+    masked, of which the caller fills the vectors afterwards.
+
+    What is to be forgotten ends with all its versions; where it shall not be told again, the words
+    are masked, and those of the order that name it; what is never to be mentioned is not learned
+    again."""
+    if plan.content:
+        return _correct(scope, plan)
+    intent, forgotten = plan.intent, []
+    for memory in plan.target.memories:
+        row = locked(scope, memory.pk)
+        if row.forgotten_at is None:
+            forget_locked(scope, [row], REASONS.get(Kind(intent.kind), "asked to"))
+            forgotten.append(row.pk)
+            if intent.kind == Kind.NEVER:
+                reject_claim(scope, row, REASONS[Kind.NEVER])
+    made = _mask(plan.space, intent, plan.target, forgotten) if intent.kind in HIDING else []
+    intent.memory_ids = forgotten
+    _end(scope, intent, State.DONE)
+    return made
 
 
 def leave_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -> list[uuid.UUID]:
@@ -224,24 +241,6 @@ def _why_to_ask(reach: OrderReach, target: Target) -> str:
     if asker and name and set(asker.split()).isdisjoint(name.split()):
         return "somebody else asks"
     return ""
-
-
-def _forget(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
-    """The memories end with all their versions; where it shall not be told again, the words are
-    masked, and those of the order that name it; what is never to be mentioned is not learned
-    again."""
-    intent, forgotten = plan.intent, []
-    for memory in plan.target.memories:
-        row = locked(scope, memory.pk)
-        if row.forgotten_at is None:
-            forget_locked(scope, [row], REASONS.get(Kind(intent.kind), "asked to"))
-            forgotten.append(row.pk)
-            if intent.kind == Kind.NEVER:
-                reject_claim(scope, row, REASONS[Kind.NEVER])
-    made = _mask(plan.space, intent, plan.target, forgotten) if intent.kind in HIDING else []
-    intent.memory_ids = forgotten
-    _end(scope, intent, State.DONE)
-    return made
 
 
 def _mask(

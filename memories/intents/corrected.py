@@ -1,7 +1,6 @@
 """Which memory a correction means, and what it says then. Reads only."""
 
 import re
-from collections.abc import Iterator
 from itertools import takewhile
 
 from memories.english import antecedents, corrections, topics
@@ -24,7 +23,12 @@ def by(reach: OrderReach, spoken: SpokenIntent) -> tuple[Memory, str] | None:
         return anew(reach, spoken)
     wanted, told = _named(reach, spoken)
     of_itself = reach.standing_on_order()
-    for memory in _candidates(reach, spoken):
+    is_bare = not (spoken.old or spoken.topic)
+    own = [one for one in reach.sentences if one.is_here and one.is_own]
+    here = _since_request(reach) if is_bare else own[:MOST_SENTENCES]
+    recent = [memory for one in here for memory in reach.citing(one)]
+    others = () if is_bare else reach.memories.values()
+    for memory in dict.fromkeys([*recent, *others]):
         if memory in of_itself:
             # "Not Olga" is left out where it came in the place of one that said Olga.
             rows = Supersession.objects.filter(new=memory, old__content__icontains=spoken.old)
@@ -66,14 +70,6 @@ def anew(reach: OrderReach, spoken: SpokenIntent) -> tuple[Memory, str] | None:
         if content and is_meant and memory not in of_itself:
             return memory, content
     return None
-
-
-def _candidates(reach: OrderReach, spoken: SpokenIntent) -> Iterator[Memory]:
-    is_bare = not (spoken.old or spoken.topic)
-    own = [one for one in reach.sentences if one.is_here and one.is_own]
-    here = _since_request(reach) if is_bare else own[:MOST_SENTENCES]
-    recent = [memory for one in here for memory in reach.citing(one)]
-    return iter(dict.fromkeys([*recent, *(() if is_bare else reach.memories.values())]))
 
 
 def _since_request(reach: OrderReach) -> list[SaidSentence]:
