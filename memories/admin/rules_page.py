@@ -50,7 +50,7 @@ ONLY: Mapping[str, tuple[str, Callable[[RuleRow], bool]]] = {
 
 class OneWorkspacePage(AdminPage):
     """A page about one workspace: the one that is named, or the usual one in which the person has
-    the capability; 404 where it is not the person's."""
+    the capability; 404 where it is not the person's, 403 where the capability is not."""
 
     capability: str = Capability.READ
 
@@ -62,6 +62,8 @@ class OneWorkspacePage(AdminPage):
         if row is None:
             raise Http404("no such workspace")
         look_at(self.request, row.pk)
+        if not self.access.may(self.capability, row.pk):
+            raise PermissionDenied
         return row
 
     def about(self, workspace: Workspace) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
@@ -43,8 +42,6 @@ class UsagePage(OneWorkspacePage):
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         workspace = self.workspace
-        if not self.access.may(Capability.ADMIN, workspace.pk):
-            raise PermissionDenied
         days = last_days(DAYS)
         since, until, own = days[0], days[-1] + timedelta(days=1), [workspace.pk]
         rows = search_counts.search_days(own, since, until)
@@ -148,8 +145,6 @@ class CostsPage(OneWorkspacePage):
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         workspace = self.workspace
-        if not self.access.may(Capability.ADMIN, workspace.pk):
-            raise PermissionDenied
         form = BudgetForm(workspace, request.POST if self.is_sent else None)
         if self.is_sent and form.is_valid():
             scope = self.access.scope(workspace.pk)
