@@ -177,9 +177,9 @@ def test_command(words: "list[str]") -> "list[str]":
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("-n")
     is_whole = set(parser.parse_known_args(words)[1]) <= {"-v", "-vv", "-q"}
-    coverage = ["--cov", "--cov-report="] if is_whole else []
+    measured = ["-p", "tests.executed_lines"] if is_whole else []
     spread = ["-n", str(able), "--dist=loadfile", "--no-loadscope-reorder"]
-    return [sys.executable, "-m", "pytest", *spread, *coverage, *words]
+    return [sys.executable, "-m", "pytest", *spread, *measured, *words]
 
 
 def before_up(words: "list[str]") -> None:
