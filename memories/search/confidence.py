@@ -138,7 +138,8 @@ def signs_of(query: str, hits: Sequence[Hit]) -> ConfidenceSigns:
     places = [
         _places("\n".join(one.row.content for one in (hit, *hit.echoes)), wanted) for hit in best
     ]
-    passages = [_best_passage(of_one, wanted) for of_one in places]
+    lent = [_lent(hit, wanted) for hit in best]
+    passages = [_best_passage(*each, wanted) for each in zip(places, lent, strict=True)]
     is_own = [bool(named & who) for who in speakers]
     if named and not wanted:  # what somebody has to say, whatever it is
         passages = [float(own) for own in is_own]
@@ -229,13 +230,23 @@ def _places(text: str, stems: Iterable[str]) -> list[tuple[int, str]]:
     return sorted(places)
 
 
-def _best_passage(places: Sequence[tuple[int, str]], wanted: AbstractSet[str]) -> float:
-    """The share of the wanted words that stand within PASSAGE characters."""
+def _lent(hit: Hit, wanted: AbstractSet[str]) -> AbstractSet[str]:
+    """Words that a passage has of its document's title and its heading, as in the index."""
+    titles = [f"{one.row.title}\n{one.row.heading}" for one in (hit, *hit.echoes) if one.chunk]
+    return {stem for _, stem in _places("\n".join(titles), wanted)} if titles else frozenset()
+
+
+def _best_passage(
+    places: Sequence[tuple[int, str]], lent: AbstractSet[str], wanted: AbstractSet[str]
+) -> float:
+    """The share of the wanted words that stand within PASSAGE characters, with those that are lent
+    to them."""
     best, first = 0.0, 0
     for last, (at, _) in enumerate(places):
         while places[first][0] < at - PASSAGE:
             first += 1
-        best = max(best, _share({stem for _, stem in places[first : last + 1]}, wanted))
+        held = {stem for _, stem in places[first : last + 1]} | lent
+        best = max(best, _share(held, wanted))
     return best
 
 
