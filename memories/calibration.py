@@ -125,6 +125,12 @@ def store(found: Calibration | FloorCalibration, model: EmbeddingModel, actor: s
         column, before, value = "duplicate_threshold", found.before, found.threshold
     if value is None or value == before:
         return False
+    store_of(model, actor, column, before, value)
+    return True
+
+
+def store_of(model: EmbeddingModel, actor: str, column: str, before: object, value: object) -> None:
+    """What was measured of a model, with a line in the log of each workspace that speaks it."""
     with transaction.atomic():
         EmbeddingModel.objects.filter(pk=model.pk).update(**{column: value})
         rows = WorkspaceIndex.objects.filter(embedding_model=model).select_related("workspace")
@@ -134,12 +140,11 @@ def store(found: Calibration | FloorCalibration, model: EmbeddingModel, actor: s
                 actor,
                 "calibrate",
                 row.workspace,
-                before={"model": found.model, column: before},
-                after={"model": found.model, column: value},
+                before={"model": str(model), column: before},
+                after={"model": str(model), column: value},
             )
             for row in rows
         )
-    return True
 
 
 def calibrate_floor(

@@ -68,7 +68,7 @@ from memories.index import entries
 from memories.providers import embedder, openai_provider
 from memories.providers.embedder import HashEmbedder
 from memories.search import Hit
-from memories.search.confidence import confidence_of, is_noise
+from memories.search.confidence import confidence_of, is_noise, signs_of
 from memories.search.message_excerpt import passage_of
 from memories.summaries import choose_sentences
 from memories.transcripts import activities, json_access, memory_exports, text_files
@@ -144,6 +144,11 @@ GROUND = reasons.ground_words("User swims there because the flat is near")[0]
 
 def hit(text: str) -> Hit:
     return Hit("episodes", 0.5, {}, SimpleNamespace(content=text, author="Anna"), 0.5)
+
+
+def passage(text: str) -> Hit:
+    row = SimpleNamespace(content=text, title=text, heading="", author="Anna")
+    return Hit("chunks", 0.5, {}, row, 0.5)
 
 
 WHERE, WHETHER = "Where do you live?", "Do you like tea?"
@@ -274,6 +279,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.standing_wishes.preference": standing_wishes.preference,
     "english.statements.implied_ends.is_life_event": implied_ends.is_life_event,
     "search.confidence.confidence_of": lambda text: confidence_of(text, [hit(text)]),
+    "search.confidence.signs_of": lambda text: signs_of(text, [passage(text)]),
     "search.message_excerpt.passage_of": lambda text: passage_of(text, [], {"rent"}),
     "english.referents.open_referent": referents.open_referent,
     "english.pasted_text.pasted": lambda text: list(pasted_text.pasted(text)),
@@ -433,7 +439,7 @@ OTHERS = frozenset(
     """
     chat.chat_prompts.with_sources chat.sources.Sources.citation chat.sources.Sources.of_documents
     chat.sources.Sources.of_memories connections.sync.Turn.finish connectors.notion_connector.moment
-    index.entries.summary_item
+    index.entries.summary_item summaries.summarize.answered
     compat.chains.chain_of compat.chains.head_of documents.pipeline.moment_of
     documents.summarize_text.summary_of index.entries.passage_item
     search.confidence.similarity_by_words english.patterns.library.is_wish

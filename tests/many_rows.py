@@ -89,7 +89,7 @@ def fill_beside_memories() -> None:
     fill(ConversationSummary, **of, conversation_id=own("talk"))
     later = "now() + interval '50 minutes'"  # of all that waits for a worker
     fill(DueSummary, **of, conversation_id=own("talk"), due_at=later)
-    summed = {"kind": "'conversation'", "first_at": "now()", "last_at": "now()"}
+    summed = {"kind": "'conversation'", "first_at": "now()", "last_at": "now()", "stands_on": "''"}
     fill(TalkSummary, **about, conversation_id=own("talk"), **summed)
     later = "now() + interval '100 minutes'"  # longer would be a wrong clock's
     fill(DueVector, "memories_entry", entry_id="id", workspace="workspace", next_attempt_at=later)

@@ -58,3 +58,15 @@ def test_a_passage_is_in_the_contexts_of_those_alone_who_see_its_document(alice:
 def test_a_question_about_nothing_that_is_known_has_no_passages_either(alice: Person) -> None:
     hand_in(alice, title="Pumps")
     assert context(alice, "Who composed the Goldberg Variations?").body["text"] == ""
+
+
+def test_a_title_that_holds_what_was_asked_makes_its_passage_more_of_an_answer(
+    alice: Person, mallory: Person
+) -> None:
+    kept, asked = "Copies are kept for ninety days in a cellar.", "How long are backups kept?"
+    hand_in(alice, kept, title="Backups")
+    hand_in(mallory, kept, title="Papers")
+    named, unnamed = (context(person, asked).body["confidence"] for person in (alice, mallory))
+    assert named > unnamed + 0.1
+    off = "Who conducts the backups of the choir on the Faroe Islands?"
+    assert context(alice, off).body["confidence"] < named

@@ -124,6 +124,12 @@ def test_what_is_known_of_a_subject_is_one_summary_with_its_citations(
     assert all(word in " ".join(of_subject(alice)) for word in ("Porto", "carpenter", "wasps"))
 
 
+def test_what_is_told_at_once_and_in_no_thread_is_summed_up(alice: Person) -> None:
+    alice.say(*FACTS, user_id="mira")
+    assert make_all() == 1
+    assert "I work as a carpenter." in of_subject(alice)
+
+
 def test_a_subjects_summary_follows_what_is_believed(alice: Person) -> None:
     alice.say(*FACTS, user_id="mira", thread_id="garden")
     make_all()

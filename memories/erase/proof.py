@@ -124,7 +124,7 @@ FREE = {
     "FeatureRefusal": {"rule", "episode_ids"},
     "SubjectMerge": {"merged_by"}, "MergedRows": {"kind", "ids"},
     "ConversationSummary": {"rule"},
-    "TalkSummary": {"rule"},
+    "TalkSummary": {"rule", "stands_on"},
     "IdempotentAnswer": {"asker", "key"},
     "WorkspacePattern": {"name", "regex", "template"},
     "WorkspaceSlot": {"name", "regex"},

@@ -1,6 +1,7 @@
 """The workspace as the index knows it: its number, the embedding model it speaks, and who speaks in
 it."""
 
+import json
 import logging
 import uuid
 from collections import Counter
@@ -38,7 +39,8 @@ COLUMNS = f"""s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s
         or exists (select 1 from memories_workspacechange c
                    where c.workspace_id = w.id and c.enabled)) as has_own_words,
        {SEGMENTS},
-       m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state"""
+       m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state,
+       m.confidence::text as confidence"""
 MODEL = "left join memories_embeddingmodel m on m.id = s.embedding_model_id"
 INDEX_ROW = f"""
 select {COLUMNS}
@@ -53,7 +55,7 @@ OF_THE_ROW = (
     "live_features", "live_chunks", "live_summaries", "stamp", "rules",
 )  # fmt: skip
 OF_THE_MODEL = (
-    "provider", "name", "dimensions", "duplicate_threshold", "search_floor", "state"
+    "provider", "name", "dimensions", "duplicate_threshold", "search_floor", "state", "confidence",
 )  # fmt: skip
 
 
@@ -99,7 +101,9 @@ def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
 @lru_cache(maxsize=64)
 def _model_of(number: int, *values: Any) -> EmbeddingModel:
     """One instance for all that read the same: it is not to be changed."""
-    return EmbeddingModel(id=number, **dict(zip(OF_THE_MODEL, values, strict=True)))
+    told = dict(zip(OF_THE_MODEL, values, strict=True))
+    told["confidence"] = json.loads(told["confidence"] or "null")
+    return EmbeddingModel(id=number, **told)
 
 
 def under_model(index: WorkspaceIndex, model: EmbeddingModel) -> WorkspaceIndex:

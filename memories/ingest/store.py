@@ -236,11 +236,11 @@ def _append(
 def _grow(session: MemorySession, tail: Tail, made: Sequence[Episode]) -> None:
     """Summaries of the conversation, if there is one that is long enough, and of its subjects are
     due; else those of whom it is about."""
-    known = tail.positions
+    known, after = tail.positions, tail.positions + len(made)
     if session.conversation_id is not None:
-        conversation, after = session.conversation_id, known + len(made)
-        talk_summaries.grown(session.workspace_id, conversation, known, after)
-    if session.subject_id is not None and known + len(made) < due_summaries.FEWEST:
+        talk_summaries.grown(session.workspace_id, session.conversation_id, known, after)
+    is_short = session.conversation_id is None or after < due_summaries.FEWEST
+    if session.subject_id is not None and is_short:
         due_summaries.of_subject(session.workspace_id, session.subject_id)
 
 

@@ -53,6 +53,9 @@ class EmbeddingModel(models.Model):
         help_text="Cosine from which two statements count as the same, or as a newer version."
     )
     search_floor = models.FloatField(default=0.0)
+    confidence = models.JSONField(
+        null=True, help_text="Weights that `calibrate` measured; empty: the shipped ones."
+    )
     state = models.CharField(max_length=8, choices=State, default=State.ACTIVE)
 
     class Meta:

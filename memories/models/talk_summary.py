@@ -30,7 +30,9 @@ class TalkSummary(Row):
     """What a talk of one agent with one subject comes to.
 
     `lines` are spans of episodes (`{"episode", "start", "end"}`), which copy nothing, or, of a
-    model, texts with the episodes that they cite (`{"text", "episodes"}`). `name` is the topic's;
+    model, texts with the episodes that they cite (`{"text", "episodes"}`), of a subject and a topic
+    with their spans (`{"text", "cites": [{"episode", "start", "end"}]}`). `stands_on` is a digest
+    of what a model read: while that is the same, it is not asked again. `name` is the topic's;
     `ordinal` counts the stretches of a conversation, from 0. `first_at` and `last_at` are when the
     first and the last of what went in was said. A topic is of no one conversation, nor is what is
     known of a subject.
@@ -51,6 +53,7 @@ class TalkSummary(Row):
     ordinal = models.PositiveIntegerField(default=0)
     lines = models.JSONField(default=list)
     rule = models.CharField(max_length=200)
+    stands_on = models.CharField(max_length=64, blank=True, db_default="")
     first_at = models.DateTimeField()
     last_at = models.DateTimeField()
 

@@ -11,6 +11,7 @@ belong to another one (LoCoMo, BEAM-100K; and on small stores of single facts, m
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, log
 
@@ -25,15 +26,6 @@ FLOOR = 0.18
 # than the best of many, and telling them costs little.
 FLOOR_OF_FEW = 0.06
 BEST, FIRST = 10, 3  # hits that are read, and those that tell whether a few stand apart
-SPOKEN_OF = {"best": 5.4, "by_the_named": 2.1, "in_time": 5.8}
-SPOKEN_START = -3.0
-ANSWERED = {
-    "held_by_the_named": 2.1,
-    "nearness": 1.9,
-    "stands_apart": -6.1,
-    "held_in_a_passage": 2.9,
-}
-ANSWERED_START = -0.7
 LEAST_ANSWERED = 0.3
 WORDS = 0.77  # what holding all words of the question is worth, to saying the same
 DATED = 0.36  # the part of a hit's score that is its date, where that is just what was asked for
@@ -58,6 +50,54 @@ _about_talk = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class ConfidenceWeights:
+    """What each sign says for it that the hits speak of what was asked, and that they answer it;
+    and what each of the two is worth without any."""
+
+    spoken_start: float
+    spoken_of: Mapping[str, float]
+    answered_start: float
+    answered: Mapping[str, float]
+
+    @classmethod
+    def of(cls, model: EmbeddingModel | None) -> "ConfidenceWeights":
+        """Those measured for a model; the shipped ones where there are none, or of other signs."""
+        told = (model.confidence if model else None) or {}
+        try:
+            own = cls(**told)
+        except TypeError:
+            return SHIPPED
+        is_known = own.spoken_of.keys() == SHIPPED.spoken_of.keys()
+        return own if is_known and own.answered.keys() == SHIPPED.answered.keys() else SHIPPED
+
+    def chance(self, signs: "ConfidenceSigns") -> float:
+        spoken = _chance(self.spoken_start, self.spoken_of, signs.spoken_of)
+        is_answered = _chance(self.answered_start, self.answered, signs.answered)
+        return spoken * (LEAST_ANSWERED + (1 - LEAST_ANSWERED) * is_answered)
+
+
+SHIPPED = ConfidenceWeights(
+    -3.0,
+    {"best": 5.4, "by_the_named": 2.1, "in_time": 5.8},
+    -0.7,
+    {
+        "held_by_the_named": 2.1,
+        "nearness": 1.9,
+        "stands_apart": -6.1,
+        "held_in_a_passage": 2.9,
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceSigns:
+    """What is seen in the hits, by the names of ConfidenceWeights."""
+
+    spoken_of: Mapping[str, float]
+    answered: Mapping[str, float]
+
+
 _name = re.compile(r"(?:[A-Z][^\W\d_]{1,40}\b ?){1,2}")
 _spaced = str.maketrans(dict.fromkeys("\t\n\r!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", " "))
 
@@ -77,16 +117,19 @@ def similarity_by_words(query: str, hit: Hit) -> float:
     return _share({stem for _, stem in _places(hit.row.content, wanted)}, wanted)
 
 
-def confidence_of(query: str, hits: Sequence[Hit]) -> float:
-    """0 to 1; 0 where there are no hits, whose `similarity` is known.
+def confidence_of(query: str, hits: Sequence[Hit], weights: ConfidenceWeights = SHIPPED) -> float:
+    """0 to 1; 0 where there are no hits, whose `similarity` is known."""
+    return weights.chance(signs_of(query, hits)) if hits else 0.0
+
+
+def signs_of(query: str, hits: Sequence[Hit]) -> ConfidenceSigns:
+    """Of some hits, whose `similarity` is known.
 
     What counts: how near the best is, and how much of the question's words one passage of it holds;
     whether one is told by who is named, or is of the time that was asked for, for which it is too
     little to lie before or after an event. And then: how near all are, and how far a few stand
     before the others; and how much more of the words those of who is named hold.
     """
-    if not hits:
-        return 0.0
     best = hits[:BEST]
     asked = _words_of(query)
     speakers = [frozenset().union(*map(_told_of, (hit, *hit.echoes))) for hit in best]
@@ -95,7 +138,8 @@ def confidence_of(query: str, hits: Sequence[Hit]) -> float:
     places = [
         _places("\n".join(one.row.content for one in (hit, *hit.echoes)), wanted) for hit in best
     ]
-    passages = [_best_passage(of_one, wanted) for of_one in places]
+    lent = [_lent(hit, wanted) for hit in best]
+    passages = [_best_passage(*each, wanted) for each in zip(places, lent, strict=True)]
     is_own = [bool(named & who) for who in speakers]
     if named and not wanted:  # what somebody has to say, whatever it is
         passages = [float(own) for own in is_own]
@@ -113,10 +157,7 @@ def confidence_of(query: str, hits: Sequence[Hit]) -> float:
         "stands_apart": sum(sorted(near)[-FIRST:]) / min(FIRST, len(near)) - mean,
         "held_in_a_passage": sum(sorted(passages)[-FIRST:]) / FIRST,
     }
-    is_answered = _chance(ANSWERED_START, ANSWERED, answered)
-    return _chance(SPOKEN_START, SPOKEN_OF, spoken_of) * (
-        LEAST_ANSWERED + (1 - LEAST_ANSWERED) * is_answered
-    )
+    return ConfidenceSigns(spoken_of, answered)
 
 
 def _chance(start: float, weights: Mapping[str, float], signs: Mapping[str, float]) -> float:
@@ -189,13 +230,23 @@ def _places(text: str, stems: Iterable[str]) -> list[tuple[int, str]]:
     return sorted(places)
 
 
-def _best_passage(places: Sequence[tuple[int, str]], wanted: AbstractSet[str]) -> float:
-    """The share of the wanted words that stand within PASSAGE characters."""
+def _lent(hit: Hit, wanted: AbstractSet[str]) -> AbstractSet[str]:
+    """Words that a passage has of its document's title and its heading, as in the index."""
+    titles = [f"{one.row.title}\n{one.row.heading}" for one in (hit, *hit.echoes) if one.chunk]
+    return {stem for _, stem in _places("\n".join(titles), wanted)} if titles else frozenset()
+
+
+def _best_passage(
+    places: Sequence[tuple[int, str]], lent: AbstractSet[str], wanted: AbstractSet[str]
+) -> float:
+    """The share of the wanted words that stand within PASSAGE characters, with those that are lent
+    to them."""
     best, first = 0.0, 0
     for last, (at, _) in enumerate(places):
         while places[first][0] < at - PASSAGE:
             first += 1
-        best = max(best, _share({stem for _, stem in places[first : last + 1]}, wanted))
+        held = {stem for _, stem in places[first : last + 1]} | lent
+        best = max(best, _share(held, wanted))
     return best
 
 

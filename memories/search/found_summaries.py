@@ -7,6 +7,11 @@ from typing import Any
 
 from memories.models import NAME_COLUMNS, name_joins
 
+# What a line stands on: spans of episodes, or whole episodes where a model tells of a talk.
+CITES = """coalesce(l.line -> 'cites',
+    (select jsonb_agg(jsonb_build_object('episode', w.id))
+     from jsonb_array_elements_text(l.line -> 'episodes') w (id)),
+    jsonb_build_array(l.line))"""
 # A summary's lines with what they stand on, without what stands on words of a forgotten memory.
 SUMMARY_ROWS = f"""
 select t.*, {NAME_COLUMNS}, told.lines as told
@@ -20,20 +25,19 @@ cross join lateral (
            'quote', substr(e.content, p.start + 1, p.upto - p.start)) order by l.place, o.place),
          '[]') as lines
   from jsonb_array_elements(t.lines) with ordinality l (line, place)
-  cross join lateral jsonb_array_elements_text(
-    coalesce(l.line -> 'episodes', jsonb_build_array(l.line ->> 'episode'))
-  ) with ordinality o (episode, place)
-  join memories_episode e on e.id = o.episode::uuid
-  cross join lateral (select coalesce((l.line ->> 'start')::int, 0) as start,
-                             coalesce((l.line ->> 'end')::int, 0) as upto) p
+  cross join lateral jsonb_array_elements({CITES}) with ordinality o (cite, place)
+  join memories_episode e on e.id = (o.cite ->> 'episode')::uuid
+  cross join lateral (select coalesce((o.cite ->> 'start')::int, 0) as start,
+                             coalesce((o.cite ->> 'end')::int, 0) as upto) p
   where not exists (
-    select 1 from jsonb_array_elements_text(
-      coalesce(l.line -> 'episodes', jsonb_build_array(l.line ->> 'episode'))) beside (episode)
-    join memories_citation c on c.episode_id = beside.episode::uuid
+    select 1 from jsonb_array_elements({CITES}) beside (cite)
+    join memories_citation c on c.episode_id = (beside.cite ->> 'episode')::uuid
     join memories_fact f on f.id = c.fact_id
     join memories_memory m on m.id = f.memory_id
     where m.forgotten_at is not null
-      and (l.line ? 'text' or (c.start < p.upto and c."end" > p.start)))) told
+      and (beside.cite -> 'end' is null
+           or (c.start < (beside.cite ->> 'end')::int
+               and c."end" > (beside.cite ->> 'start')::int)))) told
 where t.id = any(%(ids)s::uuid[]) and t.workspace_id = %(workspace)s
   and (%(history)s or json_array_length(told.lines) > 0)
 """
@@ -41,7 +45,7 @@ where t.id = any(%(ids)s::uuid[]) and t.workspace_id = %(workspace)s
 
 @dataclass(frozen=True, slots=True)
 class SummaryCitation:
-    """What a line of a summary stands on; a model's line quotes nothing."""
+    """What a line of a summary stands on; a model's line of a talk quotes nothing."""
 
     row_id: uuid.UUID
     episode_id: uuid.UUID

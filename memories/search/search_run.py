@@ -14,7 +14,12 @@ from memories.providers import network
 from memories.ranking import Weights, says_nothing
 from memories.search import after_ranking
 from memories.search.conditions import LayerQuery
-from memories.search.confidence import confidence_of, similarity_by_words, similarity_of
+from memories.search.confidence import (
+    ConfidenceWeights,
+    confidence_of,
+    similarity_by_words,
+    similarity_of,
+)
 from memories.search.hits import HitRows, hits_of
 from memories.search.layer_query import asked_of
 from memories.search.rank import rank
@@ -89,7 +94,7 @@ def search(
     for note in notes:
         metrics.count("searches_degraded", note=note, workspace=str(scope.workspace_id))
     weights = Weights.of(index.ranking) if request.ranking == "hybrid" else None
-    sure = confidence_of(request.query, hits)
+    sure = confidence_of(request.query, hits, ConfidenceWeights.of(index.embedding_model))
     return SearchAnswer(hits, took * 1e3, weights, asked.trace, reranked is not None, notes, sure)
 
 

@@ -24,6 +24,7 @@ from memories.summaries.summary_before import (
     EpisodePlace,
     audience,
     citations,
+    is_unsaid,
     place_of,
     speaker,
     texts_with_citations,
@@ -95,14 +96,20 @@ def held(row: ConversationSummary) -> QuerySet[ConversationSummary]:
     )
 
 
-def made(row: ConversationSummary, heard: Sequence[Episode], room: int = ROOM) -> NewSummary:
+def made(
+    row: ConversationSummary,
+    heard: Sequence[Episode],
+    room: int = ROOM,
+    *,
+    in_one_go: bool = False,
+) -> NewSummary:
     """A model's, where one is configured; where it fails, its last one or chosen sentences, of
-    `room` tokens."""
+    `room` tokens. `in_one_go`: of what is too long for it the newest, and nothing is left."""
     ladder, error = chain_of(row.workspace_id, "summaries"), None
     seen = max(episode.position for episode in heard)
     if ladder is not None:
         try:
-            if new := _by_model(row, heard, ladder):
+            if new := _by_model(row, heard, ladder, in_one_go=in_one_go):
                 return replace(new, seen=seen, episodes=len(heard))
         except ProviderError as failed:
             error = failed
@@ -134,38 +141,51 @@ def chosen(heard: Sequence[Episode], room: int = ROOM) -> NewSummary:
 
 
 def _by_model(
-    row: ConversationSummary, heard: Sequence[Episode], ladder: FallbackChain
+    row: ConversationSummary, heard: Sequence[Episode], ladder: FallbackChain, *, in_one_go: bool
 ) -> NewSummary | None:
     """The lines so far and what came after them, told anew piece by piece."""
     lines = row.lines if row.method == Method.LLM else []
+    named = {uuid.UUID(one) for line in lines for one in line["episodes"]}
+    cited = citations(named | {episode.pk for episode in heard})
+    unsaid = {pk for pk, spans in cited.items() if is_unsaid(spans)}
+    if named & unsaid:  # what was forgotten is told to no model: all is read anew without it
+        lines = []
     known = EpisodePlace(row.upto_at, row.upto_position) if lines and row.upto_at else None
-    fresh = [e for e in heard if known is None or place_of(e) > known or e.position > row.seen]
+    fresh = [
+        e
+        for e in heard
+        if e.pk not in unsaid and (known is None or place_of(e) > known or e.position > row.seen)
+    ]
     rule, pieces = row.rule, list(runs(((e, len(e.content)) for e in fresh), PIECE))
+    left = len(pieces) > PIECES and not in_one_go
     read = [known] if known else []
-    for piece in pieces[:PIECES]:
+    for piece in pieces[-PIECES:] if in_one_go else pieces[:PIECES]:
         messages = tuple(
             PromptMessage(index, e.role, e.content[:PIECE], speaker(e), e.occurred_at)
             for index, e in enumerate(piece)
         )
         request = SummaryRequest(tuple(line["text"] for line in lines), messages)
         rules, text = prompts.summary_rules(request), prompts.summary_text(request)
-        reply = ladder.ask(ModelQuestion(rules, text, SummaryAnswer))
-        try:
-            answer = prompts.read_summary(reply.text)
-        except ValueError as error:
-            raise ProviderError(
-                "the summary was not the JSON asked for", permanent=False
-            ) from error
+        answer, model = answered(ladder, rules, text)
         told = [_line(each, lines, piece) for each in answer.lines[: request.lines]]
         kept = [line for line in told if line["episodes"] and line["text"]]
         if not kept:
             raise ProviderError("no line of the summary says what it stands on", permanent=False)
-        lines, rule = kept, f"{reply.model} {prompts.SUMMARY_VERSION}"
+        lines, rule = kept, f"{model} {prompts.SUMMARY_VERSION}"
         read += [place_of(episode) for episode in piece]
     if not lines:
         return None
     tokens = sum(tokens_of(line["text"]) for line in lines)
-    return NewSummary(Method.LLM, rule, lines, tokens, max(read), left=len(pieces) > PIECES)
+    return NewSummary(Method.LLM, rule, lines, tokens, max(read), left)
+
+
+def answered(ladder: FallbackChain, rules: str, text: str) -> tuple[SummaryAnswer, str]:
+    """The lines of a model, and which one it was. Raises ProviderError."""
+    reply = ladder.ask(ModelQuestion(rules, text, SummaryAnswer))
+    try:
+        return prompts.read_summary(reply.text), reply.model
+    except ValueError as error:
+        raise ProviderError("the summary was not the JSON asked for", permanent=False) from error
 
 
 def _line(

@@ -66,6 +66,11 @@ def citations(ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Spans]:
     return found
 
 
+def is_unsaid(cited: Spans) -> bool:
+    """Whether something in an episode is to be told no more."""
+    return any(weight == UNSAID for _, _, weight in cited)
+
+
 def texts_with_citations(
     episodes: Sequence[Episode], cited: Mapping[uuid.UUID, Spans]
 ) -> list[Said]:
@@ -269,8 +274,7 @@ def _gathered(
         if not all(one in known for one in ids) or place_of(known[ids[0]]) >= window:
             continue  # not for this asker, or told by the window itself
         if "text" in line:
-            weights = [weight for one in ids for _, _, weight in cited.get(one, ())]
-            if UNSAID not in weights:
+            if not any(is_unsaid(cited.get(one, ())) for one in ids):
                 before.lines.append(SummaryLine(served_line.without_tags(line["text"]), tuple(ids)))
             continue
         index, span = at[ids[0]], (line["start"], line["end"])

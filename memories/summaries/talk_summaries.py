@@ -8,8 +8,8 @@ messages is. What a thread or a workflow keeps to itself is in none.
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memories import leases
-from memories.english import clauses, lexical
+from memories.english import clauses
 from memories.index import (
     due_summaries,
     due_vectors,
@@ -29,7 +29,6 @@ from memories.index import (
 )
 from memories.index.due_summaries import FEWEST
 from memories.models import (
-    Citation,
     ConversationSummary,
     DueSummary,
     Episode,
@@ -38,21 +37,24 @@ from memories.models import (
     TalkSummary,
     WorkspaceIndex,
 )
-from memories.summaries import choose_sentences, summarize, summary_before
-from memories.summaries.choose_sentences import Sentence
-from memories.summaries.summary_before import UNSAID, Spans, citations
-from memories.tokens import tokens_of
+from memories.prompts import SUMMARY_VERSION
+from memories.summaries import summarize, summary_before
+from memories.summaries.new_summary import (
+    Lines,
+    NewTalkSummary,
+    TalkAudience,
+    digest,
+    new_summary,
+)
+from memories.summaries.subject_summaries import OF_SUBJECTS, ModelTurn, of_subject, words_of
+from memories.summaries.summary_before import UNSAID, Spans, citations, is_unsaid
 
 Kind = TalkSummary.Kind
-Lines = list[dict[str, Any]]
 
-OF_SUBJECTS = (Kind.TOPIC, Kind.SUBJECT)
-RULE = "stretches-1"
-ROOM = 400  # tokens of a conversation's summary, and of a subject's
+ROOM = 400  # tokens of a conversation's summary
 LONGEST_MESSAGE = 600  # characters of a message in its stretch, in whole sentences
-MOST = 2_000  # messages of a conversation, facts of a subject: the newest
+MOST = 2_000  # messages of a conversation: the newest
 STRETCH = 8  # messages of a stretch of a conversation
-ON_TOPIC = 40  # lines about a topic, the newest
 MAX_ATTEMPTS = 5
 BATCH = 200
 
@@ -71,27 +73,6 @@ where c.workspace_id = %(workspace)s and (%(all)s or c.id = any(%(ids)s::uuid[])
 on conflict (conversation_id) do update
   set due_at = %(now)s, attempts = 0, claims = memories_duesummary.claims + 1, lease_until = null
 """
-
-
-@dataclass(frozen=True, slots=True)
-class TalkAudience:
-    """Whose talk it is: of one agent with one subject."""
-
-    subject_id: uuid.UUID | None
-    agent_id: uuid.UUID | None
-
-
-@dataclass(frozen=True, slots=True)
-class NewTalkSummary:
-    """A summary as it is to be; `text` is what its lines say."""
-
-    row: TalkSummary
-    text: str
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        row = self.row
-        return row.kind, row.subject_id, row.agent_id, row.conversation_id, row.name, row.ordinal
 
 
 def due_rows() -> list[uuid.UUID]:
@@ -157,13 +138,26 @@ def make(due_id: uuid.UUID) -> DueSummary | None:
     with leases.renewed(partial(held, row)):
         index = workspace_index.index_of(row.workspace_id)
         made: list[NewTalkSummary] = []
+        turn = ModelTurn.of(row.workspace_id)
         audiences = _audiences(row)
         for audience, episodes in audiences.items():
             if len(episodes) >= FEWEST:
-                made += _of_conversation(row, audience, episodes)
-            made += _of_subject(row.workspace_id, audience)
-        write(index, row, list(audiences), made)
+                made += _of_conversation(row, audience, episodes, turn)
+            made += of_subject(row.workspace_id, audience, turn)
+        write(index, row, list(audiences), made, _due_again(row, turn))
     return row
+
+
+def _due_again(row: DueSummary, turn: ModelTurn) -> datetime | None:
+    """Again, where a model has more to tell, or failed for now."""
+    now = timezone.now()
+    fails_for_now = turn.error is not None and not turn.error.permanent
+    if fails_for_now and row.attempts < MAX_ATTEMPTS:
+        return now + summarize.BACK_OFF * 2**row.attempts
+    if not turn.is_left or turn.error is not None:
+        return None
+    row.attempts = 0  # none has failed
+    return now
 
 
 def _audiences(row: DueSummary) -> dict[TalkAudience, list[Episode]]:
@@ -185,28 +179,46 @@ def held(row: DueSummary) -> Any:
 
 
 def _of_conversation(
-    row: DueSummary, audience: TalkAudience, episodes: Sequence[Episode]
+    row: DueSummary, audience: TalkAudience, episodes: Sequence[Episode], turn: ModelTurn
 ) -> list[NewTalkSummary]:
     """Of the whole, by a model where one is configured; and of each stretch, in its own words."""
     assert row.conversation_id is not None
-    whole = summarize.made(
-        ConversationSummary(
-            workspace_id=row.workspace_id,
-            conversation_id=row.conversation_id,
-            agent_id=audience.agent_id,
-        ),
-        episodes,
-        room=ROOM,
-    )
-    new = partial(_new, row.workspace_id, audience, conversation_id=row.conversation_id)
-    made = [new(Kind.CONVERSATION, whole.lines, {e.pk: e for e in episodes}, rule=whole.rule)]
     cited = citations(episode.pk for episode in episodes)
+    said = [one.pk for one in episodes if not is_unsaid(cited.get(one.pk, ()))]
+    new = partial(new_summary, row.workspace_id, audience, conversation_id=row.conversation_id)
+    lines, rule, stands_on = _whole(row, audience, episodes, digest(SUMMARY_VERSION, said), turn)
+    of = {episode.pk: episode for episode in episodes}
+    made = [new(Kind.CONVERSATION, lines, of, rule=rule, stands_on=stands_on)]
     for ordinal in range(0, len(episodes), STRETCH):
         stretch = episodes[ordinal : ordinal + STRETCH]
         lines = [line for one in stretch if (line := _message(one, cited.get(one.pk, ())))]
         of = {episode.pk: episode for episode in stretch}
         made.append(new(Kind.STRETCH, lines, of, ordinal=ordinal // STRETCH))
     return [one for one in made if one.row.lines]
+
+
+def _whole(
+    row: DueSummary,
+    audience: TalkAudience,
+    episodes: Sequence[Episode],
+    stands_on: str,
+    turn: ModelTurn,
+) -> tuple[Lines, str, str]:
+    """The lines of a conversation, by which rule, and what a model read for them, if one did: while
+    that is the same, what it said stays."""
+    known = TalkSummary.objects.filter(
+        conversation=row.conversation_id,
+        subject=audience.subject_id,
+        agent=audience.agent_id,
+        kind=Kind.CONVERSATION,
+    ).first()
+    if turn.ladder is not None and known is not None and known.stands_on == stands_on:
+        return known.lines, known.rule, stands_on
+    asked = ConversationSummary(workspace_id=row.workspace_id, agent_id=audience.agent_id)
+    whole = summarize.made(asked, episodes, ROOM, in_one_go=True)
+    turn.error = turn.error or whole.error
+    is_told = whole.method == ConversationSummary.Method.LLM
+    return whole.lines, whole.rule, stands_on if is_told else ""
 
 
 def _message(episode: Episode, cited: Spans) -> dict[str, Any] | None:
@@ -224,135 +236,28 @@ def _line(episode_id: uuid.UUID, start: int, end: int) -> dict[str, Any]:
     return {"episode": str(episode_id), "start": start, "end": end}
 
 
-@dataclass(frozen=True, slots=True)
-class BelievedWords:
-    """Words that something stands on that is believed; `support`: how often that was told."""
-
-    episode: Episode
-    start: int
-    end: int
-    support: int
-
-    @property
-    def text(self) -> str:
-        return self.episode.content[self.start : self.end]
-
-
-def _of_subject(workspace_id: uuid.UUID, audience: TalkAudience) -> list[NewTalkSummary]:
-    """What is believed of a subject about each topic, and what is known of it at all, in the words
-    that it stands on, in their order."""
-    quotes = _quotes_of(workspace_id, audience)
-    new = partial(_new, workspace_id, audience)
-    made = []
-    for name, places in choose_sentences.topics([quote.text for quote in quotes]).items():
-        chosen = [quotes[at] for at in places][-ON_TOPIC:]
-        lines = {
-            (one.episode.pk, one.start, one.end): _line(one.episode.pk, one.start, one.end)
-            for one in chosen
-        }
-        of = {one.episode.pk: one.episode for one in chosen}
-        made.append(new(Kind.TOPIC, list(lines.values()), of, name=name))
-    if audience.subject_id is None or len(quotes) < FEWEST:
-        return made
-    sentences = [
-        Sentence(place, 0, len(one.text), one.text, one.support, lexical.stem_set(one.text))
-        for place, one in enumerate(quotes)
-    ]
-    chosen_lines, of = [], {}
-    for each in choose_sentences.choose(sentences, lambda one: tokens_of(one.text), ROOM):
-        own = quotes[each.index]
-        chosen_lines.append(_line(own.episode.pk, own.start, own.end))
-        of[own.episode.pk] = own.episode
-    if chosen_lines:
-        made.append(new(Kind.SUBJECT, chosen_lines, of))
-    return made
-
-
-def _quotes_of(workspace_id: uuid.UUID, audience: TalkAudience) -> list[BelievedWords]:
-    """Of what is believed now, in the order in which it was said, without what is to be told no
-    more."""
-    rows = Citation.objects.filter(
-        Q(fact__memory__valid_until=None) | Q(fact__memory__valid_until__gt=timezone.now()),
-        workspace_id=workspace_id,
-        fact__memory__is_head=True,
-        fact__memory__forgotten_at=None,
-        fact__memory__held_at=None,
-        episode__subject=audience.subject_id,
-        episode__agent=audience.agent_id,
-        episode__scope=MemoryScope.USER,
-    )
-    newest = rows.select_related("episode", "fact__memory").order_by("-pk")[:MOST]
-    quotes = [
-        BelievedWords(row.episode, row.start, row.end, row.fact.memory.source_count)
-        for row in newest
-        if row.episode is not None and row.fact.memory is not None
-    ]
-    cited = citations({quote.episode.pk for quote in quotes})
-    told = [
-        one
-        for one in quotes
-        if not any(
-            weight == UNSAID and first < one.end and one.start < last
-            for first, last, weight in cited.get(one.episode.pk, ())
-        )
-    ]
-    return sorted(told, key=lambda one: (one.episode.occurred_at, one.episode.position, one.start))
-
-
-def _new(
-    workspace_id: uuid.UUID,
-    audience: TalkAudience,
-    kind: str,
-    lines: Lines,
-    of: Mapping[uuid.UUID, Episode],
-    *,
-    conversation_id: uuid.UUID | None = None,
-    name: str = "",
-    ordinal: int = 0,
-    rule: str = RULE,
-) -> NewTalkSummary:
-    """`of`: the episodes that the lines name, by id."""
-    lines = [{name: line[name] for name in line if name != "score"} for line in lines]
-    times = [episode.occurred_at for episode in of.values()]
-    row = TalkSummary(
-        workspace_id=workspace_id,
-        subject_id=audience.subject_id,
-        agent_id=audience.agent_id,
-        conversation_id=conversation_id,
-        kind=kind,
-        name=name,
-        ordinal=ordinal,
-        lines=lines,
-        rule=rule,
-        first_at=min(times),
-        last_at=max(times),
-    )
-    texts = [
-        line["text"]
-        if "text" in line
-        else of[uuid.UUID(line["episode"])].content[line["start"] : line["end"]]
-        for line in lines
-    ]
-    return NewTalkSummary(row, "\n".join(texts))
-
-
 def write(
     index: WorkspaceIndex,
     row: DueSummary,
     audiences: Sequence[TalkAudience],
     made: Sequence[NewTalkSummary],
+    again_at: datetime | None = None,
 ) -> bool:
-    """In the place of what there was, unless the claim was lost: what says the same stays."""
+    """In the place of what there was, unless the claim was lost: what says the same stays.
+
+    What a model read may be believed no more, or gone, by the time it has answered: that is not
+    written, and the row is due again. `again_at`: when it is, for what a model has still to tell.
+    """
     texts = {one.key: entries.texts_of(one.text) for one in made}
-    known = {
-        NewTalkSummary(old, "").key: old
-        for old in _there(row, audiences)
-    }  # fmt: skip
-    new = [one for one in made if one.key not in known or known[one.key].lines != one.row.lines]
+    known = {NewTalkSummary(old, "").key: old for old in _there(row, audiences)}
+    new = [one for one in made if not _is_same(known.get(one.key), one)]
     vectors = due_vectors.embed_or_leave(index, [texts[one.key] for one in new])
     with transaction.atomic(durable=True):
         workspace_index.lock(index)
         if not held(row).select_for_update().exists():
+            return False
+        if not _are_still_told(row.workspace_id, new):
+            held(row).update(due_at=timezone.now(), lease_until=None)
             return False
         there = {NewTalkSummary(old, "").key: old for old in _there(row, audiences)}
         kept = {one.key for one in made} - {one.key for one in new}
@@ -365,7 +270,23 @@ def write(
             for item in rebuild.items_of_truth(Layer.SUMMARIES, [one.row.pk for one in new])
         }
         entries.write(index, [items[one.row.pk] for one in new], vectors)
-        held(row).delete()
+        if again_at is None:
+            held(row).delete()
+        else:
+            held(row).update(due_at=again_at, lease_until=None, attempts=row.attempts)
+    return True
+
+
+def _is_same(old: TalkSummary | None, new: NewTalkSummary) -> bool:
+    row = new.row
+    return old is not None and (old.lines, old.stands_on) == (row.lines, row.stands_on)
+
+
+def _are_still_told(workspace_id: uuid.UUID, new: Sequence[NewTalkSummary]) -> bool:
+    for one in new:
+        audience = TalkAudience(one.row.subject_id, one.row.agent_id)
+        if one.read and len(words_of(workspace_id, audience, one.read)) < len(one.read):
+            return False
     return True
 
 

@@ -28,7 +28,8 @@ exists (select 1 from memories_workspacepattern p
         'subjects', l.large_subjects)), '[]')
   from memories_largelayer l
   where l.workspace_id = s.number and l.sealed_upto is not null) as segments,
-m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state
+m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state,
+m.confidence::text as confidence
 from workspaces_apikey k
 join workspaces_workspace w on w.id = k.workspace_id
 left join workspaces_agent a on a.id = k.agent_id

@@ -33,7 +33,8 @@ exists (select 1 from memories_workspacepattern p
         'subjects', l.large_subjects)), '[]')
   from memories_largelayer l
   where l.workspace_id = s.number and l.sealed_upto is not null) as segments,
-m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state
+m.provider, m.name, m.dimensions, m.duplicate_threshold, m.search_floor, m.state,
+m.confidence::text as confidence
 from memories_workspaceindex s join workspaces_workspace w on w.id = s.workspace_id
 left join memories_embeddingmodel m on m.id = s.embedding_model_id where s.workspace_id = %(workspace)s;
 

@@ -10,15 +10,21 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import calibration
+from memories import calibration, confidence_fit
 from memories.calibration import Calibration, LabelledQuestion
+from memories.confidence_fit import ConfidenceFit, JudgedQuestion
 from memories.errors import ProviderError
 from memories.evaluation import labelled_conversations
-from memories.index import configured_embedder
-from memories.management.command_options import CommandWithExamples
+from memories.evaluation.story_files import read_lines
+from memories.index import configured_embedder, workspace_index
+from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
 from memories.management.progress import progress
 from memories.models import EmbeddingModel
 from memories.transcripts import Unreadable
+from memoryproject.postgres import visible
+from workspaces.scope import worker_scope
+
+LONGEST, EXTERNAL_ID = 10_000, 255  # characters, as a search takes them
 
 
 class Command(CommandWithExamples):
@@ -27,12 +33,18 @@ class Command(CommandWithExamples):
         "as near: at most one merge among 10,000 random pairs of statements about one subject\n"
         "(the stored ones, and the shipped ones), and a precision of .9 on the shipped pairs.\n"
         "With --dataset, the cosine at which a hit is as good as chance, on labelled questions:\n"
-        "the half of the scale of `similarity`."
+        "the half of the scale of `similarity`.\n"
+        "With --questions, the weights of `confidence` for the model of a workspace, where these\n"
+        "are searched: one half is fitted on, the other one judges, and weights that are no\n"
+        "better there are not stored."
     )
     examples = (
         "  manage.py calibrate --dry-run            what it would be, writing nothing\n"
         "  manage.py calibrate --json > thresholds.json\n"
-        "  manage.py calibrate --dataset locomo.json"
+        "  manage.py calibrate --dataset locomo.json\n"
+        "  manage.py calibrate --workspace demo --questions questions.jsonl --dry-run\n"
+        "a line of questions.jsonl:\n"
+        '  {"query": "Where does Ada live?", "userId": "ada", "answerable": true}'
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -44,8 +56,16 @@ class Command(CommandWithExamples):
             metavar="FILE",
             help="LoCoMo's format: talks with questions and evidence",
         )
+        parser.add_argument(
+            "--questions",
+            type=Path,
+            metavar="FILE",
+            help="JSONL: query, answerable (true or false), and userId where it is about somebody",
+        )
+        add_workspace(parser, "the only one; where --questions are searched")
 
     def handle(self, *, dry_run: bool, **options: Any) -> None:
+        questions = _questions(options["questions"]) if options["questions"] else []
         found = []
         for model in calibration.models_in_use():
             measured = self.measured(model)
@@ -67,6 +87,12 @@ class Command(CommandWithExamples):
                     f" {measured.random_pairs} random pairs, precision {measured.precision:.2f}"
                     f" and recall {measured.recall:.2f} on the shipped pairs)"
                 )
+        if questions:
+            space, fitted = self.fitted(questions, options["workspace"])
+            is_stored = not dry_run and confidence_fit.store(fitted, space, "command:calibrate")
+            found.append({"confidence": asdict(fitted), "stored": is_stored})
+            if not options["json"]:
+                self.stdout.write(_told(fitted, is_stored=is_stored))
         if options["json"]:
             self.stdout.write(json.dumps(found, indent=2))
         if not found:
@@ -90,6 +116,21 @@ class Command(CommandWithExamples):
             )
         return asdict(measured) | {"floor_stored": is_stored}
 
+    def fitted(
+        self, questions: Sequence[JudgedQuestion], slug: str | None
+    ) -> tuple[EmbeddingModel, ConfidenceFit]:
+        before = visible.setting()
+        scope = worker_scope(one_workspace(slug).pk, "calibrate")
+        model = workspace_index.index_of(scope.workspace_id).embedding_model
+        if model is None:
+            raise CommandError(
+                "The workspace speaks no embedding model: nothing is measured of it."
+            )
+        with progress(len(questions), "questions", sys.stderr) as shown:
+            learned, judged = confidence_fit.see(scope, questions, shown.update)
+        visible.narrow_to(before)  # what is stored is told to all workspaces that speak the model
+        return model, confidence_fit.fit(model, learned, judged)
+
     def measured(self, model: EmbeddingModel) -> Calibration:
         try:
             with progress(calibration.steps(), "statements", sys.stderr) as shown:
@@ -98,6 +139,49 @@ class Command(CommandWithExamples):
                 )
         except ProviderError as error:
             raise CommandError(f"{model}: {error}") from error
+
+
+def _questions(path: Path) -> list[JudgedQuestion]:
+    """Of a file; those that stand there twice once. Raises CommandError."""
+    try:
+        found = list(dict.fromkeys(read_lines(path, _question, "question")))
+    except (OSError, UnicodeDecodeError, Unreadable) as error:
+        raise CommandError(f"{path}: {error}") from error
+    for kind, is_answered in (("answerable", True), ("not answerable", False)):
+        number = sum(each.is_answered == is_answered for each in found)
+        if number < confidence_fit.FEWEST:
+            raise CommandError(
+                f"{path}: {number} questions are {kind}; at least {confidence_fit.FEWEST} of"
+                " each kind tell something."
+            )
+    return found
+
+
+def _question(row: dict[str, Any]) -> JudgedQuestion:
+    if unknown := sorted(row.keys() - {"query", "userId", "answerable"}):
+        raise ValueError(f"it has {', '.join(unknown)}; known are query, userId, answerable")
+    query, user_id, is_answered = row.get("query"), row.get("userId", ""), row.get("answerable")
+    if not isinstance(query, str) or not query.strip() or len(query) > LONGEST:
+        raise ValueError(f"query is a text of 1 to {LONGEST} characters")
+    if not isinstance(user_id, str) or len(user_id) > EXTERNAL_ID:
+        raise ValueError(f"userId is a text of at most {EXTERNAL_ID} characters")
+    if not isinstance(is_answered, bool):
+        raise ValueError("answerable is true or false")
+    return JudgedQuestion(query, user_id, is_answered)
+
+
+def _told(fitted: ConfidenceFit, *, is_stored: bool) -> str:
+    was, now = fitted.before, fitted.after
+    verdict = "is stored" if is_stored else "would be stored"
+    if not fitted.is_better:
+        verdict = "is not better on what it was not fitted on: the weights stay"
+    return (
+        f"{fitted.model}: fitted on {fitted.fitted_on} questions and judged by {fitted.judged_on}"
+        f" others, confidence has an AUROC of {now.auroc:.3f}, was {was.auroc:.3f}, and a loss of"
+        f" {now.loss:.3f}, was {was.loss:.3f}; {now.answered_empty:.1%} of the answerable are below"
+        f" the floor of a context, were {was.answered_empty:.1%}, and {now.others_empty:.1%} of the"
+        f" others, were {was.others_empty:.1%}; it {verdict}"
+    )
 
 
 def _talks(dataset: Path) -> Iterator[tuple[Sequence[str], Sequence[LabelledQuestion]]]:

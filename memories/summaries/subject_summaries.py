@@ -1,0 +1,274 @@
+"""What is believed of a subject about each topic, and what is known of it at all: by a model where
+one is configured, else in the words that it stands on.
+
+The model reads those words alone, and each of its lines is held against the ones that it cites. A
+line that says something else is told in the words themselves.
+"""
+
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from django.db.models import Q
+from django.utils import timezone
+
+from memories import prompts
+from memories.bounds import runs
+from memories.english import lexical
+from memories.errors import ProviderError
+from memories.extraction.evidence import Evidence, unsupported
+from memories.extraction.fallback import FallbackChain, chain_of
+from memories.index.due_summaries import FEWEST
+from memories.message_pieces import PIECE
+from memories.models import Citation, Episode, MemoryScope, TalkSummary
+from memories.prompts import PromptMessage, SummaryLineAnswer, SummaryRequest
+from memories.summaries import choose_sentences, summarize
+from memories.summaries.choose_sentences import Sentence
+from memories.summaries.new_summary import (
+    RULE,
+    Lines,
+    NewTalkSummary,
+    TalkAudience,
+    digest,
+    new_summary,
+)
+from memories.summaries.summary_before import UNSAID, citations
+from memories.tokens import tokens_of
+
+Kind = TalkSummary.Kind
+
+OF_SUBJECTS = (Kind.TOPIC, Kind.SUBJECT)
+ROOM = 400  # tokens of what is known of a subject
+TOPIC_ROOM = 200  # tokens about a topic from which on a model sums them up
+MOST = 2_000  # facts of a subject: the newest
+ON_TOPIC = 40  # lines about a topic, the newest
+ASKED = 12  # summaries that a model is asked for in one go; the next go asks for more
+LINES, TOPIC_LINES = 12, 6  # of a model
+
+
+@dataclass(frozen=True, slots=True)
+class BelievedWords:
+    """Words that something stands on that is believed; `support`: how often that was told."""
+
+    citation_id: int
+    episode: Episode
+    start: int
+    end: int
+    support: int
+
+    @property
+    def text(self) -> str:
+        return self.episode.content[self.start : self.end]
+
+    @property
+    def speaker(self) -> str:
+        return self.episode.author or self.episode.role or "user"
+
+    @property
+    def line(self) -> dict[str, Any]:
+        return {"episode": str(self.episode.pk), "start": self.start, "end": self.end}
+
+
+@dataclass(slots=True)
+class ModelTurn:
+    """The model, for the summaries of one go. Where it failed it is asked no more; `is_left`: more
+    is to be asked than one go may ask."""
+
+    ladder: FallbackChain | None
+    error: ProviderError | None = None
+    asked: int = 0
+    is_left: bool = False
+
+    @classmethod
+    def of(cls, workspace_id: uuid.UUID) -> "ModelTurn":
+        return cls(chain_of(workspace_id, "summaries"))
+
+    def told(
+        self, words: Sequence[BelievedWords], topic: str, known: TalkSummary | None
+    ) -> "ToldByModel | None":
+        """What `known` says, where it stands on the same words; None without an answer."""
+        if self.ladder is None:
+            return None
+        stands_on = digest(prompts.BELIEFS_VERSION, [one.citation_id for one in words])
+        if known is not None and known.stands_on == stands_on:
+            return ToldByModel(known.lines, known.rule, stands_on)
+        self.is_left = self.is_left or self.asked == ASKED
+        if self.error is not None or self.asked == ASKED:
+            return None
+        self.asked += 1
+        try:
+            lines, rule = _ask(self.ladder, words, topic)
+        except ProviderError as error:
+            self.error = error
+            return None
+        return ToldByModel(lines, rule, stands_on)
+
+
+@dataclass(frozen=True, slots=True)
+class ToldByModel:
+    lines: Lines
+    rule: str
+    stands_on: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLine:
+    """A line with the words that it was read from."""
+
+    text: str
+    words: tuple[BelievedWords, ...]
+    is_own: bool = field(default=False, compare=False)  # those words themselves
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        if self.is_own:
+            return self.words[0].line
+        return {"text": self.text, "cites": [word.line for word in self.words]}
+
+
+def of_subject(
+    workspace_id: uuid.UUID, audience: TalkAudience, turn: ModelTurn
+) -> list[NewTalkSummary]:
+    """Of what is believed now of the subject, as one agent has heard it."""
+    words = words_of(workspace_id, audience)
+    rows = TalkSummary.objects.filter(
+        workspace_id=workspace_id,
+        kind__in=OF_SUBJECTS,
+        subject=audience.subject_id,
+        agent=audience.agent_id,
+    )
+    known = {(row.kind, row.name): row for row in rows}
+    made = []
+    new = partial(_new, workspace_id, audience)
+    if audience.subject_id is not None and len(words) >= FEWEST:
+        told = turn.told(words, "", known.get((Kind.SUBJECT, "")))
+        made.append(new(Kind.SUBJECT, "", words, told or ToldByModel(_chosen(words), RULE, "")))
+    for name, places in choose_sentences.topics([one.text for one in words]).items():
+        own = [words[at] for at in places][-ON_TOPIC:]
+        is_long = sum(tokens_of(one.text) for one in own) > TOPIC_ROOM
+        told = turn.told(own, name, known.get((Kind.TOPIC, name))) if is_long else None
+        lines = list({tuple(one.line.values()): one.line for one in own}.values())
+        made.append(new(Kind.TOPIC, name, own, told or ToldByModel(lines, RULE, "")))
+    return [one for one in made if one is not None]
+
+
+def _new(
+    workspace_id: uuid.UUID,
+    audience: TalkAudience,
+    kind: str,
+    name: str,
+    words: Sequence[BelievedWords],
+    told: ToldByModel,
+) -> NewTalkSummary | None:
+    cited = {line["episode"] for each in told.lines for line in each.get("cites", [each])}
+    of = {one.episode.pk: one.episode for one in words if str(one.episode.pk) in cited}
+    if not of:
+        return None
+    read = frozenset(one.citation_id for one in words) if told.stands_on else frozenset()
+    return new_summary(
+        workspace_id, audience, kind, told.lines, of,
+        name=name, rule=told.rule, stands_on=told.stands_on, read=read,
+    )  # fmt: skip
+
+
+def _chosen(words: Sequence[BelievedWords]) -> Lines:
+    """Those that were told most often, in their order."""
+    sentences = [
+        Sentence(place, 0, len(one.text), one.text, one.support, lexical.stem_set(one.text))
+        for place, one in enumerate(words)
+    ]
+    best = choose_sentences.choose(sentences, lambda one: tokens_of(one.text), ROOM)
+    return [words[each.index].line for each in best]
+
+
+def words_of(
+    workspace_id: uuid.UUID, audience: TalkAudience, only: Collection[int] | None = None
+) -> list[BelievedWords]:
+    """Of what is believed now, in the order in which it was said, without what is to be told no
+    more; `only`: of these citations."""
+    rows = Citation.objects.filter(
+        Q(fact__memory__valid_until=None) | Q(fact__memory__valid_until__gt=timezone.now()),
+        workspace_id=workspace_id,
+        fact__memory__is_head=True,
+        fact__memory__forgotten_at=None,
+        fact__memory__held_at=None,
+        episode__subject=audience.subject_id,
+        episode__agent=audience.agent_id,
+        episode__scope=MemoryScope.USER,
+    )
+    if only is not None:
+        rows = rows.filter(pk__in=only)
+    newest = rows.select_related("episode", "fact__memory").order_by("-pk")[:MOST]
+    found = [
+        BelievedWords(row.pk, row.episode, row.start, row.end, row.fact.memory.source_count)
+        for row in newest
+        if row.episode is not None and row.fact.memory is not None
+    ]
+    cited = citations({one.episode.pk for one in found})
+    told = [
+        one
+        for one in found
+        if not any(
+            weight == UNSAID and first < one.end and one.start < last
+            for first, last, weight in cited.get(one.episode.pk, ())
+        )
+    ]
+    return sorted(told, key=lambda one: (one.episode.occurred_at, one.episode.position, one.start))
+
+
+# ---- by a model
+
+
+def _ask(ladder: FallbackChain, words: Sequence[BelievedWords], topic: str) -> tuple[Lines, str]:
+    """The words told anew, piece by piece. Raises ProviderError."""
+    most = TOPIC_LINES if topic else LINES
+    told: list[ModelLine] = []
+    rule = ""
+    pieces = list(runs(((one, len(one.text)) for one in words), PIECE))[-summarize.PIECES :]
+    for piece in pieces:
+        messages = tuple(
+            PromptMessage(at, one.episode.role, one.text, one.speaker, one.episode.occurred_at)
+            for at, one in enumerate(piece)
+        )
+        request = SummaryRequest(tuple(line.text for line in told), messages, most)
+        rules, text = prompts.beliefs_rules(request), prompts.beliefs_text(request, topic)
+        answer, model = summarize.answered(ladder, rules, text)
+        lines = [_line(each, told, piece) for each in answer.lines[:most]]
+        around = "\n".join(one.text for one in piece)
+        told = [kept for line in lines for kept in _in_its_words(line, around)]
+        rule = f"{model} {prompts.BELIEFS_VERSION}"
+        if not told:
+            raise ProviderError("no line of the summary says what it stands on", permanent=False)
+    kept: dict[ModelLine, dict[str, Any]] = {}
+    room = ROOM
+    for line in told:
+        if line not in kept and (room := room - tokens_of(line.text)) >= 0:
+            kept[line] = line.kept
+    return list(kept.values()), rule
+
+
+def _line(
+    answer: SummaryLineAnswer, told: Sequence[ModelLine], piece: Sequence[BelievedWords]
+) -> ModelLine:
+    earlier = [one for at in answer.earlier if 0 <= at < len(told) for one in told[at].words]
+    read = [piece[at] for at in answer.messages if 0 <= at < len(piece)]
+    words = {one.citation_id: one for one in (*earlier, *read)}
+    return ModelLine(" ".join(answer.text.replace("\x00", "").split()), tuple(words.values()))
+
+
+def _in_its_words(line: ModelLine, around: str) -> list[ModelLine]:
+    """The line, where the words that it cites say so; else those words."""
+    if not line.text or not line.words:
+        return []
+    evidence = Evidence(
+        quotes=tuple(one.text for one in line.words),
+        around=around,
+        asked="",
+        speakers=tuple(dict.fromkeys(one.speaker for one in line.words)),
+        said_at=max(one.episode.occurred_at for one in line.words),
+    )
+    if not unsupported(line.text, evidence):
+        return [line]
+    return [ModelLine(one.text, (one,), is_own=True) for one in line.words]
