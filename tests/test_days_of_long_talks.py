@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from memories import ranking
 from memories.ingest import NewMessage
 from tests.api_fixtures import Caller, caller
 from tests.people import Person, bound_to_agent
@@ -80,6 +81,49 @@ def test_a_month_brings_up_what_is_of_it_and_a_season_nothing_else(alice: Person
     hits = http.post("/memories/search", asked).body["results"]
     months = {hit["episode"]["occurredAt"][:7] for hit in hits}
     assert months <= {"2026-03", "2026-04", "2026-05"}
+
+
+MET = ("Anna", "Boris", "Clara", "Dario", "Edith", "Felix", "Greta", "Hugo")
+
+
+@pytest.mark.parametrize("told_as", ["patterns", "auto"])
+def test_a_month_or_season_brings_up_what_was_learned_in_it(alice: Person, told_as: str) -> None:
+    begun = datetime(2026, 4, 20, 7, tzinfo=UTC)
+    idle = ("Hm, fine, number {}.", "Could you make version {} shorter?", "What rhymes with {}?")
+    said = [
+        NewMessage(idle[n % 3].format(n), created_at=begun + timedelta(hours=4 * n))
+        for n in range(300)
+    ]
+    said += [
+        NewMessage(
+            f"I met {name} at the harbour.", created_at=datetime(2026, 5, 3 * n, 9, tzinfo=UTC)
+        )
+        for n, name in enumerate(MET, 1)
+    ]
+    said.sort(key=lambda one: one.created_at or begun)
+    alice.say(*said, extract=told_as, user_id="ada", thread_id="talk")
+    for query in ("What did I do in May 2026?", "What happened in spring 2026?"):
+        asked = {"query": query, "layers": ["episodes"], "userId": "ada"}
+        hits = caller(alice).post("/memories/search", asked).body["results"]
+        texts = " ".join(hit["episode"]["content"] for hit in hits)
+        assert [name for name in MET if name in texts] == [*MET]
+
+
+@pytest.mark.parametrize(
+    ("query", "is_whatever"),
+    [
+        ("What did I do in May?", True),
+        ("What happened last winter?", True),
+        ("Summarize what happened in May 2026.", True),
+        ("What did I cook in May?", False),
+        ("What happened to the boat in May?", False),
+        ("What did I do?", False),
+    ],
+)
+def test_whatever_happened_is_asked_for_by_nothing_but_its_time(
+    query: str, is_whatever: bool
+) -> None:
+    assert ranking.analyse(query, now=DAY).asks_whatever is is_whatever
 
 
 def test_a_day_brings_up_nothing_that_its_asker_may_not_see(alice: Person) -> None:

@@ -14,7 +14,8 @@ from memories.features.due_sets import discover_sets
 from memories.features.profile import ProfileOptions, profile
 from memories.features.update import update_now
 from memories.ingest import NewMessage
-from memories.models import AsOf, Feature, FeatureChange
+from memories.models import AsOf, Feature, FeatureChange, Memory
+from memories.models.feature import OF_ITS_TIME
 from memories.search import filters
 from tests.api_fixtures import caller
 from tests.people import Person
@@ -47,9 +48,18 @@ def replayed(at: AsOf) -> set[str]:
     state: dict[object, str | None] = {}
     for change in FeatureChange.objects.order_by("pk"):
         is_known = at.known_at is None or change.created_at <= at.known_at
-        if is_known and (at.valid_at is None or change.occurred_at <= at.valid_at):
+        if is_known and (at.valid_at is None or stood(change, at, at.valid_at)):
             state[change.feature_id] = change.after and change.after["value"]
     return {value for value in state.values() if value}
+
+
+def stood(change: FeatureChange, at: AsOf, valid_at: datetime) -> bool:
+    """What was read out of a memory holds as long as that does, all else from its day on."""
+    is_read = change.after and change.after["method"] != "manual" and change.action != "undo"
+    read_out_of = Memory.objects.filter(facts__feature_citations__change=change)
+    if is_read and read_out_of:
+        return read_out_of.believed(change.workspace_id, at).exists()
+    return change.rule != OF_ITS_TIME and change.occurred_at <= valid_at
 
 
 def something(person: Person, dice: random.Random) -> None:

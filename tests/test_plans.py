@@ -114,6 +114,15 @@ HOT: dict[str, tuple[Callable[[Place], Statement], str]] = {
         ),
         "entry_dated_subject",
     ),
+    "what was learned from, of the days": (
+        lambda p: candidates.pool_statement(
+            p.space,
+            replace(asked(p, subject=p.subject_id), layer=Layer.EPISODES),
+            STEMS,
+            depth=candidates.DATED._replace(taught=True),
+        ),
+        "entry_dated_subject",
+    ),
     "hybrid by words": (
         lambda p: candidates.pool_statement(p.space, asked(p), STEMS),
         "entry_terms",

@@ -14,6 +14,7 @@ from memories import outbox
 from memories.features.commands import (
     ADD,
     DELETE,
+    KEEP,
     UPDATE,
     Cited,
     Command,
@@ -31,6 +32,7 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.models.conversation import AHEAD
+from memories.models.feature import OF_ITS_TIME
 from workspaces.models.workspace import uuid7
 
 MANUAL = Feature.Method.MANUAL
@@ -114,10 +116,25 @@ def apply_commands(
 ) -> ApplyResult:
     """Do what `plan` let through, in the caller's transaction, the set being locked."""
     work = _Changes(space, origin)
+    kept = [each for each in commands if each.action == KEEP]
+    told = values_told(kept) if kept else set()
     for command in commands:
-        work.do(command)
+        if command.action != KEEP:
+            work.do(command)
+        elif told.isdisjoint(
+            (each.fact_id, Feature.fingerprint_of(command.columns)) for each in command.cited
+        ):
+            work.keep(command)
     work.write(vectors)
     return work.result
+
+
+def values_told(commands: Sequence[Command]) -> set[tuple[uuid.UUID | None, bytes]]:
+    """Facts that these commands stand on, each with what a feature says or once said by it."""
+    facts = {each.fact_id for command in commands for each in command.cited} - {None}
+    rows = FeatureCitation.objects.filter(fact__in=facts, change__after__isnull=False)
+    said = rows.values_list("fact_id", "change__after")
+    return {(fact_id, Feature.fingerprint_of(after)) for fact_id, after in said if after}
 
 
 class _Changes:
@@ -131,6 +148,7 @@ class _Changes:
         self.made: dict[uuid.UUID, Feature] = {}
         self.changed: dict[uuid.UUID, Feature] = {}
         self.changes: list[FeatureChange] = []
+        self.taken_back: list[FeatureChange] = []  # as if their value had never been said
         self.citations: list[FeatureCitation] = []
         self.support: list[tuple[Feature, tuple[Cited, ...]]] = []
 
@@ -153,20 +171,34 @@ class _Changes:
             if target is not None and target.pk != same.pk:
                 self._end(replace(command, reason=f"{same.feature} says it already"), target)
         elif command.action == ADD or target is None:
-            feature_set = self.origin.set
-            feature = Feature(
-                workspace_id=feature_set.workspace_id, set=feature_set,
-                agent_id=self.origin.agent_id, subject_id=feature_set.subject_id,
-                conversation_id=feature_set.conversation_id,
-                method=self.origin.method,
-            )  # fmt: skip
-            feature.set_to(command.columns)
+            feature = self._new(command)
             self.by_fingerprint[bytes(feature.fingerprint)] = feature
-            self.made[feature.pk] = feature
             self.result.added.append(feature.pk)
             self._note(command, feature, None, feature.snapshot())
         else:
             self._update(command, target)
+
+    def keep(self, command: Command) -> None:
+        """A value that is not so now: only who asks for its time finds it."""
+        feature = self._new(command)
+        feature.ended_at = timezone.now()
+        said = feature.snapshot()
+        self._note(replace(command, action=ADD), feature, None, said)
+        self.changes[-1].is_current = False
+        self._note(replace(command, action=DELETE, cited=()), feature, said, None)
+        for change in self.changes[-2:]:
+            change.rule = OF_ITS_TIME
+
+    def _new(self, command: Command) -> Feature:
+        feature_set = self.origin.set
+        feature = Feature(
+            workspace_id=feature_set.workspace_id, set=feature_set,
+            agent_id=self.origin.agent_id, subject_id=feature_set.subject_id,
+            conversation_id=feature_set.conversation_id, method=self.origin.method,
+        )  # fmt: skip
+        feature.set_to(command.columns)
+        self.made[feature.pk] = feature
+        return feature
 
     def _update(self, command: Command, feature: Feature) -> None:
         before = feature.snapshot()
@@ -183,6 +215,8 @@ class _Changes:
         self.changed[feature.pk] = feature
         self.result.deleted.append(feature.pk)
         self._note(replace(command, action=DELETE), feature, feature.snapshot(), None)
+        if command.occurred_at is None:
+            self.taken_back.append(self.changes[-1])
 
     def _note(
         self,
@@ -206,7 +240,12 @@ class _Changes:
             feature.save()
         prepared_sql.insert(list(self.made.values()))
         touched = [change.feature_id for change in self.changes]
-        FeatureChange.objects.filter(feature__in=touched, is_current=True).update(is_current=False)
+        current = FeatureChange.objects.filter(feature__in=touched, is_current=True)
+        taken_back = self.taken_back
+        said = dict(current.values_list("feature_id", "occurred_at")) if taken_back else {}
+        for change in taken_back:
+            change.occurred_at = said[change.feature_id]
+        current.update(is_current=False)
         prepared_sql.insert(self.changes)
         prepared_sql.insert(self.citations)
         for feature, cited in self.support:

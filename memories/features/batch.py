@@ -105,9 +105,24 @@ def models_of(feature_set: FeatureSet) -> FallbackChain | None:
     return FallbackChain(feature_set.workspace_id, models_from([model]), use="features")
 
 
+# Over `m`: the features that stand on versions before it.
+REPLACED = """array(
+  with recursive before (id, is_same) as (
+    select m.id, true
+    union
+    select v.id, before.is_same and exists (
+      select 1 from memories_supersession s where s.old_id = v.id and s.new_id = before.id
+      and s.state = 'applied' and s.rule in ('edit', 'richer'))
+    from memories_memory v join before on v.superseded_by_id = before.id)
+  select fc.feature_id from before
+  join memories_fact of on of.memory_id = before.id
+  join memories_featurecitation fc on fc.fact_id = of.id
+  join memories_featurechange ch on ch.id = fc.change_id and ch.is_current
+  where before.id <> m.id {} and fc.feature_id = any(%(known)s::uuid[]))"""
 # Facts of live memories that stand on these episodes, and of the versions that a person corrected
-# or a richer text replaced; with the features that stand on what a memory superseded. A memory
-# that was moved to another subject says nothing of the one who is spoken about any more.
+# or a richer text replaced, and of those that were true for a time (`is_over`); with the features
+# that stand on what a memory superseded, and those of them whose words it does not say any more.
+# A memory that was moved to another subject says nothing of the one who is spoken about any more.
 STATEMENTS = f"""
 with recursive heads (origin, id) as (
   select f.memory_id, f.memory_id from memories_citation c join memories_fact f on f.id = c.fact_id
@@ -117,22 +132,16 @@ with recursive heads (origin, id) as (
   where s.state = 'applied' and s.rule in ('edit', 'richer'))
 select m.id as memory, m.content, f.category, f.rule, f.confidence, f.id as fact, e.author, e.kind,
        c.episode_id, c.start, c."end", c.quote, {BELIEVED_AT} as occurred_at, s.name as subject,
-       array(with recursive before (id) as (
-               select id from memories_memory where superseded_by_id = m.id
-               union select v.id from memories_memory v
-               join before on v.superseded_by_id = before.id)
-             select fc.feature_id from before
-             join memories_fact of on of.memory_id = before.id
-             join memories_featurecitation fc on fc.fact_id = of.id
-             join memories_featurechange ch on ch.id = fc.change_id and ch.is_current
-             where fc.feature_id = any(%(known)s::uuid[])
-            ) as replaces
+       not m.is_head as is_over,
+       {REPLACED.format("")} as replaces, {REPLACED.format("and not is_same")} as ends
 from memories_citation c join memories_fact f on f.id = c.fact_id
 join heads h on h.origin = f.memory_id join memories_memory m on m.id = h.id
 join memories_episode e on e.id = c.episode_id
 left join workspaces_subject s on s.id = e.subject_id
 where c.episode_id = any(%(episodes)s::uuid[]) and m.workspace_id = %(workspace)s
-  and {LIVE_SQL} and f.quarantined_at is null
+  and ({LIVE_SQL} or (m.superseded_by_id is not null and m.forgotten_at is null
+                      and m.held_at is null and m.valid_until > m.valid_from))
+  and f.quarantined_at is null
   and m.subject_id is not distinct from e.subject_id
 order by occurred_at, e.id, c.start
 """
@@ -161,6 +170,8 @@ def statements_by_memory(
             occurred_at=max(each.occurred_at for each in cited),
             cited=cited,
             replaces=frozenset(last.replaces),
+            ends=frozenset(last.ends),
+            is_over=last.is_over,
         )
     return result
 

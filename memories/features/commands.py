@@ -10,6 +10,7 @@ from memories.features.config import FeatureCategory
 
 ADD, UPDATE, DELETE = "add", "update", "delete"
 ACTIONS = (ADD, UPDATE, DELETE)
+KEEP = "keep"  # a value of its own time, which is not so now
 LONGEST_VALUE, LONGEST_NAME = 1_000, 100  # characters
 
 
@@ -122,9 +123,9 @@ def plan(
 def _fault(
     command: Command, categories: Sequence[FeatureCategory], target: KnownFeature | None
 ) -> str:
-    if command.action not in ACTIONS:
+    if command.action not in (*ACTIONS, KEEP):
         return f"there is no command {command.action!r}"
-    if command.action != ADD:
+    if command.action not in (ADD, KEEP):
         if target is None:
             return "there is no such feature in this set"
         if target.method == "manual":
@@ -133,7 +134,9 @@ def _fault(
             return "what is known is newer"
     of_value = fault_of_value(command, categories)
     of_evidence = "" if command.cited else "no words of the messages stand behind it"
-    return of_value or of_evidence if command.action == ADD else of_evidence or of_value
+    if command.action in (ADD, KEEP):
+        return of_value or of_evidence
+    return of_evidence or of_value
 
 
 def fault_of_value(command: Command, categories: Sequence[FeatureCategory]) -> str:

@@ -11,7 +11,15 @@ from memories.english.lexical import stems
 from memories.english.statements import Slot, past_period, read, true_from
 from memories.english.statements.wording import root
 from memories.features.clear_statements import is_home, is_thing, stands_alone, to_the_point
-from memories.features.commands import ADD, DELETE, UPDATE, Cited, Command, KnownFeature
+from memories.features.commands import (
+    ADD,
+    DELETE,
+    KEEP,
+    UPDATE,
+    Cited,
+    Command,
+    KnownFeature,
+)
 
 # How sure a pattern must be for what it finds to stand in a profile.
 SURE = 0.8
@@ -20,9 +28,10 @@ NAMELESS = "User"
 
 @dataclass(frozen=True, slots=True)
 class MemoryStatement:
-    """A live memory as rules see it: its newest words, and by whom they were said.
+    """A memory as rules see it: its newest words, and by whom they were said.
 
-    `replaces` are features that stand on versions which this memory superseded.
+    `replaces` are features that stand on versions which this memory superseded, `ends` those of
+    them whose words it does not say any more. `is_over`: it was true for a time, and is not now.
     """
 
     statement: str
@@ -33,6 +42,8 @@ class MemoryStatement:
     occurred_at: datetime
     cited: tuple[Cited, ...]
     replaces: frozenset[uuid.UUID] = frozenset()
+    ends: frozenset[uuid.UUID] = frozenset()
+    is_over: bool = False
 
     @property
     def about(self) -> str:
@@ -142,9 +153,12 @@ _words = re.compile(r"[\w@.+'&/-]*[\w@+'&/]")
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
+    """What a memory says of a feature; `is_so` not: it was, or it will be."""
+
     key: FeatureKey
     value: str
     slot: str
+    is_so: bool = True
 
 
 def commands(statements: Sequence[MemoryStatement], known: Sequence[KnownFeature]) -> list[Command]:
@@ -154,7 +168,16 @@ def commands(statements: Sequence[MemoryStatement], known: Sequence[KnownFeature
     """
     by_place: dict[tuple[str, ...], Command] = {}
     for one in sorted(statements, key=lambda each: each.occurred_at):
-        for draft in _drafts(one):
+        drafts = list(_drafts(one))
+        # "Quit the job": what was so is over, and nothing takes its place.
+        ends = one.ends if not one.is_over and not any(each.slot for each in drafts) else ()
+        for ended in known:
+            if ended.slot and ended.id in ends:
+                by_place[(str(ended.id),)] = Command(
+                    DELETE, target=ended.id, cited=one.cited, occurred_at=one.occurred_at,
+                    reason=one.statement,
+                )  # fmt: skip
+        for draft in drafts:
             # The feature that this is a newer value of.
             same = (
                 each
@@ -162,12 +185,12 @@ def commands(statements: Sequence[MemoryStatement], known: Sequence[KnownFeature
                 if draft.slot and each.slot == draft.slot and is_theirs(one.about, each, known)
             )
             replaced = (each for each in known if each.id in one.replaces and not each.slot)
-            old = next(same, None) or next(replaced, None)
+            old = (next(same, None) or next(replaced, None)) if draft.is_so else None
             # The words that say what the value says: a memory may stand on others that say less.
             wanted = set(stems(draft.value.split(maxsplit=1)[-1]))
             cited = tuple(each for each in one.cited if wanted <= set(stems(each.quote)))
             command = Command(
-                UPDATE if old else ADD,
+                (UPDATE if old else ADD) if draft.is_so else KEEP,
                 **asdict(draft.key),
                 value=draft.value,
                 about=one.about,
@@ -177,7 +200,9 @@ def commands(statements: Sequence[MemoryStatement], known: Sequence[KnownFeature
                 occurred_at=one.occurred_at,
             )
             own = command.slot or f"={command.tag}|{command.feature}|{command.value.casefold()}"
-            place = (command.about, command.category, own)
+            place: tuple[str, ...] = (command.about, command.category, own)
+            if not draft.is_so:
+                place = (*place, draft.value, one.occurred_at.isoformat())
             by_place[(str(command.target),) if command.target else place] = command
     return list(by_place.values())
 
@@ -185,7 +210,7 @@ def commands(statements: Sequence[MemoryStatement], known: Sequence[KnownFeature
 def corrected(one: MemoryStatement, old: KnownFeature) -> Command:
     """What a feature is to say when a person put right the memory that it stands on; what no
     feature can say of the new words, ends. A model's own key is kept."""
-    drafts = list(_drafts(one))
+    drafts = [draft for draft in _drafts(one) if draft.is_so]
     same = [d for d in drafts if (d.slot and d.slot == old.slot) or d.key.tag == old.tag]
     command = Command(UPDATE, old.category, old.tag, old.feature, about=old.about, target=old.id)
     if old.method == "llm":
@@ -212,8 +237,6 @@ def is_theirs(about: str, known: KnownFeature, others: Sequence[KnownFeature]) -
 
 
 def _drafts(one: MemoryStatement) -> Iterator[_Draft]:
-    if one.confidence < SURE:
-        return
     # Slots of the speaker's own, not of somebody they speak about; one per name.
     own = "-".join(sorted(root(word) for word in one.speaker.lower().split()))
     by_name: dict[str, Slot] = {}
@@ -221,7 +244,9 @@ def _drafts(one: MemoryStatement) -> Iterator[_Draft]:
     past = past_period(reading, one.occurred_at)
     planned = true_from(reading, event_date(one.statement, one.occurred_at), one.occurred_at)
     is_so = past is None and (planned is None or planned <= datetime.now(UTC))
-    for slot in reading.slots if is_so else ():
+    # What a belief that it replaced, or a day that it names, vouches for.
+    is_sure = one.confidence >= SURE or bool(one.replaces) or planned is not None
+    for slot in reading.slots if is_sure and past is None else ():
         # Who moves from one place to another lives there; in the words alone it may be an employer.
         if one.rule == "moved" and slot.name == "employer":
             slot = replace(slot, name="residence")
@@ -239,16 +264,16 @@ def _drafts(one: MemoryStatement) -> Iterator[_Draft]:
             key = BY_SLOT[slot.name]
             if slot.name == "favorite":
                 key = replace(key, feature=f"{key.feature} {slot.key}")
-            yield _Draft(key, value, f"{slot.name}|{slot.key}"[:255])
+            yield _Draft(key, value, f"{slot.name}|{slot.key}"[:255], is_so and not one.is_over)
     by_rule = BY_PATTERN.get(one.rule) or BY_CATEGORY.get(one.category)
-    if not slots and by_rule is not None:
+    if one.confidence >= SURE and not (slots and is_so) and by_rule is not None:
         value, tag = to_the_point(predicate(one.statement, one.speaker)), by_rule.tag
         # What was, happened once, or was done with others says little of what somebody is or has.
         lasts = tag in LASTING_THOUGH_PAST or not (past or _over.match(value))
         fits = tag != "things" or is_thing(value)
         fits = fits and (tag != "home" or is_home(one.statement, value))
-        if fits and lasts and stands_alone(one.statement, value, one.speaker):
-            yield _Draft(by_rule, value, "")
+        if fits and (lasts or past) and stands_alone(one.statement, value, one.speaker):
+            yield _Draft(by_rule, value, "", lasts and not one.is_over)
 
 
 def _value(one: MemoryStatement, slot: Slot) -> str:

@@ -214,7 +214,7 @@ def edit(scope: Scope, feature_id: uuid.UUID, changes: Mapping[str, Any]) -> Fea
 def delete(scope: Scope, feature_id: uuid.UUID, reason: str = "") -> None:
     """End a feature; its history stays, and `undo` brings it back."""
     feature = _living(scope, feature_id)
-    command = Command(DELETE, target=feature_id, occurred_at=timezone.now(), reason=reason)
+    command = Command(DELETE, target=feature_id, reason=reason)
     _do(scope, feature.set, feature.agent_id, command)
 
 

@@ -16,14 +16,37 @@ from memories.english import lexical
 from memories.models.conversation import Conversation, Episode, Visibility
 from memories.models.fact import Fact
 from memories.models.index import EmbeddingModel
-from memories.models.memory import seen_by
-from memories.models.memory_state import AsOf
+from memories.models.memory import NamedSQL, seen_by
+from memories.models.memory_state import BELIEVED, KNOWN_AT, VALID_AT, AsOf
 from memories.models.names import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 
 KEY = 300
 NAME = 100
+# The rule of a value that was over, or was still to come, when it was taken in: it never was the
+# one that is so now.
+OF_ITS_TIME = "of its time"
+# The changes that stood at an instant, of those in `among`. What was read out of a memory holds as
+# long as the memory, or what was made of its words, does; all else from the day it was said.
+STANDING = f"""
+select c.id from memories_featurechange c cross join lateral (
+  select c.after is not null and c.action <> 'undo' and c.after ->> 'method' <> 'manual'
+    and exists (
+      select 1 from memories_featurecitation fc join memories_fact f on f.id = fc.fact_id
+      where fc.change_id = c.id and f.memory_id is not null) as by_memory) what
+where c.id = any(%(among)s::uuid[]) and case
+  when by_memory then exists (
+    with recursive line (id) as (
+      select f.memory_id from memories_featurecitation fc
+      join memories_fact f on f.id = fc.fact_id
+      where fc.change_id = c.id and fc.created_at <= {KNOWN_AT} and f.memory_id is not null
+      union
+      select s.new_id from line join memories_supersession s on s.old_id = line.id
+      where s.state = 'applied' and s.rule in ('edit', 'richer'))
+    select 1 from line join memories_memory row on row.id = line.id where {BELIEVED})
+  else c.occurred_at <= {VALID_AT} and c.rule <> '{OF_ITS_TIME}' end
+"""
 
 
 class FeatureSetQuerySet(NamedQuerySet["FeatureSet"]):
@@ -142,7 +165,9 @@ class FeatureQuerySet(NamedQuerySet["Feature"]):
             if at.known_at is not None:
                 changes = changes.filter(created_at__lte=at.known_at)
             if at.valid_at is not None:
-                changes = changes.filter(occurred_at__lte=at.valid_at)
+                among = list(changes.values_list("pk", flat=True))
+                standing = NamedSQL(STANDING, {"among": among, **at.values})
+                changes = FeatureChange.objects.filter(pk__in=standing)
             changes = changes.order_by("feature_id", "-pk").distinct("feature_id")
         rows: list[tuple[Feature, FeatureChange]] = []
         in_category: Counter[str] = Counter()
@@ -253,7 +278,8 @@ class FeatureChange(Row):
 
     The changes of one act (a batch taken in, a merge) share their `batch`. `is_current` marks the
     one by which the feature says what it says; its citations are what the value stands on.
-    `occurred_at` is when it was said. `after` None: it ended.
+    `occurred_at` is when it was said, of what takes a value back when that was. `after` None: it
+    ended.
     """
 
     class Action(models.TextChoices):

@@ -87,6 +87,19 @@ NOW = AsOf()
 
 KNOWN_AT = "%(known_at)s::timestamptz"
 VALID_AT = "%(valid_at)s::timestamptz"
+# Over `row`, a memory that was replaced: another version of its chain had taken its place by V,
+# where one of the two was told late, and so stands beside it before a successor of both.
+TAKEN_OVER = f"""exists (
+  with recursive after (id) as (
+    select row.superseded_by_id
+    union
+    select n.superseded_by_id from after join memories_memory n on n.id = after.id
+    where n.superseded_by_id is not null)
+  select 1 from after join memories_memory o on o.superseded_by_id = after.id
+  where o.valid_from > row.valid_from and o.valid_from <= {VALID_AT} and o.valid_until > {VALID_AT}
+    and o.created_at <= {KNOWN_AT} and (o.forgotten_at is null or o.forgotten_at > {KNOWN_AT})
+    and exists (select 1 from memories_supersession s where s.old_id in (o.id, row.id)
+                and s.new_id = o.superseded_by_id and s.state = 'applied' and s.rule = 'older'))"""
 # Over `row`, a memory; what was known of valid_until at K is only what had been decided by then.
 BELIEVED = f"""(
   (exists (select 1 from memories_memoryperiod l where l.memory_id = row.id
@@ -98,7 +111,7 @@ BELIEVED = f"""(
                  or row.superseded_at > {KNOWN_AT} or row.valid_until_at > {KNOWN_AT}))))
   or ({VALID_AT} is not null and row.superseded_at <= {KNOWN_AT}
       and (row.forgotten_at is null or row.forgotten_at > {KNOWN_AT})
-      and row.valid_from <= {VALID_AT} and row.valid_until > {VALID_AT}))"""
+      and row.valid_from <= {VALID_AT} and row.valid_until > {VALID_AT} and not {TAKEN_OVER}))"""
 # Over `row`, an episode: what had been said, and what had reached us.
 SAID = f"(row.created_at <= {KNOWN_AT} and ({VALID_AT} is null or row.occurred_at <= {VALID_AT}))"
 # Over `row`, a memory: its columns as they were known at K. Support that is inherited has no facts

@@ -23,7 +23,7 @@ class Candidate(NamedTuple):
     `assistant` says that the assistant (or a tool) spoke; None: this is not a message.
     `author` is who said it or, of a memory, whom it is about. `length` is in stems, `marks` is
     `ranking.marks` of the text, `item` the id of what is ranked. `around` is the mean cosine of
-    the messages around it, where that was looked up.
+    the messages around it, where that was looked up; `taught`, too: something was learned from it.
     """
 
     id: int
@@ -40,6 +40,7 @@ class Candidate(NamedTuple):
     marks: int = 0
     item: bytes = b""
     around: float | None = None
+    taught: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ class Columns:
     authors: NDArray[np.object_]
     items: NDArray[np.void]
     around: Array  # nan: not looked up
+    taught: Array  # 1 or 0
 
     @classmethod
     def of(cls, candidates: "Candidates") -> "Columns":
@@ -97,7 +99,7 @@ class Columns:
         fields = zip(*candidates, strict=True) if candidates else [()] * len(Candidate._fields)
         # fmt: off
         (ids, layers, cosine, bm25, conversations, positions, at, event, assistant, authors,
-         length, marks, items, around) = fields
+         length, marks, items, around, taught) = fields
         # fmt: on
         return cls(
             np.array(ids, np.int64),
@@ -116,6 +118,7 @@ class Columns:
             np.array(authors, object),
             np.array(items, "V16"),
             np.array(around, float),
+            np.array(taught, float),
         )
 
     @classmethod

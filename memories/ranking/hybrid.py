@@ -113,6 +113,8 @@ _day = 86_400.0
 _not_a_message = 0.3  # as good as said by the user, were it not that the message stands for it
 # How much more a standing instruction and a preference count where help is asked for.
 _instructed, _preferred = 3.0, 2.0
+# Of all that was said in a time, what something was learned from is what there is to tell of it.
+_taught = 1.5
 _sittings = 5  # after so many others, a sitting is half as recent
 _log_length = 4.0  # log(1 + stems) of a message of ordinary length, about 50
 
@@ -191,7 +193,10 @@ def _parts(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
         said = (columns.authors == query.named).astype(float)
         parts["speaker"] = w.speaker * query.told_by_named * said
     if query.dates:
-        parts["date"] = w.date * fits(query.dates, columns)
+        fit = fits(query.dates, columns)
+        parts["date"] = w.date * fit
+        if query.asks_whatever:
+            parts["taught"] = _taught * columns.taught * fit
     for mark, name, weight in _kinds(w):
         if query.kind & mark:
             parts[name] = weight * columns.marked(mark)
@@ -264,6 +269,7 @@ def _ceiling(query: QueryView, w: Weights) -> float:
         query.dates or query.side
     )
     best += sum(weight for mark, _, weight in _kinds(w) if query.kind & mark)
+    best += _taught * query.asks_whatever
     among = w.length + w.answer + w.answer_vector + w.previous_vector
     asked = 1.0 - query.turn
     alone = asked * w.role * (not query.asks_assistant and not query.asks_overview)

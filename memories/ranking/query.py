@@ -97,6 +97,10 @@ _form = frozenset(stems(_question_words)) | STOP_WORDS
 # another one is
 _weak = frozenset(stems("kind type sort name list"))
 _hardly = 2
+# words of a question that asks for whatever happened, and names nothing
+_whatever = _form | frozenset(
+    stems("do happen go get up on experience busy spend recap summary summarize overview remember")
+)
 # words of somebody who asks about the talk itself, not of what it was about
 _talk_words = """
     can please provide give clear comprehensive complete detailed brief summary summaries summarize
@@ -244,7 +248,8 @@ class QueryView:
     person's standing instructions hold. `turn` is 0 for a question
     or a few keywords and grows to 1 for the next message of a conversation, which wants its
     context rather than an answer. `voices` is how many people hold the talk that is searched.
-    `side`: what is asked is before or after something that happened.
+    `side`: what is asked is before or after something that happened. `asks_whatever`: it asks for
+    all that there is of the dates, and names nothing else.
     """
 
     text: str
@@ -261,6 +266,7 @@ class QueryView:
     turn: float
     voices: float
     side: EventSide | None = None
+    asks_whatever: bool = False
 
     @property
     def among(self) -> float:
@@ -315,6 +321,7 @@ def analyse(
     dates = _dates(query, now if turn < _half_a_turn else None, order, beside)
     side = _side_of_date(query, found, dates)
     dates = _until_now(query, found, dates, now)
+    whatever = bool(dates) and not side and _whatever.union(in_dates).issuperset(distinct)
     return QueryView(
         text=query,
         meaning=meaning,
@@ -324,12 +331,13 @@ def analyse(
         dates=() if side else dates,
         side=side,
         kind=Mark(sum(mark for pattern, mark in _asked if pattern.search(query))),
-        asks_many=turn < _half_a_turn and (in_all or bool(_many.search(query))),
+        asks_many=turn < _half_a_turn and (in_all or whatever or bool(_many.search(query))),
         asks_overview=overview,
         asks_assistant=bool(_told.search(query)),
         asks_help=not in_all and bool(_help.search(query)) and not _past.search(query),
         turn=turn,
         voices=voices,
+        asks_whatever=whatever,
     )
 
 

@@ -35,14 +35,15 @@ TOP = 20
 class Depth(NamedTuple):
     """How many each side brings up, whether the newest are looked at, too, whether it counts when
     what is told happens, so that the days that are asked for bring up what is of them, whether
-    passages know which stands beside which, and whether what the person asked for once and for all
-    is looked at, whatever its words."""
+    passages know which stands beside which, whether what the person asked for once and for all
+    is looked at, whatever its words, and whether what something was learned from comes first."""
 
     top: int
     newest: bool = True
     dated: bool = False
     in_texts: bool = False
     wishes: bool = False
+    taught: bool = False
 
 
 # Where only words and meaning decide, half as many find the same. The next turn of a conversation
@@ -187,13 +188,19 @@ def pool_text(
     dated = ""
     if depth.dated and shape.layer in (Layer.MEMORIES, Layer.EPISODES):
         far = FAR if shape.has_vector else "null::float8"
+        first = ""
+        if depth.taught and shape.layer == Layer.EPISODES:
+            own = "(select t.item from memories_entry t where t.id = dated.id)"
+            first = f"({TAUGHT.format(own)}) desc, "
         dated = f"""
     union all (select id, {far} as d, false from ({shape.dated}) dated
-     order by 2, 1 desc limit {depth.top})"""
+     order by {first}2, 1 desc limit {depth.top})"""
     cosine = OWN_COSINE if shape.has_vector else "null::float8"
     least = LEAST.format(entries.ORDINARY.get(shape.layer, lexical.ORDINARY_LENGTH))
     more = OF_MESSAGES if shape.layer == Layer.EPISODES else ""
     more += OF_EVENTS if depth.dated and shape.layer == Layer.MEMORIES else ""
+    if depth.taught and shape.layer == Layer.EPISODES:
+        more += f", array_agg({TAUGHT.format('item')}) as taught"
     talk = TALK
     if depth.in_texts and shape.layer == Layer.CHUNKS:
         more, talk = more + OF_PASSAGES, OF_REVISION
@@ -243,6 +250,9 @@ OF_PASSAGES = ", array_agg(position) as position"
 OF_REVISION = """coalesce((select uuid_hash_extended(t.revision_id, 0)
     from memories_passage t where t.id = e.item), -e.id)"""
 OF_EVENTS = ", array_agg(coalesce(date_part('epoch', event_at), 'nan')) as event"
+# Of a message: something was learned from it. The limit lets each be looked up, however many there
+# are: `exists` might be made of a table of all.
+TAUGHT = "(select 1 from memories_citation ci where ci.episode_id = {} limit 1) is not null"
 # Of an entry that was found by its words alone.
 OWN_COSINE = """(select -min(x.embedding <#> %(vector)s::halfvec) from memories_vector x
     where x.entry_id = pool.id and x.embedding_model_id = %(model)s)"""
@@ -334,6 +344,7 @@ def _columns(found: Arrays, layer: Layer) -> Columns:
         authors=found.get("author", np.full(size, "", object)),
         items=found["item"],
         around=np.full(size, np.nan),
+        taught=found.get("taught", np.full(size, layer == Layer.MEMORIES)).astype(float),
     )
     return columns.taken(np.argsort(columns.ids))
 

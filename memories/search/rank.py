@@ -245,7 +245,10 @@ def depth_of(index: WorkspaceIndex, request: SearchRequest, view: ranking.QueryV
         depth = DATED
     elif lifted or _most(request) > OF_TURN.top:
         depth = DEEP
-    return depth._replace(wishes=is_hybrid and view.asks_help and view.among < 1)
+    return depth._replace(
+        wishes=is_hybrid and view.asks_help and view.among < 1,
+        taught=is_hybrid and view.asks_whatever,
+    )
 
 
 def brought_up(index: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> int:

@@ -27,7 +27,20 @@ w as materialized (
             %(known_at)s::timestamptz))))
     or (%(valid_at)s::timestamptz is not null and row.superseded_at <= %(known_at)s::timestamptz
       and (row.forgotten_at is null or row.forgotten_at > %(known_at)s::timestamptz)
-      and row.valid_from <= %(valid_at)s::timestamptz and row.valid_until > %(valid_at)s::timestamptz))),
+      and row.valid_from <= %(valid_at)s::timestamptz and row.valid_until > %(valid_at)s::timestamptz and not
+      exists (
+        with recursive after (id) as (
+          select row.superseded_by_id
+          union
+          select n.superseded_by_id from after join memories_memory n on n.id = after.id
+          where n.superseded_by_id is not null)
+        select 1 from after join memories_memory o on o.superseded_by_id = after.id
+        where o.valid_from > row.valid_from and o.valid_from <= %(valid_at)s::timestamptz and o.valid_until >
+        %(valid_at)s::timestamptz
+        and o.created_at <= %(known_at)s::timestamptz and (o.forgotten_at is null or o.forgotten_at >
+          %(known_at)s::timestamptz)
+        and exists (select 1 from memories_supersession s where s.old_id in (o.id, row.id)
+          and s.new_id = o.superseded_by_id and s.state = 'applied' and s.rule = 'older'))))),
 compared as materialized (
   select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
   from w join memories_vector x on x.entry_id = w.id
@@ -82,6 +95,9 @@ from (
 --   Index entry_workspace
 --   Index memories_memory_pkey
 --   Index memoryperiod_history
+--   CTE after
+--   Index memories_memory_pkey
+--   Index memory_chain
 --   CTE compared
 --   Index memories_vector_pkey
 --   CTE stats
