@@ -202,8 +202,9 @@ def _pool(
     depth = depth_of(index, request, view)
     parts: list[tuple[ModelPartition | PastFeatures, list[str]]] = []
     for layer in request.layers:
-        if layer == "chunks" and not index.live_chunks and request.at.is_now:
-            continue  # most have no documents
+        is_empty = request.at.is_now and not index.live(LAYERS[layer])
+        if is_empty and (layer == "chunks" or not asked.trace):
+            continue  # most have no documents; of other layers a trace tells how they were compared
         there = in_layer(request, asked, layer)
         # A memory names whom it is about; an episode is told by its author, not by its words.
         stems = [*view.terms, *(() if layer == "episodes" else view.names)]
