@@ -55,12 +55,14 @@ class SearchOf(NamedTuple):
 
 
 class ServedTo(NamedTuple):
-    """Which memory, on which day (UTC), to whom."""
+    """To whom memories were served, on which day (UTC)."""
 
     workspace_id: uuid.UUID
     day: date
-    memory_id: uuid.UUID
     actor: str
+
+
+Served = dict[ServedTo, Counter[uuid.UUID]]  # how often each memory was
 
 
 @dataclass(slots=True)
@@ -97,7 +99,7 @@ class SearchDay:
 
 _lock = threading.Lock()
 _sums: dict[SearchOf, SearchSum] = {}
-_served: Counter[ServedTo] = Counter()
+_served: Served = {}
 
 
 def count(
@@ -114,8 +116,8 @@ def count(
     place = SearchOf(workspace_id, day, subject_id, actor)
     with _lock:
         _sums.setdefault(place, SearchSum()).add(SearchSum(1, results, int(not results)))
-        if len(_served) < MOST_SERVED:
-            _served.update(ServedTo(workspace_id, day, each, actor) for each in served)
+        if sum(map(len, _served.values())) < MOST_SERVED:
+            _served.setdefault(ServedTo(workspace_id, day, actor), Counter()).update(served)
     own = str(workspace_id)
     metrics.add("search_results", results, workspace=own)
     if not results:
@@ -125,7 +127,7 @@ def count(
 def flush() -> None:
     """Write what this process counted; what cannot be written is not lost."""
     with _lock:
-        taken, served = dict(_sums), Counter(_served)
+        taken, served = dict(_sums), dict(_served)
         _sums.clear()
         _served.clear()
     if not taken:  # nothing is served without a search
@@ -137,11 +139,12 @@ def flush() -> None:
         with _lock:
             for place, amount in taken.items():
                 _sums.setdefault(place, SearchSum()).add(amount)
-            _served.update(served)
+            for whom, times in served.items():
+                _served.setdefault(whom, Counter()).update(times)
         raise
 
 
-def _write(taken: dict[SearchOf, SearchSum], served: Counter[ServedTo]) -> None:
+def _write(taken: dict[SearchOf, SearchSum], served: Served) -> None:
     workspaces = {place.workspace_id for place in taken}
     there = set(Workspace.objects.filter(pk__in=workspaces).values_list("pk", flat=True))
     named = {place.subject_id for place in taken if place.subject_id}
@@ -157,8 +160,13 @@ def _write(taken: dict[SearchOf, SearchSum], served: Counter[ServedTo]) -> None:
         cursor.executemany(
             ADD, [(*place, each.searches, each.results, each.empty) for place, each in ordered]
         )
-        if served:
-            columns = zip(*((*place, times) for place, times in served.items()), strict=True)
+        counted = [
+            (whom.workspace_id, whom.day, memory, whom.actor, number)
+            for whom, times in served.items()
+            for memory, number in times.items()
+        ]
+        if counted:
+            columns = zip(*counted, strict=True)
             cursor.execute(ADD_SERVED, [list(column) for column in columns])
 
 

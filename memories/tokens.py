@@ -7,7 +7,7 @@ pieces. On average that is a tenth too high; names and languages that were not a
 """
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -30,15 +30,18 @@ _LONGEST = 32  # characters of a piece
 # Counted as what follows another line, whose end is two pieces: a word that begins a line may be
 # more of them than one after a space. The other is for a first piece that is the space alone.
 _BEFORE = 1
+# No piece of the vocabulary holds a line's end, or a space behind another sign: what begins with
+# spaces is so many tokens in any text. Words come again, and of short ones the number is kept.
+_word = re.compile(r"\n|[ ▁]+[^ ▁\n]*|[^ ▁\n]+")
+_special = re.compile("<(?:unk|/?s)>")  # to the tokenizer signs of their own, with no space behind
+_KEPT = 2**14
 
 
 def tokens_of(text: str) -> int:
     """So many tokens at most; of a text in lines, no more than the sum over its lines."""
-    known = _vocabulary()
-    if known is None:
+    if _vocabulary() is None:
         return bound_of(text)
-    parts = (text[at : at + _AT_ONCE] for at in range(0, len(text), _AT_ONCE))
-    return sum(len(_encoded(known, f"\n{part}").ids) - _BEFORE for part in parts)
+    return sum(_tokens_of_part(text[at : at + _AT_ONCE]) for at in range(0, len(text), _AT_ONCE))
 
 
 def start_of(text: str, most: int) -> str:
@@ -58,6 +61,23 @@ def start_of(text: str, most: int) -> str:
 @cache
 def _vocabulary() -> "Tokenizer | None":
     return local_embedder.vocabulary()
+
+
+def _tokens_of_part(text: str) -> int:
+    if _special.search(text):
+        return _BEFORE + _tokens_behind_line(text)
+    words = _word.findall(text)
+    short = [word for word in words if len(word) <= _LONGEST]
+    rest = [word for word in words if len(word) > _LONGEST] if len(short) < len(words) else []
+    return _BEFORE + sum(map(_tokens_of_word, short)) + sum(map(_tokens_behind_line, rest))
+
+
+def _tokens_behind_line(text: str) -> int:
+    known = _vocabulary()
+    return len(_encoded(known, f"\n{text}").ids) - 2 * _BEFORE if known else bound_of(text)
+
+
+_tokens_of_word = lru_cache(maxsize=_KEPT)(_tokens_behind_line)
 
 
 def _encoded(known: "Tokenizer", text: str) -> "Encoding":

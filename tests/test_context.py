@@ -16,6 +16,7 @@ from memories.search.context import Context
 from memories.tokens import tokens_of
 from tests.api_fixtures import caller
 from tests.people import Person
+from tests.statements_sent import sent
 
 GATE, DUCKS = "The orchard gate is painted green", "Ducks sleep behind the orchard press"
 BOTH = ("memories", "episodes")
@@ -52,6 +53,17 @@ def test_a_memory_and_the_episode_it_cites_are_told_once(alice: Person) -> None:
 def test_the_same_words_are_told_once(alice: Person) -> None:
     alice.say(NewMessage(GATE, id="1"), NewMessage(GATE + ".", id="2"), extract="none")
     assert pack(alice, layers=("episodes",)).text.count(GATE) == 1
+
+
+def test_a_layer_without_a_row_is_not_looked_through(alice: Person) -> None:
+    alice.note(GATE)
+    with sent() as asked:
+        assert GATE in pack(alice, layers=BOTH).text
+    assert len([one for one in asked if "nearest as" in one.text]) == 1
+    alice.say("Ducks live behind the orchard.", extract="none")
+    with sent() as asked:
+        assert "Ducks" in pack(alice, layers=BOTH).text
+    assert len([one for one in asked if "nearest as" in one.text]) == 2
 
 
 @pytest.mark.parametrize("tokens", [62, 77, 120, 199, 200, 230])

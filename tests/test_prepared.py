@@ -1,6 +1,7 @@
 """Prepared statements by libpq: several in one round trip, alone or in a transaction."""
 
 import json
+import uuid
 
 import pytest
 from django.db import (
@@ -207,3 +208,16 @@ def test_a_transaction_that_must_be_rolled_back_is_asked_nothing():
 def test_numbers_are_sent_as_one_value(numbers: list[int]) -> None:
     (row,) = prepared_sql.rows("select %(v)s::int8[] as x", {"v": prepared_sql.Int8s(numbers)})
     assert row.x == numbers
+
+
+@pytest.mark.parametrize("number", [0, 1, 3])
+def test_ids_are_sent_as_one_value(number: int) -> None:
+    ids = [uuid.uuid4() for _ in range(number)]
+    (row,) = prepared_sql.rows("select %(v)s::uuid[] as x", {"v": prepared_sql.Uuids(ids)})
+    assert row.x == ids
+
+
+def test_json_is_read_as_it_was_written() -> None:
+    text = '{"a": [1, "Zo\\u00eb", null], "large": 1e999}'
+    (row,) = prepared_sql.rows("select %(v)s::text::jsonb as x, '{}'::jsonb as y", {"v": text})
+    assert (row.x, row.y) == ({"a": [1, "Zoë", None], "large": 10**999}, {})

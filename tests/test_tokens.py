@@ -5,6 +5,7 @@ import importlib.util
 import json
 import random
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,24 @@ def blocks(kind: str) -> Iterator[str]:
 def test_tokens_of_any_language_are_counted(vocabulary: Tokenizer, text: str) -> None:
     made = len(vocabulary.encode(text, add_special_tokens=False).ids)
     assert made <= tokens_of(text) <= made + 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("\n".join(some) for some in (GERMAN, MANY)),
+        "  two  spaces\n\n\tand a tab ▁ \r\n ",
+        "a word " + "longwinded" * 8 + " and a word",
+        "signs <s> of the </s> tokenizer <unk> it",
+        *(block for kind in ("code", "prose") for block in islice(blocks(kind), 5)),
+    ],
+)
+def test_a_text_is_counted_word_by_word_as_if_it_were_read_whole(
+    vocabulary: Tokenizer, text: str
+) -> None:
+    parts = [text[at : at + 8_000] for at in range(0, len(text), 8_000)]
+    whole = [len(vocabulary.encode(f"\n{part}", add_special_tokens=False).ids) for part in parts]
+    assert tokens_of(text) == tokens_of(text) == sum(whole) - len(whole)
 
 
 def test_a_long_text_is_counted_in_parts(vocabulary: Tokenizer) -> None:

@@ -89,6 +89,20 @@ def test_what_the_database_does_not_take_is_kept(
     assert counted(workspace) == {"": (1, 3, 0)}
 
 
+def test_what_was_served_is_kept_where_the_database_takes_nothing(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice.note("Prefers tea")
+    alice.finds("tea")
+    with monkeypatch.context() as broken:
+        broken.setattr(search_counts, "ADD_SERVED", "insert into nowhere values (%s, %s, %s, %s)")
+        with pytest.raises(DatabaseError):
+            search_counts.flush()
+    alice.finds("tea")
+    search_counts.flush()
+    assert MemoryUse.objects.get().times == 2
+
+
 def test_counts_of_what_went_meanwhile_are_dropped(alice: Person) -> None:
     ana = Subject.objects.create(workspace=alice.workspace, external_id="ana")
     search_counts.count(alice.workspace.pk, ana.pk, 1)

@@ -8,6 +8,7 @@ awaits an IntegrityError hears of it whichever way it came. Of new rows types ar
 
 import json
 import re
+import uuid
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from django.db import connection, models, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 from pgvector.psycopg import register_vector
+from psycopg.abc import Buffer
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 from psycopg.types.json import Jsonb, JsonbBinaryLoader
@@ -51,11 +53,26 @@ class Int8s:
         self.packed = pack(f">{len(head)}i", *head) + body.tobytes()
 
 
+class Uuids:
+    """As `Int8s`, of the type uuid[]."""
+
+    LENGTH = pack(">i", 16)
+
+    def __init__(self, values: Sequence[uuid.UUID]) -> None:
+        head = (1, 0, 2950, len(values), 1) if values else (0, 0, 2950)
+        body = b"".join([self.LENGTH + value.bytes for value in values])
+        self.packed = pack(f">{len(head)}i", *head) + body
+
+
 class _Int8sDumper(Dumper):
     format, oid = Format.BINARY, 1016
 
-    def dump(self, obj: Int8s) -> bytes:
+    def dump(self, obj: Int8s | Uuids) -> bytes:
         return obj.packed
+
+
+class _UuidsDumper(_Int8sDumper):
+    oid = 2951
 
 
 def hot_connection() -> psycopg.Connection[Any]:
@@ -70,6 +87,7 @@ def _hot(wrapper: BaseDatabaseWrapper) -> psycopg.Connection[Any]:
         register_vector(raw)
         raw.adapters.register_loader("jsonb", _JsonbLoader)
         raw.adapters.register_dumper(Int8s, _Int8sDumper)
+        raw.adapters.register_dumper(Uuids, _UuidsDumper)
         _registered.add(raw)
     return raw
 
@@ -77,12 +95,12 @@ def _hot(wrapper: BaseDatabaseWrapper) -> psycopg.Connection[Any]:
 class _JsonbLoader(JsonbBinaryLoader):
     """For binary answers alone: Django's own cursors get theirs as texts."""
 
-    @staticmethod
-    def _loads(text: str | bytes) -> Any:
+    def load(self, data: Buffer) -> Any:
+        text = memoryview(data)[1:]  # behind the number of the format
         try:
             return msgspec.json.decode(text)
         except msgspec.DecodeError:  # a number beyond all floats
-            return json.loads(text)
+            return json.loads(bytes(text))
 
 
 @contextmanager

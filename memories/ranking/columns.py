@@ -43,8 +43,7 @@ class Candidate(NamedTuple):
     taught: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A candidate's id, layer and item, its score from 0 to 1, and the parts that the score sums
     up; `cosine` is that of its vector and the query's, where both are known."""
 

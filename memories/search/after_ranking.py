@@ -7,7 +7,7 @@ import math
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from math import inf
 from typing import Any
@@ -41,7 +41,7 @@ def by_place(found: Sequence[Scored], enough: float | None = None) -> list[Score
     raised = []
     for behind, (_, _, one) in reversed(list(enumerate(placed))):
         best = max(best, one.score)
-        raised.append(replace(one, score=best, behind=behind))
+        raised.append(one._replace(score=best, behind=behind))
     return raised[::-1]
 
 
@@ -63,12 +63,12 @@ def by_turns(rankings: Sequence[Sequence[Scored]]) -> list[Scored]:
             one = ranking[place] if one.item in seen else one
             echoes = tuple(echo for echo in one.echoes if echo.item not in seen)
             seen |= {one.item, *(echo.item for echo in echoes)}
-            ordered.append(replace(one, score=ranking[place].score, echoes=echoes))
+            ordered.append(one._replace(score=ranking[place].score, echoes=echoes))
     best = -inf
     raised = []
     for behind, one in reversed(list(enumerate(ordered))):
         best = max(best, one.score)
-        raised.append(replace(one, score=best, behind=behind))
+        raised.append(one._replace(score=best, behind=behind))
     return raised[::-1]
 
 
@@ -87,7 +87,7 @@ def with_repeats(found: Sequence[Scored]) -> list[Scored]:
     """
     episodes = [one.item for one in found if one.layer == "episodes"]
     same: dict[uuid.UUID, int] = {}
-    for text, row in enumerate(prepared_sql.rows(REPEATED, {"ids": episodes})):
+    for text, row in enumerate(prepared_sql.rows(REPEATED, {"ids": prepared_sql.Uuids(episodes)})):
         same |= dict.fromkeys(row.ids, text)
     place: dict[int, int] = {}
     ordered: list[Scored] = []
@@ -98,7 +98,7 @@ def with_repeats(found: Sequence[Scored]) -> list[Scored]:
             ordered.append(one)
         else:
             first = ordered[at]
-            ordered[at] = replace(first, echoes=(*first.echoes, one, *one.echoes))
+            ordered[at] = first._replace(echoes=(*first.echoes, one, *one.echoes))
     return ordered
 
 
@@ -139,10 +139,10 @@ def collapse(found: Sequence[Scored], *, is_now: bool = False) -> list[Scored]:
     """
     memories = [one.item for one in found if one.layer == "memories"]
     episodes = [one.item for one in found if one.layer == "episodes"] if is_now else []
-    asked = [(CITED, {"ids": memories})]
-    rows, *replaced = prepared_sql.rows_of_each(
-        [*asked, (REPLACED, {"ids": episodes})] if episodes else asked
-    )
+    asked = [(CITED, {"ids": prepared_sql.Uuids(memories)})]
+    if episodes:
+        asked.append((REPLACED, {"ids": prepared_sql.Uuids(episodes)}))
+    rows, *replaced = prepared_sql.rows_of_each(asked)
     cited: dict[uuid.UUID, set[uuid.UUID]] = {}
     for row in rows:
         cited.setdefault(row.memory_id, set()).add(row.episode_id)
@@ -179,7 +179,7 @@ def _led(group: Sequence[Scored], cited: Mapping[uuid.UUID, set[uuid.UUID]]) -> 
         at = max(range(len(able)), key=lambda n: (own[n], able[n].layer == "memories"))
         best = able[at]
     others = tuple(one for one in group if one is not best)
-    return replace(best, score=first.score, echoes=others)
+    return best._replace(score=first.score, echoes=others)
 
 
 def newest_first(
@@ -196,7 +196,7 @@ def newest_first(
         for head in heads.get(one.item, ()):
             newer = below.pop(head, None)
             if newer:
-                ordered.append(replace(newer, score=min(1.0, math.nextafter(one.score, 2.0))))
+                ordered.append(newer._replace(score=min(1.0, math.nextafter(one.score, 2.0))))
         ordered.append(one)
     return ordered
 
@@ -241,7 +241,11 @@ def forgotten_of(heads: Iterable[Head]) -> Mapping[uuid.UUID, Forgotten]:
 
 def heads_of(episodes: Sequence[uuid.UUID]) -> list[Head]:
     """Of each episode the memories that stand on it, and of each the last version's row."""
-    return _heads(prepared_sql.rows(REPLACED, {"ids": list(episodes)})) if episodes else []
+    return (
+        _heads(prepared_sql.rows(REPLACED, {"ids": prepared_sql.Uuids(episodes)}))
+        if episodes
+        else []
+    )
 
 
 def _heads(rows: Sequence[Any]) -> list[Head]:

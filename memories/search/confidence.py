@@ -9,7 +9,7 @@ belong to another one (LoCoMo, BEAM-100K; and on small stores of single facts, m
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
@@ -181,7 +181,7 @@ def is_noise(query: str, hit: Hit) -> bool:
         _nearness(one) >= FAR
         or one.scores.get("date")
         or one.scores.get("side")
-        or _places(one.row.content, asked)
+        or any(True for _ in _found(one.row.content, asked))
         for one in (hit, *hit.echoes)
     )
 
@@ -210,24 +210,35 @@ def _ahead(values: Sequence[float], is_own: Sequence[bool]) -> float:
     return own - others
 
 
-def _places(text: str, stems: Iterable[str]) -> list[tuple[int, str]]:
+def _places(text: str, stems: frozenset[str]) -> list[tuple[int, str]]:
     """Where a word begins as one of the stems does, or is another form of that verb, in order."""
+    return sorted(_found(text, stems))
+
+
+def _found(text: str, stems: frozenset[str]) -> Iterator[tuple[int, str]]:
+    """The same, stem by stem."""
     low = f" {text[:READ]}".lower().translate(_spaced)
     plain = lexical.unaccented(low)  # as stems are
-    places = []
+    for form, stem, is_plain in _forms(stems):
+        read = plain if is_plain else low
+        at, left = read.find(form), PLACES
+        while at >= 0 and left:
+            yield at, stem
+            at, left = read.find(form, at + 1), left - 1
+
+
+@lru_cache(maxsize=64)
+def _forms(stems: frozenset[str]) -> tuple[tuple[str, str, bool], ...]:
+    """What to look for, of which stem, and whether in a text without accents."""
+    forms = []
     for stem in stems:
         # "happi" is the stem of "happy"; what is no ASCII is not cut into words by spaces alone.
-        key, read = stem, low
-        if stem.isascii():
-            key, read = f" {stem.removesuffix('i') if len(stem) > MEANT else stem}", plain
-        for form in (key, *(f" {other}" for other in verbs.OTHER_FORMS.get(stem, ()))):
-            at = read.find(form)
-            for _ in range(PLACES):
-                if at < 0:
-                    break
-                places.append((at, stem))
-                at = read.find(form, at + 1)
-    return sorted(places)
+        is_plain, key = stem.isascii(), stem
+        if is_plain:
+            key = f" {stem.removesuffix('i') if len(stem) > MEANT else stem}"
+        others = (f" {other}" for other in verbs.OTHER_FORMS.get(stem, ()))
+        forms += [(form, stem, is_plain) for form in (key, *others)]
+    return tuple(forms)
 
 
 def _lent(hit: Hit, wanted: AbstractSet[str]) -> AbstractSet[str]:

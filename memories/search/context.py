@@ -266,9 +266,11 @@ class Room:
         rest = [entry for entry in entries if entry.hit.row.id not in told]
         left = self.tokens - sum(size(entry, self.highest) for entry in wishes)
         packed, truncated = _packed(rest, left, self.highest, may_cut=not wishes)
-        left -= sum(size(entry, self.highest) for entry in packed)
         told |= {hit.row.id for entry in packed for hit in entry.hits}
         others = [entry for entry in standing if entry.hit.row.id not in told]
+        if not others:
+            return wishes, packed, truncated
+        left -= sum(size(entry, self.highest) for entry in packed)
         more, is_short = _packed(others, left, self.highest, may_cut=False)
         return [*wishes, *more], packed, truncated or is_short
 
@@ -284,7 +286,8 @@ def _packed(
     days: set[str] = set()
     truncated = False
     for entry in entries:
-        cost = size(entry, highest, is_dated=entry.day not in days)
+        day = entry.day
+        cost = size(entry, highest, is_dated=day not in days)
         if cost > tokens:
             truncated = True
             cut = entry.cut_to(tokens, highest) if may_cut and not packed else None
@@ -292,6 +295,6 @@ def _packed(
                 continue
             entry, cost = cut, size(cut, highest)
         packed.append(entry)
-        days.add(entry.day)
+        days.add(day)
         tokens -= cost
     return packed, truncated

@@ -1,6 +1,5 @@
 """How what is served reads: a message or a belief as lines of a block that goes into a prompt."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -166,7 +165,7 @@ def _belief_line(hit: Hit, words: AbstractSet[str]) -> str:
 
 def size(entry: ContextEntry, highest: int, *, is_dated: bool = True) -> int:
     """What its lines cost with numbers as long as `highest`."""
-    numbers = Counter(dict.fromkeys("mefcs", highest - len(entry.hits)))
+    numbers = dict.fromkeys("mefcs", highest - len(entry.hits))
     return sum(map(_tokens_of_line, _lines(entry, numbers, is_dated=is_dated)))
 
 
@@ -174,7 +173,7 @@ _tokens_of_line = lru_cache(maxsize=KEPT)(tokens_of)
 
 
 def lines(entries: Iterable[ContextEntry]) -> list[str]:
-    numbers: Counter[str] = Counter()
+    numbers = dict.fromkeys("mefcs", 0)
     result: list[str] = []
     day = ""
     for entry in entries:
@@ -183,20 +182,20 @@ def lines(entries: Iterable[ContextEntry]) -> list[str]:
     return result
 
 
-def _lines(entry: ContextEntry, numbers: Counter[str], *, is_dated: bool) -> Iterator[str]:
-    def mark(hit: Hit) -> str:
-        numbers[hit.layer[0]] += 1
-        return f"{hit.layer[0]}{numbers[hit.layer[0]]}"
-
-    marks = [mark(hit) for hit in entry.hits]
+def _lines(entry: ContextEntry, numbers: dict[str, int], *, is_dated: bool) -> Iterator[str]:
+    marks = []
+    for hit in entry.hits:
+        kind = hit.layer[0]
+        numbers[kind] += 1
+        marks.append(f"{kind}{numbers[kind]}")
     beside = [own for own, (_, line) in zip(marks[1:], entry.beliefs, strict=True) if not line]
     since = f", from {entry.since:%Y-%m-%d}" if entry.since else ""
     until = f", until {entry.until:%Y-%m-%d}" if entry.until else ""
     unsure = ", uncertain" if entry.is_uncertain else ""
     state = f"{since}{until}{unsure}"
     date = f" {entry.day}{state}:" if is_dated or state else ""
-    standing = ["standing"] if entry.is_standing else []
-    yield f"[{' '.join([marks[0], *beside, *standing])}]{date} {entry.said}\n"
+    first = [marks[0], *beside, "standing"] if entry.is_standing else [marks[0], *beside]
+    yield f"[{' '.join(first)}]{date} {entry.said}\n"
     for own, (_, line) in zip(marks[1:], entry.beliefs, strict=True):
         if line:
             yield f"  [{own}] {line}\n"

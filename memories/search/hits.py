@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from memories.english import lexical
@@ -229,7 +228,7 @@ def _best_with_rows(
             else:
                 leading, leading_row = best[first]
                 best[first] = (
-                    replace(leading, echoes=(*leading.echoes, one, *one.echoes)),
+                    leading._replace(echoes=(*leading.echoes, one, *one.echoes)),
                     leading_row,
                 )
         at = enough
@@ -246,7 +245,8 @@ def rows_of(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) 
 def statement_of_rows(
     scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW
 ) -> tuple[str, dict[str, Any]]:
-    values = {"ids": list(ids), "workspace": scope.workspace_id, "history": not at.is_now}
+    ids_sent = prepared_sql.Uuids(ids)
+    values = {"ids": ids_sent, "workspace": scope.workspace_id, "history": not at.is_now}
     if layer == "memories" and at.known_at is not None:
         return KNOWN_MEMORY_ROWS, values | {"known_at": at.known_at}
     return ROWS[layer], values
@@ -290,7 +290,7 @@ class HitRows:
         for one in (one for leading in chosen for one in (leading, *leading.echoes)):
             ids.setdefault(one.layer, []).append(one.item)
         asked = [statement_of_rows(self.scope, layer, own, at) for layer, own in ids.items()]
-        values = self.values | {"ids": ids.get("memories")}
+        values = self.values | {"ids": prepared_sql.Uuids(ids.get("memories", ()))}
         beside = {"source": SOURCE_ROWS, "citations": CITATION_ROWS}
         wanted = [name for name in beside if name in include and "memories" in ids]
         found = prepared_sql.rows_of_each([*asked, *((beside[name], values) for name in wanted)])

@@ -194,17 +194,18 @@ def _pool(
         request.query, people, voices, now=now, order=index.date_order, beside=index.languages
     )
     view = replace(view, side=side) if side else view
-    asked = replace(asked, days=ranking.asked_days(view.dates, now))
     embed: Embed = lambda _: None  # noqa: E731 -- by words alone
     if with_vector:
         embed = partial(query_vector, query=view.meaning, notes=asked.notes)
     vector = embed(index)
+    asked = replace(asked, vector=vector, days=ranking.asked_days(view.dates, now))
     depth = depth_of(index, request, view)
     parts: list[tuple[ModelPartition | PastFeatures, list[str]]] = []
     for layer in request.layers:
-        if layer == "chunks" and not index.live_chunks and request.at.is_now:
-            continue  # most have no documents
-        there = in_layer(request, replace(asked, vector=vector), layer)
+        is_empty = request.at.is_now and not index.live(LAYERS[layer])
+        if is_empty and (layer == "chunks" or not asked.trace):
+            continue  # most have no documents; of other layers a trace tells how they were compared
+        there = in_layer(request, asked, layer)
         # A memory names whom it is about; an episode is told by its author, not by its words.
         stems = [*view.terms, *(() if layer == "episodes" else view.names)]
         parts += [(part, stems) for part in _parts(index, request, there, embed)]
@@ -213,7 +214,7 @@ def _pool(
     if vector is None:
         pool = pool.taken(pool.bm25 > 0)
     elif view.turn >= A_TURN and request.at.is_now and "episodes" in request.layers:
-        pool = candidates.cosines_around(index, replace(asked, vector=vector), pool)
+        pool = candidates.cosines_around(index, asked, pool)
     if asked.trace:
         items = (uuid.UUID(bytes=item.tobytes()) for item in pool.items)
         asked.trace.ranks |= dict(zip(items, pool.ranks(depth.top), strict=True))
@@ -277,7 +278,7 @@ def rank(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> li
     if request.ranking == "vector":
         embed = partial(layer_query.vector_of, query=request.query)
         merged = _merged(index, request, asked, embed, most=max(_most(request), TOP))
-        scaled = [replace(one, score=min(1.0, max(0.0, one.score))) for one in merged]
+        scaled = [one._replace(score=min(1.0, max(0.0, one.score))) for one in merged]
         return by_place(scaled, request.threshold)
     if request.ranking == "keyword":
         pool, _ = _pool(index, request, asked, with_vector=False)

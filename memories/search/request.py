@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 from pydantic import Field
 
@@ -48,8 +48,7 @@ class Trace:
         self.paths[layer] = max(path, self.paths.get(layer, path), key=PATHS.index)
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """`behind` (a place among equals), then `entry` break ties; `echoes` are what says the same
     and has no place of its own."""
 

@@ -122,8 +122,8 @@ def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> lis
     if scores is None:
         return None
     return [
-        replace(one, score=0.0, behind=place)
+        one._replace(score=0.0, behind=place)
         if score is None
-        else replace(one, score=score, scores={**one.scores, "rerank": score})
+        else one._replace(score=score, scores={**one.scores, "rerank": score})
         for place, ((one, _), score) in enumerate(zip(texts, scores, strict=True), 1)
     ]
