@@ -44,6 +44,7 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.summaries import talk_summaries
+from memoryproject.postgres.prepared import Asked
 from workspaces.scope import Scope
 
 State = MemorySession.State
@@ -55,6 +56,7 @@ select id, left(content, %(most)s) as content,
 from memories_episode where conversation_id = %(conversation)s
 order by occurred_at desc, position desc limit 3
 """
+NOT_WAITING = "set local synchronous_commit = off"
 LAST_WORDS = """
 select right(said.content, 400) as words
 from memories_conversation c
@@ -156,7 +158,9 @@ def _keep(
     if claimed:
         session.state, session.attempts, session.claims = State.EXTRACTING, 1, 1
         session.lease_until = leases.end()
-    index_episodes(space, made, tail, prepared.of(fresh), beside=[[session], made])
+    # Whoever goes on to learn answers behind a commit that waits for the disk, and for this one.
+    then = [(NOT_WAITING, {})] if claimed else []
+    index_episodes(space, made, tail, prepared.of(fresh), beside=[[session], made], then=then)
     held.write()
     session._state.adding = False
     asked = [n for n, i in enumerate(fresh) if new[i].remember]
@@ -317,9 +321,10 @@ def index_episodes(
     prepared: Prepared,
     *,
     beside: Sequence[New],
+    then: Sequence[Asked] = (),
 ) -> None:
-    """Entries of new episodes, which follow the `tail` of their conversation; and what is written
-    `beside` them."""
+    """Entries of new episodes, which follow the `tail` of their conversation; what is written
+    `beside` them, and what is asked `then`."""
     before = tail.last if made else ()
     texts = [*(text for _, text in before), *(episode.content for episode in made)]
     stems = [lexical.lent(text) for text in texts]
@@ -327,11 +332,11 @@ def index_episodes(
     for at, (episode, keys) in enumerate(zip(made, prepared.keys, strict=True), len(before)):
         counts = {} if keys else _document(stems, at)
         items.append(replace(entries.episode_item(episode, counts), keys=keys))
-    then = [workspace_index.counting_speakers(space, made[0].subject_id, made)] if made else []
+    own = [workspace_index.counting_speakers(space, made[0].subject_id, made)] if made else []
     if before and len(before[-1][1]) <= BESIDE:
         document = _document(stems, len(before) - 1)
-        then.append(entries.reweighing(space, Layer.EPISODES, before[-1][0], document))
-    entries.write(space, items, prepared.vectors, beside=beside, then=then)
+        own.append(entries.reweighing(space, Layer.EPISODES, before[-1][0], document))
+    entries.write(space, items, prepared.vectors, beside=beside, then=[*own, *then])
 
 
 def _document(stems: Sequence[Sequence[str]], at: int) -> dict[str, float]:
