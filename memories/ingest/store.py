@@ -43,7 +43,7 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
-from memories.summaries import talk_summaries
+from memories.summaries import summary_before
 from memoryproject.postgres.prepared import Asked
 from workspaces.scope import Scope
 
@@ -158,8 +158,9 @@ def _keep(
     if claimed:
         session.state, session.attempts, session.claims = State.EXTRACTING, 1, 1
         session.lease_until = leases.end()
+    then = _due_by(session, tail, made)
     # Whoever goes on to learn answers behind a commit that waits for the disk, and for this one.
-    then = [(NOT_WAITING, {})] if claimed else []
+    then += [(NOT_WAITING, {})] if claimed else []
     index_episodes(space, made, tail, prepared.of(fresh), beside=[[session], made], then=then)
     held.write()
     session._state.adding = False
@@ -230,21 +231,29 @@ def _append(
     held = HeldBatch.of(made, prepared.of(fresh).screened, None)
     tail = tail_of(place.conversation_id)
     _place_after(tail, made)
-    index_episodes(space, made, tail, prepared.of(fresh), beside=[made])
+    then = _due_by(place, tail, made)
+    index_episodes(space, made, tail, prepared.of(fresh), beside=[made], then=then)
     held.write()
     _grow(place, tail, made)
     by_position = dict(zip(fresh, made, strict=True))
     return [by_position.get(i) or known[m.id] for i, m in enumerate(request.messages)]
 
 
-def _grow(session: MemorySession, tail: Tail, made: Sequence[Episode]) -> None:
+def _due_by(session: MemorySession, tail: Tail, made: Sequence[Episode]) -> list[Asked]:
     """Summaries of the conversation, if there is one that is long enough, and of its subjects are
-    due; else those of whom it is about."""
-    known = tail.positions
+    due: to be asked."""
+    if session.conversation_id is None or tail.positions + len(made) < due_summaries.FEWEST:
+        return []
+    return [due_summaries.of_conversation(session.workspace_id, session.conversation_id)]
+
+
+def _grow(session: MemorySession, tail: Tail, made: Sequence[Episode]) -> None:
+    """What stands before the window of the conversation grows; of one that is not long enough those
+    summaries are due that are of whom it is about."""
+    known, after = tail.positions, tail.positions + len(made)
     if session.conversation_id is not None:
-        conversation, after = session.conversation_id, known + len(made)
-        talk_summaries.grown(session.workspace_id, conversation, known, after)
-    if session.subject_id is not None and known + len(made) < due_summaries.FEWEST:
+        summary_before.grown(session.conversation_id, known, after)
+    if session.subject_id is not None and after < due_summaries.FEWEST:
         due_summaries.of_subject(session.workspace_id, session.subject_id)
 
 

@@ -38,7 +38,7 @@ from memories.models import (
     TalkSummary,
     WorkspaceIndex,
 )
-from memories.summaries import choose_sentences, summarize, summary_before
+from memories.summaries import choose_sentences, summarize
 from memories.summaries.choose_sentences import Sentence
 from memories.summaries.summary_before import UNSAID, Spans, citations
 from memories.tokens import tokens_of
@@ -99,13 +99,6 @@ def due_rows() -> list[uuid.UUID]:
     now = timezone.now()
     rows = DueSummary.objects.filter(leases.free(now), due_at__lte=now).order_by("due_at")
     return list(rows.values_list("pk", flat=True)[:BATCH])
-
-
-def grown(workspace_id: uuid.UUID, conversation_id: uuid.UUID, before: int, after: int) -> None:
-    """The conversation had `before` positions and has `after` now, in the caller's transaction."""
-    if after >= FEWEST:
-        due_summaries.of_conversation(workspace_id, conversation_id)
-    summary_before.grown(conversation_id, before, after)
 
 
 def all_due(workspace_id: uuid.UUID) -> None:
