@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection, connections
 from django.utils import timezone
 
 from memories import ingest
@@ -292,3 +293,27 @@ def test_within_a_workspace_the_oldest_is_first(alice: Person) -> None:
     ingest.run_next()
     assert ingest.run_next() is None
     assert MemorySession.objects.get(pk=second.pk).state == "done"
+
+
+def test_an_ingest_that_learns_at_once_waits_for_the_disk_at_its_end_alone(
+    transactional_db: None, alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice.say("I moved to Faro.")
+    commit, waits = connections["default"]._commit, []
+
+    def noting() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("show synchronous_commit")
+            waits.append(cursor.fetchone()[0])
+        commit()
+
+    with connection.cursor() as cursor:
+        cursor.execute("set synchronous_commit to on")
+    monkeypatch.setattr(connections["default"], "_commit", noting)
+    alice.say("I moved to Lisbon.")
+    assert waits == ["off", "on"]
+    waits.clear()
+    alice.say("I moved to Porto.", mode="async")
+    assert set(waits) == {"on"}
+    with connection.cursor() as cursor:
+        cursor.execute("reset synchronous_commit")

@@ -8,6 +8,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from memories.index import prepared_sql
+from memoryproject.postgres.prepared import Asked
 from workspaces.models.workspace import uuid7
 
 PAUSE = timedelta(seconds=60)  # what goes on is summarised so often at most
@@ -34,9 +35,9 @@ where f.memory_id = any(%(ids)s::uuid[])
 """
 
 
-def of_conversation(workspace_id: uuid.UUID, conversation_id: uuid.UUID) -> None:
-    """Its own, and those of whom it is about."""
-    _due(workspace_id, "conversation", {conversation_id})
+def of_conversation(workspace_id: uuid.UUID, conversation_id: uuid.UUID) -> Asked:
+    """Its own, and those of whom it is about: to be asked."""
+    return _due_of(workspace_id, "conversation", {conversation_id})
 
 
 def of_subject(workspace_id: uuid.UUID, subject_id: uuid.UUID) -> None:
@@ -54,10 +55,13 @@ def of_memories(workspace_id: uuid.UUID, ids: Collection[uuid.UUID]) -> None:
 
 
 def _due(workspace_id: uuid.UUID, of: str, owns: Collection[uuid.UUID]) -> None:
-    if not owns:
-        return
+    if owns:
+        prepared_sql.execute(*_due_of(workspace_id, of, owns))
+
+
+def _due_of(workspace_id: uuid.UUID, of: str, owns: Collection[uuid.UUID]) -> Asked:
     now = timezone.now()
     values = {"workspace": workspace_id, "now": now, "at": now + PAUSE}
     # In one order, since another writer may mark the same.
     values |= {"ids": [uuid7() for _ in owns], "owns": sorted(owns)}
-    prepared_sql.execute(DUE.format(of=of), values)
+    return DUE.format(of=of), values

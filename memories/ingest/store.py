@@ -43,7 +43,8 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
-from memories.summaries import talk_summaries
+from memories.summaries import summary_before
+from memoryproject.postgres.prepared import Asked
 from workspaces.scope import Scope
 
 State = MemorySession.State
@@ -55,6 +56,7 @@ select id, left(content, %(most)s) as content,
 from memories_episode where conversation_id = %(conversation)s
 order by occurred_at desc, position desc limit 3
 """
+NOT_WAITING = "set local synchronous_commit = off"
 LAST_WORDS = """
 select right(said.content, 400) as words
 from memories_conversation c
@@ -156,7 +158,10 @@ def _keep(
     if claimed:
         session.state, session.attempts, session.claims = State.EXTRACTING, 1, 1
         session.lease_until = leases.end()
-    index_episodes(space, made, tail, prepared.of(fresh), beside=[[session], made])
+    then = _due_by(session, tail, made)
+    # Whoever goes on to learn answers behind a commit that waits for the disk, and for this one.
+    then += [(NOT_WAITING, {})] if claimed else []
+    index_episodes(space, made, tail, prepared.of(fresh), beside=[[session], made], then=then)
     held.write()
     session._state.adding = False
     asked = [n for n, i in enumerate(fresh) if new[i].remember]
@@ -226,19 +231,28 @@ def _append(
     held = HeldBatch.of(made, prepared.of(fresh).screened, None)
     tail = tail_of(place.conversation_id)
     _place_after(tail, made)
-    index_episodes(space, made, tail, prepared.of(fresh), beside=[made])
+    then = _due_by(place, tail, made)
+    index_episodes(space, made, tail, prepared.of(fresh), beside=[made], then=then)
     held.write()
     _grow(place, tail, made)
     by_position = dict(zip(fresh, made, strict=True))
     return [by_position.get(i) or known[m.id] for i, m in enumerate(request.messages)]
 
 
-def _grow(session: MemorySession, tail: Tail, made: Sequence[Episode]) -> None:
+def _due_by(session: MemorySession, tail: Tail, made: Sequence[Episode]) -> list[Asked]:
     """Summaries of the conversation, if there is one that is long enough, and of its subjects are
-    due; else those of whom it is about."""
+    due: to be asked."""
+    if session.conversation_id is None or tail.positions + len(made) < due_summaries.FEWEST:
+        return []
+    return [due_summaries.of_conversation(session.workspace_id, session.conversation_id)]
+
+
+def _grow(session: MemorySession, tail: Tail, made: Sequence[Episode]) -> None:
+    """What stands before the window of the conversation grows; without one that is long enough
+    those summaries are due that are of whom it is about."""
     known, after = tail.positions, tail.positions + len(made)
     if session.conversation_id is not None:
-        talk_summaries.grown(session.workspace_id, session.conversation_id, known, after)
+        summary_before.grown(session.conversation_id, known, after)
     is_short = session.conversation_id is None or after < due_summaries.FEWEST
     if session.subject_id is not None and is_short:
         due_summaries.of_subject(session.workspace_id, session.subject_id)
@@ -317,9 +331,10 @@ def index_episodes(
     prepared: Prepared,
     *,
     beside: Sequence[New],
+    then: Sequence[Asked] = (),
 ) -> None:
-    """Entries of new episodes, which follow the `tail` of their conversation; and what is written
-    `beside` them."""
+    """Entries of new episodes, which follow the `tail` of their conversation; what is written
+    `beside` them, and what is asked `then`."""
     before = tail.last if made else ()
     texts = [*(text for _, text in before), *(episode.content for episode in made)]
     stems = [lexical.lent(text) for text in texts]
@@ -327,11 +342,11 @@ def index_episodes(
     for at, (episode, keys) in enumerate(zip(made, prepared.keys, strict=True), len(before)):
         counts = {} if keys else _document(stems, at)
         items.append(replace(entries.episode_item(episode, counts), keys=keys))
-    then = [workspace_index.counting_speakers(space, made[0].subject_id, made)] if made else []
+    own = [workspace_index.counting_speakers(space, made[0].subject_id, made)] if made else []
     if before and len(before[-1][1]) <= BESIDE:
         document = _document(stems, len(before) - 1)
-        then.append(entries.reweighing(space, Layer.EPISODES, before[-1][0], document))
-    entries.write(space, items, prepared.vectors, beside=beside, then=then)
+        own.append(entries.reweighing(space, Layer.EPISODES, before[-1][0], document))
+    entries.write(space, items, prepared.vectors, beside=beside, then=[*own, *then])
 
 
 def _document(stems: Sequence[Sequence[str]], at: int) -> dict[str, float]:

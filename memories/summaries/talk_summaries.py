@@ -82,13 +82,6 @@ def due_rows() -> list[uuid.UUID]:
     return list(rows.values_list("pk", flat=True)[:BATCH])
 
 
-def grown(workspace_id: uuid.UUID, conversation_id: uuid.UUID, before: int, after: int) -> None:
-    """The conversation had `before` positions and has `after` now, in the caller's transaction."""
-    if after >= FEWEST:
-        due_summaries.of_conversation(workspace_id, conversation_id)
-    summary_before.grown(conversation_id, before, after)
-
-
 def all_due(workspace_id: uuid.UUID) -> None:
     """Have all summaries of a workspace made, as after an import."""
     values = {"workspace": workspace_id, "all": True, "ids": [], "now": timezone.now()}

@@ -301,19 +301,22 @@ def past_period(
     statement = reading.statement
     if reading.is_plan or reading.is_negated or _still.search(statement):
         return None
+    is_over = "past" in reading.change
     is_past = reading.is_past or any(word.is_past for word in reading.words[reading.verb_at :][:1])
+    if not is_over and _named.search(statement):
+        return PastPeriod(None, told_at, is_said=False)
+    if not is_over and not is_past:
+        return None
     dated = [span for span in spans(statement, told_at, order) if span.grain != "minute"]
     begun = [span for span in dated if span.start <= told_at]
     is_until = _until.search(statement) is not None
-    if "past" not in reading.change:
+    if not is_over:
         is_bounded = bool(is_until or _childhood.search(statement)) or any(
             span.grain in ("year", "decade", "range") for span in dated
         )
         owned = is_until and any(w.root == "have" for w in reading.words[reading.verb_at :][:1])
         is_state = reading.head in STATES or owned or reading.head in COPULAS and is_bounded
-        if _named.search(statement):
-            return PastPeriod(None, told_at, is_said=False)
-        if not is_past or not is_state or not (is_bounded or dated):
+        if not is_state or not (is_bounded or dated):
             return None
     if not begun:
         return PastPeriod(None, told_at, is_said=False)

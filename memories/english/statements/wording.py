@@ -136,7 +136,8 @@ class Word:
         return bool(_number_root.match(self.root))
 
 
-def words(statement: str) -> list[Word]:
+@lru_cache(maxsize=4096)  # of a batch of a thousand: each is asked for them two or three times
+def words(statement: str) -> tuple[Word, ...]:
     """Every word of the statement in its normal form, articles and auxiliaries included."""
     text = _plainly_told(statement)
     # Words with a capital that is not just the first letter of the statement's.
@@ -144,7 +145,7 @@ def words(statement: str) -> list[Word]:
     names: frozenset[str] = (
         frozenset() if is_small else frozenset(map(str.lower, _capital.findall(text)))
     )
-    return [_word(piece, piece in names) for piece in _normal(text.lower())]
+    return tuple([_word(piece, piece in names) for piece in _normal(text.lower())])
 
 
 def texts(statement: str) -> list[str]:
