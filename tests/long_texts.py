@@ -25,6 +25,7 @@ from memories.english import (
     exact_values,
     find_claims,
     gatekeeper,
+    instead,
     lexical,
     numbers,
     other_languages,
@@ -48,6 +49,7 @@ from memories.english.patterns import library
 from memories.english.statements import (
     asides,
     auxiliaries,
+    hedges,
     implied_ends,
     instruction_kinds,
     parse,
@@ -186,11 +188,17 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.antecedents.is_talk": antecedents.is_talk,
     "english.antecedents.named_in": antecedents.named_in,
     "english.change_clauses.may_change": change_clauses.may_change,
+    "english.instead.does_now": instead.does_now,
+    "english.instead.given_up": lambda text: instead.given_up(text, is_instead=True),
+    "english.instead.may_be": instead.may_be,
+    "english.instead.parts": instead.parts,
     "english.corrections.anew": lambda text: corrections.anew(text, "no, Rome"),
     "english.corrections.has_value": corrections.has_value,
     "english.corrections.without_denied": lambda text: corrections.without_denied(text, "Oslo"),
     "english.reasons.is_held_now": reasons.is_held_now,
     "english.patterns.library.first_wish": lambda text: library.first_wish(text, is_question=False),
+    "english.statements.hedges.if_so": hedges.if_so,
+    "english.statements.replacement.may_end": statements.may_end,
     "english.statements.asides.aside": asides.aside,
     "english.statements.instruction_kinds.instruction_kinds": instruction_kinds.instruction_kinds,
     "english.statements.instruction_kinds.is_permission": instruction_kinds.is_permission,
@@ -292,6 +300,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.short_answers.affirmed": lambda text: short_answers.affirmed(WHETHER, text),
     "english.short_answers.assented": lambda text: short_answers.assented(WHETHER, text),
     "english.short_answers.completed": lambda text: short_answers.completed(WHERE, text),
+    "english.short_answers.instead": lambda text: (
+        short_answers.instead("Still on tea?", text) or short_answers.instead(text, "Rome")
+    ),
     "english.short_answers.says": lambda text: (
         short_answers.says(WHERE, text) or short_answers.says(text, "Rome")
     ),
@@ -345,6 +356,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.find_claims.message_worth": _worth,
     "english.corrections.with_value": lambda text: corrections.with_value(text, "Oslo", "Rome"),
     "english.spoken_intents.find_intents": spoken_intents.find_intents,
+    "english.spoken_intents.is_open": spoken_intents.is_open,
     "english.spoken_intents.is_regret": spoken_intents.is_regret,
     "english.spoken_intents.may_hold_intents": spoken_intents.may_hold_intents,
     "english.topics.words_of": topics.words_of,

@@ -1,6 +1,7 @@
 """Changes: told in two clauses, implied by an event, told by another, told late, or long over."""
 
 from datetime import UTC, datetime
+from uuid import uuid4
 
 import pytest
 
@@ -16,9 +17,21 @@ from memories.english.statements import (
     true_from,
 )
 from memories.english.statements.life_events import IMPLIED_ENDS, LIFE, ImpliedEnd
+from memories.english.talk import Talk
 from memories.evaluation import change_stories
+from memories.extraction.extraction_types import Extraction
 from memories.ingest import NewMessage
-from memories.models import Case, Memory, Supersession
+from memories.models import (
+    Case,
+    Category,
+    Fact,
+    FactType,
+    Memory,
+    Source,
+    Supersession,
+    Visibility,
+)
+from memories.resolve import Claim, Quote
 from tests.people import Person
 
 DAY = datetime(2026, 4, 1, 9, tzinfo=UTC)
@@ -376,3 +389,100 @@ def test_what_changes_a_life_is_told_by_rows_of_the_table() -> None:
     assert is_life_event("User got laid off yesterday")
     assert is_life_event("User's wife gave birth to a boy")
     assert not is_life_event("User got a new rug yesterday")
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("We're done with Mapy, Komoot it is now.", "User goes for Komoot instead of Mapy now"),
+        ("The oboe got too dear, so it's the clarinet now.",
+         "User goes for the clarinet instead of the oboe now"),
+        ("Ms Orr moved abroad and Mr Lim has taken over.", "User has Mr Lim instead of Ms Orr now"),
+        ("Anja stepped down as climbing coach, Corin is doing it now.",
+         "User's climbing coach is Corin now"),
+        ("The loom class fell through. I've replaced it with felting.",
+         "User replaced the loom class with felting"),
+        ("Fencing is behind me.", "User gave up fencing"),
+        ("I haven't touched a cigarette since Lent.", "User gave up cigarettes"),
+        ("They made me the chief editor on Friday.", "User was promoted to chief editor on Friday"),
+        ("Today was my first day at Lund Print.", "User started a new job at Lund Print today"),
+        ("Somebody nicked my unicycle outside the pool.",
+         "User's unicycle was stolen outside the pool"),
+        ("I let my Lido membership lapse.", "User cancelled their Lido membership"),
+        ("We let the Visp flat go. These days home is Brig.", "User lives in Brig now"),
+        ("We found a house in Brig. I live there now, I sold the flat.",
+         "User lives in Brig now"),
+    ],
+)  # fmt: skip
+def test_what_takes_the_place_of_another_is_told_of_both(text: str, statement: str) -> None:
+    assert statement in told(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The concert got so late that I slept in the car.",
+        "Now I can focus on the report, the meeting is over.",
+        "The queue was too long.",
+    ],
+)
+def test_who_gives_nothing_up_is_not_said_to(text: str) -> None:
+    assert not [each for each in told(text) if "gave up" in each or "instead" in each]
+
+
+def test_who_is_asked_whether_it_is_still_so_tells_what_there_is_instead() -> None:
+    talk = Talk()
+    talk.hear("Still on almond milk?", "Assistant", uuid4(), is_assistant=True)
+    found = find_claims.extract("No, oat these days.", "User", DAY, talk)
+    assert [each.statement for each in found] == ["User goes for oat instead of almond milk now"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("User works for the union", "User might be leaving the union"),
+        ("User and others have a dinghy", "User thinks they have sold the dinghy, not sure yet"),
+        ("User lives in Brig", "User is probably moving away from Brig"),
+        ("User works for Orkla", "User will probably quit their job at Orkla"),
+        ("User avoids sage tea because they are breastfeeding", "User stopped breastfeeding"),
+        ("User is off on Wednesdays because of their physiotherapy",
+         "User's physiotherapy is finished"),
+    ],
+)  # fmt: skip
+def test_what_may_be_over_is_asked_about(old: str, new: str) -> None:
+    assert judged(old, new).kind == "unsure"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("User's uncle Beat lives in Thun", "Beat moved to Spiez"),
+        ("User's son Veit is in high school", "Veit graduated from high school"),
+        ("User's lodger is Piet", "User has Zora instead of Piet now"),
+        ("User's roommate is Vira", "User's new roommate is Odile"),
+        ("User's family chats on Skim", "User goes for Basket instead of Skim now"),
+    ],
+)
+def test_somebody_known_by_name_and_a_role_of_one_are_told_anew(old: str, new: str) -> None:
+    assert judged(old, new).kind == "update"
+
+
+def test_a_new_friend_takes_no_friends_place() -> None:
+    assert judged("User's friend is Vira", "User's new friend is Odile").kind == "different"
+
+
+def test_who_might_be_late_ends_nothing() -> None:
+    assert judged("User has a dinghy", "User might be late for the race").kind == "different"
+
+
+def test_a_secret_that_a_statement_is_put_together_of_is_held() -> None:
+    said = Quote(uuid4(), 0, 25, "It's Blueberry-Pancake77")
+    claim = Claim(
+        "User's password: Blueberry-Pancake77", Category.OTHER, FactType.FACT, Visibility.PRIVATE,
+        Fact.Method.PATTERN, "answer", Source.EXTRACTED, DAY, quotes=(said,),
+    )  # fmt: skip
+    found = Extraction()
+    found.add([claim])
+    assert found.claims == []
+    [(held, reason)] = found.quarantined
+    assert ("Pancake77" in held.statement, bool(reason)) == (False, True)

@@ -8,11 +8,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
+from memories.english import instead
+from memories.english.instead import NAME
+from memories.english.statements.contradictions import PROFESSIONS
+
 GONE = re.compile(
     r"\b(?:no longer|any ?more|any longer|used to|after all|instead of|took me off|done with|moved on from"
     r"|(?:gave|given|giving) up|went off|gone off|no more|ditched|left|quit|stopped|dropped|cancell?ed|sold|closed|retired|died|broke|switched"
     r"|replaced|moved out|went to another|is over|got rid of|ended|parted ways|packed up|cut out|lost weight"
-    r"|binned|(?:got|became) too|rebooked|(?:moved|put|switched|transferred|discharged|fired|sacked|hired|promoted|evicted|expelled|dismissed|released) me|stolen|not for me|[a-z]+n['’]t for me|gave [^,;.!?]{2,30} up"
+    r"|binned|(?:got|became) too|rebooked|traded|swapped|fell through|stepped (?:down|back)|handed in|upped sticks|lapsed?|(?:moved|put|switched|transferred|discharged|fired|sacked|hired|promoted|evicted|expelled|dismissed|released) me|stolen|not for me|[a-z]+n['’]t for me|gave [^,;.!?]{2,30} up"
     r"|I['’]m (?:over|through with|tired of|sick of|fed up with|bored with)|had enough of"
     r"|let me go|(?:is|are) (?:over|history|toast|kaput)|gave up the ghost|bit the dust|conked out|packed it in"
     r"|took my [a-z]+['’]s name)\b",
@@ -25,6 +29,49 @@ ARRIVED = re.compile(
 _is_over = re.compile(r"\b(?:no longer|any ?more|any longer|after all)\b", re.IGNORECASE)
 _now_first = re.compile(
     r"(?:now|nowadays|these days),? (?P<rest>(?:I|we|my|our)\b.+)", re.IGNORECASE
+)
+_home_first = re.compile(rf"(?:[Nn]owadays|[Tt]hese days),? home is (?P<value>{NAME})")
+# "today was my first day at Lund Print"
+_first_day = re.compile(
+    r"(?P<when>[Tt]oday|[Yy]esterday|(?:[Ll]ast |[Oo]n )?[A-Z][a-z]+day) (?:was|is) my (?:very )?first day (?P<place>(?:at|with|as) [^,;]{2,60})"
+)
+_began = re.compile(
+    r"(?:[Mm]y|I had my) first day (?P<place>(?:at|with|as) [^,;]{2,50}?) (?:was|is) (?P<when>today|yesterday|(?:last |on )?[A-Z][a-z]+day)"
+)
+# "they made me a senior architect"
+_made_me = re.compile(
+    r"(?:They|[Tt]he [a-z]+|[Mm]y [a-z]+) (?:have |has |['’]ve )?(?:just |now )?(?:made|named|appointed) me (?:(?:the|an?|their) )?(?P<value>(?:(?:senior|chief|lead|head|principal|deputy|vice|staff|managing|regional|assistant) )?"
+    rf"(?:{'|'.join(sorted(PROFESSIONS))}|head|lead|partner|captain|chair|president|foreman|team lead|head of [a-z]+)(?: of [a-z ]{{2,30}})?)"
+    r"(?P<rest>(?: (?:on|in|last|this|yesterday|today|from|as of)\b[^,;]{0,40})?)"
+)
+# "somebody nicked my bike"
+_nicked = re.compile(
+    r"(?:[Ss]ome(?:body|one)|[Tt]hey|[Tt]hieves|[Aa] thief|[Bb]urglars|[Ss]ome [a-z]+) (?:has |have |['’]ve )?(?:just )?(?:nicked|stole|stolen|pinched|swiped|made off with|ran off with|walked off with) (?P<thing>(?:my|our) [a-z][\w -]{1,40}?)"
+    r"(?P<rest>(?: (?:outside|from|on|in|at|last|yesterday|today|this|while|during)\b[^,;]{0,60})?)"
+)
+_lapsed = re.compile(
+    r"(?P<who>I|[Ww]e)(?:['’]ve| have)? (?:just |finally |already )*(?:let|allowed) (?P<thing>(?:my|our) [^,;]{2,50}?) (?:to )?(?:lapse|expire|run out|run off)(?P<rest>(?: (?:in|last|this|at|on)\b[^,;]{0,40})?)"
+)
+_gave_to = re.compile(
+    r"(?P<who>I|[Ww]e)(?:['’]ve| have)? (?:just |finally |recently )*(?:gave|given|handed|passed) (?P<thing>(?:my|our|the) (?!(?:word|notice|seat|keys?|number|address|name|best|regards|love|heart|attention|opinion|report|feedback|talk|speech|card|thanks|answer|phone number|email)\b)[a-z][\w -]{2,40}?) (?:on )?to (?P<whom>(?:my|our|his|her|a|an|the|some) [a-z][^,;]{2,50})"
+)
+_ran_out = re.compile(
+    r"(?P<thing>[Mm]y (?:[a-z-]+ )?(?:subscription|membership|contract|season ticket|pass|licence|license)(?: (?:at|to|with|for|of) [^,;]{2,40}?)?) (?:has |have )?(?:ran out|run out|lapsed|expired|ended)(?P<rest>(?: (?:in|last|this|on)\b[^,;]{0,30}?)?)(?:,? and (?:I|we) (?:didn['’]t|haven['’]t|won['’]t|did not|have not) renew(?:ed)?(?: it)?)?"
+)
+_own_home = re.compile(
+    rf"(?P<who>{NAME}|[Mm]y [a-z]+(?: [A-Z][a-z]+)?) (?:has|have|got|found)(?: got)? (?P<their>his|her|their) own (?P<value>place|flat|apartment|home|house|studio)(?: now| these days)?"
+)
+_turns_out = re.compile(
+    r"(?:[Ii]t )?[Tt]urns out,? (?:that )?(?P<rest>(?:I|we)(?:['’]m| am|['’]re| are)? (?:don['’]t|do not|not|no longer|never|have no|haven['’]t|can['’]t|didn['’]t)\b.+)"
+)
+_we_think = re.compile(r"We (?P<verb>think|guess|believe) (?P<rest>(?:that )?we\b.+)")
+_let_go_of = re.compile(
+    rf"(?P<who>I|[Ww]e)(?:['’]ve| have)? (?:just |finally |already )*(?:let (?:go of )?|gave up |given up )(?:the|my|our) (?P<value>{NAME}) (?:place|flat|house|apartment|studio|room|cottage)(?: go| up)?(?P<rest>(?: (?:in|last|this|at|on)\b[^,;]{{0,40}})?)"
+)
+_settled = re.compile(
+    rf"(?P<who>I|[Ww]e|[Tt]hey|[Ss]?[Hh]e|(?:[Mm]y|[Oo]ur) [a-z]+(?: [A-Z][a-z]+)?|{NAME})(?:['’]ve|['’]s| have| has)? (?:just |finally |now )*"
+    r"(?:(?:packed (?:up|(?:my|his|her|their|our) (?:bags|things|stuff|suitcases?))|sold up|upped sticks|(?:gave up|sold|left|let go of) (?:my|his|her|their|our) (?:flat|house|place|apartment|home|room) in [A-Z][\w'’-]+),? and (?:(?:has|have) )?(?:settled(?: down)? in|moved (?:in)?to|relocated to|went to|left for)|settled down in|(?:put down roots|made (?:a|my|his|her|their|our) home|set up home) in)"
+    rf" (?P<value>{NAME})(?P<rest>(?: (?:in|last|this|at|on|for)\b[^,;]{{0,40}})?)"
 )
 # "it's a Skoda now", after a comma or as a clause of its own
 _instead = re.compile(
@@ -61,16 +108,15 @@ _two_acts = re.compile(
     re.IGNORECASE,
 )
 # "Ines went on leave and Oskar is my manager now", "I quit and now I work as a courier"
-_name = r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2}"
 _glued = re.compile(
     r"(?P<first>(?!.*\b(?:said|says|told|heard|think|thinks|that)\b)[^,;]{6,100}?),? and (?P<second>now (?:I|we)\b [^,;]{4,100}"
-    rf"|{_name} is (?:home|(?:my|our) [a-z][a-z -]{{2,30}}) now)"
+    rf"|{NAME} is (?:home|(?:my|our) [a-z][a-z -]{{2,30}}) now)"
 )
-_is_mine = re.compile(rf"(?P<value>{_name}) is (?P<thing>(?:my|our) [a-z][a-z -]{{2,30}}) now")
-_home = re.compile(rf"(?:[Mm]y |[Oo]ur )?[Hh]ome is (?:now )?(?P<value>{_name})(?: now)?")
-_is_home = re.compile(rf"(?P<value>{_name}) is (?:now home|home now|home these days)")
+_is_mine = re.compile(rf"(?P<value>{NAME}) is (?P<thing>(?:my|our) [a-z][a-z -]{{2,30}}) now")
+_home = re.compile(rf"(?:[Mm]y |[Oo]ur )?[Hh]ome is (?:now )?(?P<value>{NAME})(?: now)?")
+_is_home = re.compile(rf"(?P<value>{NAME}) is (?:now home|home now|home these days)")
 _let_go = re.compile(
-    rf"(?P<value>(?!(?:He|She|They|It|We|You|My) ){_name}) (?:(?:has|have) )?(?:let me go|fired me|sacked me|laid me off|made me redundant|dismissed me)"
+    rf"(?P<value>(?!(?:He|She|They|It|We|You|My) ){NAME}) (?:(?:has|have) )?(?:let me go|fired me|sacked me|laid me off|made me redundant|dismissed me)"
     r"(?P<rest>(?: (?:in|last|this|on|after|because|for|yesterday|today)\b[^,;]{0,40})?)"
 )
 # "isn't on Mondays any more but on Thursdays"
@@ -83,16 +129,16 @@ _stopped_with = re.compile(
     r" (?:the |my |our )?(?P<old>[a-z][a-z-]*(?: [a-z-]+){0,2})"
 )
 _hired = re.compile(
-    rf"(?P<value>(?!(?:He|She|They|It|We|You|My) ){_name}) (?:took me on|hired me|gave me a job)"
+    rf"(?P<value>(?!(?:He|She|They|It|We|You|My) ){NAME}) (?:took me on|hired me|gave me a job)(?P<rest>(?: as (?:an?|the|their) [^,;]{3, 40})?(?: (?:on|in|last|this|yesterday|today)\b[^,;]{0, 30})?)"
 )
-_parted = re.compile(rf"(?P<value>{_name}) and I are (?:over|history|done|finished)")
+_parted = re.compile(rf"(?P<value>{NAME}) and I are (?:over|history|done|finished)")
 _done_with = re.compile(
     r"I['’]m done with (?P<value>(?!(?:my|the|it|this|that|these|you|him|her|them|work|all|your|a|an)\b)"
     r"[a-z]+(?: [a-z]+)?)"
 )
 _named = re.compile(r"I['’]m (?P<first>[A-Z]\w+) (?P<value>[A-Z][\w-]+) now")
 _left = re.compile(
-    rf"(?P<value>(?!I ){_name}) and I (?:have |finally |just )*parted (?:ways|company)(?P<rest>(?: (?:in|last|this|after|some|a|two|three|for)\b[^,;]{{1,40}})?)"
+    rf"(?P<value>(?!I ){NAME}) and I (?:have |finally |just )*parted (?:ways|company)(?P<rest>(?: (?:in|last|this|after|some|a|two|three|for)\b[^,;]{{1,40}})?)"
 )
 _up = re.compile(
     r"(?P<who>I|[Ww]e)(?:['’]ve| have)? (?:just |finally |already )*(?:gave|given) (?:(?:the|my|our) )?"
@@ -105,18 +151,18 @@ _not_for_me = re.compile(
 )
 _broken = re.compile(
     r"(?:the|my|our) (?P<value>[\w-]+(?: [\w-]+){0,2}?) (?:has |is |have )?(?:finally |just )?(?:gave up the ghost|given up the ghost"
-    r"|bit the dust|conked out|packed it in|kicked the bucket|history|toast|kaput)",
+    r"|bit the dust|conked out|packed it in|kicked the bucket|history|toast|kaput|dead)",
     re.IGNORECASE,
 )
 # "my recipes live in Paprika now"
 _kept_in = re.compile(
     rf"[Mm]y (?P<thing>(?:recipes|notes|photos|pictures|files|documents|tasks|to-?dos|lists|passwords|contacts|playlists"
-    rf"|bookmarks|calendar|budget|drawings|diary|journal)) (?:live|lives|are|is|sit|sits)(?: kept| stored| saved)? (?:in|on|with) (?P<value>{_name}) (?:now|these days)"
+    rf"|bookmarks|calendar|budget|drawings|diary|journal)) (?:live|lives|are|is|sit|sits)(?: kept| stored| saved)? (?:in|on|with) (?P<value>{NAME}) (?:now|these days)"
 )
 # What others do to one: "they took me off nights and put me on days"
 _put_on = re.compile(
-    r"(?P<first>[Tt]hey|(?:[Mm]y|[Tt]he) [a-z]+) (?:[a-z]+ )?(?:(?:took|pulled|moved) me off (?P<old>[^,;]{2,40}?),? and )?"
-    r"(?:they )?(?:have |has |['’]ve )?(?:just |now )?(?:put|moved|switched|transferred|assigned) me (?:(?P<lead>on)(?:to)? (?!(?:hold|mute|speaker|ice|edge|the (?:spot|phone|line|bus|train|plane))\b)|(?P<to>to) (?=(?:the|an?|another|days?|nights?|(?-i:[A-Z]))\b))(?P<value>[^,;]{2,60}?)(?: now| instead)?"
+    r"(?P<first>[Tt]hey(?:['’]ve)?|(?:[Mm]y|[Tt]he) [a-z]+) (?:[a-z]+ )?(?:(?:took|pulled|moved) me off (?P<old>[^,;]{2,40}?),? and )?"
+    r"(?:they )?(?:have |has |['’]ve )?(?:just |now )?(?:put|moved|switched|transferred|assigned|(?:got|have) (?=me on )) ?me (?:(?P<lead>on)(?:to)? (?!(?:hold|mute|speaker|ice|edge|the (?:spot|phone|line|bus|train|plane))\b)|(?P<to>to) (?=(?:the|an?|another|days?|nights?|(?-i:[A-Z]))\b))(?P<value>[^,;]{2,60}?)(?: now| instead)?"
 )
 # "They discharged me": it is of oneself
 _done_to = re.compile(
@@ -130,7 +176,7 @@ _sick_of = re.compile(
 _no_more = re.compile(r"[Nn]o more (?P<value>[^,;]{2,40}?) for me(?: now)?")
 _no_more_of = re.compile(r"[Nn]o more (?P<value>[^,;]{2,40}?)")
 _too = re.compile(
-    rf"(?P<value>{_name}) (?:got|became) (?:just |simply )?too [a-z]+(?: for me| for my taste)?"
+    rf"(?P<value>{NAME}) (?:got|became) (?:just |simply )?too [a-z]+(?: for me| for my taste)?"
 )
 _does_instead = re.compile(
     r"\bprefer|\b(?:I|we) (?:[a-z]+ )?(?:like|love|use|order|buy|shop|go to|keep|write|listen|watch|play|drive|drink|eat|wear|live|work|train|bank|take|read|cycle)\b[^,;]*"
@@ -148,12 +194,24 @@ _rescheduled = re.compile(
 )
 # What is told otherwise than a claim is looked for, and the words in which it is.
 _told_otherwise = (
-    (_now_first, "{rest} now"),
+    (_home_first, "I live in {value} now"),
+    (_first_day, "I started a new job {place} {when}"),
+    (_began, "I started a new job {place} {when}"),
+    (_made_me, "I was promoted to {value}{rest}"),
+    (_nicked, "{thing} was stolen{rest}"),
+    (_lapsed, "{who} cancelled {thing}{rest}"),
+    (_gave_to, "{who} gave away {thing} to {whom}"),
+    (_ran_out, "I cancelled {thing}{rest}"),
+    (_own_home, "{who} moved out to {their} own {value}"),
+    (_turns_out, "{rest}"),
+    (_we_think, "I {verb} {rest}"),
+    (_settled, "{who} moved to {value}{rest}"),
+    (_let_go_of, "{who} moved out of {value}{rest}"),
     (_is_mine, "{thing} is {value} now"),
     (_home, "I live in {value} now"),
     (_is_home, "I live in {value} now"),
     (_kept_in, "I use {value} for my {thing} now"),
-    (_hired, "I work at {value} now"),
+    (_hired, "I work at {value}{rest} now"),
     (_let_go, "I was laid off at {value}{rest}"),
     (_parted, "{value} and I split up"),
     (_left, "I left {value}{rest}"),
@@ -185,11 +243,40 @@ _of_oneself = re.compile(
     r"(?:I|we) (?!(?:am|feel|was|were|think|hope|guess|miss)\b)[a-z]+ ", re.IGNORECASE
 )
 _that_does = re.compile(r" that (?:I|we|he|she|they|it) [a-z]+$", re.IGNORECASE)
+# "I got a job in Falun and quit the one in Gävle"
+_the_one = re.compile(
+    r"\b(?:an?|my|the) (?:new |better |other )?(?P<noun>job|flat|house|apartment|room|position|post|cottage|office|car|allotment) (?:in|at|with|on|near) [^,;]{2,30} and (?:I )?(?:quit|left|sold|gave up|closed|moved out of|let go of) (?P<one>the (?:old )?one)\b"
+)
+_there = re.compile(r"\bthere\b(?= (?:now|these days|nowadays)$)")
+_bought_in = re.compile(
+    rf"\b(?:bought|found|rented|got|built|took|moved|have)\b.{{0,120}} (?:in|to) (?P<value>{NAME})(?: (?:in|last|this) [a-z ]+)?$"
+)
+_he = re.compile(r"[Ss]?[Hh]e\b(?!['’])")
+_he_left = re.compile(
+    rf"(?P<who>{NAME})(?:['’]s| has)? (?:just |recently |now )*(?:left|quit|moved|sold|gave up|given up|retired|graduated|divorced|lost|stopped)\b"
+)
+# Signs of the events among what is told otherwise, and of a move
+_occasion = re.compile(
+    r"\bfirst day\b|\b(?:made|named|appointed) me\b|\b(?:nicked|stolen?|pinched|swiped|off with)\b|\b(?:lapse|expire|run out)\b|\b[Ll]et\b|\bhome is\b|\b[Tt]urns out\b|\b(?:gave|given|handed|passed) (?:my|our|the)\b|\b(?:lapsed|expired|ran out|ended)\b|\b(?:his|her|their) own\b|^We (?:think|guess|believe)\b|\bthe one (?:in|at)\b"
+    r"|\bdead\b|\b(?:upped sticks|packed|sold up|settled down|put down roots|home in|gave up|left|emigrated|relocated)\b"
+)
+# "They're in Bath these days", of who moved out of somewhere
+_went = re.compile(
+    r"\b(?:moved|left|upped sticks|packed (?:up|(?:my|his|her|their|our) [a-z]+)|sold up|emigrated|relocated)\b"
+)
+_are_in = re.compile(
+    rf"(?P<who>I|[Ww]e|[Tt]hey|[Ss]?[Hh]e)(?:['’](?:m|re|s)| am| are| is)(?: back| over| out)? in (?P<place>{NAME} (?:now|these days|nowadays))"
+)
 Item = TypeVar("Item")
 
 
 def may_change(text: str) -> bool:
     """Whether a text with such a clause is to be looked through for a change."""
+    return bool(_may_lean(text) or instead.may_be(text) or _occasion.search(text))
+
+
+def _may_lean(text: str) -> bool:
+    """Whether by such a clause those beside it may leave to one another what they tell."""
     return bool(
         GONE.search(text)
         or _does_now(text)
@@ -201,49 +288,107 @@ def may_change(text: str) -> bool:
 def changed(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str | None]]:
     """The clauses of a text with their words, in their order; the words again of those that tell of a
     change, with what they leave to the one before, and None for the others."""
-    before = ""
+    before, is_over = "", False
     whole = {text for _, text in items}
+    may_lean = any(map(_may_lean, whole))
     items = tuple(_unglued(items))
     for place, (item, text) in enumerate(items):
         after = items[place + 1][1] if place + 1 < len(items) else ""
-        around = f"{before} ; {text} ; {after}"
-        is_told = bool(
-            text not in whole
-            or (ARRIVED.search(text) and GONE.search(around))
-            or (GONE.search(text) and ARRIVED.search(around))
-            or _is_over.search(text)
-            or _does_now(text)
-            or (_is_over.search(before) and _of_oneself.match(text))
-        )
-        if put := _put_on.fullmatch(text):
-            if put["old"]:
-                yield item, f"I am off {put['old']}"
-            verb = "moved to" if put["to"] else "am on"
-            text, is_told = f"I {verb} {put['value']} now", True
-        elif (but := _but.fullmatch(text)) and _is_over.search(text):
-            text, is_told = f"{but['who']} {but['is'] or but['verb']} {but['value']}", True
-        elif turned := _turned_round(before, text, after):
-            text, is_told = turned, True
-        if (one := _one.search(text)) and (thing := _thing.search(before)):
-            text = f"{text[: one.start('what')]}{one['what']}{thing['noun']}{text[one.start('place') :]}"
-            is_told = True
-        if acts := _two_acts.fullmatch(text):
-            yield item, f"{acts['who']}{acts['first']}"
-            yield item, f"{acts['who']} {acts['second']}"
-            before = text
-            continue
-        cut = _after_comma.search(text) or _before_instead.search(text)
-        first = text[: cut.start()] if cut else before
-        second = text[cut.end() :] if cut else text
-        said = _in_its_place(first, second)
-        said = said or _said_instead(first, second, is_one=cut is not None)
-        if cut and said:
-            yield item, first
-        if said or is_told or _goes_on(before, text):
-            yield item, said or text
-        else:
-            yield item, None
+        told: Sequence[str | None] = ()
+        if not _two_acts.fullmatch(text):
+            told = _over_and_instead(before, text, after)
+        was_over, is_over = is_over, bool(told)
+        if not told:
+            is_change = text not in whole or (was_over and ARRIVED.search(text) is not None)
+            text, is_told = _turned(before, text, after)
+            is_told |= is_change
+            told = list(_said(before if may_lean else "", text, is_told=is_told)) or [None]
+        yield from ((item, words) for words in told)
         before = text
+
+
+def _turned(before: str, text: str, after: str) -> tuple[str, bool]:
+    """A clause in the words in which what it tells is looked for, and whether it tells of a change."""
+    text, is_pointed = _pointed(before, text)
+    if (there := _are_in.fullmatch(text)) and _went.search(before):
+        verb = "lives" if there["who"].lower() in ("he", "she") else "live"
+        text = f"{there['who']} {verb} in {there['place']}"
+    is_told = is_pointed or _tells(before, text, after)
+    if (but := _but.fullmatch(text)) and _is_over.search(text) and not _put_on.fullmatch(text):
+        text, is_told = f"{but['who']} {but['is'] or but['verb']} {but['value']}", True
+    elif turned := _turned_round(before, text, after):
+        text, is_told = turned, True
+    if (one := _one.search(text)) and (thing := _thing.search(before)):
+        text = (
+            f"{text[: one.start('what')]}{one['what']}{thing['noun']}{text[one.start('place') :]}"
+        )
+        is_told = True
+    return text, is_told
+
+
+def _tells(before: str, text: str, after: str) -> bool:
+    """Whether a clause is of a change, by its own words and those around it."""
+    around = f"{before} ; {text} ; {after}"
+    return bool(
+        (ARRIVED.search(text) and GONE.search(around))
+        or (GONE.search(text) and ARRIVED.search(around))
+        or _is_over.search(text)
+        or _does_now(text)
+        or (_is_over.search(before) and _of_oneself.match(text))
+    )
+
+
+def _said(before: str, text: str, *, is_told: bool) -> Iterator[str]:
+    """The clauses that one comes to; none where it tells of no change."""
+    if put := _put_on.fullmatch(text):
+        if put["old"]:
+            yield f"I am off {put['old']}"
+        yield f"I {'moved to' if put['to'] else 'am on'} {put['value']} now"
+        return
+    if acts := _two_acts.fullmatch(text):
+        ended = f"{acts['who']}{acts['first']}"
+        yield instead.given_up(ended, is_instead=True) or ended
+        yield f"{acts['who']} {acts['second']}"
+        return
+    cut = _after_comma.search(text) or _before_instead.search(text)
+    first = text[: cut.start()] if cut else before
+    second = text[cut.end() :] if cut else text
+    said = _in_its_place(first, second)
+    said = said or _said_instead(first, second, is_one=cut is not None)
+    if cut and said:
+        yield first
+    if said or is_told or _goes_on(before, text):
+        yield said or text
+
+
+def _pointed(before: str, text: str) -> tuple[str, bool]:
+    """A clause with what its "there", "she" and "the one" point to, where the one before, or its own
+    beginning, tells what is over; and whether it has one."""
+    if one := _the_one.search(text):
+        return f"{text[: one.start('one')]}the {one['noun']}{text[one.end('one') :]}", True
+    if not ARRIVED.search(text):
+        return text, False
+    if (there := _there.search(text)) and (place := _bought_in.search(before)):
+        return f"{text[: there.start()]}in {place['value']}{text[there.end() :]}", True
+    if (who := _he.match(text)) and (gone := _he_left.match(before)):
+        return f"{gone['who']}{text[who.end() :]}", True
+    return text, False
+
+
+def _over_and_instead(before: str, text: str, after: str) -> Sequence[str]:
+    """What a clause says is over, and what it, or the one after it, says there is instead."""
+    first, second = instead.parts(text)
+    if first:
+        came = instead.came(first, second)
+        if came and not came.startswith(("my ", "our ")):
+            return [came]
+        over = instead.given_up(first, is_instead=bool(came) or instead.does_now(second))
+        return [words for words in (over, came or second) if words]
+    if came := instead.came(before, text):
+        return [came]
+    is_told = bool(instead.does_now(after) or _does_instead.search(after))
+    over = instead.given_up(text, is_instead=is_told and not instead.came(text, after))
+    return [over] if over else []
 
 
 def _does_now(text: str) -> bool:
@@ -268,9 +413,14 @@ def _unglued(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str]]:
 def _turned_round(before: str, text: str, after: str) -> str:
     """A value that stands where its attribute is looked for, the other way round: "home is Vigo now",
     "Goran is my manager now"; what is over, in the words that say so; "" of all others."""
+    if (now := _now_first.fullmatch(text)) and GONE.search(f"{before} ; {text} ; {after}"):
+        return f"{now['rest']} now"
     for form, words in _told_otherwise:
         if match := form.fullmatch(text):
-            return words.format(**{name: said or "" for name, said in match.groupdict().items()})
+            parts = {name: said or "" for name, said in match.groupdict().items()}
+            if parts.get("when", "").lower() in ("today", "yesterday"):
+                parts["when"] = parts["when"].lower()
+            return words.format(**parts)
     if match := _not_for_me.fullmatch(text):
         value = match["value"]
         return f"I gave up {value if value[1:2].isupper() else value[0].lower() + value[1:]}"

@@ -30,7 +30,7 @@ from memories.english.patterns import library
 from memories.english.patterns.instructions import WITH_A_TASK
 from memories.english.patterns.pattern import Found, Pattern
 from memories.english.shorten_clause import shortened
-from memories.english.statements import is_life_event
+from memories.english.statements import is_life_event, may_end
 from memories.english.talk import UNKNOWN, People, Talk
 from memories.english.verbs import PAST
 from memories.english.worth_keeping import Telling
@@ -335,6 +335,7 @@ def _read(text: str, name: str, talk: Talk, at: datetime) -> Iterator[tuple[Clau
             # What the first clause says by what was asked: with its "yes" or without.
             whole = read_clause.plain(text[clause.start : clause.end])
             answer = short_answers.affirmed(question, whole)
+            answer = answer or short_answers.instead(question, whole)
             answer = answer or short_answers.completed(question, words)
         question = ""
         if answer:
@@ -395,7 +396,9 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
         return fit, reason
     # What has changed is no matter of the moment, nor of the work at hand.
     if reason in worth_keeping.OUTWEIGHED and (
-        fit.clause.is_change or is_life_event(f"User {fit.match.string}")
+        fit.clause.is_change
+        or is_life_event(f"User {fit.match.string}")
+        or may_end(fit.match.string)
     ):
         return fit, ""
     for words in shortened(fit.match.string, to_machine=telling.to_machine):

@@ -11,14 +11,14 @@ from memories.english.numbers import ORDINALS, words_from
 
 # Words without which none of the forms below can be; looked for first, in small letters.
 SIGNS = re.compile(
-    r"april fool|argh|\bugh|gah\b|d['’]oh|\bdang\b|\bdamn\b|miscount|misread|misremember|looked it up|just checked|sarcas|nonsense|fiction|invent|mistyp|limits|spell|spelt|written|pronounced|came out|un-?(?:note|save|store|record|know)|disappear|vanish|\bhave you know|not a word|for future|forg[eo]t|delet|eras[ei]|remov|\bdrop|wip(?:e|ing)|scrub|purg|discard|get(?:ting)? rid|\bclear|\bstrike|scrap"
+    r"april fool|argh|slip of|brain ?fart|\bugh|gah\b|d['’]oh|\bdang\b|\bdamn\b|miscount|misread|misremember|looked it up|just checked|sarcas|nonsense|fiction|invent|mistyp|limits|spell|spelt|written|pronounced|came out|un-?(?:note|save|store|record|know)|disappear|vanish|\bhave you know|not a word|for future|forg[eo]t|delet|eras[ei]|remov|\bdrop|wip(?:e|ing)|scrub|purg|discard|get(?:ting)? rid|\bclear|\bstrike|scrap"
     r"|unlearn|\blose\b|\bthrow|\bdump|expunge|redact|remember|memori[sz]e|in mind|\bnote\b|\bkeep|\bstor(?:e|ing)|\bsav[ei]|\btake out|\bquiet\b|\bsilent\b"
     r"|retain|record|hold on|\blog\b|write down|\barchive|\bout of\b|\boff\b|pretend|act like|act as if|you never|you didn"
     r"|bring|mention|talk|speak|remind|raise|refer|discuss|\bask|touch on|hear about|taboo|limits|discussion|closed"
     r"|scratch|disregard|ignore|\bnix\b|\bundo\b|never ?mind|jok|kidding|teasing|messing|pulling|trolling|bluffing|\bjk\b"
     r"|made (?:it|that|this|up)|made .{2,40} up|\blied\b|\blie\b|misspoke|exaggerat|serious|honest|truthful|mean(?:t)?\b|back\b|wrong|mistake"
     r"|\btrue\b|untrue|false|incorrect|inaccurate|confus|mixed|\bno,|\bnope|oops|whoops|wait|sorry|correct|actually"
-    r"|typo|rather|, not |\bnot .{1,40}(?:,| but) |chang|updat|\bfix|make (?:that|it)|no more|no longer|not be|unavailable|purged|reviv|recall|redact|off the record|\bgone\b|private|my bad|\bno (?:the |at |it|i )|hang on|after all|turns out|in anger|\bmood\b|in jest|without thinking|out of spite|\*\w|misunderst|misheard|misread|\bi never\b|n['’]t .{1,40}, (?:it|he|she|they)\b|\bkeep\b|\bleave\b|steer clear"
+    r"|typo|rather|, not |\bnot .{1,40}(?:,|;| but| [-–—]) |chang|updat|\bfix|make (?:that|it)|no more|no longer|not be|unavailable|purged|reviv|recall|redact|off the record|\bgone\b|private|my bad|\bno (?:the |at |it|i )|hang on|after all|turns out|in anger|\bmood\b|in jest|without thinking|out of spite|\*\w|misunderst|misheard|misread|\bi never\b|n['’]t .{1,40}, (?:it|he|she|they)\b|\bkeep\b|\bleave\b|steer clear"
 )
 LEAD = (
     r"(?:(?:please|pls|plz|hey|hi|hello|ok(?:ay)?|oh|um+|uh+|hm+|well|so|also|and|but|wait|sorry|actually|alright|right|yes|yeah|no|nah|nope|then|now"
@@ -203,6 +203,9 @@ FORGET_HEADS = tuple(
         rf"{LEAD}let['’]?s not (?:keep|store|save|retain|record|leave|have) (?P<rest>\S.{{1,120}}? (?:in|on) (?:your|the) (?:memory|memories|records?|notes?|profile|database|files?|head)[\s,.!]*(?:please[.!]*)?)$",
         rf"{LEAD}{ASK}?(?:make|have|get|let) (?P<rest>\S.{{0,100}}?) (?:disappear|vanish|go away|forgotten|deleted|removed|erased|wiped|purged)(?: from {MEMORY})?[\s,.!?]*(?:please[.!?]*)?$",
         rf"{LEAD}I (?:really )?(?:don['’]t|do not) (?:want|need) you to (?:know|have|hold|see){REST}",
+        rf"{LEAD}you (?:really )?(?:don['’]t|do not|needn['’]t) (?:need to |have to )?(?:know|have) (?P<rest>(?:(?:who|what|where|that|how much|how old|about) )?(?:I|my|our|we)\b.*)$",
+        rf"{LEAD}I (?:really )?(?:don['’]t|do not|wouldn['’]t|would not|never) (?:want|like|wish|need) (?P<rest>(?:my|our|the|that|this|any of (?:this|that|it))\b[^,;]{{0,80}}?) (?:to be )?(?:stored|saved|kept|remembered|recorded|retained|noted|on (?:file|record)|(?:in|on) {MEMORY})[\s,.!?]*(?:please[.!?]*)?$",
+        rf"{LEAD}(?P<rest>(?:how|what|where|who|when|whether|my|our|the|that|this)\b[^,;]{{1,100}}?) (?:should(?:n['’]t| not)|must(?:n['’]t| not)|has no (?:place|business) (?:being )?|does not belong|doesn['’]t belong|need(?:n['’]t| not)) ?(?:be )?(?:in|on) {MEMORY}[\s,.!]*(?:please[.!]*)?$",
         rf"{LEAD}(?:I (?:want|need|would like)|I['’]d like|can I have|could I have|can you have|can we have|I(?:['’]d| would) (?:prefer|rather have)) (?P<rest>\S.{{1,120}}?) (?:to be )?(?:gone|deleted|removed|erased|forgotten|wiped|scrubbed|purged|dropped)(?: from {MEMORY})?[\s,.!?]*(?:please[.!?]*)?$",
         rf"{LEAD}(?P<rest>(?:what|everything|anything|all|the|my|that|this|our)\b[^,;]{{0,120}}?) (?:should|must|needs? to|has to|have to|ought to|can|may|shall|is to|are to) (?:please |now |also |really )?(?:be (?:forgotten|deleted|removed|erased|wiped|purged|kept out of your memory)|not be (?:kept|stored|saved|remembered|recorded|retained)(?: anywhere| at all| any longer| for long)?|never be (?:kept|stored|saved|remembered)|go(?: from your memory)?)[\s,.!]*(?:please[.!]*)?$",
         rf"{LEAD}(?:can|could|may) (?P<rest>(?:what|everything|anything|all|the|my|that|this|our)\b[^,;]{{0,120}}?) (?:please )?be (?:forgotten|deleted|removed|erased|wiped|purged)[\s,.!?]*(?:please[.!?]*)?$",
@@ -345,16 +348,22 @@ DENIED = re.compile(
 )
 VALUE = r"(?:[^,;:!?–—\n]|(?<=\d)[:,](?=\d)){1,70}?"
 OLD = r"(?:(?:,|\s-|\s–|\s—)?\s+(?:and )?(?:not|instead of|rather than|as opposed to)\s+(?P<old>(?:on |at |in |to |the )?(?:[^,;:!?–—\n]|(?<=\d)[:,](?=\d)){1,50}?))"
-OOPS = r"(?:(?<!oh )(?<!oh, )no|nope|nah|sorry|oops|ups|whoops|argh+|ugh+|gah|d['’]oh|dang|damn|wait|hm+|ah|oh|um|uh|er|hang on|hold on|actually|correction|(?:small |quick |slight |a )?correction|i mean|rather|edit|typo|my (?:bad|mistake)|apologies|pardon|excuse me|well|let me correct (?:that|myself)|to correct myself|i stand corrected|i misspoke|i mistyped|i was wrong|(?:the )?wrong (?:date|day|time|number|name|year|month|room|address|place|word|one|city|town)|I (?:gave|told|sent) you the wrong \w+|I (?:mixed|confused|muddled) (?:them|it|that|things|the \w+)(?: up)?)"
+OOPS = r"(?:(?<!oh )(?<!oh, )no|nope|nah|sorry|oops|ups|whoops|argh+|ugh+|gah|d['’]oh|dang|damn|wait|hm+|ah|oh|um|uh|er|hang on|hold on|actually|correction|(?:small |quick |slight |a )?correction|i mean|rather|edit|typo|my (?:bad|mistake)|apologies|pardon|excuse me|well|let me correct (?:that|myself)|to correct myself|i stand corrected|i misspoke|i mistyped|i was wrong|(?:the )?wrong (?:date|day|time|number|name|year|month|room|address|place|word|one|city|town)|I (?:gave|told|sent) you the wrong \w+|I (?:mixed|confused|muddled) (?:them|it|that|things|the \w+)(?: up)?|(?:I )?(?:got|had|spelled|spelt|wrote|typed|put|said|remembered) (?:it|that|this|(?:the|his|her|its|my|their) \w+(?: \w+)?) wrong(?:ly)?|I mis-?spel(?:led|t) (?:it|that|(?:the|his|her|its|my|their) \w+)|(?:a )?slip of the (?:tongue|pen|finger)|brain ?fart|strike that)"
 # With which somebody says a whole statement anew.
-MARK = r"(?:let me correct (?:that|this|myself|it)|to correct myself|(?:small |quick |slight |a )?correction|hang on|hold on|wait|oops|ups|whoops|typo|my (?:bad|mistake)|i stand corrected|i (?:misspoke|mistyped)|i was wrong|no|nope|nah|sorry|edit|(?:the )?wrong \w+|I (?:gave|told|sent) you the wrong \w+|I (?:mixed|confused|muddled|got) (?:them|it|that|things|the \w+)(?: up| wrong)?)"
-OF_OWN = r"(?:my|our|the|I|we|he|she|they|his|her|their|it)\b"
+GOT_WRONG = r"(?:I )?(?:got|had|spelled|spelt|wrote|typed|put|said|remembered) (?:it|that|this|(?:the|his|her|its|my|their) \w+(?: \w+)?) wrong(?:ly)?|I mis-?spel(?:led|t) (?:it|that|(?:the|his|her|its|my|their) \w+)|(?:a )?slip of the (?:tongue|pen|finger)|brain ?fart"
+MARK = rf"(?:{GOT_WRONG}|let me correct (?:that|this|myself|it)|to correct myself|(?:small |quick |slight |a )?correction|hang on|hold on|wait|oops|ups|whoops|typo|my (?:bad|mistake)|i stand corrected|i (?:misspoke|mistyped)|i was wrong|no|nope|nah|sorry|edit|(?:the )?wrong \w+|I (?:gave|told|sent) you the wrong \w+|I (?:mixed|confused|muddled|got) (?:them|it|that|things|the \w+)(?: up| wrong)?)"
+OF_OWN = r"(?:(?:my|our|the|I|we|he|she|they|his|her|their|it)\b|(?-i:[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?) (?:is|was|has|lives|works|starts|turns|studies|speaks|plays|comes|arrives|leaves)\b)"
 SAID_ANEW = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
         rf"(?:{MARK}[\s,.:;!–—-]+)+(?P<x>{OF_OWN}[^;:!?\n]{{6,120}}?)[\s.!]*$",
         rf"(?P<x>{OF_OWN}[^,;:!?\n]{{6,120}}?)[,;–—-]+\s*(?:sorry[, ]+)?I (?:mixed|mixed up|confused|muddled|muddled up|swapped|got|had) (?:the|my|those|these|two) (?:days?|dates?|times?|names?|numbers?|rooms?|years?|months?|places|two)(?: (?:wrong|up|mixed up|confused))?[\s.!]*$",
     )
+)
+OF_CHANGE = re.compile(r"\b(?:now|these days|nowadays|from now on)[\s.!]*$", re.IGNORECASE)
+CHANGED = re.compile(
+    r"(?:I|we)(?: have|['’]ve)? (?:just |since |recently )*(?:went|gone|switched|moved|changed|quit|left|stopped|gave up|given up|took up|bought|sold|started|joined)\b",
+    re.IGNORECASE,
 )
 ANEW = re.compile(
     rf"(?:\s*(?:earlier|before|there|just now))?[\s,;:.!–—-]*(?P<x>(?:{OF_OWN}|(?:it|he|she|they|we|I)['’]\w+).*\S)",
@@ -435,7 +444,7 @@ OWN_SUBJECT = re.compile(
     rf"(?:{OOPS}[\s,.:;!–—-]+)*(?:my|our|I|we|his|her|he|she|their)\b", re.IGNORECASE
 )
 WHOLE_CORRECTION = re.compile(
-    rf"(?:{OOPS}[\s,.:;!–—-]+)*(?P<x>(?:my|our|the|I|we|his|her|he|she|they|it|there)\b(?:[^,;:.!?–—]|(?<=\d)[:,.](?=\d)){{2,80}}?\s(?P<new>(?:the |a |an |at |on |in |from |to )?(?:[\w$€£'’.:/%-]|(?<=\d),(?=\d))+(?: [\w$€£'’.:/%-]+){{0,4}})){OLD}{END}",
+    rf"(?:{OOPS}[\s,.:;!–—-]+)*(?!I (?:just |really |actually |obviously )?mean(?:t)?\b)(?P<x>(?:my|our|the|I|we|his|her|he|she|they|it|there)\b(?:[^,;:.!?–—]|(?<=\d)[:,.](?=\d)){{2,80}}?\s(?P<new>(?:the |a |an |at |on |in |from |to )?(?:[\w$€£'’.:/%-]|(?<=\d),(?=\d))+(?: [\w$€£'’.:/%-]+){{0,4}})){OLD}{END}",
     FLAGS,
 )
 TYPED_VALUE = re.compile(
@@ -456,6 +465,14 @@ STATEMENT = re.compile(
     r"(?!(?:when|how|to|the time|if|what|why|who|where|me|whether|not|doing|going|seeing)\b)(?:(?:my|our|the|his|her|their|this|that|all|every|both|no|any|(?-i:[A-Z][\w'’-]+)|I|we|he|she|they|it|there)\b.{0,90}?(?:\b(?:am|is|are|was|were|have|has|had|do|does|did|will|can|can['’]?t|won['’]?t|don['’]?t|doesn['’]?t|didn['’]?t|must|need|needs|prefer|prefers|like|likes|love|loves|hate|hates|live|lives|work|works|want|wants|use|uses|take|takes|eat|eats|go|goes|start|starts|starting|leave|leaves|arrive|arrives|speak|speaks|drive|drives|drink|drinks|play|plays|own|owns|avoid|get|gets|wear|wears|moved|got|meet|meets|pay|pays|sleep|turn|turns|run|runs|study|call|calls|know|knows|keep|keeps|park|see|sees|never|always|usually|only|sit|sits|stay|stays|travel|opens|closes|expires|ends|begins)\b|['’](?:s|m|re|ve|d|ll)\b))",
     re.IGNORECASE | re.DOTALL,
 )
+
+
+# "Don't forget they don't define you" cheers somebody up.
+OF_LISTENER = re.compile(
+    r"(?!.*\b(?:I|me|my|mine|we|us|our)\b)(?:they|it|that|this|those|these|he|she|there|nobody|no one|everyone|everybody)\b.*\b(?:you|your|yours|yourself)\b",
+    FLAGS,
+)
+OF_SOMEBODY = re.compile(r"(?:they|it|that|this|those|these|he|she)\b", re.IGNORECASE)
 
 
 OF_OWN_LIFE = re.compile(r"(?:(?:I|my|we|our|he|she|they|his|her|their)\b|I['’])", re.IGNORECASE)

@@ -149,13 +149,46 @@ _owners = {"you": "I", "your": "my", "yours": "mine", "yourself": "myself"}
 _second = re.compile(r"\b(?:you|yours?|yourself)\b", re.IGNORECASE)
 
 
+# "Do you still drive the Fiat?", "Still on almond milk?", and what there is instead of it
+_still = re.compile(
+    r"(?:(?:do you|are you|is it|have you|you) )?still (?:(?P<verb>use|drive|ride|play|drink|eat|take|wear|read|watch|speak|study|teach|train|cook|order|like|prefer|practi[sc]e|do)"
+    r"|on|with|into|using|driving|riding|playing|drinking|eating|taking|wearing|doing|going to|a fan of) (?:(?:the|your|that|any) )?(?P<old>[^,;]{2,40}?)(?: (?:these days|then|now|every day|at home|at all))?",
+    re.IGNORECASE,
+)
+_not_it = re.compile(
+    r"(?:(?:no|nope|nah|not any ?more|no longer|not any longer|not since [^,.]{2,20})[,.!]? )?(?:(?:but )?(?:now )?(?:it|that)(?:['’]s| is) |(?:I|we)(?: am|['’]m)? (?:(?:now|all) )?(?:(?:on|into|drive|use|ride|play|drink|eat|take|wear|read|watch|doing|do) )?)?"
+    r"(?P<new>(?!(?:I|we|it|not|no|never|they|he|she|that|this|there|maybe|sometimes|less|more|much|rarely|and|but)\b)[^,.;!?]{2,40}?) (?:now|these days|nowadays|instead)[.!]*",
+    re.IGNORECASE,
+)
+_gone_to = re.compile(
+    r"(?:(?:no|nope|nah|not any ?more)[,.!]? )?(?P<went>(?:I|we)(?: have|['’]ve)? (?:just |since |recently )*(?:switched|went over|gone over|moved over|moved|changed|converted)(?: back)?) to (?P<new>[^,.;!?]{2,60})[.!]*",
+    re.IGNORECASE,
+)
+
+
+def instead(question: str, answer: str) -> str:
+    """What there is in the place of what was asked for: "Still on almond milk?" "No, oat these days"."""
+    asked, said = _still.fullmatch(_body(question)), answer.strip()
+    if asked is None or len(said.split()) > LONGEST:
+        return ""
+    if went := _gone_to.fullmatch(said):
+        return f"{went['went']} from {asked['old']} to {went['new']}"
+    if put := _not_it.fullmatch(said):
+        verb = (asked["verb"] or "go for").lower()
+        return f"I {verb} {put['new']} instead of {asked['old']} now"
+    return ""
+
+
 def says(question: str, answer: str) -> bool:
     """Whether a short `answer` claims something by what `question` had asked."""
     first = _first_sentence.match(answer)
     words = read_clause.plain(answer)
     opening = read_clause.plain(first[0]) if first else words
     return bool(
-        assented(question, words) or affirmed(question, opening) or completed(question, opening)
+        instead(question, words)
+        or assented(question, words)
+        or affirmed(question, opening)
+        or completed(question, opening)
     )
 
 

@@ -57,6 +57,11 @@ def deletes(order: str) -> bool:
     return forms.DELETES.match(order) is not None
 
 
+def is_open(statement: str) -> bool:
+    """Whether it begins with a word for somebody or something that it does not name."""
+    return forms.OF_SOMEBODY.match(statement) is not None
+
+
 def may_hold_intents(text: str) -> bool:
     """Whether it is worth looking; cheap, and never wrongly no."""
     return forms.SIGNS.search(text.lower()) is not None
@@ -338,6 +343,8 @@ def _read_values(sentence: str) -> SpokenIntent | None:
         old = "" if forms.ONLY_OOPS.fullmatch(old) else old
         if must_be_typed and not forms.TYPED_VALUE.match(new) or forms.HAS_CLAUSE.search(new):
             continue
+        if forms.OF_CHANGE.search(new):
+            continue  # "it's margarine now" corrects nobody
         if old and forms.HAS_CLAUSE.search(old) or forms.ONLY_OOPS.fullmatch(new):
             continue
         if not values.get("x") and max(len(new.split()), len(old.split())) > MOST_WORDS:
@@ -351,6 +358,8 @@ def _read_anew(sentence: str) -> SpokenIntent | None:
     """ "Hang on, my dentist is Dr. Maas.": a whole statement said once more."""
     for form in forms.SAID_ANEW:
         if (match := form.match(sentence)) and has_value(match["x"]):
+            if forms.CHANGED.match(match["x"]):
+                return None  # "No, I went over to Vim" tells what came of it
             span = match.span("x")
             return SpokenIntent(CORRECT, 0, len(sentence), span, new=match["x"], is_clause=True)
     return None
@@ -381,6 +390,8 @@ def _read_remember(sentence: str) -> SpokenIntent | None:
     if not forms.STATEMENT.match(sentence, start) or not (
         is_said_to_be_one or forms.OF_OWN_LIFE.match(sentence, start)
     ):
+        return None
+    if forms.OF_LISTENER.match(sentence, start):
         return None
     tail = forms.TAIL.search(sentence, start)
     end = min(end, tail.start()) if tail else end

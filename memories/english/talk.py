@@ -98,6 +98,11 @@ class People:
             is_mine = (self.owner == speaker) != self.is_yours
             whose = "my" if is_mine else "your" if self.is_yours else f"{self.owner}'s"
             clause = f"{whose} {last}{ending}{clause[opening.end() :]}"
+        elif self.last and self.owner == speaker and not self.is_yours:
+            # "Leo" is the brother Leo of whom the same one spoke.
+            name = self.last.rpartition(" ")[2]
+            if name != self.last and clause.startswith((f"{name} ", f"{name}'s ")):
+                clause = f"my {self.last}{clause[len(name) :]}"
         self.hear(clause, speaker)
         return clause
 

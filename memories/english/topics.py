@@ -17,11 +17,11 @@ job jobs work works worked working employer employed profession occupation caree
 quit quits quitting resign resigns resigned resigning resignation
 fired fire sacked dismissed dismissal layoff firing
 address addresses street avenue road lane
-illness ill sick sickness disease disorder diagnosis diagnosed diagnose condition : hiv cancer depression depressed anxiety diabetes epilepsy adhd bipolar autism asthma anorexia anorexic bulimia bulimic dementia alzheimer parkinson psoriasis migraine leukaemia leukemia schizophrenia herpes hepatitis lupus arthritis dyslexia
+illness ill sick sickness disease disorder diagnosis diagnosed diagnose condition : hiv cancer depression depressed anxiety diabetes epilepsy adhd bipolar autism asthma anorexia anorexic bulimia bulimic dementia alzheimer parkinson psoriasis migraine leukaemia leukemia lymphoma tumour tumor melanoma stroke sclerosis crohn fibromyalgia endometriosis glaucoma tuberculosis schizophrenia herpes hepatitis lupus arthritis dyslexia
 medication medications medicine medicines meds pills pill drug drugs antidepressant antidepressants prescription : {medicines}
 therapy therapist therapists counselling psychologist psychiatrist
 health illness : hiv cancer depression anxiety diabetes disorder disease diagnosed diagnosis medication antidepressants
-religion religious faith : church mosque synagogue muslim christian buddhist buddhism jewish judaism catholic islam hindu atheist converted pray
+religion religious faith : church mosque synagogue muslim christian buddhist buddhism jewish judaism catholic islam hindu atheist mormon protestant lutheran methodist anglican presbyterian baptist sikh quaker evangelical pentecostal agnostic baptised baptized converted pray
 sexuality orientation : gay lesbian bisexual homosexual heterosexual queer asexual pansexual
 politics political vote voted votes voting party election
 death die dies died dead dying funeral passed
@@ -70,6 +70,7 @@ _said_with = frozenset(
     name named called news topic subject matter issue situation business mention told said say tell talk about regarding
     whole entire old new recent current former own really actually just ever never still also anymore any more again even all
     user's user year years ago today yesterday last week month day time one two back whole lot much many people everything anything
+    start starts begin begins happen happens
     know knew think thought want wanted plan planning planned going go happened happen
     """.split()
 )

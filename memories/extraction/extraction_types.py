@@ -4,11 +4,12 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
+from memories import guard
 from memories.english.calendar import DateOrder
 from memories.english.patterns.pattern import TEAM_CATEGORIES
 from memories.english.talk import UNKNOWN
@@ -172,6 +173,9 @@ class Extraction:
             cited = {quote.text_id for quote in claim.quotes}
             if any(map(is_masked, (claim.statement, *(quote.quote for quote in claim.quotes)))):
                 self.masked += 1
+            elif places := _put_in(claim):
+                safe = replace(claim, statement=guard.masked(claim.statement, places))
+                self.quarantined.append((safe, guard.reason_of(places)))
             elif cited and cited <= unsure.keys():
                 said = " and ".join(sorted({unsure[each] for each in cited}))
                 self.quarantined.append((claim, f"only {said} said it"))
@@ -190,6 +194,18 @@ class Extraction:
             told = [f"{reason} ({n})" if n > 1 else reason for reason, n in counted.items()]
             parts += [f"{heading}: {', '.join(told)}"] if told else []
         return "; ".join(parts)
+
+
+def _put_in(claim: Claim) -> list[guard.Finding]:
+    """The secrets and orders in a statement that come of how it is put, by names or by what was
+    said before: those of the words themselves are masked there, or the workspace allows them."""
+    places = guard.findings(claim.statement)
+    said = {
+        quote.quote[each.start : each.end]
+        for quote in (claim.quotes if places else ())
+        for each in guard.findings(quote.quote)
+    }
+    return [place for place in places if claim.statement[place.start : place.end] not in said]
 
 
 OF_TEAM = ("Team ", "The team's ")

@@ -62,7 +62,7 @@ def anew(reach: OrderReach, spoken: SpokenIntent) -> tuple[Memory, str] | None:
     last, of_itself = reach.citing(here[0]), reach.standing_on_order()
     for memory in dict.fromkeys(each for one in here for each in reach.citing(one)):
         content, others = corrections.anew(memory.content, said)
-        wanted = topics.naming(others)
+        wanted = topics.naming(_of_last.sub("", others.strip()))
         if wanted:
             is_meant = topics.coverage(wanted, topics.words_of(memory.content)) >= LIKE
         else:

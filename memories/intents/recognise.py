@@ -23,6 +23,8 @@ from memories.resolve import Claim, Quote
 
 ORDER_KINDS = (Episode.Kind.USER, Episode.Kind.TEXT)
 LONGEST_TEXT = 600  # characters of a text that was not sent as a person's message
+# Nobody read what is kept in its own words; nor does one know whom its "she" means.
+KEPT_CONFIDENCE, OPEN_CONFIDENCE = 0.8, 0.5
 UNREAD = (english.FORGET, english.NEVER, english.RETRACT)
 
 
@@ -95,6 +97,7 @@ def claims_to_keep(
                 visibility=session.visibility or Visibility.PRIVATE,
                 method=Fact.Method.WHOLE,
                 rule="remember",
+                confidence=OPEN_CONFIDENCE if english.is_open(statement) else KEPT_CONFIDENCE,
                 source=Source.INGESTED,
                 occurred_at=message.occurred_at,
                 quotes=(Quote(message.id, start, start + len(statement), statement),),

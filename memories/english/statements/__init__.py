@@ -21,12 +21,18 @@ from memories.english.statements.implied_ends import (
 )
 from memories.english.statements.overlap import Relation
 from memories.english.statements.read_statement import Reading, is_said_by, read, slot_keys
-from memories.english.statements.replacement import NUMBERED, UNKNOWN, came_before, negates
+from memories.english.statements.replacement import (
+    NUMBERED,
+    UNKNOWN,
+    came_before,
+    may_end,
+    negates,
+)
 from memories.english.statements.restated import restates
 
 __all__ = [
     "NO_WORDS", "Prefilter", "NUMBERED", "OwnChange", "OwnSlot", "OwnWords", "PastPeriod",
     "Reading", "Relation", "Slot", "UNKNOWN", "are_rivals", "are_strangers", "came_before",
-    "prefilter", "prefilter_of", "is_life_event", "is_said_by", "is_still", "negates",
+    "prefilter", "prefilter_of", "is_life_event", "is_said_by", "is_still", "may_end", "negates",
     "past_period", "read", "relation", "restates", "slot_keys", "true_from",
 ]  # fmt: skip

@@ -63,8 +63,16 @@ OF_PEOPLE = (
     ),
     SlotForm(
         "job",
-        ("{s} work as {v}", "{s} 's job be {v}", "{s} 's job title be {v}"),
-        examples=(("Ada works as a nurse", ("ada", "job", "", "nurse")),),
+        (
+            "{s} work as {v}",
+            "{s} 's job be {v}",
+            "{s} 's job title be {v}",
+            "{s} {v} for living",
+        ),
+        examples=(
+            ("Ada works as a nurse", ("ada", "job", "", "nurse")),
+            ("Ada paints signs for a living", ("ada", "job", "", "paint sign")),
+        ),
         counter_examples=("Ada worked as a nurse",),
     ),
     SlotForm(
@@ -201,8 +209,8 @@ OF_PEOPLE = (
         (
             "{s} commute by|on|with {v}",
             "{s} go|travel|get to work by {v}",
-            "{s} take|catch|ride {v} to work",
-            "{s} {v} to work",
+            "{s} take|catch|ride {v} to work|office",
+            "{s} {v} to work|office",
         ),
         examples=(("Ada commutes by tram", ("ada", "commute", "", "tram")),),
         values="bus bike train car tram foot walk scooter drive subway metro ferry carpool",
@@ -248,6 +256,7 @@ OF_PEOPLE = (
             "{s} attend|visit {v}",
             "{s} study|learn at {v}",
             "{s} be student at {v}",
+            "{s} be in {v}",
             "{s} go to {v}",
             "{s} transfer|switch|change|move|@ to? {v}",
         ),

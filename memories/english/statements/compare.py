@@ -16,6 +16,7 @@ from memories.english.statements.asides import aside
 from memories.english.statements.attribute_forms import NO_WORDS, OwnWords, Slot
 from memories.english.statements.auxiliaries import GETS, NO, QUIT, RENAMED, negatives
 from memories.english.statements.duplicates import duplicate, identical, is_richer, near
+from memories.english.statements.hedges import if_so
 from memories.english.statements.implied_ends import events, implied
 from memories.english.statements.opposites import opposed
 from memories.english.statements.overlap import (
@@ -24,6 +25,7 @@ from memories.english.statements.overlap import (
     Overlap,
     Relation,
     compare,
+    is_by_name,
     light,
     meet,
     turned_round,
@@ -72,7 +74,36 @@ def relation(
                 told = _relation(old, clause, None, threshold, words)
                 if told.kind == "update":
                     return told
+    if doubted := if_so(new.statement):
+        # What may have ended is for a person to say.
+        told = _relation(old, read(doubted, words), None, threshold, words)
+        ended = told if found.kind == "different" else found
+        if ended.kind in ("update", "unsure") and ended.rule.partition(":")[0] in _ending:
+            return Relation("unsure", ended.rule)
+    if found.kind == "different" and (lost := _lost_reason(old, new, threshold, words)):
+        return Relation("unsure", lost)
     return found
+
+
+def _lost_reason(old: Reading, new: Reading, threshold: float, words: OwnWords) -> str:
+    """By which rule `new` ends why the old one holds, "because she is pregnant"; "" where it does
+    not: then it is doubtful, whoever else had told the reason."""
+    match = aside(old.statement)
+    if match is None or not match["why"] or not (new.is_negated or new.change or events(new)):
+        return ""
+    who = old.statement.split()[0]
+
+    def named(found: re.Match[str]) -> str:
+        return f"{who} {_IS.get(found[1], found[1] or 'has')}"
+
+    reason = _of_himself.sub(named, old.statement[match.end() :])
+    told = _relation(read(reason, words), new, None, threshold, words)
+    is_ended = told.kind == "update" and told.rule.partition(":")[0] in _ending
+    return told.rule if is_ended else ""
+
+
+_of_himself = re.compile(r"^(?:they|he|she) (\w+)|^of (?:their|his|her)\b")
+_IS = {"are": "is", "have": "has", "do": "does"}
 
 
 def _is_beside(old: Reading, new: Reading, rule: str, threshold: float, words: OwnWords) -> bool:
@@ -89,7 +120,7 @@ def _is_beside(old: Reading, new: Reading, rule: str, threshold: float, words: O
 _ending = frozenset(rule.partition(":")[0] for rule in ("denied", "over", ENDED, IMPLIED))
 _clause = re.compile(
     r"(?P<who>(?:[A-Z][\w-]*(?:['’]s [a-z][\w-]*)?|The [\w-]+)) (?P<first>[^,;]{3,120}?),? and "
-    r"(?P<second>(?:[a-z]+s|[a-z]+ed|gave|bought|sold|got|went|took|left|found|has|had|does|now) [^;]{3,160})"
+    r"(?P<second>(?:[a-z]+s|[a-z]+ed|live|work|study|play|drive|use|own|gave|bought|sold|got|went|took|left|found|has|had|does|now) [^;]{3,160})"
 )
 
 
@@ -163,7 +194,7 @@ def are_rivals(one: Reading, other: Reading, off: frozenset[str] = frozenset()) 
 
 def _is_of_one(was: Slot, slot: Slot, old: Reading, new: Reading) -> bool:
     """ "The build on main is green" and "the build is red on main" have the same subject."""
-    if was.subject == slot.subject:
+    if was.subject == slot.subject or is_by_name(old, new):
         return True
     if slot.name not in ("status", "deadline"):
         return False
@@ -316,7 +347,7 @@ def is_still(reading: Reading, own: OwnWords = NO_WORDS) -> bool:
     """It tells of no change, denies and ends nothing, and gives no attribute a value."""
     if reading.is_negated or reading.change or reading.ousted or reading.slots:
         return False
-    if events(reading):
+    if events(reading) or if_so(reading.statement):
         return False
     return ending_verbs(own.changes).isdisjoint(reading.clause_verbs)
 

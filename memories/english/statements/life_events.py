@@ -73,9 +73,22 @@ IMPLIED_ENDS = (
     ImpliedEnd(
         "death",
         "died, passed away, put down, put sleep, lost to|battle, buried",
-        "have live own sleep ill sick care walk feed dog cat pet horse parrot hamster rabbit alive",
-        examples=(("Ada's dog Bo sleeps in the hall", "Ada had to put Bo down"),),
+        "have live own sleep ill sick care walk feed dog cat pet horse parrot hamster rabbit alive call"
+        " name tortoise turtle goldfish gerbil pony canary budgie ferret",
+        examples=(
+            ("Ada's dog Bo sleeps in the hall", "Ada had to put Bo down"),
+            ("Ada's turtle is called Bo", "Ada and others buried Bo in the garden"),
+        ),
         counter_examples=(("Ada has a dog called Bo", "The neighbour's cat died"),),
+        of_thing=True,
+        is_sure=True,
+    ),
+    ImpliedEnd(
+        "pet gone",
+        "ran away|off, flew away|off, went missing, disappeared, never came back|home",
+        "have own dog cat pet horse parrot hamster rabbit tortoise budgie canary ferret",
+        examples=(("Ada has a parrot", "Ada's parrot flew away in May"),),
+        counter_examples=(("Ada has a parrot", "Ada's cat ran away in May"),),
         of_thing=True,
         is_sure=True,
     ),
@@ -131,6 +144,18 @@ IMPLIED_ENDS = (
         examples=(("Ada is doing a PhD", "Ada got her PhD"),),
         counter_examples=(("Ada is a nurse", "Ada graduated in May"),),
         slots="school",
+        is_sure=True,
+    ),
+    ImpliedEnd(
+        "course over",
+        "finished|completed treatment|therapy|physiotherapy|chemo|chemotherapy|radiotherapy|rehab|course|training|apprenticeship|internship|placement,"
+        " treatment|therapy|physiotherapy|chemo|chemotherapy|radiotherapy|rehab|course|training|apprenticeship|internship|placement is|are finished|over|complete|done,"
+        " discharged from",
+        "treatment therapy physiotherapy chemo chemotherapy radiotherapy rehab course training"
+        " apprenticeship internship apprentice intern placement trainee",
+        examples=(("Ada has physiotherapy on Mondays", "Ada's physiotherapy is finished"),),
+        counter_examples=(("Ada has a piano", "Ada's physiotherapy is finished"),),
+        of_thing=True,
         is_sure=True,
     ),
     ImpliedEnd(
@@ -200,7 +225,7 @@ IMPLIED_ENDS = (
         "moved out",
         "moved out, moved away, moved in with, emigrated, left home, has own place|flat|apartment,"
         " got own place|flat|apartment, found own place",
-        "live lives stay stays share shares roommate flatmate neighbour neighbor lodger commute",
+        "live lives stay stays share shares roommate flatmate neighbour neighbor lodger commute rent rents",
         examples=(("Ada lives with her aunt", "Ada moved out in May"),),
         counter_examples=(("Ada shares her notes with Bo", "Ada moved the desk"),),
         slots="household",
@@ -245,8 +270,13 @@ IMPLIED_ENDS = (
         "habit",
         "quit, stopped, gave up, given up, kicked, not since, clean since, sober since, had stop",
         "smoke smokes drink drinks eat eats bite bites gamble gambles vape volunteer volunteers play"
-        " plays take takes practise practice do does attend attends go goes use uses run runs",
-        examples=(("Ada smokes ten a day", "It is a month since Ada quit smoking"),),
+        " plays take takes practise practice do does attend attends go goes use uses run runs bake cook"
+        " shop bank ride coach shoot keep commute cycle read write listen watch wear sing dance paint"
+        " swim knit pay order put buy drive sew grow collect brew train dance",
+        examples=(
+            ("Ada smokes ten a day", "It is a month since Ada quit smoking"),
+            ("Ada bakes ginger bread on Sundays", "Ada gave up ginger bread"),
+        ),
         counter_examples=(("Ada smokes ten a day", "Ada quit chess"),),
         of_thing=True,
         is_sure=True,
@@ -328,6 +358,6 @@ IMPLIED_ENDS = (
 LIFE = frozenset(
     (
         "breakup", "wedding", "engagement", "birth", "death", "job lost", "job found", "firm closed",
-        "promotion", "retirement", "smoking over", "studies over", "licence", "moved out", "home bought", "debt paid",
+        "promotion", "retirement", "smoking over", "course over", "studies over", "licence", "moved out", "home bought", "debt paid",
     )
 )  # fmt: skip

@@ -100,13 +100,22 @@ def subject_words(reading: Reading) -> frozenset[str]:
 
 def meet(old: Reading, new: Reading) -> bool:
     """Both speak of the same, or of something that is the same person's; a sister is no thing."""
-    if same_subject(old, new):
+    if same_subject(old, new) or is_by_name(old, new):
         return True
     owner = old.subject.partition("/")[0]
     if not owner or owner != new.subject.partition("/")[0]:
         return False
     kin = (subject_words(old) ^ subject_words(new)) & KIN_ROOTS
     return kin <= old.stems & new.stems
+
+
+def is_by_name(old: Reading, new: Reading) -> bool:
+    """ "Ann's son Ben" of the one is "Ben" of the other."""
+    for one, other in ((old, new), (new, old)):
+        named = one.subject.partition("/")[2].split("-")
+        if len(named) > 1 and other.subject in named and other.subject in one.names:
+            return True
+    return False
 
 
 KIN_ROOTS = frozenset(map(root, KIN))

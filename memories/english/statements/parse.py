@@ -212,7 +212,8 @@ def _is_verb(found: Parse, i: int) -> bool:
     word, previous = found.words[i], found.words[i - 1]
     if word.root in ("be", "have", RENAMED) or i in found.verbs:
         return True
-    if word.is_function or previous.root == "'s" or word.text[:1].isdigit():
+    is_other = word.text == "others" and previous.text == "and"  # "User and others own a boat"
+    if word.is_function or is_other or previous.root == "'s" or word.text[:1].isdigit():
         return False
     if word.is_past and not word.is_name:
         return True

@@ -176,7 +176,12 @@ def slot_keys(reading: Reading) -> tuple[str, ...]:
     """Names under which an older value of the same attribute can be looked up, sorted; of what is
     told of the past, too."""
     slots = (*reading.slots, *reading.past_slots)
-    return tuple(sorted({f"{s.subject}|{s.name}|{s.key}" for s in slots}))
+    keys = {f"{s.subject}|{s.name}|{s.key}" for s in slots}
+    # What is told of "Ann's son Ben" is told of "Ben", too.
+    named = reading.subject.partition("/")[2].split("-")
+    for name in reading.names.intersection(named) if len(named) > 1 else ():
+        keys |= {f"{name}|{s.name}|{s.key}" for s in slots if name in s.subject.split("-")}
+    return tuple(sorted(keys))
 
 
 def _subject(found: Parse) -> str:

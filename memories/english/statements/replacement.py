@@ -18,7 +18,8 @@ from memories.english.statements.contradictions import (
     NOW_SINGLE,
 )
 from memories.english.statements.duplicates import MANY_VALUED_ROOTS
-from memories.english.statements.implied_ends import words_ended
+from memories.english.statements.hedges import if_so
+from memories.english.statements.implied_ends import events, words_ended
 from memories.english.statements.opposites import words_opposed
 from memories.english.statements.overlap import (
     Overlap,
@@ -31,7 +32,7 @@ from memories.english.statements.overlap import (
     weight,
 )
 from memories.english.statements.parse import change_roots
-from memories.english.statements.read_statement import Reading
+from memories.english.statements.read_statement import Reading, read
 from memories.english.statements.wording import MONTHS, RELATIVE_DATES, Word, root
 
 NUMBERED = "numbered"  # the number that differs tells which one is meant
@@ -130,6 +131,8 @@ def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
         and not (
             " and " in new.statement and set(old.subject.split("-")) < set(new.subject.split("-"))
         )
+        # "User and others own a boat": so it is with what one of them says that he sold.
+        and not ("other" in old.about and new.about == old.about - {"other"})
         # "Ann has a cat named Milo", "Milo died": what the new one is about has its name there.
         and not subject_words(new) <= old.names - subject_words(old)
     ):
@@ -160,8 +163,24 @@ def over(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     return Relation("update" if overlap.added < 1 else "unsure", "over")
 
 
+def may_end(statement: str) -> bool:
+    """Whether something that lasts may be over by it, and nobody knows."""
+    doubted = if_so(statement)
+    if not doubted:
+        return False
+    reading = read(doubted)
+    return bool(events(reading) or reading.clause_verbs.keys() & _leaving)
+
+
+_leaving = frozenset(
+    map(root, "leave quit sell move resign retire cancel divorce separate".split())
+)
+
+
 def negates(reading: Reading, own: OwnWords = NO_WORDS) -> tuple[str, ...]:
     """Words of what a statement denies, ends or replaces; () where it does nothing of the kind."""
+    if doubted := if_so(reading.statement):
+        reading = read(doubted, own)
     implied = words_ended(reading) + words_opposed(reading)
     if reading.is_plan:
         return implied
@@ -228,7 +247,12 @@ def replaced(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
         return None
     said = old.stems - subject_words(old)
     is_told = 4 * weight(gone) >= weight(said)
-    if gone - subject_words(old) and gone <= old.stems and is_told and meet(old, new):
+    # "Ann's lodger is Bo": who has somebody else instead of Bo has another lodger.
+    owner, _, owned = old.subject.partition("/")
+    is_role = owner == new.subject and (old.head == "be" or owned in _collective)
+    is_team = old.subject == "team" and new.subject == "user"  # he says what his team does
+    are_one = (bool(owner) and is_role) or is_team or meet(old, new)
+    if gone - subject_words(old) and gone <= old.stems and is_told and are_one:
         texts = {word.text for word in new.words}
         if (
             "to" in new.change
@@ -240,6 +264,7 @@ def replaced(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     return None
 
 
+_collective = frozenset(map(root, "team family company household band club class group".split()))
 _turning = change_roots() | {root("go")}
 
 
@@ -249,6 +274,8 @@ def new_value(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
         return None
     if old.is_past or new.is_past and not new.change or old.is_plan != new.is_plan:
         return None
+    if _is_successor(old, new):
+        return Relation("update", "now")
     numbers = old.numbers != new.numbers
     rest = overlap.only_old - old.numbers, overlap.only_new - new.numbers
     is_alike = old.dates == new.dates and _is_like(old, new, weight(rest[0]), weight(rest[1]))
@@ -260,6 +287,24 @@ def new_value(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     if new.change & {"now", "nowadays", "again", "to", "instead"}:
         return _now(old, new, overlap)
     return None
+
+
+def _is_successor(old: Reading, new: Reading) -> bool:
+    """ "Ann's lodger is Bo" and "Ann's new lodger is Kim": of a role that one has at a time."""
+    roles = subject_words(new) - {new.person}
+    is_named = old.head == new.head == "be" and bool(old.names - subject_words(old))
+    is_new = _new_role.match(new.statement) is not None and bool(roles) and not roles & _many
+    return is_named and is_new and bool(new.names - subject_words(new) - old.names)
+
+
+_new_role = re.compile(r"[^,;]{1,60}['’]s new [a-z]+(?: [a-z]+)? is (?:called |named )?[A-Z]")
+_many = frozenset(
+    map(
+        root,
+        "friend colleague coworker neighbor neighbour cousin nephew niece student client customer pupil"
+        " patient book song hobby favorite brother sister son daughter".split(),
+    )
+)
 
 
 def _is_like(old: Reading, new: Reading, missing: float, added: float) -> bool:

@@ -1,0 +1,224 @@
+"""One thing that takes the place of another, told around it: "we're done with Slack", "the oboe got
+too dear, so it's the flute now", "Ms Orr moved away and Mr Lim has taken over".
+
+Pure: two clauses in, the words that they mean out.
+"""
+
+import re
+
+NAME = r"(?:(?:Dr|Mr|Mrs|Ms|Miss|Prof)\.? )?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2}"
+NOW = r"(?:now|these days|nowadays|from now on|at the moment|instead)"
+_no_thing = (
+    r"(?:it|that|this|them|those|these|he|she|they|we|I|you|him|her|us|me|all|everything|everybody|everyone|there|what|which|who|nothing"
+    r"|something|somebody|someone|things?|work|work for today|today|yesterday|tomorrow|dinner|lunch|breakfast|homework|school for today)\b"
+)
+_thing = rf"(?P<art>(?i:the|my|our|that|those|these|all the|all that) )?(?P<old>(?!(?i:{_no_thing}))[\w'’.&+-]+(?: (?!(?:and|but|so|because|since|is|are|was|were|in|on|at|for|last|this|after)\b)[\w'’.&+-]+){{0,3}}?)"
+_who = r"(?:I|[Ww]e)(?:['’](?:m|re|ve|d)| am| are| have| had)?(?: (?:just|finally|already|so|really|completely|all|now|recently|officially|long since|well and truly))*"
+_tail = r"(?:(?:,? (?:because|since|as|after|when|for good|for ever|forever|altogether|completely|entirely|now|lately|last|this|in|on|at|ages|years|months|weeks|a|some|two|three)\b.{0,60})?)"
+# What somebody says is over for him; it needs no more said.
+_ended = tuple(
+    re.compile(form.format(who=_who, x=_thing, tail=_tail))
+    for form in (
+        r"{who} (?:done|through|finished) with {x}{tail}",
+        r"{who} (?:had it|(?:had )?(?:quite |more than |about )?enough|had my fill) (?:with|of) {x}{tail}",
+        r"{who} (?:said|say|saying|waved) (?:goodbye|good-bye|farewell|adieu) to {x}{tail}",
+        r"{who} turned (?:my|our) backs? on {x}{tail}",
+        r"{who} (?:put|left) {x} behind (?:me|us){tail}",
+        r"{who} (?:gave|given) {x} (?:the boot|the push|the chop|the elbow){tail}",
+        r"{who} (?:swore|sworn|gone|went) off {x}{tail}",
+        r"{who} (?:fell|fallen) out of love with {x}{tail}",
+        r"{who} (?:called|calling) it quits (?:with|on) {x}{tail}",
+        r"{who} (?:put|laid) {x} (?:aside|on ice|on the shelf|to rest|to bed){tail}",
+        r"{who} (?:shelved|axed|scrapped|jettisoned|retired|abandoned|phased out) {x}{tail}",
+        r"{who} (?:dropped|quit) (?!(?:the|my|our|that|those|off|by|out|in|a|an)\b){x}{tail}",
+        r"(?:[Mm]y|[Tt]he|[Oo]ur) [a-z-]+(?: [a-z-]+)? (?:put an end to|made (?:me|us) (?:give up|stop|quit)|forced (?:me|us) to (?:give up|stop|quit)|(?:has |have )?ended) {x}{tail}",
+        r"(?:I|[Ww]e) (?:don['’]t|do not|never|no longer) (?:bother with|touch|go near|do) {x}(?: (?:any ?more|any longer|these days|now))+",
+        r"(?:I|[Ww]e)(?: have|['’]ve)?(?:n['’]t| not) (?:touched|smoked|used|eaten|drunk) (?:(?P<one>an?) |any |a drop of )?{x} (?:since|for|in) .{{2,40}}",
+        r"{x} (?:is|are|['’]s) (?:behind (?:me|us)|(?:ancient )?history|a thing of the past|out of (?:my|our) li(?:fe|ves)|no longer my thing|not my thing any ?more|over for me|old hat)(?: now)?",
+        r"[Nn]o (?:more )?{x} for (?:me|us)(?: any ?more| any longer| these days| now)",
+    )
+)
+# What somebody is tired of, where he tells what he does instead.
+_weary = re.compile(
+    rf"{_who} (?:tired of|sick of|fed up with|bored (?:of|with)|disappointed (?:in|with)) {_thing}{_tail}"
+)
+# What is over with a thing, where something else is told to be so now.
+_failed = re.compile(
+    rf"{_thing}(?:['’]s| has| have| had| is| are| was)? (?:just |simply |finally |sadly |really |all |both )*"
+    r"(?:gone\b(?! (?:well|to|up|down|on))|out of the (?:window|picture|running)|always (?:late|full|crowded|closed|down|cancelled)|(?:got|became|become|getting|grew|turned) (?:boring|dull|annoying|tiresome|unreliable|unbearable|unusable|pricey|expensive|slow|crowded|noisy|stale)|(?:(?:got|became|become|grew|getting|turned|was|were|is|are)(?: just| simply| getting| far| way| a bit| much)* too [a-z]+)"
+    r"|(?:became|become|got|grew|is|are|was|were)(?: just| simply| getting)* so [a-z]+|(?:course|class(?:es)?|lessons?|club|group|season) (?:is|are|was|has|have) (?:over|finished|done|ended|cancelled|folded|closed(?: down)?|come to an end)|failed|fell through|folded|collapsed|(?:did|does|do)n['’]t (?:work out|suit|agree with|do it for)|wore out|worn out|(?:stopped|quit) working|gave out|gave up the ghost|broke(?: down)?|broken down"
+    r"|packed (?:it )?(?:in|up)|(?:shut|closed)(?: down| its doors)?|went (?:under|bust|bankrupt|downhill)|discontinued|kept (?:crashing|breaking|stalling|failing)|was killing|was ruining"
+    r"|no longer (?:suits?|fits?|works?|runs?|does)|rusted|let (?:me|us) down|cost too much|tripled|doubled)\b.{0,60}",
+)
+_name_gone = re.compile(
+    rf"(?P<old>{NAME})(?:['’]s| has| is| had)? (?:just |finally |recently |also )*(?:moved|retired|left|quit|resigned|stepped (?:down|back|aside)|went (?:on|back|abroad|to)|passed away|died|emigrated|transferred"
+    r"|changed (?:jobs|schools|teams)|handed (?:it |things |everything )?over|gave (?:it|that) up|got (?:another|a new|promoted)|been (?:promoted|moved|transferred)|leaving|gone|on (?:maternity|parental|sick|paternity) leave|no longer|(?:doesn['’]t|does not|isn['’]t|is not) [a-z]+(?: [a-z]+){0,2} any ?(?:more|longer))\b"
+    r"(?P<rest>.{0,80})"
+)
+_as_role = re.compile(
+    r"\bas (?:(?:the|our|my|a) )?(?P<role>[a-z][a-z-]+(?: [a-z][a-z-]+){0,2})(?= (?:in|on|last|this|after|because)\b|[,.;]|$)"
+)
+_lead = r"(?:(?:so|and|but|now|then|and so|so now|and now|but now|and then),? )?"
+_value = r"(?P<new>(?!(?:it|that|this|I|we|they|he|she|not|no|so|too|very|really|just|all|time|over|gone|fine|okay|ok|better|easier|cheaper|good|great|nice|hard|cold|warm|dark|late|early|quiet|empty|done|finished)\b)[^,;:.!?]{2,40}?)"
+# What leans on the clause before: what there is now in the place of it.
+_comes = tuple(
+    re.compile(f"{_lead}{form}", re.IGNORECASE)
+    for form in (
+        rf"(?:it|they|that)(?:['’](?:s|re)| is| are) (?:now |all |only |just )*{_value}(?: for me)? {NOW}(?: for me)?",
+        rf"now (?:it|they)(?:['’](?:s|re)| is| are) {_value}",
+        rf"{_value} it is(?: {NOW})?",
+        rf"(?:I|we)(?:['’]ve| have)? (?:just |now |since |then )*(?:switched|gone over|went over|moved over|crossed over|changed over|changed|turned|converted|migrated|defected|took|taken) to {_value}"
+        rf"(?: {NOW})?(?: (?:in|last|this|after) .{{2,30}})?",
+        rf"{_value} (?:is|are) (?:what|where) (?:I|we) [a-z]+ {NOW}",
+    )
+)
+_replaced = re.compile(
+    rf"{_lead}(?:I|we)(?:['’]ve| have)? (?:just |now |since |then )*(?:replaced|swapped|exchanged|traded|substituted) (?:it|them|that|him|her)(?: out)? (?:with|by|for) {_value}(?: {NOW})?"
+)
+_takes_over = re.compile(
+    rf"{_lead}(?P<new>{NAME})(?:['’]s| has| is| have)? (?:(?:now|just|already|kindly) )*(?:taken over|took over|taking over|takes over|stepped in|steps in|stepped up|filled in|filling in|fills in|replaced|replaces|replacing"
+    r"|doing (?:it|that|the job)|does (?:it|that|the job)|in charge|running (?:it|things)|runs (?:it|things)|handles? it|got the (?:job|post|role)|(?:got|took|has|have|inherited) (?:his|her|their|the) [a-z]+"
+    r"|moved in(?:to)? (?:his|her|their|the) [a-z]+|(?:sits|works|lives|sleeps|stays) in (?:my|our|his|her|their|the) [a-z]+|my new one|the new one|(?:our|my) new [a-z]+)\b.{0,40}"
+)
+_is_ours = re.compile(
+    rf"{_lead}(?P<new>{NAME}) is (?P<role>(?:my|our) [a-z][a-z-]*(?: [a-z-]+){{0,2}}?) now"
+)
+_goes_to = re.compile(
+    rf"{_lead}(?:I|[Ww]e)(?:['’](?:m|re)| am| are)? (?:now )?(?:see|seeing|go to|going to|with|visit|train with|work with|report to|call) (?P<new>{NAME})(?: now| instead| these days)*"
+)
+# "Ida isn't at Mill School any longer" and "she changed to Lakeside"
+_not_there = re.compile(
+    rf"(?P<who>(?:[Mm]y |[Oo]ur )?(?:[a-z-]+ )?{NAME}|[Mm]y [a-z-]+|[Oo]ur [a-z-]+|I|[Ww]e)(?: (?:is|are|am)(?:n['’]t| not| no longer)|['’](?:s|m|re) (?:not|no longer)| (?:doesn['’]t|don['’]t) (?:go|work|live)| no longer (?:goes|works?|lives?))"
+    rf" (?:at|to|in|with|for) (?P<old>[^,;]{{2,40}}?)(?: any ?more| any longer| these days| now)?"
+)
+_left_it = re.compile(
+    rf"(?P<who>(?:[Mm]y |[Oo]ur )?(?:[a-z-]+ )?{NAME}|[Mm]y [a-z-]+)(?:['’]s| has| have)? (?:just |recently |now )?(?:left|quit|finished at|moved (?:out of|away from|from)) (?P<old>(?:the )?[^,;]{{2,40}})"
+)
+_is_there = re.compile(
+    r"(?:and |but )?(?:[Ss]?[Hh]e|[Tt]hey)?(?:['’](?:s|re)(?= (?:now )?(?:at|in|with)\b)| ?(?P<verb>is|are|goes|go|lives|live|works|work))(?: now)? (?P<place>at|to|in|for|with) (?P<new>[^,;]{2,50}?) (?:now|these days|nowadays)"
+)
+_went_to = re.compile(
+    r"(?:and |but )?(?:I|we|[Ss]?[Hh]e|[Tt]hey)(?:['’](?:s|ve)| has| have)? (?:just |now )*(?P<verb>changed|switched|moved|went|gone|transferred) (?:over )?to (?P<new>[^,;]{2,60})"
+)
+_favourite = re.compile(
+    rf"{_thing} (?:was|used to be|had been) (?:always |long )?my favou?rite(?P<kind> [a-z]+)??(?: (?:for|until|till|since|once|before) .{{2,30}}| once)?"
+)
+# "travel money goes through Wise now", of whoever gave up the other
+_of_thing = re.compile(
+    r"(?!(?:the|my|our|your|his|her|their|its?|it|that|this|these|those|they|we|he|she|I|you|an?|everything|everyone|life|nobody|there|what|who|which)\b)[a-z]+(?: [a-z]+)?"
+    r" (?:goes|go|runs?|comes?|lives?|happens?|(?:is|are)(?= (?:in|on|at|with|through|by|from)\b)) .{2,50} (?:now|these days|nowadays)"
+)
+_of_now = re.compile(
+    rf"{_lead}(?:(?:(?:I|[Ww]e)(?! (?:am|are)\b|['’])|[Mm]y|[Oo]ur)\b.{{2,80}} {NOW}|{NOW},? (?:(?:I|we)(?! (?:am|are)\b|['’])|my|our)\b.{{2,80}})"
+)
+_cut = re.compile(
+    r",? that (?=(?:I|we)\b)|,? and (?=\S)|[,;] (?=\S)| [-–—] (?=\S)|,? so (?=\S)|,? but (?=\S)"
+)
+_signs = re.compile(
+    r"\b(?:with|of|to|off|behind|over|gone|dead|too|failed|fell|folded|collapsed|worn?|working|broke|broken|packed|shut|closed|went|discontinued|kept|killing|ruining|longer|died|rusted|down|out"
+    r"|more|anymore|for me|favou?rite|moved|retired|left|quit|resigned|stepped|passed|changed|handed|emigrated|transferred|leave|leaving|since|history|past|up|boot|push|elbow|chop|ditched|binned|axed|scrapped|abandoned|shelved|jettisoned|cost|tripled|doubled|hat|thing|so|smoked|touched|aside|on ice|always|fed|tired|sick|bored|boring|expensive|dropped|end|ended|give|stop|practi[sc]e|any ?more)\b",
+    re.IGNORECASE,
+)
+
+
+def may_be(text: str) -> bool:
+    """Whether something may be over by it; cheap, and never wrongly no."""
+    return _signs.search(text) is not None
+
+
+def given_up(text: str, *, is_instead: bool) -> str:
+    """What is over by a clause, as its speaker would say that he gave it up; `is_instead`: what he
+    does now is told beside it. "" of all other clauses."""
+    old = _over(text, also_failed=is_instead)
+    return f"I gave up {old}" if old else ""
+
+
+def does_now(text: str) -> bool:
+    """Whether it tells what somebody does or has now, not where he is or how."""
+    return _of_now.fullmatch(text) is not None
+
+
+def parts(text: str) -> tuple[str, str]:
+    """A clause in two, where the first tells what is over and the second what there is instead;
+    ("", "") of any other."""
+    for cut in list(_cut.finditer(text))[:4]:
+        first, second = text[: cut.start()], text[cut.end() :]
+        if came(first, second) or _over(first, also_failed=does_now(second)):
+            return first, second
+    return "", ""
+
+
+def came(first: str, second: str) -> str:
+    """What `second` says by what `first` tells is over; "" where it does not lean on it."""
+    if _name_gone.fullmatch(first):
+        return _somebody_else(first, second)
+    return _elsewhere(first, second) or _favoured(first, second) or _in_place(first, second)
+
+
+def _somebody_else(first: str, second: str) -> str:
+    """ "Ms Orr moved away", "Mr Lim has taken over"."""
+    if _name_gone.fullmatch(first) and (ours := _is_ours.fullmatch(second)):
+        return f"{ours['role']} is {ours['new']} now"
+    gone, takes = _name_gone.fullmatch(first), _takes_over.fullmatch(second)
+    takes = takes or _goes_to.fullmatch(second)
+    if gone is None or takes is None or takes["new"] == gone["old"]:
+        return ""
+    if role := _as_role.search(gone["rest"]):
+        return f"my {role['role']} is {takes['new']} now"
+    return f"I have {takes['new']} instead of {gone['old']} now"
+
+
+def _elsewhere(first: str, second: str) -> str:
+    """ "Ida isn't at Mill School any longer", "she changed to Lakeside"."""
+    absent = _not_there.fullmatch(first) or _left_it.fullmatch(first)
+    if absent is None:
+        return ""
+    if went := _went_to.fullmatch(second):
+        # Of others it is told that they switched; of a home only who tells it of himself.
+        verb = went["verb"] if absent["who"] in ("I", "we", "We") else "switched"
+        verb = "went" if verb == "gone" else verb
+        return f"{absent['who']} {verb} from {absent['old']} to {went['new']}"
+    now = _is_there.fullmatch(second)
+    if now is None or absent["who"] in ("I", "we", "We"):
+        return ""
+    if now["verb"] in ("lives", "works"):
+        return f"{absent['who']} {now['verb']} {now['place']} {now['new']} now"
+    return f"{absent['who']} switched from {absent['old']} to {now['new']}"
+
+
+def _favoured(first: str, second: str) -> str:
+    """ "Blue was my favourite colour for years", "now it's orange"."""
+    loved, now = _favourite.fullmatch(first), _comes[0].fullmatch(f"{second} now")
+    if loved is None or now is None:
+        return ""
+    new = now["new"].removesuffix(" now")
+    return f"my favourite{loved['kind'] or ''} is {new} instead of {loved['old']} now"
+
+
+def _in_place(first: str, second: str) -> str:
+    """ "We're done with Slack", "it's Zulip now"."""
+    old = _over(first, also_failed=True)
+    if not old:
+        return ""
+    if put := _replaced.fullmatch(second):
+        return f"I replaced {old} with {put['new']}"
+    for form in _comes:
+        if (found := form.fullmatch(second)) and found["new"].lower() != old.lower():
+            return f"I go for {found['new']} instead of {old} now"
+    return f"my {second}" if _of_thing.fullmatch(second) else ""
+
+
+def _over(text: str, *, also_failed: bool = False) -> str:
+    found = next((match for form in _ended if (match := form.fullmatch(text))), None)
+    if found is None and also_failed:
+        found = _failed.fullmatch(text) or _weary.fullmatch(text)
+    if found is None:
+        return ""
+    return f"{_plain(found)}{'s' if found.groupdict().get('one') else ''}"
+
+
+def _plain(found: re.Match[str]) -> str:
+    """What is over, without the capital of its sentence's beginning where it is no name: "Boxing"."""
+    thing, article = found["old"], (found["art"] or "").lower()
+    is_small = thing.split()[0].endswith("ing")
+    return article + (thing[0].lower() + thing[1:] if is_small else thing)
