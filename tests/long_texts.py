@@ -296,12 +296,16 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.exact_values.withdrawn_value": exact_values.withdrawn_value,
     "english.shorten_clause.shortened": lambda text: list(shorten_clause.shortened(text)),
     "english.worth_keeping.is_idle": worth_keeping.is_idle,
+    "english.worth_keeping.says_nothing": worth_keeping.says_nothing,
     "english.worth_keeping.strength": worth_keeping.strength,
     "english.short_answers.affirmed": lambda text: short_answers.affirmed(WHETHER, text),
     "english.short_answers.assented": lambda text: short_answers.assented(WHETHER, text),
     "english.short_answers.completed": lambda text: short_answers.completed(WHERE, text),
     "english.short_answers.instead": lambda text: (
         short_answers.instead("Still on tea?", text) or short_answers.instead(text, "Rome")
+    ),
+    "english.short_answers.taken_up": lambda text: (
+        short_answers.taken_up(WHETHER, text) or short_answers.taken_up(text, "I go daily")
     ),
     "english.short_answers.says": lambda text: (
         short_answers.says(WHERE, text) or short_answers.says(text, "Rome")
@@ -385,6 +389,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "features.facts_to_features.predicate": lambda text: facts_to_features.predicate(text, "Anna"),
     "features.clear_statements.is_clear": clear_statements.is_clear,
     "features.clear_statements.is_home": lambda text: clear_statements.is_home(text, "Oslo"),
+    "features.clear_statements.is_somebody": clear_statements.is_somebody,
+    "features.clear_statements.is_state_of": lambda text: clear_statements.is_state_of(
+        "Ada", text, "vegan"
+    ),
     "features.clear_statements.is_thing": clear_statements.is_thing,
     "features.clear_statements.stands_alone": lambda text: clear_statements.stands_alone(
         text, "tea", "Anna"

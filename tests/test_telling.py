@@ -86,3 +86,29 @@ def test_no_things(value: str) -> None:
 )
 def test_what_a_prompt_is_told_beside_features_is_clear(statement: str, clear: bool) -> None:
     assert clear_statements.is_clear(statement) is clear
+
+
+@pytest.mark.parametrize(
+    ("statement", "so"),
+    [
+        ("Ada is vegan", True),
+        ("Ada has been vegan for two years", True),
+        ("Ada follows a strictly vegan diet", True),
+        ("Ada teaches people vegan pastry recipes", False),
+        ("Ada is selling vegan soap", False),
+        ("Ada is on a panel on vegan food", False),
+    ],
+)
+def test_who_talks_of_a_topic_is_not_that_topic(statement: str, so: bool) -> None:
+    assert clear_statements.is_state_of("Ada", statement, "vegan") is so
+
+
+def test_what_another_line_says_too_is_told_once() -> None:
+    told = ["uses Rust", "uses Rust and Go", "does not use Rust", "likes tea", "likes tea"]
+    kept = [told[place] for place in clear_statements.without_repeats(told)]
+    assert kept == ["uses Rust and Go", "does not use Rust", "likes tea"]
+
+
+def test_a_thing_that_somebody_likes_is_nobody() -> None:
+    assert clear_statements.is_somebody("is their neighbour")
+    assert not clear_statements.is_somebody("Chess is Ada's escape")

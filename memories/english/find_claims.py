@@ -78,13 +78,14 @@ _owned = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
 @dataclass(frozen=True, slots=True)
 class Fit:
     """A pattern that fits a clause; `weight` counts the telling words of the clause. `is_beside`: it is
-    no part of the news of its message."""
+    no part of the news of its message. `is_purpose`: it stands behind "so" or "so that"."""
 
     pattern: Pattern
     match: re.Match[str]
     clause: Clause
     weight: int
     is_beside: bool = False
+    is_purpose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +180,9 @@ def _says_enough(fit: Fit, told: MessageWorth) -> bool:
     return confidence >= LOOSE and fit.weight >= least
 
 
+_so = re.compile(r"\bso(?: that)?\s*\Z", re.IGNORECASE)
+_so_opens = re.compile(r"[^.!?\s]\s+so (?:that )?(?=(?:I|we|my|our)\b)", re.IGNORECASE)
+_BEFORE_SO = len("so that  ")
 MERE = 60  # characters; no mere yes or no is longer
 
 
@@ -209,7 +213,10 @@ def extract(
         else:
             first = None
         if first:
-            fits.append(Fit(*first, clause, read_clause.weight(words, name)))
+            is_purpose = bool(_so.search(text, max(0, clause.start - _BEFORE_SO), clause.start))
+            is_purpose = is_purpose or bool(_so_opens.match(text, max(0, clause.start - 2)))
+            weight = read_clause.weight(words, name)
+            fits.append(Fit(*first, clause, weight, is_purpose=is_purpose))
     # What is asked of the piece of work alone for which the message asks is no claim.
     wishes = [fit.clause for fit in fits if library.is_wish(fit.pattern, fit.match.string)]
     if wishes and standing_wishes.has_task(read, wishes):
@@ -287,6 +294,14 @@ _of_now = re.compile(
 )
 
 
+# What is told since the last talk, or beside something else, is told for itself.
+_since_talk = re.compile(
+    r"^since (?:(?:we|I) (?:last |just )?(?:spoke|talked|chatted|met|caught up)(?: last)?|(?:our|my|the) last (?:chat|talk|conversation|call|catch-?up)),? (?=(?:I|we|my|our)\b)"
+    rf"|^(?:especially|particularly) (?:after|since|because|now that) (?=I (?:\w+ly )?{PAST}\b[^,]*$)",
+    re.IGNORECASE,
+)
+
+
 # "In 2021 I lived in Oslo", "From June my boss is Ann", "Before that I worked at a bank".
 _fronted = re.compile(
     r"^(?P<time>(?:back )?(?:in|from|until|till|up to|between|as of|starting|during|for)\b [^,;]{3,40}?)"
@@ -337,11 +352,12 @@ def _read(text: str, name: str, talk: Talk, at: datetime) -> Iterator[tuple[Clau
             answer = short_answers.affirmed(question, whole)
             answer = answer or short_answers.instead(question, whole)
             answer = answer or short_answers.completed(question, words)
+            answer = answer or short_answers.taken_up(question, words)
         question = ""
         if answer:
             yield replace(clause, is_answer=True), answer
         else:
-            words = _with_time_behind(_of_now.sub("", words), at)
+            words = _with_time_behind(_of_now.sub("", _since_talk.sub("", words)), at)
             if listener:  # "..., Ben" calls Ben
                 words = words.removesuffix(f", {listener}")
             yield clause, people.resolved(read_clause.with_subject(words), name, before)
@@ -388,6 +404,7 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
                 is_answer=fit.clause.is_answer,
                 is_item=fit.clause.is_item,
                 is_beside=fit.is_beside,
+                is_purpose=fit.is_purpose,
             )
         )
 
@@ -400,7 +417,9 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
         or is_life_event(f"User {fit.match.string}")
         or may_end(fit.match.string)
     ):
-        return fit, ""
+        is_at_hand = reason == "task" and fit.pattern.name in worth_keeping.STILL_AT_HAND
+        is_told = not (is_at_hand or worth_forms.DEFIANT.search(fit.match.string))
+        return fit, "" if is_told else reason
     for words in shortened(fit.match.string, to_machine=telling.to_machine):
         part = library.first(words, is_request=False) if read_clause.is_claim(words) else None
         # What a clause asks for once is no wish that stands when it is cut short.

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 LONGEST = 2_000  # characters of a quotation
+ASKED = 4  # questions of an interview
 
 _first = re.compile(r"\b(?:I|we|my|our|me|us)\b", re.IGNORECASE)
 _said = (
@@ -30,9 +31,10 @@ _task = (
 _asked = r"(?:^|(?<=[.!?\n] )|(?<=\n))(?:(?:please|can you|could you|would you|now|hey|hi)[, ]+)*"
 # "Can you proofread my letter? Dear Ms. Frey, I am ...", "Shorten this. I am ..."
 _handed_next = re.compile(
-    rf"{_asked}(?:(?:translate|proofread|rephrase|paraphrase|rewrite|reword|summari[sz]e|shorten|polish|correct) (?:this|these|the following)\b"
+    rf"{_asked}(?:(?:translate|proofread|rephrase|paraphrase|rewrite|reword|summari[sz]e|shorten|expand|polish|correct) (?:this|these|the following)\b"
     r"|make (?:this|the following) (?:sound|read|more|shorter|better)\b|(?:correct|fix|check) (?:the|my) (?:grammar|spelling)\b)"
     r"[^:\n.!?]{0,60}[.!?]\s+(?P<words>\S.{24,})"
+    r"|\b(?:this|here) is the (?:first|second|third|fourth|fifth|next|last|final|other) (?:content|article|page|text|post|chapter|section|document|transcript|passage|e-?mail|review)[.:]\s+(?P<piece>\S.{24,})"
     rf"|{_asked}{_task}[^:\n.!?]{{0,80}}[.!?:]\s+(?P<letter>(?:Dear|To whom|Sehr geehrte)\b.*)"
     rf"|{_asked}{_task}[^:\n.!?]{{0,40}}\b(?:letter|application|statement|e-?mail)\b[^:\n.!?]{{0,40}}[.!?]\s+"
     r"(?P<closed>\S(?=.{0,3000}\b(?:look(?:ing)? forward to|sincerely|(?:kind|best) regards|writing to apply|hiring manager|your company)\b).*)",
@@ -53,6 +55,13 @@ _vacancy = re.compile(
     r"|\bwe offer\b|\bapply (?:now|today|by|at|online|with)\b|\byour (?:profile|tasks|responsibilities|mission)\b|\bjoin (?:us|our team)\b|\bcompetitive salary\b",
     re.IGNORECASE,
 )
+# "0:08 So you can go to the settings": somebody speaks on a recording
+_time_code = re.compile(r"^[ \t]*[\[(]?\d{1,2}:\d\d(?::\d\d)?[\])]?[ \t]+[A-Za-z]", re.MULTILINE)
+_asks_you = re.compile(
+    r"^(?:(?=[^\n]{0,400}\byou(?:r|rs)?\b)[^\n]{4,400}\?[ \t]*$"
+    r"|[^\n]{0,200}\b(?:(?:if you (?:could|can)|could you|would you|please) (?:tell us|introduce|explain to us|share with us)|may I ask)\b)",
+    re.MULTILINE | re.IGNORECASE,
+)
 _handed = re.compile(
     rf"(?:^|(?<=[.!?\n] )|(?<=\n))(?:(?:please|can you|could you|would you|now|hey|hi)[, ]+)*{_task}"
     r"[^:\n.!?]{0,80}: *(?P<words>\S.*)",
@@ -61,6 +70,12 @@ _handed = re.compile(
 _draft = re.compile(
     r"\b(?:here is|here's|here’s|this is|below is) (?:my|the|a|our) (?:[\w-]+ ){0,2}?(?:draft|text|essay|e-?mail|letter"
     r"|paragraph|translation|poem|story|post|message|homework|abstract|speech|sentence|lyrics|caption)s?"
+    r"(?: [\w']+){0,4}: *(?P<words>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+# "My feedback on this answer: As a baker, I was ..."
+_answer_back = re.compile(
+    r"\b(?:feedback|comments?|thoughts|input|notes) (?:on|about|for) (?:this|the following|your|that) (?:[\w-]+ )?(?:reply|answer|text|response|draft|message|version|output)"
     r"(?: [\w']+){0,4}: *(?P<words>\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -95,13 +110,14 @@ _letter = re.compile(
 )
 _found = re.compile(
     r"\b(?:here is|here's|here’s|here are|this is|these are|below is|below are|i found|from) (?:[\w'’-]+ ){0,4}?(?:advert(?:isement)?|ad|article|job (?:ad|advert|description|posting|offer|listing)|posting"
-    r"|listing|bios?|readme|reviews?|brochure|flyer|web ?site|home ?page|product page|press release|newsletter|cv|resume|résumé|cover letter|profile of|excerpt|passage|transcript|testimonials?)"
-    r"(?: [\w'’-]+){0,5}:\s*(?P<words>\S.*)",
+    r"|listing|bios?|readme|reviews?|brochure|flyer|web ?site|home ?page|product page|press release|newsletter|cv|resume|résumé|cover letter|profile of|excerpt|passage|transcripts?|testimonials?)"
+    r"(?: [\w'’-]+){0,9}:\s*(?P<words>\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _call = re.compile(
     r"\b(?:sign up|call (?:us|today|now)|contact us|book (?:now|today|your)|order (?:now|today)|buy now|shop now|get started|subscribe|learn more|visit our|join us|get \d+ ?% off|\d+ ?% off|free trial|"
-    r"download (?:now|the app)|money[- ]back|limited (?:time|offer)|our (?:customers|platform|experts|services))\b",
+    r"download (?:now|the app)|money[- ]back|limited (?:time|offer)|our (?:customers|platform|experts|services)|enquire (?:now|today)|request a (?:free )?quote|free consultation|our mission is|our (?:experienced|dedicated|expert|friendly) team"
+    r"|at \w+, we (?:are (?:committed|dedicated|passionate|proud)|believe|offer|provide|help|speciali[sz]e|strive|pride))\b",
     re.IGNORECASE,
 )
 _company = re.compile(r"\b(?:we|our|us)\b", re.IGNORECASE)
@@ -148,9 +164,19 @@ def _handed_in_line(text: str, small: str) -> Iterator[tuple[int, int]]:
     offers = [match.start() for match in _vacancy.finditer(small)]
     if len(offers) > 1 and not _alone.search(text, offers[1]):
         yield (offers[0] if _alone.search(text, 0, offers[0]) else 0), len(text)
+    times = [match.start() for match in _time_code.finditer(text)]
+    if len(times) > 1:
+        yield times[0], len(text)
+    # Whoever asks somebody himself waits for an answer; in an interview others give it.
+    asked = [match.start() for match in _asks_you.finditer(text)]
+    is_long = text.count("\n") > 3 * ASKED and len(asked) >= ASKED
+    if is_long and text.count("\n", asked[-2]) > ASKED:
+        yield 0, len(text)
     exercise = _exercise.search(text)
     if exercise and _to_solve.search(text):
         yield exercise.start(), len(text)
+    if ":" in text and (answer := _answer_back.search(text)):
+        yield answer.span("words")
     for match in _handed_next.finditer(text):
         yield match.span(match.lastgroup or "words")
 

@@ -29,7 +29,7 @@ _second = re.compile(r"\b(?:you|yours?)\b", re.IGNORECASE)
 _agreed = {"are": "is", "were": "was", "have": "has", "do": "does", "don't": "doesn't"}
 _second_subject = re.compile(rf"\byou ({'|'.join(_agreed)})\b", re.IGNORECASE)
 _numbered = re.compile(
-    r"(?:War|Type|Part|Phase|Chapter|Level|Class|Stage|Volume|Grade|Tier|Act|Elizabeth)$"
+    r"(?:War|Type|Book|Part|Phase|Chapter|Level|Class|Stage|Volume|Grade|Tier|Act|Unit|Elizabeth)$"
 )
 _pronouns = frozenset(("my", "our", "me", "us", "we", "mine", "ours", "myself", "ourselves"))
 _quote_marks = frozenset('"“”«»')

@@ -45,7 +45,7 @@ _apostrophes = (
     (re.compile(r"\b([Ww]e|[Tt]hey|[Yy]ou|[Ii]t|[Ss]?[Hh]e|[Tt]hat)'ll\b"), r"\1 will"),
     (
         re.compile(
-            r"\b([Ii]t|[Ss]?[Hh]e|[Tt]hat|[Tt]here)'s (?=(?:been|got|become|(?!(?:called|named|based|married|divorced|engaged|retired|worried|tired|excited|interested|scared|bored|obsessed|supposed|allowed|planned|scheduled|located|used)\b)\w+ed)\b)"
+            r"\b([Ii]t|[Ss]?[Hh]e|[Tt]hat|[Tt]here)'s (?=(?:been|got|gotten|become|grown|gone|(?!(?:called|named|based|married|divorced|engaged|retired|worried|tired|excited|interested|scared|bored|obsessed|supposed|allowed|planned|scheduled|located|used)\b)\w+ed)\b)"
         ),
         r"\1 has ",
     ),
@@ -95,6 +95,7 @@ _tag = re.compile(
 )
 _to_tell = re.compile(
     r"^(?:I|we) (?:just |also |really )?(?:want(?:ed)?|would like|would love|have|had|need|came) to (?:tell|inform|update) (?:you|ya|u|everyone|you all|y'all)(?: all)?,? (?:that )?(?=(?:I|we|my|our)\b)"
+    r"|^(?:I|we) am (?:(?:so|really|very|super|also) )*(?:excited|happy|glad|thrilled|proud|pleased) to (?:tell|inform|share with) (?:you|ya|u|everyone|you all|y'all)(?: all)?,? (?:that )?(?=(?:I|we|my|our)\b)"
     r"|^(?:I|we) (?:just |also |really )?(?:want(?:ed)?|would like|would love|have|had|need) to let (?:you|ya|u|everyone|you all|y'all) know,? (?:that )?(?=(?:I|we|my|our)\b)",
     re.IGNORECASE,
 )
@@ -151,6 +152,8 @@ _going = re.compile(
 )
 # "Painting's a fun way", "Finding a cheap room's a pain": it is what is told of
 _told_of = re.compile(r"(?<=ing)['’]s |\w['’]s (?:an?|so|such|not|really|always|never|been) ")
+# "Growing up, I saw": when it was, and no deed
+_own_behind = re.compile(r"[^,]{0,60}?(?:, |[\U0001F300-\U0001FAFF] ?)(?:I|we)\b")
 _finite = re.compile(
     r"\b(?:is|was|are|were|has|have|can|could|will|would|helps?|helped|makes?|made|gives?|gave|keeps?|kept"
     r"|brings?|brought|feels?|felt|takes?|took|means?|meant|seems?|lets|reminds?|inspires?|motivates?"
@@ -198,9 +201,9 @@ def with_subject(clause: str) -> str:
     if _feeling.match(clause):
         return "I am " + _lowered(clause)
     going = _going.match(clause)
-    if going and _told_of.search(clause, going.end()):
+    if going and (_told_of.search(clause, going.end()) or _own_behind.match(clause, going.end())):
         return clause
-    if going and not _finite.search(clause, going.end(), going.end() + 90):
+    if going and not _finite.search(clause, going.end(), going.end() + 160):
         return "I am " + _lowered(clause)
     return clause
 

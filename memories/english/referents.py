@@ -34,7 +34,7 @@ _thought = frozenset(
 )
 _person = re.compile(
     rf"\b(?:{KIN}|{PEOPLE}|{PETS}|man|woman|boy|girl|guy|person|people|someone|somebody|everyone|everybody|nobody|child|children|men"
-    r"|women|girls|boys|teens?|teenagers?|animals?|others|those|players?|members?|neighbou?rs?|users?|guests?|patients?|(?:my|our|the|his|her|their) (?:youngest|oldest|eldest|middle one|little one))\b",
+    r"|women|girls|boys|teens?|teenagers?|animals?|others|those|players?|members?|neighbou?rs?|users?|guests?|patients?|(?:my|our|the|his|her|their) (?:youngest|oldest|eldest|middle one|little one|[a-z]+-year-old))\b",
     re.IGNORECASE,
 )
 _own_thing = re.compile(
@@ -61,7 +61,8 @@ _pointing = re.compile(
     r"|(?:something|anything|things|stuff|places?|somewhere|someone|ones?) (?:like|such as|similar to|as) (?:that|this|it)"
     r"|one of (?:them|these|those)|the (?:other|latter|former|rest|above|following|previous)(?=$| (?:one|two|is|are|was|were)\b)"
     r"|(?:in|from|of|see|on|took|take|taken|love|like|attached|shared|posted) (?:the|a|my|your|that|another|some) (?:\w+ ){0,2}?(?:pics?|photos?|pictures?|images?|screenshots?|snaps?|selfies?)\b"
-    r"|here is|here are|as follows|so too|likewise)",
+    r"|\b(?:made|make|makes|making) it (?:happen|work)$|\b(?:I|we) (?:felt|feel|love|loved|mean|meant|got|knew|did) it$|\bsome(?= to\b)|\b(?:fan|member|piece) of (?:it|that|this)$|\b(?:something|anything) similar\b|\b(?:reason|idea|story|inspiration|point) (?:behind|of|for) (?:it|that|this)$|\bthat the hard way\b"
+    r"|here is|here's|here are|as follows|so too|likewise)",
     re.IGNORECASE,
 )
 
@@ -145,6 +146,8 @@ def _is_pointing_that(words: list[str], place: int) -> bool:
     """ "That" that stands for something; not "the flat that I rent" or "I know that it leaks"."""
     following, previous = words[place + 1], words[place - 1] if place else ""
     if not place:
+        return True
+    if previous == "," and following in ("is", "was", "has", "will", "must"):
         return True
     if previous in _thought:
         return following in ("", ".", ",", "is", "was")

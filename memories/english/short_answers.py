@@ -240,6 +240,32 @@ def completed(question: str, words: str) -> str:
     return _how_often(asked, answer) or _in_past(asked, answer) or _in_frame(asked, answer)
 
 
+# "Do you guys go to the coast often?" "We don't go often": where to stands in the question
+_asks_act = re.compile(
+    rf"(?:(?:how often|when|why|how many times) )?(?:do|did|are|have|will) you(?: (?:guys|all|two|both|still|usually|ever|often|already|also))* {_idle}(?P<act>[a-z]+) (?P<rest>(?:to|on|in|at|for|with|from|into|about)\b .+)",
+    re.IGNORECASE,
+)
+_act = re.compile(
+    r"(?P<who>(?:I|we) (?:(?:am|are|have|haven't|will|don't|didn't|not|still|also|usually|rarely|never|only|really|just|always|often|both) )*)(?P<act>[a-z]+)"
+    rf"(?P<end>(?:,? (?:(?:too )?often|yet|again|{_times.pattern}).*)?)",
+    re.IGNORECASE,
+)
+_no_rest = re.compile(
+    r"(?: (?:yet|already|often|a lot|much|these days|lately|together|too))+$|,? or .*$",
+    re.IGNORECASE,
+)
+
+
+def taken_up(question: str, words: str) -> str:
+    """What a whole answer says by the verb that was asked: "Have you decided on a colour yet?" "We
+    haven't decided yet" says on what. Empty where it takes up nothing, or says all by itself."""
+    asked, answer = _asks_act.fullmatch(_body(question)), _act.fullmatch(words.rstrip(" .!"))
+    if asked is None or answer is None or asked["act"].lower() != answer["act"].lower():
+        return ""
+    rest = _turned(_no_rest.sub("", asked["rest"]))
+    return f"{answer['who']}{answer['act']} {rest}{answer['end']}"
+
+
 def _how_often(asked: str, answer: str) -> str:
     """ "Do you drink?" "Rarely": "I rarely drink"."""
     match = _habit.fullmatch(asked)

@@ -106,7 +106,7 @@ _dangling = re.compile(
 )
 # Behind "this" they are no name of a thing: "this makes", "this might", "get this done"
 _verbs = (
-    r"(?:may|might|could|would|should|must|did|does|do|done|made|being|having|going|coming|really|also|just|always|never|still|not|right|over|up|off|out"
+    r"(?:seemed|looked|felt|sounded|meant|worked|happened|helped|may|might|could|would|should|must|did|does|do|done|made|being|having|going|coming|really|also|just|always|never|still|not|right|over|up|off|out"
     r"|(?:(?<=this )|(?<=that ))(?!(?:series|species|news|lens|sports|arts)\b)(?-i:[a-z])+(?<![suia])s|[a-z]+ed (?:me|us|my|our|to|that|it))\b"
 )
 # What "this" before them points at is known from before, and is not one of its kind

@@ -10,7 +10,7 @@ from memories.english.verbs import PAST
 
 QUOTES = re.compile(r"[\"“”]")
 
-GARBLED = re.compile(r"[\t|{}]|->|=>|::|\(\)|</|\\n|_{3,}|={2,}|\*{2,}")
+GARBLED = re.compile(r"[\t|{}]|->|=>|::|\(\)|</|\\n|_{3,}|={2,}|\*{2,}|\d ?= ?\d")
 
 # "Stuck working *in* the business": told against something, not told
 STRESSED = re.compile(r"\*\w[\w' -]*\*")
@@ -78,7 +78,7 @@ YOU_DOES = re.compile(
 )
 
 ADVICE = re.compile(
-    r"^(?:I|we) (?:really |just )?should\b|^here(?:['’]s| is| are)\b|\b(?:never|not|won['’]t) quit\b|\bby your side\b"
+    r"^(?:I|we) (?:really |just )?(?:should|can|could)\b|^here(?:['’]s| is| are)\b|\b(?:never|not|won['’]t) quit\b|\bby your side\b"
     r"|\bkeep (?:\w+ing and|on)\b",
     re.IGNORECASE,
 )
@@ -105,7 +105,7 @@ HELPS_ANYBODY = re.compile(
 # What is said to say something
 SAYING = re.compile(
     r"\b(?:upbeat|self-belief|into the unknown|hop(?:e|ing) for the best|(?:small|little) things in life|cross(?:ed|ing) (?:my|our) fingers|fingers crossed"
-    r"|dig(?:ging)? deep|am off to (?:go|have|bake|do|get|make|bed|work|sleep|hustle|link|see)|(?:the )?hang of (?:it|things|this)|silver linings?|business to run|let['’]s\b|for example)\b",
+    r"|dig(?:ging)? deep|am off to (?:go|have|bake|do|get|make|bed|work|sleep|hustle|link|see)|(?:the )?hang of (?:it|things|this)|silver linings?|(?:hit|hits|hitting) the ground running|(?:true|best) self\b|different paths|nice touch|100% (?:behind|with)|plugging away|business to run|let['’]s\b|for example)\b",
     re.IGNORECASE,
 )
 
@@ -154,8 +154,8 @@ OF_TASK = re.compile(
 LASTING = re.compile(
     rf"\b(?:my|our) (?:[\w'-]+ ){{0,2}}?(?:{KIN}|{PEOPLE}|{PETS}|{THING}|job|work|career|salary|rent|mortgage|exam|thesis|dissertation|degree|wedding|surgery|birthday"
     r"|health|diet|back|knee|allerg\w+|diabetes|medication|name|hometown|school|university|hobby|hobbies|budget|income|savings|deadline|interview)\b"
-    r"|\b(?:move|moving|moved|marry|married|learn|learning|become|buy|bought|retire|quit|study|studying|travel|travelling|visit|visiting|run|train|training|adopt|adopted|born|graduated?"
-    r"|apply|applying|applied|start(?:ed|ing)? (?:a|an|my|at|as|working|teaching)|lose weight|save up|allergic|vegan|vegetarian|diagnosed|pregnant|engaged|divorced|promoted|hired|accepted|(?:looking|searching|hunting|saving)(?: up)? for (?:a|an|another|my|our) (?:\w+ ){0,2}?(?:job|flat|house|apartment|room|position|deposit|wedding|car|roommate|flatmate|childminder|nanny|school))\b",
+    r"|\b(?:(?:move|moving|moved)(?! (?:on|forward|ahead|from (?!(?-i:[A-Z]))|straight|past|beyond|away|fast\w*|with|more)\b)|marry|married|(?:learn|learning)(?! from\b)|become|buy|bought|retire|quit|study|studying|travel|travelling|visit|visiting|run(?! (?:the|this|that|these|it|some|my|out|into|through|on)\b)|train|training|adopt|adopted|born|graduated?"
+    r"|(?:apply|applying|applied) (?:for|to (?:be|become|an?|(?-i:[A-Z])))|start(?:ed|ing)? (?:a|an|my|at|as|working|teaching)|lose weight|save up|allergic|vegan|vegetarian|diagnosed|pregnant|engaged|divorced|promoted|hired|accepted|(?:trip|holiday|vacation|honeymoon|flight) (?:to|in) |(?:go|fly|travel) to (?-i:[A-Z])\w+|(?:looking|searching|hunting|saving)(?: up)? for (?:a|an|another|my|our) (?:\w+ ){0,2}?(?:job|flat|house|apartment|room|position|deposit|wedding|car|roommate|flatmate|childminder|nanny|school))\b",
     re.IGNORECASE,
 )
 
@@ -278,3 +278,90 @@ PASSING = re.compile(
 
 # "Rent: I paid 300", "In my last job, we built bridges"
 OWN_BEHIND = re.compile(r"[,:] (?:(?:then|so|now|and) )?(?:I|we|my|our)\b")
+
+# "We raised a ton", "we responded to a situation": of what, nobody says
+_unnamed = (
+    r"(?:thing|stuff|option|place|spot|project|event|someone|person|people|stor(?:y|ies)|experience|opportunit(?:y|ies)|situation|hurdle|challenge|obstacle|setback|step"
+    r"|idea|way|plan|change|moment|memor(?:y|ies)|journey|adventure|ride|time|ton|lot|bit|lead|result|surge|support|energy|purpose|impact|difference|chance|goal|progress|addition|offer)s?"
+)
+NAMELESS = re.compile(
+    rf"\b(?:(?:(?:an?|some|any|many|more|several|possible|lots? of|tons? of|plenty of|all (?:kinds|sorts) of|a (?:lot|ton|bunch|few|couple)(?: of)?|new|great|good|big|bad|cool|amazing|nice|awesome"
+    rf"|different|various|other|fun|special|real|wild|super|really|very|little|small|huge|whole) )+{_unnamed}(?: (?:and|of) )?)+$",
+    re.IGNORECASE,
+)
+
+# One person does nothing to "each other": the subject was somebody else's.
+EACH_OTHER = re.compile(
+    r"^I (?!and\b)(?:(?!\b(?:we|us|our|they|and I)\b).)*\b(?:each other|one another)\b"
+)
+# "Growing up, I saw": an opening, and no deed; "been hectic for me" tells of the days
+NO_DEED = re.compile(
+    r"^I am (?:\w+ly )?\w+ing\b[^,]{0,60}[,\U0001F300-\U0001FAFF]\s?(?:I|we|my|our)\b|^I have been [\w-]+ (?:for|to|on|with) me\b",
+)
+# Half of "..., so my team can start": what it is for, and not what is so
+PURPOSE = re.compile(
+    r"^(?:I|we|(?:my|our) [\w' -]{2,40}?) (?:can|could|will|would)\b", re.IGNORECASE
+)
+# It is not said what was decided, gone to or found: it stands in the question, or before.
+NO_OBJECT = re.compile(
+    r"\b(?:not|never|still|n't)\b[^,]* (?:decided|chosen|figured(?: it)? out|settled|picked|found out|been successful|been able to|succeeded|managed|gone|tried|started|finished)(?: (?:yet|before|so far|already|again|on (?:one|it)))*$"
+    r"|^(?:I|we) (?:(?:have|am|are|still|also|just|only|both|usually|often|rarely|never|sometimes|always|don't|did|do|really) )*(?:go|went|do|try|tried)(?: (?:often|a few|twice|once|every|only|again|regularly|sometimes|a lot|there|usually|\d+|three|four)\b.*)?$"
+    r"|\b(?:deciding on|decided on|chosen|picked|figur\w+ out|settled on|working out|finali[sz]\w+|sorting out|settling|locked in|looking (?:at|over)) (?:all )?(?:the|my|our) (?:\w+ )?(?:destination|details?|date|dates|name|place|location|venue|budget|theme|menu|logistics|specifics|plan|plans)$",
+    re.IGNORECASE,
+)
+# What is said of one's own with nothing in it but praise
+PRAISED = re.compile(
+    r"^(?:my|our) (?:[\w'-]+ ){1,4}?(?:(?:is|are|was|were|looks?|has been|have been) (?:(?:still|all|so|really|very|always|just|pretty|super|absolutely|such|totally) )*"
+    r"(?:doing (?:great|well|good|fine|okay|amazing)|awesome|amazing|great|wonderful|incredible|cute|adorable|sweet|lovely|the best|supportive|encouraging|inspiring|awestruck|(?:an?|the|my|our) (?:\w+ )?(?:blessing|future|world|everything|inspiration|motivation|joy|support(?: system)?|reason (?:I|we|why)\b.*))"
+    r"(?:(?:,| and) (?:\w+ )?(?:awesome|amazing|great|cute|adorable|supportive|encouraging|inspiring|humbled|sweet|loving|kind))*(?: too)?"
+    r"|(?:deserves?|should have|must have) (?:better|more|the best|it all|the world)|said (?:yes|no|so|hi|hello))$",
+    re.IGNORECASE,
+)
+# "I won't quit, no matter what" tells of no end.
+DEFIANT = re.compile(
+    r"\b(?:won't|will not|will never|never going to|refuse to|not going to) \w+", re.IGNORECASE
+)
+
+# Of the work that a machine helps with: what is ready for it, what it made, what comes next
+AT_WORK_NOW = re.compile(
+    r"^(?:I|we) (?:(?:have|even|already|just|also|now|finally) )*(?:have|had|got|have got) (?:got )?(?:all )?(?:the|that|this|these|those)\b"
+    r"|^(?:I|we) (?:have|got|have got) (?:got )?(?:my|our|an?|all) [^,]{2,60}? (?:ready|locked(?: in| down)?|sorted(?: out)?|covered|lined up|in place|set)$"
+    r"|^(?:I|we) am thinking (?!(?:about|of)\b)"
+    r"|^(?:my|our) (?:(?:only|very|immediate|current|main|primary|first|initial|highest|top|biggest|next|one) )*(?:next (?:step|move|task)|focus|priority|tweak|request|ask|question|requirement)s?\b"
+    r"|^(?:the|this|that|our|my) (?:[\w-]+ ){0,3}?(?:matter|phase|topic|case|section|chapter|discussion|issue|part|step|stage) (?:is|are) (?:now |officially )?(?:closed|done|complete\w*|finished|settled|over|resolved)\b"
+    r"|^(?:I|we|my [\w-]+|our [\w-]+) (?:am|is|are) (?:(?:still|already|now|just|currently|all) )*(?:waiting|standing by|on standby|on (?:it|the (?:calls?|phone|grind|hustle|case|line|job))|grinding|good to go|out there)\b"
+    r"|^(?:I|we) (?:am|are) (?:(?:still|now|already|just) )*(?:on|in|at) (?:the|this) [^,]{2,60}? (?:now|page|screen|tab|step|menu)$"
+    rf"|^(?:I|we) (?:[\w']+ )?(?:need|want|require|would like) (?:to (?:confirm|check|verify|ensure|make sure|see (?!my (?:{KIN}|{PEOPLE})\b))\b|(?:to (?:get|have|make|know|review|hear) )?(?:the|that|this|these|those|results|answers|solutions?|an? (?:solution|answer|change))\b)"
+    r"|^(?:I|we) am looking (?:at|for (?:the|that|this|an exact|exact|maximum|minimum|precision|something|insights?|clarity|results|answers))\b"
+    r"|^(?:my|our) (?:[\w-]+ ){1,3}?(?:must|should|needs? to|has to|have to)\b"
+    r"|^(?:I|we) can (?:now )?(?:move|proceed|continue|start|go|get)\b",
+    re.IGNORECASE,
+)
+# An opinion about an answer
+OF_ANSWERS = re.compile(
+    r"^I (?:(?:really|also|absolutely|just|still|do) )*(?:like|love|appreciate|enjoy|value) (?:(?:what|how|where|the way|that) (?:we|you|they|this|it)\b"
+    r"|(?:the|this|that|these|those|your)\b (?:[\w'’&-]+ ){0,4}?(?:ideas?|breakdown|plan|approach|suggestions?|structure|format|layout|tips|foresight|loop|flow|concept|direction|detail\w*|emphasis|clarity|tone|drafts?|versions?|updates?|addition|examples?|analogy|summary|list|table|options?|design|strategy|framework|insights?|explanation|answer|focus)\b)",
+    re.IGNORECASE,
+)
+# A requirement in the form in which software is asked for
+USER_STORY = re.compile(
+    r"^as an? [^,]{2,60}, (?:I|we) (?:want|need|would like|should)\b", re.IGNORECASE
+)
+ONE_NEED = re.compile(
+    r"^(?:so )?(?:we|I) (?:also |really |just |still |then |now )*(?:need|have) to (?!(?:always|never|avoid|keep)\b)(?!.*\b(?:every|each|always|never|all|any)\b)",
+    re.IGNORECASE,
+)
+BELOW = re.compile(
+    r"\b(?:examples?|text|list|table|format|template|sample|instructions?|rules?) (?:that I (?:gave|sent)|(?:given )?(?:below|above))\b|\bthe following (?:example|text|format|template|rules|instructions)\b",
+    re.IGNORECASE,
+)
+# "Organising a choir for my old school was hard": it was done
+OWN_DEED = re.compile(
+    r"^(?P<deed>(?:starting|losing|moving|leaving|buying|selling|adopting|running|raising|studying|searching|quitting|finding|joining|opening|planning|teaching|writing|building|organi[sz]ing|renovating|volunteering|hosting|setting up)\b(?=[^,]*\b(?:my|our|I)\b|[^,]* (?:has|have) been\b)[^,]*?) (?:was|were|has been|have been|is both)\b",
+    re.IGNORECASE,
+)
+# A question behind what is told
+ASKED_BEHIND = re.compile(
+    r"\band (?:what|how|which|why|where) (?:[\w'-]+ ){0,3}?(?:can|could|should|do|does|did|would|will) (?:I|we)\b",
+    re.IGNORECASE,
+)

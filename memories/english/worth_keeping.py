@@ -39,6 +39,9 @@ WISHES = frozenset(
 )
 # To a machine they are of the work at hand, but for what has a day or is of one's own life.
 AT_HAND = frozenset("will going-to needs".split())
+# Where the work at hand changes, nothing has changed for its speaker.
+STILL_AT_HAND = frozenset("wants needs will first-person thinks state-of-thing people".split())
+OF_ANY_WORK = AT_HAND | frozenset("wants looking-forward thinks dated-plan my-work".split())
 FEELINGS = frozenset("feels values".split())
 # Of a message that leaves nothing else one may be kept for these reasons all the same.
 WEAK = frozenset("moment remark vague".split())
@@ -70,6 +73,7 @@ class Telling:
     `is_restored`: its "I" was put there by us. `to_machine`: it is said to an assistant, or by nobody
     known. `is_named`: "you" is somebody whose name is known. `is_beside`: it is not what its message is
     about, and has to say more. `is_alone`: it is all that its message says. `is_unknown`: nobody knows the name of who says it.
+    `is_purpose`: it stands behind "so" or "so that".
     """
 
     words: str = ""
@@ -84,12 +88,14 @@ class Telling:
     is_beside: bool = False
     is_alone: bool = False
     is_unknown: bool = False
+    is_purpose: bool = False
 
 
 def doubt(telling: Telling) -> str:
     """Why a clause is not worth keeping, a key of REASONS; empty where it is."""
     if telling.rule in OF_WORK:
-        return "task" if forms.PERHAPS.match(telling.words) else ""
+        is_asked = telling.to_machine and forms.ONE_NEED.match(telling.words)
+        return "task" if is_asked or forms.PERHAPS.match(telling.words) else ""
     if _is_unfinished(telling):
         return "unfinished"
     is_told_to_keep = telling.category in STANDING or telling.rule == "remember"
@@ -102,8 +108,10 @@ def doubt(telling: Telling) -> str:
         )
         if telling.rule in TEAM_DOES and open_referent(telling.words):
             return "referent"
-        return "task" if is_once or forms.AT_ONCE.search(telling.words) else ""
-    if not telling.is_answer and open_referent(telling.words):
+        is_here = forms.AT_ONCE.search(telling.words) or forms.BELOW.search(telling.words)
+        return "task" if is_once or is_here else ""
+    is_open = open_referent(telling.words) or forms.NO_OBJECT.search(telling.words)
+    if not telling.is_answer and is_open:
         return "referent"
     if forms.SINCE_TALK.search(telling.words) or forms.HANDED.search(telling.words):
         return "addressed"
@@ -132,11 +140,22 @@ def doubt(telling: Telling) -> str:
         and not telling.is_item
         and (telling.rule in AT_WORK or forms.ATTEMPT.match(telling.words))
     )
-    return reason or ("task" if is_task and not forms.LASTING.search(telling.words) else "")
+    lasts = forms.LASTING.search(telling.words) or (
+        forms.FIGURE.search(telling.words) and forms.NAMED_TIME.search(telling.words)
+    )
+    return reason or ("task" if is_task and not lasts else "")
 
 
 def _is_unfinished(telling: Telling) -> bool:
     words = telling.words
+    if forms.EACH_OTHER.match(words) or (telling.is_restored and forms.NO_DEED.match(words)):
+        return True
+    if telling.is_purpose and forms.PURPOSE.match(words):
+        return True
+    if telling.rule == "goal" and not forms.FINITE.search(words):
+        return True
+    if forms.ASKED_BEHIND.search(words):
+        return True
     opening = forms.OPENING.match(words)
     rest = opening["rest"] if opening else words
     if len(rest.split()) < 3 and (
@@ -164,8 +183,12 @@ def _of_no_use(telling: Telling) -> str:
     if forms.MOMENT.search(words) or forms.NEED.match(words):
         return "moment"
     if rule in TEAM_RULES:
-        is_task = forms.TEXTBOOK.search(words) or forms.TO_PRODUCE.match(words)
+        is_task = any(
+            form.search(words) for form in (forms.TEXTBOOK, forms.TO_PRODUCE, forms.ONE_NEED)
+        )
         return "task" if telling.to_machine and is_task else ""
+    if reason := _of_the_talk(telling):
+        return reason
     if forms.HOUSEKEEPING.search(words) or forms.SAYING.search(words):
         return "remark"
     if forms.WE_ALL.match(words) and not (read_clause.names(words) or forms.NUMBER.search(words)):
@@ -177,6 +200,17 @@ def _of_no_use(telling: Telling) -> str:
     if rule == "matters":
         return "" if len(read_clause.telling(words)) >= 2 else "vague"
     return _of_little_use(telling, strength(words))
+
+
+def _of_the_talk(telling: Telling) -> str:
+    """As `_of_no_use`, of what it says of the work that a machine helps with, and of praise."""
+    words = telling.words
+    is_at_work = forms.AT_WORK_NOW.search(words) or forms.USER_STORY.match(words)
+    if telling.to_machine and is_at_work:
+        return "task"
+    if forms.PRAISED.match(words) or (telling.to_machine and forms.OF_ANSWERS.match(words)):
+        return "remark"
+    return "vague" if says_nothing(words) else ""
 
 
 def _of_little_use(telling: Telling, amount: int) -> str:
@@ -191,7 +225,8 @@ def _of_little_use(telling: Telling, amount: int) -> str:
     ):
         least = 7 if telling.to_machine else 5
         return "" if amount >= least and not forms.CHEER.search(words) else "moment"
-    is_event = not telling.to_machine and rule in TOLD_EVENTS and amount >= MUCH
+    is_told = rule in TOLD_EVENTS and not forms.DEFIANT.search(words)
+    is_event = not telling.to_machine and is_told and amount >= MUCH
     if not is_event and (forms.CHEER.search(words) or forms.MOOD.search(words)):
         return "remark"
     is_judged = amount < 5 or forms.JUDGEMENT.search(words)
@@ -224,10 +259,12 @@ def _wish(telling: Telling, amount: int, *, is_dated: bool) -> str:
         least = 3 if rule in ("will", "going-to", "needs") else 2
         return "" if amount >= least and not is_supposed else "moment"
     # A goal has a day, or something of one's own in it.
-    if forms.WORK_AT_HAND.match(words) and not (is_dated or forms.LASTING.search(words)):
+    is_own = is_dated or forms.LASTING.search(words)
+    if rule in OF_ANY_WORK and not is_own:
+        return "task"
+    if forms.WORK_AT_HAND.match(words) and not is_own:
         return "task"
     if rule in AT_HAND:
-        is_own = is_dated or forms.LASTING.search(words)
         return "" if is_own and amount >= 5 else "task"
     least = 3 if is_dated or (telling.is_alone and forms.LASTING.search(words)) else 4
     return "" if amount >= least else "task"
@@ -239,13 +276,27 @@ BESIDE = 4  # the least strength of what is said beside the news of a message
 def is_idle(words: str) -> bool:
     """Whether it cheers somebody on, gives advice, or shows a picture."""
     return bool(
-        forms.ADVICE.search(words) or forms.SAYING.search(words) or forms.WE_ALL.match(words)
+        forms.ADVICE.search(words)
+        or forms.SAYING.search(words)
+        or forms.WE_ALL.match(words)
+        or forms.DEFIANT.search(words)
     )
+
+
+def says_nothing(words: str) -> bool:
+    """Whether a clause ends with what it does not name, and says nothing else."""
+    told = forms.NAMED_TIME.sub("", words).rstrip(" ,")
+    unnamed = forms.NAMELESS.search(told)
+    if unnamed is None or forms.TITLE.search(words) or read_clause.names(words):
+        return False
+    return len(read_clause.telling(told[: unnamed.start()])) < LEAST
 
 
 def strength(words: str) -> int:
     """How much of a clause could be known of somebody: its telling words count one, names, numbers
     and what lasts two more."""
+    if says_nothing(words) or forms.PRAISED.match(words):
+        return 0
     named = read_clause.names(words)
     return (
         min(4, len(read_clause.telling(words)))
@@ -257,6 +308,9 @@ def strength(words: str) -> int:
 
 def _loose(telling: Telling, amount: int) -> str:
     words, rule = telling.words, telling.rule
+    deed = None if telling.to_machine else forms.OWN_DEED.match(words)
+    if deed and len(read_clause.telling(deed["deed"])) > 2:
+        return ""  # whatever it was like, it was done
     if rule == "does-me-good":
         return "" if forms.HELPS.match(words) and not telling.to_machine else "remark"
     if rule in ("it-is", "advises"):

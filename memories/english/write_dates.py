@@ -61,6 +61,12 @@ _until = re.compile(r"\b(?:until|till|through)(?: the)? $", re.IGNORECASE)
 _for_now = re.compile(
     r"\b(?:right now|at the moment|for now|for the moment|for the time being)\b", re.IGNORECASE
 )
+# How somebody is these days, where nothing else is told with it
+_passing = re.compile(
+    r"^[\w' -]{1,60}? (?:is|are|am|feels?|has been|have been) (?:(?:so|really|very|still|super|pretty|quite|a bit|all|currently|feeling|doing|getting) )*(?:busy|swamped|sick|ill|under the weather|sore|exhausted|tired"
+    r"|stressed(?: out)?|overwhelmed|nervous|excited|worried|upset|frustrated|thrilled|pumped|stoked|scared|anxious|sad|stuck|well|better(?! (?:at|than)\b)|worse|okay|recovering|waiting|drained|homesick)\b(?! (?:person|of|at|off)\b)(?![^.;]*(?:,|\b(?:but|because|since)\b))",
+    re.IGNORECASE,
+)
 _brief = frozenset(("part", "day", "weekend", "week", "range", "hour", "minute"))
 GRACE = timedelta(days=2)  # zones and late talk of what was
 FOR_NOW = timedelta(days=30)
@@ -69,13 +75,14 @@ FOR_NOW = timedelta(days=30)
 def end_of_state(statement: str, said_at: datetime) -> datetime | None:
     """When a state of the moment is over: "is in Vienna this week", "is away until Friday". None: it
     lasts, it happens on a day, or nobody says how long."""
-    if not _state.search(statement):
-        return None
-    for start, _, span in relative_phrases(statement, said_at):
+    phrases = relative_phrases(statement, said_at)
+    if _for_now.search(statement) or (_passing.match(statement) and not phrases):
+        return said_at + FOR_NOW
+    for start, _, span in phrases if _state.search(statement) else ():
         is_on = span.first_day <= said_at.date() <= span.last_day and span.grain in _brief
         if is_on or _until.search(statement, max(0, start - 12), start):
             return span.end + GRACE
-    return said_at + FOR_NOW if _for_now.search(statement) else None
+    return None
 
 
 def _vaguely(span: Span) -> str:

@@ -41,6 +41,7 @@ SOURCE_OF: dict[str, str] = {
     Episode.Kind.ACTIVITY: "agents", Episode.Kind.TEXT: "document",
 }  # fmt: skip
 NO_UNSURE: Mapping[uuid.UUID, str] = MappingProxyType({})
+ROLES = frozenset(("user", "human"))  # as callers put them where a name belongs
 NEW_LINE, BULLETS = "\n", "… \t\r\n-*•>"
 
 
@@ -221,8 +222,9 @@ def visibility_of(category: str, statement: str = "", *, shares: bool = True) ->
 
 def speaker_of(kind: str, subject: str, author: str = "") -> str:
     """Whose words a message are: its author's name, in one line and without signs of markup; where
-    there is none that may be shown, its subject's."""
-    if author and not is_masked(author) and (name := served_line.name(author)):
+    there is none that may be shown, its subject's. A role is no name."""
+    is_name = author and not is_masked(author) and author.casefold() not in ROLES
+    if is_name and (name := served_line.name(author)):
         return name
     return "Assistant" if kind == Episode.Kind.ASSISTANT else subject or UNKNOWN
 

@@ -1,8 +1,10 @@
 """Whether a statement tells something by itself: a profile is read without the talk around it."""
 
 import re
+from collections.abc import Sequence
 
 from memories.english.lexical import stems
+from memories.english.patterns.pattern import KIN, PEOPLE, PETS
 
 # What a statement without its own subject begins with: pronouns, and verbs that lost theirs.
 _without_subject = re.compile(
@@ -46,6 +48,20 @@ _dwelling = re.compile(
     re.IGNORECASE,
 )
 _lost = re.compile(r"\b(?:lost|sold|gave away|given away|threw|returned)\b", re.IGNORECASE)
+_somebody = re.compile(rf"\b(?:{KIN}|{PEOPLE}|{PETS})\b", re.IGNORECASE)
+# between a person and what he is: "is", "has now been a strict"
+_is = (
+    r"(?:(?:\w+ly|now|also|still|just|never|not|no longer|always) )*"
+    r"(?:is|was|became|has been|went|turned|has gone|has become|remains|stays|eats|follows|keeps to"
+    r"|identifies as)"
+    r"(?: (?:an?|the|\w+ly|now|also|still|not|no longer|always|back to|strict|lifelong|committed"
+    r"|proud|happy))*"
+)
+_no_more = (
+    r"(?=[^\w -]|$| (?:diets?|foods?|meals|lifestyle|since|for|now|and|but|because|again|at|in|on"
+    r"|by|as|with|to|though|too|person|man|woman|mother|father)\b)"
+)
+_negative = re.compile(r"\b(?:not|no|never|nobody|nothing|without)\b|n['’]t\b", re.IGNORECASE)
 _no_things = re.compile(
     r"(?:also |just |really |has |have |got |had |been )*"
     r"(?:(?:a|an|the|some|any|no|few|more|lot|lots"
@@ -89,3 +105,28 @@ def is_home(statement: str, value: str) -> bool:
 def is_thing(value: str) -> bool:
     """Something that can be had: no chance, no job, and nothing that was lost."""
     return not _lost.search(value) and not _no_things.match(value)
+
+
+def is_somebody(value: str) -> bool:
+    """Whether it tells of a person or a pet: "Chess is their escape" does not."""
+    return bool(_somebody.search(value))
+
+
+def is_state_of(speaker: str, statement: str, value: str) -> bool:
+    """Whether it says that `speaker` is so: who sells vegan soap is not vegan."""
+    said = rf"\b{re.escape(speaker)} {_is} {re.escape(value)}\b{_no_more}"
+    return re.search(said, statement, re.IGNORECASE) is not None
+
+
+def without_repeats(told: Sequence[str]) -> list[int]:
+    """The places of those of `told` whose words stand in no other one of them."""
+    words = [frozenset(stems(each)) for each in told]
+    is_no = [bool(_negative.search(each)) for each in told]
+    return [
+        place
+        for place, own in enumerate(words)
+        if not any(
+            is_no[place] == is_no[at] and (own < other or (own == other and at < place))
+            for at, other in enumerate(words)
+        )
+    ]

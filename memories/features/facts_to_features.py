@@ -10,7 +10,14 @@ from memories.english.dates import event_date
 from memories.english.lexical import stems
 from memories.english.statements import Slot, past_period, read, true_from
 from memories.english.statements.wording import root
-from memories.features.clear_statements import is_home, is_thing, stands_alone, to_the_point
+from memories.features.clear_statements import (
+    is_home,
+    is_somebody,
+    is_state_of,
+    is_thing,
+    stands_alone,
+    to_the_point,
+)
 from memories.features.commands import (
     ADD,
     DELETE,
@@ -139,6 +146,7 @@ SLOT_OF = {
 }
 # Attributes whose word is the value: "is vegan".
 _WHOLE = frozenset({"relationship", "diet", "preferred"})
+STATES = frozenset({"relationship", "diet"})
 # Tags of which the past still says something.
 LASTING_THOUGH_PAST = frozenset(
     {"home", "education", "health", "family", "people", "rules", "decisions"}
@@ -259,6 +267,12 @@ def _drafts(one: MemoryStatement) -> Iterator[_Draft]:
         for slot, value in slots
         if slot.name != "residence" or is_home(one.statement, value)
     ]
+    # Nor is a topic what somebody is: who teaches vegan cooking need not be vegan.
+    slots = [
+        (slot, value)
+        for slot, value in slots
+        if slot.name not in STATES or is_state_of(one.speaker, one.statement, value)
+    ]
     for slot, value in slots:
         if value:
             key = BY_SLOT[slot.name]
@@ -272,6 +286,7 @@ def _drafts(one: MemoryStatement) -> Iterator[_Draft]:
         lasts = tag in LASTING_THOUGH_PAST or not (past or _over.match(value))
         fits = tag != "things" or is_thing(value)
         fits = fits and (tag != "home" or is_home(one.statement, value))
+        fits = fits and (one.rule in BY_PATTERN or tag != "people" or is_somebody(value))
         if fits and (lasts or past) and stands_alone(one.statement, value, one.speaker):
             yield _Draft(by_rule, value, "", lasts and not one.is_over)
 

@@ -6,7 +6,7 @@ Plans whose day has passed stay known, and are no longer given as what is to com
 import hashlib
 import re
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from memories.english.calendar import DateOrder
 from memories.english.dates import event_date, last_day
-from memories.features.clear_statements import is_clear
+from memories.features.clear_statements import is_clear, without_repeats
 from memories.index import workspace_index
 from memories.models import (
     NOW,
@@ -201,6 +201,7 @@ HEADINGS = {
 }
 # Features come first and whole; of what they do not say, so much.
 MOST_UNCOVERED = 15
+SURE_ENOUGH = 0.7  # what a loose pattern took for a claim is found, and not told unasked
 # A value that begins so goes without the feature's name: "likes: loves tea" says it twice.
 _predicate = re.compile(
     r"(?:(?:just|really|also|still|always|often|usually|absolutely|totally) )*"
@@ -218,6 +219,7 @@ _leading = re.compile(r"^[-+=](?=\s|$)|(?<=^\d)[.)](?=\s)|(?<=^\d\d)[.)](?=\s)")
 def static_lines(profile: Profile) -> list[str]:
     """What lasts: features that are no plans, and standing instructions."""
     rows = [each.feature for each in profile.features if each.feature.category not in MOVING]
+    rows = _said_once(rows)
     orders = [each for each in profile.groups["system"] if each.pk not in profile.covered]
     named = _are_several(profile)
     return [*(_line(row, named) for row in rows), *(_plain_text(each.content) for each in orders)]
@@ -248,15 +250,32 @@ def markdown(name: str, profile: Profile) -> str:
 
 
 def _ahead(profile: Profile) -> list[Feature]:
-    """Features without plans whose day has passed."""
-    return [each.feature for each in profile.features if not each.is_over]
+    """Features without plans whose day has passed, and what another one says, too."""
+    return _said_once([each.feature for each in profile.features if not each.is_over])
+
+
+def _said_once(features: Sequence[Feature]) -> list[Feature]:
+    """Those whose words stand in no other one about the same person."""
+    by_person: dict[str, list[Feature]] = {}
+    for each in features:
+        by_person.setdefault(each.about, []).append(each)
+    kept = {
+        of_one[place].pk
+        for of_one in by_person.values()
+        for place in without_repeats([f"{each.feature} {each.value}" for each in of_one])
+    }
+    return [each for each in features if each.pk in kept]
 
 
 def _uncovered(profile: Profile, group: str) -> list[str]:
     """Of what no feature says, what is read without the talk around it."""
     left_out = profile.covered | profile.over
     rows = (memory for memory in profile.groups[group] if memory.pk not in left_out)
-    return [memory.content for memory in rows if memory.pinned or is_clear(memory.content)]
+    return [
+        memory.content
+        for memory in rows
+        if memory.pinned or (memory.confidence >= SURE_ENOUGH and is_clear(memory.content))
+    ]
 
 
 def _section(heading: str, lines: Iterable[str]) -> list[str]:

@@ -38,7 +38,7 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.prompts import SUMMARY_VERSION
-from memories.summaries import summarize, summary_before
+from memories.summaries import summarize
 from memories.summaries.new_summary import (
     Lines,
     NewTalkSummary,

@@ -49,7 +49,7 @@ PATTERNS = (
     Pattern(
         name="contact",
         category="identity",
-        regex=r"\bmy (?:\w+ )?(?:e-?mail(?: address)?|phone(?: number)?|number|address|handle|username|user name|time ?zone|zip code|postcode)(?: is\b|: )|\b(?:reach|call|text|contact|e-?mail|write to) me (?:at|on|under|via) (?=.*[\d@])",
+        regex=r"\bmy (?:\w+ )?(?:e-?mail(?: address)?|(?:phone(?: number)?|number)(?=.*\d)|address|handle|username|user name|time ?zone|zip code|postcode)(?: is\b|: )|\b(?:reach|call|text|contact|e-?mail|write to) me (?:at|on|under|via) (?=.*[\d@])",
         confidence=0.9,
         needs=("my", "me"),
         examples=(
@@ -57,7 +57,7 @@ PATTERNS = (
             ("My email is alex@example.org", "Alex's email is alex@example.org"),
             ("My time zone is CET", "Alex's time zone is CET"),
         ),
-        counter_examples=("What a fine address",),
+        counter_examples=("What a fine address", "My phone is all I need"),
     ),
     Pattern(
         name="nationality",
@@ -192,7 +192,7 @@ PATTERNS = (
     Pattern(
         name="takes-daily",
         category="identity",
-        regex=rf"^I {ADVERB}(?:smoke|vape|take|drink|inject) (?!(?:it|that|this|the (?:bus|train|tram|car))\b).{{2,60}}? (?:(?:a|per|every|each) (?:day|week|morning|evening|night|month)|in the (?:morning|evening)|at night|before (?:bed|breakfast|meals)|after (?:meals|dinner)|daily)\b",
+        regex=rf"^I {ADVERB}(?:smoke|vape|take|drink|inject) (?!(?:it|that|this|the (?:bus|train|tram|car|\w+ from))\b).{{2,60}}? (?:(?:a|per|every|each) (?:day|week|morning|evening|night|month)|in the (?:morning|evening)|at night|before (?:bed|breakfast|meals)|after (?:meals|dinner)|daily)\b",
         confidence=0.95,
         examples=(
             ("I smoke a pack a day", "Alex smokes a pack a day"),
