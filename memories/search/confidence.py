@@ -241,7 +241,7 @@ def _forms(stems: frozenset[str]) -> tuple[tuple[str, str, bool], ...]:
     return tuple(forms)
 
 
-def _lent(hit: Hit, wanted: AbstractSet[str]) -> AbstractSet[str]:
+def _lent(hit: Hit, wanted: frozenset[str]) -> AbstractSet[str]:
     """Words that a passage has of its document's title and its heading, as in the index."""
     titles = [f"{one.row.title}\n{one.row.heading}" for one in (hit, *hit.echoes) if one.chunk]
     return {stem for _, stem in _places("\n".join(titles), wanted)} if titles else frozenset()
