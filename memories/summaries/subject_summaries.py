@@ -85,7 +85,7 @@ class ModelTurn:
     def of(cls, workspace_id: uuid.UUID) -> "ModelTurn":
         return cls(chain_of(workspace_id, "summaries"))
 
-    def told(
+    def by_model(
         self, words: Sequence[BelievedWords], topic: str, known: TalkSummary | None
     ) -> "ToldByModel | None":
         """What `known` says, where it stands on the same words; None without an answer."""
@@ -143,12 +143,12 @@ def of_subject(
     made = []
     new = partial(_new, workspace_id, audience)
     if audience.subject_id is not None and len(words) >= FEWEST:
-        told = turn.told(words, "", known.get((Kind.SUBJECT, "")))
+        told = turn.by_model(words, "", known.get((Kind.SUBJECT, "")))
         made.append(new(Kind.SUBJECT, "", words, told or ToldByModel(_chosen(words), RULE, "")))
     for name, places in choose_sentences.topics([one.text for one in words]).items():
         own = [words[at] for at in places][-ON_TOPIC:]
         is_long = sum(tokens_of(one.text) for one in own) > TOPIC_ROOM
-        told = turn.told(own, name, known.get((Kind.TOPIC, name))) if is_long else None
+        told = turn.by_model(own, name, known.get((Kind.TOPIC, name))) if is_long else None
         lines = list({tuple(one.line.values()): one.line for one in own}.values())
         made.append(new(Kind.TOPIC, name, own, told or ToldByModel(lines, RULE, "")))
     return [one for one in made if one is not None]
