@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memories.calibration import store_of
+from memories.errors import ProviderError
 from memories.index import workspace_index
 from memories.models import EmbeddingModel
 from memories.search import SearchRequest, search
@@ -80,15 +81,20 @@ class ConfidenceFit:
 def see(
     scope: Scope, questions: Iterable[JudgedQuestion], advance: Callable[[int], object]
 ) -> tuple[list[SeenQuestion], list[SeenQuestion]]:
-    """What searches show of the two halves; both kinds are in both, and repeats in one."""
+    """What searches show of the two halves; both kinds are in both, and repeats in one.
+    ProviderError where a search had to do without the model that is measured."""
     index = workspace_index.index_of(scope.workspace_id)
     halves: tuple[list[SeenQuestion], list[SeenQuestion]] = ([], [])
     order = {each: zlib.crc32(f"{each.query}\n{each.user_id}".encode()) for each in questions}
     by_kind = sorted(order, key=lambda each: (each.is_answered, order[each]))
     for place, each in enumerate(by_kind):
         asked = SearchRequest(each.query, limit=FOUND, user_id=each.user_id, layers=PACKED)
-        hits = search(scope, asked, index).hits
-        signs = signs_of(each.query, hits) if hits else None
+        answer = search(scope, asked, index)
+        if answer.notes:
+            raise ProviderError(
+                f"{each.query!r} was searched for with less: {answer.notes[0]}", permanent=False
+            )
+        signs = signs_of(each.query, answer.hits) if answer.hits else None
         halves[place % 2].append(SeenQuestion(signs, each.is_answered))
         advance(1)
     return halves

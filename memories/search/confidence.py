@@ -144,7 +144,12 @@ def signs_of(query: str, hits: Sequence[Hit]) -> ConfidenceSigns:
     if named and not wanted:  # what somebody has to say, whatever it is
         passages = [float(own) for own in is_own]
     near = [_nearness(hit) for hit in best]
-    dates = [one.scores.get("date", 0.0) for hit in best[:FIRST] for one in (hit, *hit.echoes)]
+    # What was learned on a day that is asked for is found by that day, too.
+    dates = [
+        one.scores.get("date", 0.0) + one.scores.get("taught", 0.0)
+        for hit in best[:FIRST]
+        for one in (hit, *hit.echoes)
+    ]
     spoken_of = {
         "best": max(a + WORDS * b for a, b in zip(near, passages, strict=True)),
         "by_the_named": float(any(is_own)),

@@ -22,7 +22,7 @@ from memories.management.progress import progress
 from memories.models import EmbeddingModel
 from memories.transcripts import Unreadable
 from memoryproject.postgres import visible
-from workspaces.scope import worker_scope
+from workspaces.scope import Scope, worker_scope
 
 LONGEST, EXTERNAL_ID = 10_000, 255  # characters, as a search takes them
 
@@ -66,6 +66,10 @@ class Command(CommandWithExamples):
 
     def handle(self, *, dry_run: bool, **options: Any) -> None:
         questions = _questions(options["questions"]) if options["questions"] else []
+        # A wrong name is told before minutes of measuring; thresholds are of all workspaces.
+        visible_before = visible.setting()
+        searched = one_workspace(options["workspace"]) if questions else None
+        visible.narrow_to(visible_before)
         found = []
         for model in calibration.models_in_use():
             measured = self.measured(model)
@@ -87,8 +91,12 @@ class Command(CommandWithExamples):
                     f" {measured.random_pairs} random pairs, precision {measured.precision:.2f}"
                     f" and recall {measured.recall:.2f} on the shipped pairs)"
                 )
-        if questions:
-            space, fitted = self.fitted(questions, options["workspace"])
+        if searched is not None:
+            visible.narrow(searched.pk)
+            space, fitted = self.fitted(questions, worker_scope(searched.pk))
+            visible.narrow_to(
+                visible_before
+            )  # what is stored is told to all workspaces that speak the model
             is_stored = not dry_run and confidence_fit.store(fitted, space, "command:calibrate")
             found.append({"confidence": asdict(fitted), "stored": is_stored})
             if not options["json"]:
@@ -117,18 +125,18 @@ class Command(CommandWithExamples):
         return asdict(measured) | {"floor_stored": is_stored}
 
     def fitted(
-        self, questions: Sequence[JudgedQuestion], slug: str | None
+        self, questions: Sequence[JudgedQuestion], scope: Scope
     ) -> tuple[EmbeddingModel, ConfidenceFit]:
-        before = visible.setting()
-        scope = worker_scope(one_workspace(slug).pk, "calibrate")
         model = workspace_index.index_of(scope.workspace_id).embedding_model
         if model is None:
             raise CommandError(
                 "The workspace speaks no embedding model: nothing is measured of it."
             )
-        with progress(len(questions), "questions", sys.stderr) as shown:
-            learned, judged = confidence_fit.see(scope, questions, shown.update)
-        visible.narrow_to(before)  # what is stored is told to all workspaces that speak the model
+        try:
+            with progress(len(questions), "questions", sys.stderr) as shown:
+                learned, judged = confidence_fit.see(scope, questions, shown.update)
+        except ProviderError as error:
+            raise CommandError(f"Nothing is measured: {error}") from error
         return model, confidence_fit.fit(model, learned, judged)
 
     def measured(self, model: EmbeddingModel) -> Calibration:
