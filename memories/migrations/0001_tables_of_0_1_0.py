@@ -1,5 +1,5 @@
-"""All tables of memories, each as it was when 0.1.0 was released: what its columns and constraints
-are, then in SQL what Django's models cannot say: storage, views, and triggers.
+"""All tables of memories, each as it is in 0.1.0 but for the columns of 0004: what its columns and
+constraints are, then in SQL what Django's models cannot say: storage, views, and triggers.
 
 `replaces` names the steps that led there. A database that has taken them all is taken as it is; one
 that has taken others, or some, is refused (see memoryproject/postgres/base.py)."""
