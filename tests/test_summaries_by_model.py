@@ -12,13 +12,15 @@ from pytest_httpserver import HTTPServer
 
 from memories import review
 from memories.index import workspace_index
-from memories.models import DueSummary, Episode, Memory, ModelUse, TalkSummary
+from memories.models import DueSummary, Entry, Episode, Layer, Memory, ModelUse, TalkSummary
 from memories.resolve import state_changes
 from memories.summaries import subject_summaries, talk_summaries
 from memories.summaries.new_summary import TalkAudience
 from memories.summaries.subject_summaries import ModelTurn
 from tests.api_fixtures import caller
 from tests.people import Person
+from tests.test_erasing import erase
+from tests.test_masks import mask_words
 from tests.test_talk_summaries import FACTS, GARDEN, make_all, of_subject, summaries_found, talk
 from tests.wire_servers import chat_completion, failing, openai_error, serve_in_turn
 from workspaces.models import Subject
@@ -190,6 +192,86 @@ def test_a_masked_word_reaches_no_model(
     make_all()
     assert len(bodies) == 2
     assert not any("Behemoth" in sent(body) for body in bodies)
+
+
+@pytest.fixture(params=["", "garden"])
+def summed(
+    request: pytest.FixtureRequest, alice: Person, model: HTTPServer, settings: Settings
+) -> Person:
+    """Facts that were told in no thread, or in one, and summed up by a model."""
+    for text in FACTS:
+        alice.say(text, user_id="mira", thread_id=request.param)
+    told_by(model, settings, *[answer((PORTO, [0]), (BOAT, [3]))] * 2)
+    make_all()
+    settings.EXTRACTION_PROVIDER = ""
+    assert [line["text"] for line in lines()] == [PORTO, BOAT]
+    return alice
+
+
+PORTO, BOAT = FACTS[0], FACTS[3]
+
+
+def words_kept(word: str) -> list[str]:
+    """What is kept of a word in summaries, and entries that are of no summary."""
+    rows = TalkSummary.objects.all()
+    kept = [str(row.lines) for row in rows if word in str(row.lines) + row.content]
+    entries = Entry.objects.filter(layer=Layer.SUMMARIES)
+    orphans = entries.exclude(item__in=rows.values("pk")).values_list("item", flat=True)
+    return kept + [str(item) for item in orphans]
+
+
+@pytest.mark.parametrize("how", ["erased", "masked"])
+def test_a_models_line_goes_at_once_with_the_message_that_it_was_read_from(
+    summed: Person, how: str
+) -> None:
+    if how == "erased":
+        assert erase(summed, "episode", Episode.objects.get(content=PORTO).pk).state == "done"
+    else:
+        mask_words(summed, PORTO)
+    assert words_kept("Porto") == []
+    assert not TalkSummary.objects.filter(kind="subject").exists()
+    assert DueSummary.objects.filter(subject__external_id="mira").exists()
+    make_all()
+    assert words_kept("Porto") == []
+    assert "boat" in " ".join(of_subject(summed))
+
+
+def test_an_erased_subject_leaves_no_entry_of_a_summary_that_no_message_names_any_more(
+    summed: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(talk_summaries, "start_again", lambda *_: 0)
+    erase(summed, "subject", Subject.objects.get(external_id="mira").pk)
+    assert not TalkSummary.objects.exists()
+    assert not Entry.objects.filter(layer=Layer.SUMMARIES).exists()
+
+
+def test_the_proof_of_an_erasure_reads_summaries_and_their_lines(
+    summed: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(talk_summaries, "start_again", lambda *_: 0)
+    proof = erase(summed, "episode", Episode.objects.get(content=PORTO).pk).proof
+    assert not proof["clean"]
+    assert proof["found"]["memories_talksummary.lines"] >= 1
+
+
+def test_subjects_that_are_merged_and_two_again_are_found_by_their_own_summaries(
+    summed: Person,
+) -> None:
+    for text in ("I live in Lyon.", "I love chess.", "My dog is called Rex.", "I drink tea."):
+        summed.say(text, user_id="nora")
+    make_all()
+    mira, nora = (Subject.objects.get(external_id=name) for name in ("mira", "nora"))
+    merge = review.merge_subjects(summed.scope, mira.pk, nora.pk)
+    assert words_kept("Porto") == words_kept("Lyon") == []
+    make_all()
+    assert {"Porto", "Lyon"} <= set(" ".join(of_subject(summed, "nora")).replace(".", "").split())
+    review.separate(summed.scope, merge.pk)
+    assert words_kept("Porto") == words_kept("Lyon") == []
+    assert of_subject(summed, "nora") == of_subject(summed, "mira") == []
+    make_all()
+    assert "Porto" not in " ".join(of_subject(summed, "nora"))
+    assert "Lyon" not in " ".join(of_subject(summed, "mira"))
+    assert "Porto" in " ".join(of_subject(summed, "mira"))
 
 
 def test_a_topic_with_much_to_read_is_told_by_the_model(

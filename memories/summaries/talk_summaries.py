@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from memories import leases
@@ -64,15 +64,19 @@ set lease_until = %(until)s, attempts = attempts + 1, claims = claims + 1, updat
 where id = %(id)s and due_at <= %(now)s and {leases.FREE}
 returning *
 """
+# What a worker is making of them now is not written.
 ALL_DUE = """
 insert into memories_duesummary
-  (id, workspace_id, conversation_id, due_at, claims, attempts, created_at, updated_at)
-select gen_random_uuid(), c.workspace_id, c.id, %(now)s, 0, 0, %(now)s, %(now)s
-from memories_conversation c
-where c.workspace_id = %(workspace)s and (%(all)s or c.id = any(%(ids)s::uuid[]))
-on conflict (conversation_id) do update
+  (id, workspace_id, {of}_id, due_at, claims, attempts, created_at, updated_at)
+select gen_random_uuid(), t.workspace_id, t.id, %(now)s, 0, 0, %(now)s, %(now)s
+from {table} t
+where t.workspace_id = %(workspace)s and (%(all)s or t.id = any(%(ids)s::uuid[]))
+order by t.id
+on conflict ({of}_id) do update
   set due_at = %(now)s, attempts = 0, claims = memories_duesummary.claims + 1, lease_until = null
 """
+OF_TALKS = ALL_DUE.format(of="conversation", table="memories_conversation")
+OF_THEIR_SUBJECTS = ALL_DUE.format(of="subject", table="workspaces_subject")
 
 
 def due_rows() -> list[uuid.UUID]:
@@ -85,34 +89,39 @@ def due_rows() -> list[uuid.UUID]:
 def all_due(workspace_id: uuid.UUID) -> None:
     """Have all summaries of a workspace made, as after an import."""
     values = {"workspace": workspace_id, "all": True, "ids": [], "now": timezone.now()}
-    prepared_sql.execute(ALL_DUE, values)
+    prepared_sql.execute(OF_TALKS, values)
     alone = Episode.objects.filter(workspace=workspace_id, conversation=None)
     for subject_id in alone.order_by().values_list("subject_id", flat=True).distinct():
         if subject_id is not None:
             due_summaries.of_subject(workspace_id, subject_id)
 
 
-def start_again(index: WorkspaceIndex, conversations: Iterable[uuid.UUID]) -> int:
-    """What these conversations' summaries were made of has changed, in the caller's transaction:
-    they go at once, with all that is told of their subjects, and are made anew. How many went."""
-    ids = list(conversations)
-    if not ids:
-        return 0
-    episodes = Episode.objects.filter(conversation__in=ids)
-    subjects = set(episodes.values_list("subject_id", flat=True).distinct())
+def start_again(
+    index: WorkspaceIndex, episodes: QuerySet[Episode], beside: Iterable[uuid.UUID] = ()
+) -> int:
+    """What these say changes, in the caller's transaction: the summaries of their conversations go
+    at once, with all that is told of their subjects and of those `beside`, and are made anew. How
+    many went."""
+    told = set(episodes.order_by().values_list("conversation_id", "subject_id").distinct())
+    talks = {talk for talk, _ in told} - {None}
+    subjects = {subject for _, subject in told} | set(beside)
     about = Q(subject__in=subjects - {None})
     if None in subjects:
         about |= Q(subject=None)
-    rows = TalkSummary.objects.filter(workspace_id=index.workspace_id)
-    gone = list(
-        rows.filter(Q(conversation__in=ids) | (Q(kind__in=OF_SUBJECTS) & about)).values_list(
-            "pk", flat=True
-        )
-    )
+    gone = drop(index, Q(conversation__in=talks) | Q(kind__in=OF_SUBJECTS) & about)
+    for statement, ids in ((OF_TALKS, talks), (OF_THEIR_SUBJECTS, subjects - {None})):
+        if ids:
+            values = {"workspace": index.workspace_id, "all": False, "ids": list(ids)}
+            prepared_sql.execute(statement, values | {"now": timezone.now()})
+    return gone
+
+
+def drop(index: WorkspaceIndex, which: Q) -> int:
+    """Take summaries away, with what they are found by; how many went."""
+    rows = TalkSummary.objects.filter(which, workspace_id=index.workspace_id)
+    gone = list(rows.values_list("pk", flat=True))
     entries.remove(index, Layer.SUMMARIES, gone)
     TalkSummary.objects.filter(pk__in=gone).delete()
-    values = {"workspace": index.workspace_id, "all": False, "ids": ids, "now": timezone.now()}
-    prepared_sql.execute(ALL_DUE, values)
     return len(gone)
 
 
