@@ -368,10 +368,10 @@ def _follow_episodes(space: WorkspaceIndex, ids: Sequence[uuid.UUID]) -> None:
     for item in rebuild.items_of_truth(Layer.EPISODES, rebuild.beside(ids)):
         entries.reweigh(space, Layer.EPISODES, item.id, item.counts)
     ingested_texts.read_anew(space, ids)
-    conversations = Episode.objects.filter(pk__in=ids).values_list("conversation_id", flat=True)
-    touched = {each for each in conversations if each}
-    summary_before.start_again(touched)
-    talk_summaries.start_again(space, touched)
+    told = Episode.objects.filter(pk__in=ids)
+    conversations = told.values_list("conversation_id", flat=True)
+    summary_before.start_again({each for each in conversations if each})
+    talk_summaries.start_again(space, told)
 
 
 def _follow_documents(space: WorkspaceIndex, masks: Sequence[MaskedSpan]) -> None:

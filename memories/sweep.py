@@ -275,7 +275,7 @@ OTHERS = (
         "talks",
         "memories_duesummary",
         talk_summaries.due_rows,
-        lambda row, _: talk_summaries.make(row),
+        talk_summaries.make,
     ),
     _Job(
         "audit of", "marks", "", audit_chain.due_workspaces, lambda row, _: audit_chain.extend(row)

@@ -253,12 +253,12 @@ def test_a_message_that_is_forgotten_is_in_no_summary(alice: Person) -> None:
     intent = Intent.objects.get(kind="forget")
     assert intent.state == "done"
     assert summaries_found(alice, "Behemoth") == []
-    assert make_all() == 1
+    assert make_all() == 2  # of the talk and of its subject
     found = summaries_found(alice, "cat Behemoth apples")
     assert found
     assert all("Behemoth" not in hit.row.content for hit in found)
     intents.undo(alice.scope, intent.pk)
-    assert make_all() == 1
+    assert make_all() == 2
     assert any("Behemoth" in hit.row.content for hit in summaries_found(alice, "cat"))
 
 
@@ -278,10 +278,11 @@ def test_what_is_erased_takes_its_summaries_with_it(alice: Person) -> None:
     conversation = talk(alice, *GARDEN)
     make_all()
     index = workspace_index.index_of(alice.workspace.pk)
-    assert talk_summaries.start_again(index, [conversation.pk]) > 0
+    said = Episode.objects.filter(conversation=conversation)
+    assert talk_summaries.start_again(index, said) > 0
     assert not Entry.objects.filter(layer=Layer.SUMMARIES).exists()
     assert not TalkSummary.objects.exists()
-    assert talk_summaries.start_again(index, []) == 0
+    assert talk_summaries.start_again(index, Episode.objects.none()) == 0
 
 
 def test_summaries_are_found_by_whom_their_messages_are(

@@ -42,6 +42,7 @@ from memories.models import (
     Speaker,
     WorkspaceIndex,
 )
+from memories.summaries import talk_summaries
 from workspaces.models import AuditEntry, Subject
 from workspaces.scope import Scope
 
@@ -84,6 +85,8 @@ def end_remainder(space: WorkspaceIndex, target: ErasureTarget) -> TALLY:
         shared = rows.filter(Q(episodes__isnull=False)).values("pk")
         Conversation.objects.filter(pk__in=shared).update(subject=None, title="", metadata={})
     done += blank(AuditEntry.objects.filter(target_id__in=rows.values("pk")))
+    # Their summaries went with their words; what was made of them meanwhile goes here.
+    done["summaries of talks"] += talk_summaries.drop(space, Q(conversation__in=rows.values("pk")))
     done["conversations"] += rows.delete()[1].get("memories.Conversation", 0)
     if target.kind == Kind.SUBJECT:
         done += _end_subject(space, target)
@@ -103,6 +106,7 @@ def _end_subject(space: WorkspaceIndex, target: ErasureTarget) -> TALLY:
             named |= Q(**{f"body__{listed}__contains": [name]})
         answers = IdempotentAnswer.objects.filter(named, workspace_id=target.workspace_id)
         done["kept answers"] += answers.delete()[0]
+        done["summaries of talks"] += talk_summaries.drop(space, Q(subject=subject.pk))
         subject.delete()
         done["subjects"] += 1
     return done

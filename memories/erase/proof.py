@@ -101,7 +101,7 @@ CONTENT: dict[Any, tuple[str, ...]] = {
 }  # fmt: skip
 # Columns that are keys, numbers or vectors: they go with their row and cannot be read for words.
 UNREADABLE = {
-    "fingerprint", "slots", "request_digest", "terms", "trigrams", "weights", "embedding", "lines",
+    "fingerprint", "slots", "request_digest", "terms", "trigrams", "weights", "embedding",
 }  # fmt: skip
 FREE = {
     # ids, names of rules and actors, states, counts
@@ -233,7 +233,7 @@ def prove(
     for text, ranking in product(texts, RANKINGS):
         wish = SearchRequest(text, limit=20, ranking=ranking, layers=tuple(LAYERS))
         for hit in search(worker_scope(target.workspace_id), wish).hits:
-            row = hit.memory or hit.episode or hit.chunk
+            row = hit.memory or hit.episode or hit.chunk or hit.summary
             hits += row is not None and text in row.content
     left = target.episodes.count() + target.memories.count() + target.documents.count()
     files = blobs.left_of(target.workspace_id, digests)

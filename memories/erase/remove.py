@@ -138,7 +138,9 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     done += _unindex(space, Layer.EPISODES, ids)
     conversations = {e.conversation_id for e in episodes if e.conversation_id}
     done["summaries"] += summary_before.start_again(conversations)
-    done["summaries of talks"] += talk_summaries.start_again(space, conversations)
+    done["summaries of talks"] += talk_summaries.start_again(
+        space, Episode.objects.filter(pk__in=ids)
+    )
     asked = set(Intent.objects.filter(episode__in=ids).values_list("pk", flat=True))
     cases = _blank_cases(Q(items__intent__in=asked))
     CaseItem.objects.filter(intent__in=asked).delete()

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from memories import leases
 from memories.index import prepared_sql
 from memoryproject.postgres.prepared import Asked
 from workspaces.models.workspace import uuid7
@@ -14,13 +15,15 @@ from workspaces.models.workspace import uuid7
 PAUSE = timedelta(seconds=60)  # what goes on is summarised so often at most
 FEWEST = 4  # messages of a conversation or a subject that are worth a summary
 
-DUE = """
+# Who is making it now goes on, and finds it due again.
+DUE = f"""
 insert into memories_duesummary as s
-  (id, workspace_id, {of}_id, due_at, claims, attempts, created_at, updated_at)
+  (id, workspace_id, {{of}}_id, due_at, claims, attempts, created_at, updated_at)
 select t.id, %(workspace)s, t.own, %(at)s, 0, 0, %(now)s, %(now)s
 from unnest(%(ids)s::uuid[], %(owns)s::uuid[]) t (id, own)
-on conflict ({of}_id) do update
-  set attempts = 0, claims = s.claims + 1, lease_until = null, due_at = least(s.due_at, %(at)s)
+on conflict ({{of}}_id) do update
+  set attempts = 0, due_at = case when {leases.FREE.replace("lease_until", "s.lease_until")}
+    then least(s.due_at, %(at)s) else %(at)s end
 """
 SAID_ENOUGH = f"""
 select e.id from memories_episode e where e.subject_id = %(subject)s limit 1 offset {FEWEST - 1}

@@ -77,8 +77,8 @@ class TalkSummary(Row):
 
 class DueSummary(Row):
     """A conversation whose summaries are to be made anew, with those of its subjects, or a subject
-    alone: the row is the queue. `claims` numbers the claims and what came meanwhile: who ends with
-    another number has something left to do."""
+    alone: the row is the queue. `claims` numbers the claims and what makes them void: who ends with
+    another number writes nothing. Another `due_at` than at its claim: something came meanwhile."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     conversation = models.OneToOneField(Conversation, models.CASCADE, null=True, related_name="+")

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories import outbox, resolve
@@ -73,7 +72,7 @@ def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> 
         both = Rejection.objects.filter(subject=target, fingerprint__in=own.values("fingerprint"))
         shared = list(both.values_list("pk", flat=True))
         own.filter(fingerprint__in=both.values("fingerprint")).delete()
-        talk_summaries.start_again(space, talks_of(Episode.objects.filter(subject=source)))
+        talk_summaries.start_again(space, Episode.objects.filter(subject=source), {target.pk})
         moved = {kind: reassign(kind, source, target) for kind in FOLLOWING}
         subjects.merge(space, source.pk, target.pk)
         row_marks.rebuild_slots(moved["memory"], row_marks.words_of(space))
@@ -87,12 +86,6 @@ def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> 
         )
         audit_merge(scope, made, "merge", {kind: len(ids) for kind, ids in moved.items()})
     return made
-
-
-def talks_of(episodes: QuerySet[Episode]) -> set[uuid.UUID]:
-    """The conversations that they are of."""
-    rows = episodes.exclude(conversation=None).values_list("conversation_id", flat=True)
-    return {each for each in rows.distinct() if each}
 
 
 def locked_subject(scope: Scope, subject_id: uuid.UUID) -> Subject:

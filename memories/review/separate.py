@@ -43,7 +43,6 @@ from memories.review.merge import (
     locked_subject,
     reassign,
     restart_sessions,
-    talks_of,
 )
 from memories.review.undo import put_back
 from memories.summaries import talk_summaries
@@ -178,7 +177,7 @@ def _part(
 ) -> dict[str, int]:
     """What is `target`'s and stands in `made` becomes `source`'s, with what was read out of it; how
     many of each kind."""
-    talk_summaries.start_again(space, talks_of(Episode.objects.filter(subject=target)))
+    talk_summaries.start_again(space, Episode.objects.filter(subject=target), {source.pk})
     moved = {
         kind: reassign(kind, target, source, pk__in=made.ids(kind))
         for kind in ("conversation", "session", "episode", "intent", "document")

@@ -24,11 +24,11 @@ class TalkAudience:
 @dataclass(frozen=True, slots=True)
 class NewTalkSummary:
     """A summary as it is to be; `text` is what its lines say, `read` the citations that a model
-    read for it."""
+    read for it, in their order."""
 
     row: TalkSummary
     text: str
-    read: frozenset[int] = frozenset()
+    read: tuple[int, ...] = ()
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -36,9 +36,9 @@ class NewTalkSummary:
         return row.kind, row.subject_id, row.agent_id, row.conversation_id, row.name, row.ordinal
 
 
-def digest(version: str, ids: Iterable[object]) -> str:
+def digest(version: str, told: Iterable[object]) -> str:
     """Of what a model is told, and by which prompt."""
-    return hashlib.sha256("\n".join([version, *map(str, ids)]).encode()).hexdigest()
+    return hashlib.sha256("\n".join([version, *map(str, told)]).encode()).hexdigest()
 
 
 def new_summary(
@@ -53,7 +53,7 @@ def new_summary(
     ordinal: int = 0,
     rule: str = RULE,
     stands_on: str = "",
-    read: frozenset[int] = frozenset(),
+    read: tuple[int, ...] = (),
 ) -> NewTalkSummary:
     """`of`: the episodes that the lines name, by id."""
     lines = [{name: line[name] for name in line if name != "score"} for line in lines]

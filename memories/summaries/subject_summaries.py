@@ -5,19 +5,21 @@ The model reads those words alone, and each of its lines is held against the one
 line that says something else is told in the words themselves.
 """
 
+import time
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Substr
 from django.utils import timezone
 
 from memories import prompts
 from memories.bounds import runs
 from memories.english import lexical
-from memories.errors import ProviderError
+from memories.errors import ProviderError, UnreadableAnswer
 from memories.extraction.evidence import Evidence, unsupported
 from memories.extraction.fallback import FallbackChain, chain_of
 from memories.index.due_summaries import FEWEST
@@ -34,7 +36,7 @@ from memories.summaries.new_summary import (
     digest,
     new_summary,
 )
-from memories.summaries.summary_before import UNSAID, citations
+from memories.summaries.summary_before import UNSAID, Spans, citations
 from memories.tokens import tokens_of
 
 Kind = TalkSummary.Kind
@@ -45,6 +47,7 @@ TOPIC_ROOM = 200  # tokens about a topic from which on a model sums them up
 MOST = 2_000  # facts of a subject: the newest
 ON_TOPIC = 40  # lines about a topic, the newest
 ASKED = 12  # summaries that a model is asked for in one go; the next go asks for more
+LONGEST = 240.0  # seconds in which it is
 LINES, TOPIC_LINES = 12, 6  # of a model
 
 
@@ -73,17 +76,35 @@ class BelievedWords:
 
 @dataclass(slots=True)
 class ModelTurn:
-    """The model, for the summaries of one go. Where it failed it is asked no more; `is_left`: more
-    is to be asked than one go may ask."""
+    """The model, for the summaries of one go, until `ends_at` by the monotonic clock. Where it
+    could not be asked it is asked no more; `is_left`: more is to be asked than one go may ask."""
 
     ladder: FallbackChain | None
+    ends_at: float
     error: ProviderError | None = None
     asked: int = 0
     is_left: bool = False
 
     @classmethod
-    def of(cls, workspace_id: uuid.UUID) -> "ModelTurn":
-        return cls(chain_of(workspace_id, "summaries"))
+    def of(cls, workspace_id: uuid.UUID, seconds: float = LONGEST) -> "ModelTurn":
+        return cls(chain_of(workspace_id, "summaries"), time.monotonic() + seconds)
+
+    def may_ask(self) -> bool:
+        is_over = self.asked == ASKED or time.monotonic() >= self.ends_at
+        self.is_left = self.is_left or is_over
+        if is_over or self._is_out:
+            return False
+        self.asked += 1
+        return True
+
+    def failed(self, error: ProviderError) -> None:
+        if not self._is_out:
+            self.error = error
+
+    @property
+    def _is_out(self) -> bool:
+        """An answer that cannot be used says nothing about the next one."""
+        return self.error is not None and not isinstance(self.error, UnreadableAnswer)
 
     def by_model(
         self, words: Sequence[BelievedWords], topic: str, known: TalkSummary | None
@@ -91,17 +112,15 @@ class ModelTurn:
         """What `known` says, where it stands on the same words; None without an answer."""
         if self.ladder is None:
             return None
-        stands_on = digest(prompts.BELIEFS_VERSION, [one.citation_id for one in words])
+        stands_on = digest_of((one.citation_id, one.text) for one in words)
         if known is not None and known.stands_on == stands_on:
             return ToldByModel(known.lines, known.rule, stands_on)
-        self.is_left = self.is_left or self.asked == ASKED
-        if self.error is not None or self.asked == ASKED:
+        if not self.may_ask():
             return None
-        self.asked += 1
         try:
             lines, rule = _ask(self.ladder, words, topic)
         except ProviderError as error:
-            self.error = error
+            self.failed(error)
             return None
         return ToldByModel(lines, rule, stands_on)
 
@@ -144,14 +163,20 @@ def of_subject(
     new = partial(_new, workspace_id, audience)
     if audience.subject_id is not None and len(words) >= FEWEST:
         told = turn.by_model(words, "", known.get((Kind.SUBJECT, "")))
-        made.append(new(Kind.SUBJECT, "", words, told or ToldByModel(_chosen(words), RULE, "")))
+        made.append(new(Kind.SUBJECT, "", words, _or_words(told, partial(_chosen, words))))
     for name, places in choose_sentences.topics([one.text for one in words]).items():
         own = [words[at] for at in places][-ON_TOPIC:]
         is_long = sum(tokens_of(one.text) for one in own) > TOPIC_ROOM
         told = turn.by_model(own, name, known.get((Kind.TOPIC, name))) if is_long else None
-        lines = list({tuple(one.line.values()): one.line for one in own}.values())
-        made.append(new(Kind.TOPIC, name, own, told or ToldByModel(lines, RULE, "")))
+        made.append(new(Kind.TOPIC, name, own, _or_words(told, partial(_all, own))))
     return [one for one in made if one is not None]
+
+
+def _or_words(told: ToldByModel | None, lines: Callable[[], Lines]) -> ToldByModel:
+    """Where nothing that a model told has room the words, and it is not asked about them again."""
+    if told is not None and told.lines:
+        return told
+    return ToldByModel(lines(), RULE, told.stands_on if told is not None else "")
 
 
 def _new(
@@ -166,11 +191,15 @@ def _new(
     of = {one.episode.pk: one.episode for one in words if str(one.episode.pk) in cited}
     if not of:
         return None
-    read = frozenset(one.citation_id for one in words) if told.stands_on else frozenset()
+    read = tuple(one.citation_id for one in words) if told.stands_on else ()
     return new_summary(
         workspace_id, audience, kind, told.lines, of,
         name=name, rule=told.rule, stands_on=told.stands_on, read=read,
     )  # fmt: skip
+
+
+def _all(words: Sequence[BelievedWords]) -> Lines:
+    return list({tuple(one.line.values()): one.line for one in words}.values())
 
 
 def _chosen(words: Sequence[BelievedWords]) -> Lines:
@@ -183,23 +212,12 @@ def _chosen(words: Sequence[BelievedWords]) -> Lines:
     return [words[each.index].line for each in best]
 
 
-def words_of(
-    workspace_id: uuid.UUID, audience: TalkAudience, only: Collection[int] | None = None
-) -> list[BelievedWords]:
+def words_of(workspace_id: uuid.UUID, audience: TalkAudience) -> list[BelievedWords]:
     """Of what is believed now, in the order in which it was said, without what is to be told no
-    more; `only`: of these citations."""
-    rows = Citation.objects.filter(
-        Q(fact__memory__valid_until=None) | Q(fact__memory__valid_until__gt=timezone.now()),
-        workspace_id=workspace_id,
-        fact__memory__is_head=True,
-        fact__memory__forgotten_at=None,
-        fact__memory__held_at=None,
-        episode__subject=audience.subject_id,
-        episode__agent=audience.agent_id,
-        episode__scope=MemoryScope.USER,
+    more."""
+    rows = _believed(workspace_id).filter(
+        episode__subject=audience.subject_id, episode__agent=audience.agent_id
     )
-    if only is not None:
-        rows = rows.filter(pk__in=only)
     newest = rows.select_related("episode", "fact__memory").order_by("-pk")[:MOST]
     found = [
         BelievedWords(row.pk, row.episode, row.start, row.end, row.fact.memory.source_count)
@@ -207,15 +225,43 @@ def words_of(
         if row.episode is not None and row.fact.memory is not None
     ]
     cited = citations({one.episode.pk for one in found})
-    told = [
-        one
-        for one in found
-        if not any(
-            weight == UNSAID and first < one.end and one.start < last
-            for first, last, weight in cited.get(one.episode.pk, ())
-        )
-    ]
+    told = [one for one in found if _is_told(cited.get(one.episode.pk, ()), one.start, one.end)]
     return sorted(told, key=lambda one: (one.episode.occurred_at, one.episode.position, one.start))
+
+
+def texts_now(workspace_id: uuid.UUID, ids: Collection[int]) -> dict[int, str]:
+    """What these citations say, without those that are believed, or to be told, no more."""
+    text = Substr("episode__content", F("start") + 1, F("end") - F("start"))
+    rows = _believed(workspace_id).filter(pk__in=ids).annotate(text=text)
+    found = list(rows.values_list("pk", "episode_id", "start", "end", "text"))
+    cited = citations({episode_id for _, episode_id, *_ in found})
+    return {
+        pk: text
+        for pk, episode_id, start, end, text in found
+        if _is_told(cited.get(episode_id, ()), start, end)
+    }
+
+
+def digest_of(words: Iterable[tuple[int, str]]) -> str:
+    """Of citations with what they say, as a model is told them."""
+    return digest(prompts.BELIEFS_VERSION, (f"{pk}:{text}" for pk, text in words))
+
+
+def _believed(workspace_id: uuid.UUID) -> QuerySet[Citation]:
+    return Citation.objects.filter(
+        Q(fact__memory__valid_until=None) | Q(fact__memory__valid_until__gt=timezone.now()),
+        workspace_id=workspace_id,
+        fact__memory__is_head=True,
+        fact__memory__forgotten_at=None,
+        fact__memory__held_at=None,
+        episode__scope=MemoryScope.USER,
+    )
+
+
+def _is_told(cited: Spans, start: int, end: int) -> bool:
+    return not any(
+        weight == UNSAID and first < end and start < last for first, last, weight in cited
+    )
 
 
 # ---- by a model
@@ -236,15 +282,16 @@ def _ask(ladder: FallbackChain, words: Sequence[BelievedWords], topic: str) -> t
         rules, text = prompts.beliefs_rules(request), prompts.beliefs_text(request, topic)
         answer, model = summarize.answered(ladder, rules, text)
         lines = [_line(each, told, piece) for each in answer.lines[:most]]
-        around = "\n".join(one.text for one in piece)
-        told = [kept for line in lines for kept in _in_its_words(line, around)]
+        told = [kept for line in lines for kept in _in_its_words(line)]
         rule = f"{model} {prompts.BELIEFS_VERSION}"
         if not told:
-            raise ProviderError("no line of the summary says what it stands on", permanent=False)
+            raise UnreadableAnswer("no line of the summary says what it stands on", permanent=False)
     kept: dict[ModelLine, dict[str, Any]] = {}
     room = ROOM
     for line in told:
-        if line not in kept and (room := room - tokens_of(line.text)) >= 0:
+        cost = tokens_of(line.text)
+        if line not in kept and cost <= room:
+            room -= cost
             kept[line] = line.kept
     return list(kept.values()), rule
 
@@ -258,13 +305,14 @@ def _line(
     return ModelLine(" ".join(answer.text.replace("\x00", "").split()), tuple(words.values()))
 
 
-def _in_its_words(line: ModelLine, around: str) -> list[ModelLine]:
-    """The line, where the words that it cites say so; else those words."""
+def _in_its_words(line: ModelLine) -> list[ModelLine]:
+    """The line, where the words that it cites say so; else those words. What it has from others
+    would stay when they are forgotten."""
     if not line.text or not line.words:
         return []
     evidence = Evidence(
         quotes=tuple(one.text for one in line.words),
-        around=around,
+        around="",
         asked="",
         speakers=tuple(dict.fromkeys(one.speaker for one in line.words)),
         said_at=max(one.episode.occurred_at for one in line.words),

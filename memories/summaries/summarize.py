@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from memories import leases, prompts
 from memories.bounds import runs
-from memories.errors import ProviderError
+from memories.errors import ProviderError, UnreadableAnswer
 from memories.extraction.fallback import FallbackChain, chain_of
 from memories.index import prepared_sql
 from memories.message_pieces import PIECE
@@ -170,7 +170,7 @@ def _by_model(
         told = [_line(each, lines, piece) for each in answer.lines[: request.lines]]
         kept = [line for line in told if line["episodes"] and line["text"]]
         if not kept:
-            raise ProviderError("no line of the summary says what it stands on", permanent=False)
+            raise UnreadableAnswer("no line of the summary says what it stands on", permanent=False)
         lines, rule = kept, f"{model} {prompts.SUMMARY_VERSION}"
         read += [place_of(episode) for episode in piece]
     if not lines:
@@ -185,7 +185,8 @@ def answered(ladder: FallbackChain, rules: str, text: str) -> tuple[SummaryAnswe
     try:
         return prompts.read_summary(reply.text), reply.model
     except ValueError as error:
-        raise ProviderError("the summary was not the JSON asked for", permanent=False) from error
+        fault = "the summary was not the JSON asked for"
+        raise UnreadableAnswer(fault, permanent=False) from error
 
 
 def _line(

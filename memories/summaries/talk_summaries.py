@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from memories import leases
@@ -46,7 +46,14 @@ from memories.summaries.new_summary import (
     digest,
     new_summary,
 )
-from memories.summaries.subject_summaries import OF_SUBJECTS, ModelTurn, of_subject, words_of
+from memories.summaries.subject_summaries import (
+    LONGEST,
+    OF_SUBJECTS,
+    ModelTurn,
+    digest_of,
+    of_subject,
+    texts_now,
+)
 from memories.summaries.summary_before import UNSAID, Spans, citations, is_unsaid
 
 Kind = TalkSummary.Kind
@@ -64,15 +71,19 @@ set lease_until = %(until)s, attempts = attempts + 1, claims = claims + 1, updat
 where id = %(id)s and due_at <= %(now)s and {leases.FREE}
 returning *
 """
+# What a worker is making of them now is not written.
 ALL_DUE = """
 insert into memories_duesummary
-  (id, workspace_id, conversation_id, due_at, claims, attempts, created_at, updated_at)
-select gen_random_uuid(), c.workspace_id, c.id, %(now)s, 0, 0, %(now)s, %(now)s
-from memories_conversation c
-where c.workspace_id = %(workspace)s and (%(all)s or c.id = any(%(ids)s::uuid[]))
-on conflict (conversation_id) do update
+  (id, workspace_id, {of}_id, due_at, claims, attempts, created_at, updated_at)
+select gen_random_uuid(), t.workspace_id, t.id, %(now)s, 0, 0, %(now)s, %(now)s
+from {table} t
+where t.workspace_id = %(workspace)s and (%(all)s or t.id = any(%(ids)s::uuid[]))
+order by t.id
+on conflict ({of}_id) do update
   set due_at = %(now)s, attempts = 0, claims = memories_duesummary.claims + 1, lease_until = null
 """
+OF_TALKS = ALL_DUE.format(of="conversation", table="memories_conversation")
+OF_THEIR_SUBJECTS = ALL_DUE.format(of="subject", table="workspaces_subject")
 
 
 def due_rows() -> list[uuid.UUID]:
@@ -85,40 +96,45 @@ def due_rows() -> list[uuid.UUID]:
 def all_due(workspace_id: uuid.UUID) -> None:
     """Have all summaries of a workspace made, as after an import."""
     values = {"workspace": workspace_id, "all": True, "ids": [], "now": timezone.now()}
-    prepared_sql.execute(ALL_DUE, values)
+    prepared_sql.execute(OF_TALKS, values)
     alone = Episode.objects.filter(workspace=workspace_id, conversation=None)
     for subject_id in alone.order_by().values_list("subject_id", flat=True).distinct():
         if subject_id is not None:
             due_summaries.of_subject(workspace_id, subject_id)
 
 
-def start_again(index: WorkspaceIndex, conversations: Iterable[uuid.UUID]) -> int:
-    """What these conversations' summaries were made of has changed, in the caller's transaction:
-    they go at once, with all that is told of their subjects, and are made anew. How many went."""
-    ids = list(conversations)
-    if not ids:
-        return 0
-    episodes = Episode.objects.filter(conversation__in=ids)
-    subjects = set(episodes.values_list("subject_id", flat=True).distinct())
+def start_again(
+    index: WorkspaceIndex, episodes: QuerySet[Episode], beside: Iterable[uuid.UUID] = ()
+) -> int:
+    """What these say changes, in the caller's transaction: the summaries of their conversations go
+    at once, with all that is told of their subjects and of those `beside`, and are made anew. How
+    many went."""
+    told = set(episodes.order_by().values_list("conversation_id", "subject_id").distinct())
+    talks = {talk for talk, _ in told} - {None}
+    subjects = {subject for _, subject in told} | set(beside)
     about = Q(subject__in=subjects - {None})
     if None in subjects:
         about |= Q(subject=None)
-    rows = TalkSummary.objects.filter(workspace_id=index.workspace_id)
-    gone = list(
-        rows.filter(Q(conversation__in=ids) | (Q(kind__in=OF_SUBJECTS) & about)).values_list(
-            "pk", flat=True
-        )
-    )
+    gone = drop(index, Q(conversation__in=talks) | Q(kind__in=OF_SUBJECTS) & about)
+    for statement, ids in ((OF_TALKS, talks), (OF_THEIR_SUBJECTS, subjects - {None})):
+        if ids:
+            values = {"workspace": index.workspace_id, "all": False, "ids": list(ids)}
+            prepared_sql.execute(statement, values | {"now": timezone.now()})
+    return gone
+
+
+def drop(index: WorkspaceIndex, which: Q) -> int:
+    """Take summaries away, with what they are found by; how many went."""
+    rows = TalkSummary.objects.filter(which, workspace_id=index.workspace_id)
+    gone = list(rows.values_list("pk", flat=True))
     entries.remove(index, Layer.SUMMARIES, gone)
     TalkSummary.objects.filter(pk__in=gone).delete()
-    values = {"workspace": index.workspace_id, "all": False, "ids": ids, "now": timezone.now()}
-    prepared_sql.execute(ALL_DUE, values)
     return len(gone)
 
 
-def make(due_id: uuid.UUID) -> DueSummary | None:
+def make(due_id: uuid.UUID, seconds: float = LONGEST) -> DueSummary | None:
     """Make the summaries of a conversation that is due, and of its subjects, or of a subject; None
-    where another worker has it, or nothing is due."""
+    where another worker has it, or nothing is due. No model is asked after `seconds`."""
     now = timezone.now()
     claimed = prepared_sql.rows(CLAIM, {"id": due_id, "now": now, "until": leases.end()})
     if not claimed:
@@ -131,7 +147,7 @@ def make(due_id: uuid.UUID) -> DueSummary | None:
     with leases.renewed(partial(held, row)):
         index = workspace_index.index_of(row.workspace_id)
         made: list[NewTalkSummary] = []
-        turn = ModelTurn.of(row.workspace_id)
+        turn = ModelTurn.of(row.workspace_id, seconds)
         audiences = _audiences(row)
         for audience, episodes in audiences.items():
             if len(episodes) >= FEWEST:
@@ -207,9 +223,13 @@ def _whole(
     ).first()
     if turn.ladder is not None and known is not None and known.stands_on == stands_on:
         return known.lines, known.rule, stands_on
-    asked = ConversationSummary(workspace_id=row.workspace_id, agent_id=audience.agent_id)
-    whole = summarize.made(asked, episodes, ROOM, in_one_go=True)
-    turn.error = turn.error or whole.error
+    if turn.ladder is not None and turn.may_ask():
+        asked = ConversationSummary(workspace_id=row.workspace_id, agent_id=audience.agent_id)
+        whole = summarize.made(asked, episodes, ROOM, in_one_go=True)
+    else:
+        whole = summarize.chosen(episodes, ROOM)
+    if whole.error is not None:
+        turn.failed(whole.error)
     is_told = whole.method == ConversationSummary.Method.LLM
     return whole.lines, whole.rule, stands_on if is_told else ""
 
@@ -236,10 +256,12 @@ def write(
     made: Sequence[NewTalkSummary],
     again_at: datetime | None = None,
 ) -> bool:
-    """In the place of what there was, unless the claim was lost: what says the same stays.
+    """In the place of what there was, unless the claim was lost: what says the same stays. Whether
+    all of it was written.
 
-    What a model read may be believed no more, or gone, by the time it has answered: that is not
-    written, and the row is due again. `again_at`: when it is, for what a model has still to tell.
+    What it stands on may be believed no more, or say something else, by the time that a model has
+    answered: such a summary is not written, and the row is due again. So it is where something
+    came meanwhile. `again_at`: when it is, for what a model has still to tell.
     """
     texts = {one.key: entries.texts_of(one.text) for one in made}
     known = {NewTalkSummary(old, "").key: old for old in _there(row, audiences)}
@@ -247,40 +269,51 @@ def write(
     vectors = due_vectors.embed_or_leave(index, [texts[one.key] for one in new])
     with transaction.atomic(durable=True):
         workspace_index.lock(index)
-        if not held(row).select_for_update().exists():
-            return False
-        if not _are_still_told(row.workspace_id, new):
-            held(row).update(due_at=timezone.now(), lease_until=None)
+        current = held(row).select_for_update().first()
+        if current is None:
             return False
         there = {NewTalkSummary(old, "").key: old for old in _there(row, audiences)}
         kept = {one.key for one in made} - {one.key for one in new}
         gone = [old.pk for key, old in there.items() if key not in kept]
-        entries.remove(index, Layer.SUMMARIES, gone)
-        TalkSummary.objects.filter(pk__in=gone).delete()
-        TalkSummary.objects.bulk_create([one.row for one in new])
-        items = {
-            item.id: item
-            for item in rebuild.items_of_truth(Layer.SUMMARIES, [one.row.pk for one in new])
-        }
-        entries.write(index, [items[one.row.pk] for one in new], vectors)
-        if again_at is None:
-            held(row).delete()
+        drop(index, Q(pk__in=gone))
+        is_whole = _add(index, new, vectors)
+        came = current.due_at != row.due_at
+        times = [again_at, current.due_at if came else None, None if is_whole else timezone.now()]
+        if any(times):
+            attempts = 0 if came else row.attempts
+            due_at = min(at for at in times if at is not None)
+            held(row).update(due_at=due_at, lease_until=None, attempts=attempts)
         else:
-            held(row).update(due_at=again_at, lease_until=None, attempts=row.attempts)
-    return True
+            held(row).delete()
+    return is_whole
+
+
+def _add(
+    index: WorkspaceIndex,
+    new: Sequence[NewTalkSummary],
+    vectors: Sequence[entries.Vectors] | None,
+) -> bool:
+    """Those that say now what they were made of; whether that is all."""
+    texts = texts_now(index.workspace_id, {pk for one in new for pk in one.read})
+    vectors_of: Sequence[entries.Vectors | None] = vectors or [None] * len(new)
+    told = [
+        (one, own)
+        for one, own in zip(new, vectors_of, strict=True)
+        if not one.read
+        or digest_of((pk, texts.get(pk, "")) for pk in one.read) == one.row.stands_on
+    ]
+    TalkSummary.objects.bulk_create([one.row for one, _ in told])
+    ids = [one.row.pk for one, _ in told]
+    items = {item.id: item for item in rebuild.items_of_truth(Layer.SUMMARIES, ids)}
+    whole = [(one.row.pk, own) for one, own in told if items[one.row.pk].text == one.text]
+    TalkSummary.objects.filter(pk__in=set(ids) - {pk for pk, _ in whole}).delete()
+    entries.write(index, [items[pk] for pk, _ in whole], [own for _, own in whole])
+    return len(whole) == len(new)
 
 
 def _is_same(old: TalkSummary | None, new: NewTalkSummary) -> bool:
     row = new.row
     return old is not None and (old.lines, old.stands_on) == (row.lines, row.stands_on)
-
-
-def _are_still_told(workspace_id: uuid.UUID, new: Sequence[NewTalkSummary]) -> bool:
-    for one in new:
-        audience = TalkAudience(one.row.subject_id, one.row.agent_id)
-        if one.read and len(words_of(workspace_id, audience, one.read)) < len(one.read):
-            return False
-    return True
 
 
 def _there(row: DueSummary, audiences: Sequence[TalkAudience]) -> Iterable[TalkSummary]:

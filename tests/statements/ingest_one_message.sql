@@ -270,7 +270,9 @@ insert into memories_duesummary as s
 select t.id, %(workspace)s, t.own, %(at)s, 0, 0, %(now)s, %(now)s
 from unnest(%(ids)s::uuid[], %(owns)s::uuid[]) t (id, own)
 on conflict (conversation_id) do update
-set attempts = 0, claims = s.claims + 1, lease_until = null, due_at = least(s.due_at, %(at)s);
+set attempts = 0, due_at = case when (s.lease_until is null or s.lease_until < %(now)s or s.lease_until >
+  %(now)s + interval '10 min')
+then least(s.due_at, %(at)s) else %(at)s end;
 -- reads
 --   Insert on memories_duesummary
 
