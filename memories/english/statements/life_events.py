@@ -259,12 +259,16 @@ IMPLIED_ENDS = (
     ),
     ImpliedEnd(
         "thing gone",
-        "sold, gave+away, gave+back, given+away, given+back, gave back|away|to, given back|away, handed+over, handed to, donated, returned, rehomed, wrote off, written off,"
-        " totalled, totaled, crashed, stolen, lost my|their|his|her|our, broke down, threw out|away, died, traded in,"
+        "sold, gave+away, gave+back, given+away, given+back, gave back|away|to, given back|away, handed+over, donated, returned, rehomed, wrote off, written off,"
+        " totalled, totaled, crashed, stolen, lost my|their|his|her|our, threw out|away, died, traded in,"
         " passed on to",
         _owning,
         examples=(("Ada's car is a Fiat", "Ada's Fiat was written off"),),
-        counter_examples=(("Ada has a Fiat", "Ada lost her keys"),),
+        counter_examples=(
+            ("Ada has a Fiat", "Ada lost her keys"),
+            ("Ada rides her moped to work", "Ada's moped broke down"),
+            ("Ada has a visa", "Ada handed her visa to the officer"),
+        ),
         of_thing=True,
         is_sure=True,
     ),
