@@ -456,6 +456,7 @@ def test_what_takes_the_place_of_another_is_told_of_both(text: str, statement: s
         "The café closed. It's Monday now.", "The car broke down, it's the clutch now.",
         "My car was too big. It's my wife's now.",
         "The song was too loud. It's the neighbours now.",
+        "I dropped Ann because she was sick, I work from home now.",
         "The lesson is over. I've swapped it for a walk.", "I quit sugar. It's freezing now.",
         "Chess got boring, it's late now.", "I'm fed up with the rain, it's sunny now.",
         # who leaves, and who does something else
