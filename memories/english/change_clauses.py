@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from memories.english import instead
 from memories.english.instead import NAME
-from memories.english.statements.contradictions import PROFESSIONS
+from memories.english.statements.contradictions import KIN, PROFESSIONS
 
 GONE = re.compile(
     r"\b(?:no longer|any ?more|any longer|used to|after all|instead of|took me off|done with|moved on from"
@@ -31,35 +31,37 @@ _now_first = re.compile(
     r"(?:now|nowadays|these days),? (?P<rest>(?:I|we|my|our)\b.+)", re.IGNORECASE
 )
 _home_first = re.compile(rf"(?:[Nn]owadays|[Tt]hese days),? home is (?P<value>{NAME})")
-# "today was my first day at Lund Print"
+# "today was my first day at Lund Print"; a school has first days, too.
+_post = rf"(?:at (?!.*\b(?:School|University|College|Uni|Academy|Institute|Gym|Camp|Kindergarten|Nursery)\b)(?=[A-Z])|as an? (?=(?:[a-z]+ )?(?:{'|'.join(sorted(PROFESSIONS))})\b))"
 _first_day = re.compile(
-    r"(?P<when>[Tt]oday|[Yy]esterday|(?:[Ll]ast |[Oo]n )?[A-Z][a-z]+day) (?:was|is) my (?:very )?first day (?P<place>(?:at|with|as) [^,;]{2,60})"
+    rf"(?P<when>[Tt]oday|[Yy]esterday|(?:[Ll]ast |[Oo]n )?[A-Z][a-z]+day) (?:was|is) my (?:very )?first day (?P<place>{_post}[^,;]{{2,60}})"
 )
 _began = re.compile(
-    r"(?:[Mm]y|I had my) first day (?P<place>(?:at|with|as) [^,;]{2,50}?) (?:was|is) (?P<when>today|yesterday|(?:last |on )?[A-Z][a-z]+day)"
+    rf"(?:[Mm]y|I had my) first day (?P<place>{_post}[^,;]{{2,50}}?) (?:was|is) (?P<when>today|yesterday|(?:last |on )?[A-Z][a-z]+day)"
 )
 # "they made me a senior architect"
 _made_me = re.compile(
     r"(?:They|[Tt]he [a-z]+|[Mm]y [a-z]+) (?:have |has |['’]ve )?(?:just |now )?(?:made|named|appointed) me (?:(?:the|an?|their) )?(?P<value>(?:(?:senior|chief|lead|head|principal|deputy|vice|staff|managing|regional|assistant) )?"
-    rf"(?:{'|'.join(sorted(PROFESSIONS))}|head|lead|partner|captain|chair|president|foreman|team lead|head of [a-z]+)(?: of [a-z ]{{2,30}})?)"
+    rf"(?:{'|'.join(sorted(PROFESSIONS))}|team lead|head of (?!the\b)[a-z]+))"
     r"(?P<rest>(?: (?:on|in|last|this|yesterday|today|from|as of)\b[^,;]{0,40})?)"
 )
+# What nobody gives away or is robbed of
+_nobody = rf"(?:{'|'.join(sorted(KIN))}|kids?|boys?|girls?|twins)"
 # "somebody nicked my bike"
 _nicked = re.compile(
-    r"(?:[Ss]ome(?:body|one)|[Tt]hey|[Tt]hieves|[Aa] thief|[Bb]urglars|[Ss]ome [a-z]+) (?:has |have |['’]ve )?(?:just )?(?:nicked|stole|stolen|pinched|swiped|made off with|ran off with|walked off with) (?P<thing>(?:my|our) [a-z][\w -]{1,40}?)"
+    rf"(?:[Ss]ome(?:body|one)|[Tt]hey|[Tt]hieves|[Aa] thief|[Bb]urglars|[Ss]ome [a-z]+) (?:has |have |['’]ve )?(?:just )?(?:nicked|stole|stolen|made off with|ran off with|walked off with) (?P<thing>(?:my|our) (?!(?:[a-z]+ )?(?:hearts?|ideas?|thunder|attention|seats?|chairs?|spots?|place|thoughts?|looks?|jokes?|lines?|time|breath|sleep|act|show|game|lunch|dessert)\b)(?!(?:[a-z]+ )?{_nobody}\b)[a-z][\w -]{{1,40}}?)"
     r"(?P<rest>(?: (?:outside|from|on|in|at|last|yesterday|today|this|while|during)\b[^,;]{0,60})?)"
 )
 _lapsed = re.compile(
-    r"(?P<who>I|[Ww]e)(?:['’]ve| have)? (?:just |finally |already )*(?:let|allowed) (?P<thing>(?:my|our) [^,;]{2,50}?) (?:to )?(?:lapse|expire|run out|run off)(?P<rest>(?: (?:in|last|this|at|on)\b[^,;]{0,40})?)"
+    r"(?P<who>I|[Ww]e)(?:['’]ve| have)? (?:just |finally |already )*(?:let|allowed) (?P<thing>(?:my|our) (?=[^,;]*\b(?:subscription|membership|contract|pass|season ticket|licen[cs]e|insurance|policy|domain|plan)\b)[^,;]{2,50}?) (?:to )?(?:lapse|expire|run out|run off)(?P<rest>(?: (?:in|last|this|at|on)\b[^,;]{0,40})?)"
 )
 _gave_to = re.compile(
-    r"(?P<who>I|[Ww]e)(?:['’]ve| have)? (?:just |finally |recently )*(?:gave|given|handed|passed) (?P<thing>(?:my|our|the) (?!(?:word|notice|seat|keys?|number|address|name|best|regards|love|heart|attention|opinion|report|feedback|talk|speech|card|thanks|answer|phone number|email)\b)[a-z][\w -]{2,40}?) (?:on )?to (?P<whom>(?:my|our|his|her|a|an|the|some) [a-z][^,;]{2,50})"
+    rf"(?P<who>I|[Ww]e)(?:['’]ve| have)? (?:just |finally |recently )*(?:gave|given) (?P<thing>(?:my|our) (?!(?:word|notice|seat|keys?|number|address|name|best|regards|love|heart|attention|opinion|report|feedback|talk|speech|card|thanks|answer|phone number|email"
+    rf"|passport|ticket|papers|documents?|id|licen[cs]e|form|application|order|coat|details|password|consent|statement|homework|essay|notes?|notebook|books?|plate|glass|cup|bag|jacket|umbrella|phone|kidney|blood|blessing|all|hand|arm)\b)(?!(?:[a-z]+ )?{_nobody}\b)[a-z][\w -]{{2,40}}?) to (?P<whom>(?:my|our) (?:[a-z]+ |[a-z]+['’]s ){{0,2}}{_nobody}(?: [A-Z][a-z]+)?)"
 )
+# What is over by itself is no act of whom it was: "it ended", not "I cancelled it".
 _ran_out = re.compile(
-    r"(?P<thing>[Mm]y (?:[a-z-]+ )?(?:subscription|membership|contract|season ticket|pass|licence|license)(?: (?:at|to|with|for|of) [^,;]{2,40}?)?) (?:has |have )?(?:ran out|run out|lapsed|expired|ended)(?P<rest>(?: (?:in|last|this|on)\b[^,;]{0,30}?)?)(?:,? and (?:I|we) (?:didn['’]t|haven['’]t|won['’]t|did not|have not) renew(?:ed)?(?: it)?)?"
-)
-_own_home = re.compile(
-    rf"(?P<who>{NAME}|[Mm]y [a-z]+(?: [A-Z][a-z]+)?) (?:has|have|got|found)(?: got)? (?P<their>his|her|their) own (?P<value>place|flat|apartment|home|house|studio)(?: now| these days)?"
+    r"[Mm]y (?P<thing>(?:[\w-]+ )?(?:subscription|membership|season ticket)(?: (?:at|to|with|for|of) [^,;]{2,40}?)?) (?:has |have )?(?:ran out|run out|lapsed|expired|ended)(?P<rest>(?: (?:in|last|this|on)\b[^,;]{0,30}?)?)(?:,? and (?:I|we) (?:didn['’]t|haven['’]t|won['’]t|did not|have not) renew(?:ed)?(?: it)?)?"
 )
 _turns_out = re.compile(
     r"(?:[Ii]t )?[Tt]urns out,? (?:that )?(?P<rest>(?:I|we)(?:['’]m| am|['’]re| are)? (?:don['’]t|do not|not|no longer|never|have no|haven['’]t|can['’]t|didn['’]t)\b.+)"
@@ -70,8 +72,8 @@ _let_go_of = re.compile(
 )
 _settled = re.compile(
     rf"(?P<who>I|[Ww]e|[Tt]hey|[Ss]?[Hh]e|(?:[Mm]y|[Oo]ur) [a-z]+(?: [A-Z][a-z]+)?|{NAME})(?:['’]ve|['’]s| have| has)? (?:just |finally |now )*"
-    r"(?:(?:packed (?:up|(?:my|his|her|their|our) (?:bags|things|stuff|suitcases?))|sold up|upped sticks|(?:gave up|sold|left|let go of) (?:my|his|her|their|our) (?:flat|house|place|apartment|home|room) in [A-Z][\w'’-]+),? and (?:(?:has|have) )?(?:settled(?: down)? in|moved (?:in)?to|relocated to|went to|left for)|settled down in|(?:put down roots|made (?:a|my|his|her|their|our) home|set up home) in)"
-    rf" (?P<value>{NAME})(?P<rest>(?: (?:in|last|this|at|on|for)\b[^,;]{{0,40}})?)"
+    r"(?:(?:packed (?:up|(?:my|his|her|their|our) (?:bags|things|stuff|suitcases?))|sold up|upped sticks),? and (?:(?:has|have) )?(?:settled(?: down)? in|moved (?:in)?to|relocated to)|settled down in|(?:put down roots|made (?:a|my|his|her|their|our) home|set up home) in)"
+    rf" (?P<value>{NAME})(?P<rest>(?: (?:in|last|this|at|on|for good)\b(?! (?:the )?weekend)[^,;]{{0,40}})?)"
 )
 # "it's a Skoda now", after a comma or as a clause of its own
 _instead = re.compile(
@@ -129,7 +131,7 @@ _stopped_with = re.compile(
     r" (?:the |my |our )?(?P<old>[a-z][a-z-]*(?: [a-z-]+){0,2})"
 )
 _hired = re.compile(
-    rf"(?P<value>(?!(?:He|She|They|It|We|You|My) ){NAME}) (?:took me on|hired me|gave me a job)(?P<rest>(?: as (?:an?|the|their) [^,;]{3, 40})?(?: (?:on|in|last|this|yesterday|today)\b[^,;]{0, 30})?)"
+    rf"(?P<value>(?!(?:He|She|They|It|We|You|My) ){NAME}) (?:took me on|hired me|gave me a job)(?P<rest>(?: as (?:an?|the|their) [^,;]{{3,40}})?(?: (?:on|in|last|this|yesterday|today)\b[^,;]{{0,30}})?)"
 )
 _parted = re.compile(rf"(?P<value>{NAME}) and I are (?:over|history|done|finished)")
 _done_with = re.compile(
@@ -151,7 +153,7 @@ _not_for_me = re.compile(
 )
 _broken = re.compile(
     r"(?:the|my|our) (?P<value>[\w-]+(?: [\w-]+){0,2}?) (?:has |is |have )?(?:finally |just )?(?:gave up the ghost|given up the ghost"
-    r"|bit the dust|conked out|packed it in|kicked the bucket|history|toast|kaput|dead)",
+    r"|bit the dust|conked out|packed it in|kicked the bucket|history|toast|kaput)",
     re.IGNORECASE,
 )
 # "my recipes live in Paprika now"
@@ -201,8 +203,7 @@ _told_otherwise = (
     (_nicked, "{thing} was stolen{rest}"),
     (_lapsed, "{who} cancelled {thing}{rest}"),
     (_gave_to, "{who} gave away {thing} to {whom}"),
-    (_ran_out, "I cancelled {thing}{rest}"),
-    (_own_home, "{who} moved out to {their} own {value}"),
+    (_ran_out, "my {thing} ended{rest}"),
     (_turns_out, "{rest}"),
     (_we_think, "I {verb} {rest}"),
     (_settled, "{who} moved to {value}{rest}"),
@@ -257,8 +258,8 @@ _he_left = re.compile(
 )
 # Signs of the events among what is told otherwise, and of a move
 _occasion = re.compile(
-    r"\bfirst day\b|\b(?:made|named|appointed) me\b|\b(?:nicked|stolen?|pinched|swiped|off with)\b|\b(?:lapse|expire|run out)\b|\b[Ll]et\b|\bhome is\b|\b[Tt]urns out\b|\b(?:gave|given|handed|passed) (?:my|our|the)\b|\b(?:lapsed|expired|ran out|ended)\b|\b(?:his|her|their) own\b|^We (?:think|guess|believe)\b|\bthe one (?:in|at)\b"
-    r"|\bdead\b|\b(?:upped sticks|packed|sold up|settled down|put down roots|home in|gave up|left|emigrated|relocated)\b"
+    r"\bfirst day\b|\b(?:made|named|appointed) me\b|\b(?:nicked|stolen?|off with)\b|\b(?:lapse|expire|run out)\b|\b[Ll]et\b|\bhome is\b|\b[Tt]urns out\b|\b(?:gave|given) (?:my|our)\b|\b(?:lapsed|expired|ran out|ended)\b|^We (?:think|guess|believe)\b|\bthe one (?:in|at)\b"
+    r"|\b(?:upped sticks|packed|sold up|settled down|put down roots|home in|gave up|left|emigrated|relocated)\b"
 )
 # "They're in Bath these days", of who moved out of somewhere
 _went = re.compile(
@@ -486,8 +487,10 @@ def _in_its_place(first: str, second: str) -> str:
         return ""
     value = match["value"]
     old = _stopped_with.fullmatch(first)
-    if old and match["it"].lower() == "it" and value.endswith(" now") and value[0].islower():
-        return f"{old['who']} go for {value.removesuffix(' now')} instead of {old['old']} now"
+    new = value.removesuffix(" now")
+    is_other = old and new != value and new[0].islower() and instead.takes_place(new, old["old"])
+    if old and is_other and match["it"].lower() == "it":
+        return f"{old['who']} go for {new} instead of {old['old']} now"
     if (dropped := _dropped.fullmatch(first)) and ARRIVED.search(value) and value[0].isupper():
         return f"{dropped['who']} use {value}"
     moved = _rescheduled.fullmatch(first) if match["it"].lower() == "it" else None

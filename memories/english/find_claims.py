@@ -350,8 +350,8 @@ def _read(text: str, name: str, talk: Talk, at: datetime) -> Iterator[tuple[Clau
             # What the first clause says by what was asked: with its "yes" or without.
             whole = read_clause.plain(text[clause.start : clause.end])
             answer = short_answers.affirmed(question, whole)
-            answer = answer or short_answers.instead(question, whole)
             answer = answer or short_answers.completed(question, words)
+            answer = answer or short_answers.instead(question, whole)
             answer = answer or short_answers.taken_up(question, words)
         question = ""
         if answer:

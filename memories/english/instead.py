@@ -6,49 +6,60 @@ Pure: two clauses in, the words that they mean out.
 
 import re
 
+from memories.english.calendar import MONTH_NAMES
+from memories.english.statements.contradictions import KIN, PROFESSIONS
+
 NAME = r"(?:(?:Dr|Mr|Mrs|Ms|Miss|Prof)\.? )?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2}"
 NOW = r"(?:now|these days|nowadays|from now on|at the moment|instead)"
 _no_thing = (
     r"(?:it|that|this|them|those|these|he|she|they|we|I|you|him|her|us|me|all|everything|everybody|everyone|there|what|which|who|nothing"
-    r"|something|somebody|someone|things?|work|work for today|today|yesterday|tomorrow|dinner|lunch|breakfast|homework|school for today)\b"
+    r"|something|somebody|someone|things?|work|work for today|today|yesterday|tomorrow|dinner|lunch|breakfast|homework|school for today|winter|summer|spring|autumn|the|my|our|an?)\b"
 )
-_thing = rf"(?P<art>(?i:the|my|our|that|those|these|all the|all that) )?(?P<old>(?!(?i:{_no_thing}))[\w'’.&+-]+(?: (?!(?:and|but|so|because|since|is|are|was|were|in|on|at|for|last|this|after)\b)[\w'’.&+-]+){{0,3}}?)"
+# Nobody is given up by being put to bed or said goodbye to.
+_person = rf"(?:{'|'.join(sorted(KIN))}|{'|'.join(sorted(PROFESSIONS))}|kids?|twins|men|women|people|guests?|neighbou?rs?|boys?|girls?)(?:s|['’]s)?\b"
+_no_start = r"(?:in|on|at|for|from|to|with|by|of|off|about|into|after|before|until|till|since|because|when|as|out|up|down|last|this|next|early|earlier|late|later|soon|now|then|once|twice|again|\w+ly)\b"
+_thing = rf"(?P<art>(?i:the|my|our|that|those|these|all the|all that) )?(?P<old>(?!(?i:{_no_thing}|{_no_start}|(?:[\w'’-]+ ){{0,2}}{_person}))[\w'’.&+-]+(?: (?!(?:and|but|so|because|since|is|are|was|were|in|on|at|for|last|this|after)\b)[\w'’.&+-]+){{0,3}}?)"
+_bare = r"(?!(?i:that|those|these|all)\b)" + _thing[_thing.index("(?P<old>") :]
 _who = r"(?:I|[Ww]e)(?:['’](?:m|re|ve|d)| am| are| have| had)?(?: (?:just|finally|already|so|really|completely|all|now|recently|officially|long since|well and truly))*"
 _tail = r"(?:(?:,? (?:because|since|as|after|when|for good|for ever|forever|altogether|completely|entirely|now|lately|last|this|in|on|at|ages|years|months|weeks|a|some|two|three)\b.{0,60})?)"
-# What somebody says is over for him; it needs no more said.
-_ended = tuple(
-    re.compile(form.format(who=_who, x=_thing, tail=_tail))
+# What is over whatever else is told; everyday acts have no such words.
+_sure = tuple(
+    re.compile(form.format(bare=_bare, tail=_tail))
     for form in (
-        r"{who} (?:done|through|finished) with {x}{tail}",
-        r"{who} (?:had it|(?:had )?(?:quite |more than |about )?enough|had my fill) (?:with|of) {x}{tail}",
-        r"{who} (?:said|say|saying|waved) (?:goodbye|good-bye|farewell|adieu) to {x}{tail}",
-        r"{who} turned (?:my|our) backs? on {x}{tail}",
-        r"{who} (?:put|left) {x} behind (?:me|us){tail}",
-        r"{who} (?:gave|given) {x} (?:the boot|the push|the chop|the elbow){tail}",
+        r"(?:[Mm]y|[Tt]he|[Oo]ur) [a-z-]+(?: [a-z-]+)? (?:made (?:me|us)|forced (?:me|us) to) give up (?P<art>)(?=[a-z]){bare}{tail}",
+        r"(?:I|[Ww]e)(?: have|['’]ve)?(?:n['’]t| not) (?:touched|smoked|drunk) (?:(?P<one>an?) |any |a drop of )?(?P<art>)(?P<old>cigarettes?|cigars?|tobacco|alcohol|beer|wine|spirits) (?:since (?!yesterday|last night|this|\w+day\b)|(?:for|in) (?:ages|(?:\w+ )?(?:months|years))\b).{{0,40}}",
+    )
+)
+# What somebody says is over for him, where he tells what he does instead.
+_ended = tuple(
+    re.compile(form.format(who=_who, x=_thing, bare=_bare, tail=_tail))
+    for form in (
+        r"{who} (?:done|through|finished) with (?P<art>){bare}{tail}",
+        r"{who} (?:had it|(?:had )?(?:quite |more than |about )?enough|had my fill) (?:with|of) (?P<art>){bare}{tail}",
+        r"{who} (?:said|say|saying|waved) (?:goodbye|good-bye|farewell|adieu) to (?P<art>)(?=[a-z]){bare}{tail}",
+        r"{who} turned (?:my|our) backs? on (?P<art>){bare}{tail}",
+        r"{who} (?:gave|given) (?P<art>)(?=[a-z]){bare} (?:the boot|the push|the chop|the elbow){tail}",
         r"{who} (?:swore|sworn|gone|went) off {x}{tail}",
         r"{who} (?:fell|fallen) out of love with {x}{tail}",
         r"{who} (?:called|calling) it quits (?:with|on) {x}{tail}",
-        r"{who} (?:put|laid) {x} (?:aside|on ice|on the shelf|to rest|to bed){tail}",
-        r"{who} (?:shelved|axed|scrapped|jettisoned|retired|abandoned|phased out) {x}{tail}",
-        r"{who} (?:dropped|quit) (?!(?:the|my|our|that|those|off|by|out|in|a|an)\b){x}{tail}",
-        r"(?:[Mm]y|[Tt]he|[Oo]ur) [a-z-]+(?: [a-z-]+)? (?:put an end to|made (?:me|us) (?:give up|stop|quit)|forced (?:me|us) to (?:give up|stop|quit)|(?:has |have )?ended) {x}{tail}",
-        r"(?:I|[Ww]e) (?:don['’]t|do not|never|no longer) (?:bother with|touch|go near|do) {x}(?: (?:any ?more|any longer|these days|now))+",
-        r"(?:I|[Ww]e)(?: have|['’]ve)?(?:n['’]t| not) (?:touched|smoked|used|eaten|drunk) (?:(?P<one>an?) |any |a drop of )?{x} (?:since|for|in) .{{2,40}}",
-        r"{x} (?:is|are|['’]s) (?:behind (?:me|us)|(?:ancient )?history|a thing of the past|out of (?:my|our) li(?:fe|ves)|no longer my thing|not my thing any ?more|over for me|old hat)(?: now)?",
-        r"[Nn]o (?:more )?{x} for (?:me|us)(?: any ?more| any longer| these days| now)",
+        r"{who} (?:axed|scrapped|jettisoned|abandoned|phased out) (?P<art>){bare}{tail}",
+        r"{who} (?:dropped|quit) (?P<art>)(?=[a-z]){bare}(?: (?:because|for good|altogether|completely|entirely)\b.{{0,60}})?",
+        r"(?:I|[Ww]e) (?:don['’]t|do not|never|no longer) (?:bother with|touch|do) {x}(?: (?:any ?more|any longer|these days|now))+",
+        r"(?P<art>){bare} (?:is|are|['’]s) (?:behind (?:me|us)|(?:ancient )?history|a thing of the past|out of (?:my|our) li(?:fe|ves)|no longer my thing|not my thing any ?more|over for me|old hat)(?: now)?",
+        r"[Nn]o more {x} for (?:me|us)(?: any ?more| any longer| these days| now)",
     )
 )
-# What somebody is tired of, where he tells what he does instead.
+# What somebody is tired of, where he tells what there is in its place.
 _weary = re.compile(
     rf"{_who} (?:tired of|sick of|fed up with|bored (?:of|with)|disappointed (?:in|with)) {_thing}{_tail}"
 )
-# What is over with a thing, where something else is told to be so now.
+# What no longer suits, where something else is told to be in its place. What only breaks is mended.
 _failed = re.compile(
     rf"{_thing}(?:['’]s| has| have| had| is| are| was)? (?:just |simply |finally |sadly |really |all |both )*"
-    r"(?:gone\b(?! (?:well|to|up|down|on))|out of the (?:window|picture|running)|always (?:late|full|crowded|closed|down|cancelled)|(?:got|became|become|getting|grew|turned) (?:boring|dull|annoying|tiresome|unreliable|unbearable|unusable|pricey|expensive|slow|crowded|noisy|stale)|(?:(?:got|became|become|grew|getting|turned|was|were|is|are)(?: just| simply| getting| far| way| a bit| much)* too [a-z]+)"
-    r"|(?:became|become|got|grew|is|are|was|were)(?: just| simply| getting)* so [a-z]+|(?:course|class(?:es)?|lessons?|club|group|season) (?:is|are|was|has|have) (?:over|finished|done|ended|cancelled|folded|closed(?: down)?|come to an end)|failed|fell through|folded|collapsed|(?:did|does|do)n['’]t (?:work out|suit|agree with|do it for)|wore out|worn out|(?:stopped|quit) working|gave out|gave up the ghost|broke(?: down)?|broken down"
-    r"|packed (?:it )?(?:in|up)|(?:shut|closed)(?: down| its doors)?|went (?:under|bust|bankrupt|downhill)|discontinued|kept (?:crashing|breaking|stalling|failing)|was killing|was ruining"
-    r"|no longer (?:suits?|fits?|works?|runs?|does)|rusted|let (?:me|us) down|cost too much|tripled|doubled)\b.{0,60}",
+    r"(?:out of the (?:window|picture|running)|(?:got|became|become|getting|grew|turned) (?:boring|dull|annoying|tiresome|unreliable|unbearable|unusable|pricey|expensive|slow|crowded|noisy|stale)|(?:(?:got|became|become|grew|getting|turned|was|were|is|are)(?: just| simply| getting| far| way| a bit| much)* too [a-z]+)"
+    r"|(?:course|class(?:es)?|lessons?|club|group|season) (?:is|are|was|has|have) (?:over|finished|done|ended|cancelled|folded|closed(?: down)?|come to an end)|fell through|folded|(?:did|does|do)n['’]t (?:work out|suit|agree with|do it for)"
+    r"|went (?:under|bust|bankrupt|downhill)|discontinued|kept (?:crashing|breaking|stalling|failing)"
+    r"|no longer suits?|let (?:me|us) down|cost too much|tripled|doubled)\b.{0,60}",
 )
 _name_gone = re.compile(
     rf"(?P<old>{NAME})(?:['’]s| has| is| had)? (?:just |finally |recently |also )*(?:moved|retired|left|quit|resigned|stepped (?:down|back|aside)|went (?:on|back|abroad|to)|passed away|died|emigrated|transferred"
@@ -60,6 +71,12 @@ _as_role = re.compile(
 )
 _lead = r"(?:(?:so|and|but|now|then|and so|so now|and now|but now|and then),? )?"
 _value = r"(?P<new>(?!(?:it|that|this|I|we|they|he|she|not|no|so|too|very|really|just|all|time|over|gone|fine|okay|ok|better|easier|cheaper|good|great|nice|hard|cold|warm|dark|late|early|quiet|empty|done|finished)\b)[^,;:.!?]{2,40}?)"
+# "it's freezing now", "it's a mess now", "it's in the shop now" and "it's Monday now" take no place.
+_no_value = re.compile(
+    rf"(?:{MONTH_NAMES}|\w+day|Christmas|Easter|Lent)\b|(?i:{_no_start})|.*\w(?:ing|ed|en|ful|less|ous|[ai]ble|al|ic|ive|er|[ae]nt|y)$|.*\d"
+    r"|(?:the )?(?:hot|wet|dry|dead|calm|fun|bad|sad|loud|full|open|shut|low|high|big|small|long|short|worse|worst|best|clean|fast|slow|cheap|dear|free|safe|new|old|cool"
+    r"|same|first|last|married|single|alone|sick|ill|blind|deaf|well|worn|rain|weather|winter|summer|spring|autumn|fall|night|noon|midnight|war|peace|chaos|hell|home|shut|quits|pitch|rush|past|present|future|end|turn|case|time|weekend|season|other|only|right|wrong|cause|reason|problem)\b.*"
+)
 # What leans on the clause before: what there is now in the place of it.
 _comes = tuple(
     re.compile(f"{_lead}{form}", re.IGNORECASE)
@@ -67,7 +84,7 @@ _comes = tuple(
         rf"(?:it|they|that)(?:['’](?:s|re)| is| are) (?:now |all |only |just )*{_value}(?: for me)? {NOW}(?: for me)?",
         rf"now (?:it|they)(?:['’](?:s|re)| is| are) {_value}",
         rf"{_value} it is(?: {NOW})?",
-        rf"(?:I|we)(?:['’]ve| have)? (?:just |now |since |then )*(?:switched|gone over|went over|moved over|crossed over|changed over|changed|turned|converted|migrated|defected|took|taken) to {_value}"
+        rf"(?:I|we)(?:['’]ve| have)? (?:just |now |since |then )*(?:switched|changed over|converted|migrated|defected) to {_value}"
         rf"(?: {NOW})?(?: (?:in|last|this|after) .{{2,30}})?",
         rf"{_value} (?:is|are) (?:what|where) (?:I|we) [a-z]+ {NOW}",
     )
@@ -77,14 +94,14 @@ _replaced = re.compile(
 )
 _takes_over = re.compile(
     rf"{_lead}(?P<new>{NAME})(?:['’]s| has| is| have)? (?:(?:now|just|already|kindly) )*(?:taken over|took over|taking over|takes over|stepped in|steps in|stepped up|filled in|filling in|fills in|replaced|replaces|replacing"
-    r"|doing (?:it|that|the job)|does (?:it|that|the job)|in charge|running (?:it|things)|runs (?:it|things)|handles? it|got the (?:job|post|role)|(?:got|took|has|have|inherited) (?:his|her|their|the) [a-z]+"
-    r"|moved in(?:to)? (?:his|her|their|the) [a-z]+|(?:sits|works|lives|sleeps|stays) in (?:my|our|his|her|their|the) [a-z]+|my new one|the new one|(?:our|my) new [a-z]+)\b.{0,40}"
+    r"|doing (?:it|that|the job)|does (?:it|that|the job)|in charge|running (?:it|things)|runs (?:it|things)|handles? it|got the (?:job|post|role)|(?:got|took|has|have|inherited) (?:his|her|their) (?:room|place|desk|job|post|role|seat|flat|office|class|shift)"
+    r"|moved in(?:to)? (?:his|her|their|the) [a-z]+|my new one|the new one|(?:our|my) new [a-z]+)\b.{0,40}"
 )
 _is_ours = re.compile(
     rf"{_lead}(?P<new>{NAME}) is (?P<role>(?:my|our) [a-z][a-z-]*(?: [a-z-]+){{0,2}}?) now"
 )
 _goes_to = re.compile(
-    rf"{_lead}(?:I|[Ww]e)(?:['’](?:m|re)| am| are)? (?:now )?(?:see|seeing|go to|going to|with|visit|train with|work with|report to|call) (?P<new>{NAME})(?: now| instead| these days)*"
+    rf"{_lead}(?:I|[Ww]e)(?:['’](?:m|re)| am| are)? (?:now )?(?:see|go to|train with|work with|report to) (?P<new>{NAME})(?: now| instead| these days)*"
 )
 # "Ida isn't at Mill School any longer" and "she changed to Lakeside"
 _not_there = re.compile(
@@ -92,7 +109,7 @@ _not_there = re.compile(
     rf" (?:at|to|in|with|for) (?P<old>[^,;]{{2,40}}?)(?: any ?more| any longer| these days| now)?"
 )
 _left_it = re.compile(
-    rf"(?P<who>(?:[Mm]y |[Oo]ur )?(?:[a-z-]+ )?{NAME}|[Mm]y [a-z-]+)(?:['’]s| has| have)? (?:just |recently |now )?(?:left|quit|finished at|moved (?:out of|away from|from)) (?P<old>(?:the )?[^,;]{{2,40}})"
+    rf"(?P<who>(?:[Mm]y |[Oo]ur )?(?:[a-z-]+ )?{NAME}|[Mm]y [a-z-]+)(?:['’]s| has| have)? (?:just |recently |now )?(?:left|quit|finished at) (?P<old>(?:the )?[A-Z][^,;]{{1,40}})"
 )
 _is_there = re.compile(
     r"(?:and |but )?(?:[Ss]?[Hh]e|[Tt]hey)?(?:['’](?:s|re)(?= (?:now )?(?:at|in|with)\b)| ?(?P<verb>is|are|goes|go|lives|live|works|work))(?: now)? (?P<place>at|to|in|for|with) (?P<new>[^,;]{2,50}?) (?:now|these days|nowadays)"
@@ -129,7 +146,7 @@ def may_be(text: str) -> bool:
 def given_up(text: str, *, is_instead: bool) -> str:
     """What is over by a clause, as its speaker would say that he gave it up; `is_instead`: what he
     does now is told beside it. "" of all other clauses."""
-    old = _over(text, also_failed=is_instead)
+    old = _over(text, _sure + _ended if is_instead else _sure)
     return f"I gave up {old}" if old else ""
 
 
@@ -143,7 +160,7 @@ def parts(text: str) -> tuple[str, str]:
     ("", "") of any other."""
     for cut in list(_cut.finditer(text))[:4]:
         first, second = text[: cut.start()], text[cut.end() :]
-        if came(first, second) or _over(first, also_failed=does_now(second)):
+        if came(first, second) or does_now(second) and _over(first, _sure + _ended):
             return first, second
     return "", ""
 
@@ -173,13 +190,14 @@ def _elsewhere(first: str, second: str) -> str:
     absent = _not_there.fullmatch(first) or _left_it.fullmatch(first)
     if absent is None:
         return ""
-    if went := _went_to.fullmatch(second):
+    went, is_own = _went_to.fullmatch(second), absent["who"] in ("I", "we", "We")
+    if went and (is_own or _are_names(absent["old"], went["new"])):
         # Of others it is told that they switched; of a home only who tells it of himself.
-        verb = went["verb"] if absent["who"] in ("I", "we", "We") else "switched"
+        verb = went["verb"] if is_own else "switched"
         verb = "went" if verb == "gone" else verb
         return f"{absent['who']} {verb} from {absent['old']} to {went['new']}"
     now = _is_there.fullmatch(second)
-    if now is None or absent["who"] in ("I", "we", "We"):
+    if now is None or is_own:
         return ""
     if now["verb"] in ("lives", "works"):
         return f"{absent['who']} {now['verb']} {now['place']} {now['new']} now"
@@ -192,26 +210,47 @@ def _favoured(first: str, second: str) -> str:
     if loved is None or now is None:
         return ""
     new = now["new"].removesuffix(" now")
+    if _no_value.fullmatch(new):
+        return ""
     return f"my favourite{loved['kind'] or ''} is {new} instead of {loved['old']} now"
 
 
 def _in_place(first: str, second: str) -> str:
     """ "We're done with Slack", "it's Zulip now"."""
-    old = _over(first, also_failed=True)
+    old = _over(first, (*_sure, *_ended, _failed, _weary))
     if not old:
         return ""
     if put := _replaced.fullmatch(second):
         return f"I replaced {old} with {put['new']}"
     for form in _comes:
-        if (found := form.fullmatch(second)) and found["new"].lower() != old.lower():
+        if (found := form.fullmatch(second)) and takes_place(found["new"], old):
             return f"I go for {found['new']} instead of {old} now"
     return f"my {second}" if _of_thing.fullmatch(second) else ""
 
 
-def _over(text: str, *, also_failed: bool = False) -> str:
-    found = next((match for form in _ended if (match := form.fullmatch(text))), None)
-    if found is None and also_failed:
-        found = _failed.fullmatch(text) or _weary.fullmatch(text)
+def takes_place(new: str, old: str) -> bool:
+    """Whether it names something of the same kind: a name, or a thing that is told as the old one
+    is, "the clarinet" for "the oboe", "oat" for "soy"."""
+    if new.lower() == old.lower() or _no_value.match(new) or _somebody.search(new):
+        return False
+    if new[0].isupper():
+        return True
+    articles = [_article.match(words) for words in (new, old)]
+    new_article, old_article = (found[1] if found else "" for found in articles)
+    is_one_word = len(new.split()) == 1 + bool(new_article)
+    return new_article == old_article and (is_one_word or new.split()[-1] == old.split()[-1])
+
+
+_somebody = re.compile(rf"['’]s?$|\b{_person}", re.IGNORECASE)
+_article = re.compile(r"(?:(the|my|our|an?|that|those|these) )", re.IGNORECASE)
+
+
+def _are_names(*places: str) -> bool:
+    return all(place.removeprefix("the ")[0].isupper() for place in places)
+
+
+def _over(text: str, forms: tuple[re.Pattern[str], ...]) -> str:
+    found = next((match for form in forms if (match := form.fullmatch(text))), None)
     if found is None:
         return ""
     return f"{_plain(found)}{'s' if found.groupdict().get('one') else ''}"

@@ -203,9 +203,9 @@ FORGET_HEADS = tuple(
         rf"{LEAD}let['’]?s not (?:keep|store|save|retain|record|leave|have) (?P<rest>\S.{{1,120}}? (?:in|on) (?:your|the) (?:memory|memories|records?|notes?|profile|database|files?|head)[\s,.!]*(?:please[.!]*)?)$",
         rf"{LEAD}{ASK}?(?:make|have|get|let) (?P<rest>\S.{{0,100}}?) (?:disappear|vanish|go away|forgotten|deleted|removed|erased|wiped|purged)(?: from {MEMORY})?[\s,.!?]*(?:please[.!?]*)?$",
         rf"{LEAD}I (?:really )?(?:don['’]t|do not) (?:want|need) you to (?:know|have|hold|see){REST}",
-        rf"{LEAD}you (?:really )?(?:don['’]t|do not|needn['’]t) (?:need to |have to )?(?:know|have) (?P<rest>(?:(?:who|what|where|that|how much|how old|about) )?(?:I|my|our|we)\b.*)$",
+        rf"{LEAD}you (?:really )?(?:(?:don['’]t|do not) (?:need|have) to|need(?:n['’]t| not)) (?:know|have) (?P<rest>(?:(?:who|what|where|that|how much|how old|about) )?(?:I|my|our|we)\b.*)$",
         rf"{LEAD}I (?:really )?(?:don['’]t|do not|wouldn['’]t|would not|never) (?:want|like|wish|need) (?P<rest>(?:my|our|the|that|this|any of (?:this|that|it))\b[^,;]{{0,80}}?) (?:to be )?(?:stored|saved|kept|remembered|recorded|retained|noted|on (?:file|record)|(?:in|on) {MEMORY})[\s,.!?]*(?:please[.!?]*)?$",
-        rf"{LEAD}(?P<rest>(?:how|what|where|who|when|whether|my|our|the|that|this)\b[^,;]{{1,100}}?) (?:should(?:n['’]t| not)|must(?:n['’]t| not)|has no (?:place|business) (?:being )?|does not belong|doesn['’]t belong|need(?:n['’]t| not)) ?(?:be )?(?:in|on) {MEMORY}[\s,.!]*(?:please[.!]*)?$",
+        rf"{LEAD}(?P<rest>(?:how|what|where|who|when|whether|my|our|the|that|this)\b[^,;]{{1,100}}?) (?:should(?:n['’]t| not)|must(?:n['’]t| not)|has no (?:place|business) (?:being )?|does not belong|doesn['’]t belong|need(?:n['’]t| not)) ?(?:be )?(?:in|on) (?=your\b){MEMORY}[\s,.!]*(?:please[.!]*)?$",
         rf"{LEAD}(?:I (?:want|need|would like)|I['’]d like|can I have|could I have|can you have|can we have|I(?:['’]d| would) (?:prefer|rather have)) (?P<rest>\S.{{1,120}}?) (?:to be )?(?:gone|deleted|removed|erased|forgotten|wiped|scrubbed|purged|dropped)(?: from {MEMORY})?[\s,.!?]*(?:please[.!?]*)?$",
         rf"{LEAD}(?P<rest>(?:what|everything|anything|all|the|my|that|this|our)\b[^,;]{{0,120}}?) (?:should|must|needs? to|has to|have to|ought to|can|may|shall|is to|are to) (?:please |now |also |really )?(?:be (?:forgotten|deleted|removed|erased|wiped|purged|kept out of your memory)|not be (?:kept|stored|saved|remembered|recorded|retained)(?: anywhere| at all| any longer| for long)?|never be (?:kept|stored|saved|remembered)|go(?: from your memory)?)[\s,.!]*(?:please[.!]*)?$",
         rf"{LEAD}(?:can|could|may) (?P<rest>(?:what|everything|anything|all|the|my|that|this|our)\b[^,;]{{0,120}}?) (?:please )?be (?:forgotten|deleted|removed|erased|wiped|purged)[\s,.!?]*(?:please[.!?]*)?$",
@@ -348,9 +348,9 @@ DENIED = re.compile(
 )
 VALUE = r"(?:[^,;:!?–—\n]|(?<=\d)[:,](?=\d)){1,70}?"
 OLD = r"(?:(?:,|\s-|\s–|\s—)?\s+(?:and )?(?:not|instead of|rather than|as opposed to)\s+(?P<old>(?:on |at |in |to |the )?(?:[^,;:!?–—\n]|(?<=\d)[:,](?=\d)){1,50}?))"
-OOPS = r"(?:(?<!oh )(?<!oh, )no|nope|nah|sorry|oops|ups|whoops|argh+|ugh+|gah|d['’]oh|dang|damn|wait|hm+|ah|oh|um|uh|er|hang on|hold on|actually|correction|(?:small |quick |slight |a )?correction|i mean|rather|edit|typo|my (?:bad|mistake)|apologies|pardon|excuse me|well|let me correct (?:that|myself)|to correct myself|i stand corrected|i misspoke|i mistyped|i was wrong|(?:the )?wrong (?:date|day|time|number|name|year|month|room|address|place|word|one|city|town)|I (?:gave|told|sent) you the wrong \w+|I (?:mixed|confused|muddled) (?:them|it|that|things|the \w+)(?: up)?|(?:I )?(?:got|had|spelled|spelt|wrote|typed|put|said|remembered) (?:it|that|this|(?:the|his|her|its|my|their) \w+(?: \w+)?) wrong(?:ly)?|I mis-?spel(?:led|t) (?:it|that|(?:the|his|her|its|my|their) \w+)|(?:a )?slip of the (?:tongue|pen|finger)|brain ?fart|strike that)"
-# With which somebody says a whole statement anew.
 GOT_WRONG = r"(?:I )?(?:got|had|spelled|spelt|wrote|typed|put|said|remembered) (?:it|that|this|(?:the|his|her|its|my|their) \w+(?: \w+)?) wrong(?:ly)?|I mis-?spel(?:led|t) (?:it|that|(?:the|his|her|its|my|their) \w+)|(?:a )?slip of the (?:tongue|pen|finger)|brain ?fart"
+OOPS = rf"(?:(?<!oh )(?<!oh, )no|nope|nah|sorry|oops|ups|whoops|argh+|ugh+|gah|d['’]oh|dang|damn|wait|hm+|ah|oh|um|uh|er|hang on|hold on|actually|correction|(?:small |quick |slight |a )?correction|i mean|rather|edit|typo|my (?:bad|mistake)|apologies|pardon|excuse me|well|let me correct (?:that|myself)|to correct myself|i stand corrected|i misspoke|i mistyped|i was wrong|(?:the )?wrong (?:date|day|time|number|name|year|month|room|address|place|word|one|city|town)|I (?:gave|told|sent) you the wrong \w+|I (?:mixed|confused|muddled) (?:them|it|that|things|the \w+)(?: up)?|{GOT_WRONG}|strike that)"
+# With which somebody says a whole statement anew.
 MARK = rf"(?:{GOT_WRONG}|let me correct (?:that|this|myself|it)|to correct myself|(?:small |quick |slight |a )?correction|hang on|hold on|wait|oops|ups|whoops|typo|my (?:bad|mistake)|i stand corrected|i (?:misspoke|mistyped)|i was wrong|no|nope|nah|sorry|edit|(?:the )?wrong \w+|I (?:gave|told|sent) you the wrong \w+|I (?:mixed|confused|muddled|got) (?:them|it|that|things|the \w+)(?: up| wrong)?)"
 OF_OWN = r"(?:(?:my|our|the|I|we|he|she|they|his|her|their|it)\b|(?-i:[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?) (?:is|was|has|lives|works|starts|turns|studies|speaks|plays|comes|arrives|leaves)\b)"
 SAID_ANEW = tuple(
@@ -365,6 +365,8 @@ CHANGED = re.compile(
     r"(?:I|we)(?: have|['’]ve)? (?:just |since |recently )*(?:went|gone|switched|moved|changed|quit|left|stopped|gave up|given up|took up|bought|sold|started|joined)\b",
     re.IGNORECASE,
 )
+BARE_NO = re.compile(r"(?:no|nope|nah)[\s,.:;!–—-]+", re.IGNORECASE)
+DATED = re.compile(rf"\d|\b(?:{MONTH_NAMES}|{WEEKDAY}|yesterday|last|ago)\b", re.IGNORECASE)
 ANEW = re.compile(
     rf"(?:\s*(?:earlier|before|there|just now))?[\s,;:.!–—-]*(?P<x>(?:{OF_OWN}|(?:it|he|she|they|we|I)['’]\w+).*\S)",
     FLAGS,

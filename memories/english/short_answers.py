@@ -6,6 +6,7 @@ The outcome is a clause in the answerer's first person, which patterns read like
 import re
 
 from memories.english import read_clause, verbs
+from memories.english.instead import takes_place
 from memories.english.numbers import words_from
 
 LONGEST = 10  # words of an answer that may lean on its question
@@ -156,12 +157,12 @@ _still = re.compile(
     re.IGNORECASE,
 )
 _not_it = re.compile(
-    r"(?:(?:no|nope|nah|not any ?more|no longer|not any longer|not since [^,.]{2,20})[,.!]? )?(?:(?:but )?(?:now )?(?:it|that)(?:['’]s| is) |(?:I|we)(?: am|['’]m)? (?:(?:now|all) )?(?:(?:on|into|drive|use|ride|play|drink|eat|take|wear|read|watch|doing|do) )?)?"
+    r"(?:(?:no|nope|nah|not any ?more|no longer|not any longer|not since [^,.]{2,20})[,.!]? (?:(?:but )?(?:now )?(?:it|that)(?:['’]s| is) )?|(?:now )?it(?:['’]s| is) )"
     r"(?P<new>(?!(?:I|we|it|not|no|never|they|he|she|that|this|there|maybe|sometimes|less|more|much|rarely|and|but)\b)[^,.;!?]{2,40}?) (?:now|these days|nowadays|instead)[.!]*",
     re.IGNORECASE,
 )
 _gone_to = re.compile(
-    r"(?:(?:no|nope|nah|not any ?more)[,.!]? )?(?P<went>(?:I|we)(?: have|['’]ve)? (?:just |since |recently )*(?:switched|went over|gone over|moved over|moved|changed|converted)(?: back)?) to (?P<new>[^,.;!?]{2,60})[.!]*",
+    r"(?:(?:no|nope|nah|not any ?more)[,.!]? )?(?P<went>(?:I|we)(?: have|['’]ve)? (?:just |since |recently )*(?:switched|converted)(?: back)?) to (?P<new>[^,.;!?]{2,60})[.!]*",
     re.IGNORECASE,
 )
 
@@ -171,9 +172,11 @@ def instead(question: str, answer: str) -> str:
     asked, said = _still.fullmatch(_body(question)), answer.strip()
     if asked is None or len(said.split()) > LONGEST:
         return ""
-    if went := _gone_to.fullmatch(said):
+    went = _gone_to.fullmatch(said)
+    if went and takes_place(went["new"].removeprefix("the "), asked["old"]):
         return f"{went['went']} from {asked['old']} to {went['new']}"
-    if put := _not_it.fullmatch(said):
+    put = _not_it.fullmatch(said)
+    if put and takes_place(put["new"].removeprefix("the "), asked["old"]):
         verb = (asked["verb"] or "go for").lower()
         return f"I {verb} {put['new']} instead of {asked['old']} now"
     return ""
@@ -185,10 +188,10 @@ def says(question: str, answer: str) -> bool:
     words = read_clause.plain(answer)
     opening = read_clause.plain(first[0]) if first else words
     return bool(
-        instead(question, words)
-        or assented(question, words)
+        assented(question, words)
         or affirmed(question, opening)
         or completed(question, opening)
+        or instead(question, words)
     )
 
 

@@ -358,7 +358,12 @@ def _read_anew(sentence: str) -> SpokenIntent | None:
     """ "Hang on, my dentist is Dr. Maas.": a whole statement said once more."""
     for form in forms.SAID_ANEW:
         if (match := form.match(sentence)) and has_value(match["x"]):
-            if forms.CHANGED.match(match["x"]):
+            is_bare_no = forms.BARE_NO.fullmatch(sentence[: match.start("x")])
+            if (
+                is_bare_no
+                and forms.CHANGED.match(match["x"])
+                and not forms.DATED.search(match["x"])
+            ):
                 return None  # "No, I went over to Vim" tells what came of it
             span = match.span("x")
             return SpokenIntent(CORRECT, 0, len(sentence), span, new=match["x"], is_clause=True)

@@ -59,7 +59,7 @@ def text_of(value: Sequence[Word]) -> str:
 @dataclass(frozen=True, slots=True)
 class SlotForm:
     """How an attribute is told. `values`: the value must hold one of these words, if any are
-    given ("#" a number, "#1" nothing but a number of years, "nth" an ordinal, "no #" none, "$" money, "@" a
+    given ("#" a number, "#1" nothing but a number of years, "nth" an ordinal, "no #" none, "no work" what oneself does but "works", "$" money, "@" a
     day or time, "*" a name, "**" nothing but a name). `is_change`: the form tells of a change, so that it may stand in the past
     tense. `is_joined`: `{k}` is part of the subject. `of_known`: "the" stands before it."""
 

@@ -67,13 +67,16 @@ OF_PEOPLE = (
             "{s} work as {v}",
             "{s} 's job be {v}",
             "{s} 's job title be {v}",
-            "{s} {v} for living",
         ),
-        examples=(
-            ("Ada works as a nurse", ("ada", "job", "", "nurse")),
-            ("Ada paints signs for a living", ("ada", "job", "", "paint sign")),
-        ),
+        examples=(("Ada works as a nurse", ("ada", "job", "", "nurse")),),
         counter_examples=("Ada worked as a nurse",),
+    ),
+    SlotForm(
+        "job",
+        ("{s} {v} for living",),
+        examples=(("Ada paints signs for a living", ("ada", "job", "", "paint sign")),),
+        counter_examples=("Ada works for a living", "Ada's son paints signs for a living"),
+        values="no work",
     ),
     SlotForm(
         "job",

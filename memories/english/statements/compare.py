@@ -26,6 +26,7 @@ from memories.english.statements.overlap import (
     Relation,
     compare,
     is_by_name,
+    is_family,
     light,
     meet,
     turned_round,
@@ -78,8 +79,11 @@ def relation(
         # What may have ended is for a person to say.
         told = _relation(old, read(doubted, words), None, threshold, words)
         ended = told if found.kind == "different" else found
-        if ended.kind in ("update", "unsure") and ended.rule.partition(":")[0] in _ending:
+        is_end = ended.rule.partition(":")[0] in _ending
+        if found.kind == "update" or ended.kind in ("update", "unsure") and is_end:
             return Relation("unsure", ended.rule)
+    if found.kind == "update" and is_by_name(old, new) and not is_family(old, new):
+        return Relation("unsure", found.rule)  # there may be two of that name
     if found.kind == "different" and (lost := _lost_reason(old, new, threshold, words)):
         return Relation("unsure", lost)
     return found

@@ -215,10 +215,14 @@ def _words_at(parse: Parse, match: re.Match[str], name: str) -> list[Word]:
     return parse.words[start : start + match[name].count(" ")]
 
 
+WORKING = frozenset("work works".split())
+
+
 def _fits(row: SlotForm, value: Sequence[Word], told: Sequence[Word]) -> bool:
     match row.values:
-        case "":
-            return not is_date(value[0])
+        case "" | "no work":
+            is_own = "'s" not in {w.text for w in told} and value[0].text not in WORKING
+            return not is_date(value[0]) and (not row.values or is_own)
         case "#":
             return value[0].is_number
         case "nth":

@@ -14,8 +14,13 @@ _lead = re.compile(
     r"|there is a (?:good |fair |real )?chance(?: that)?|chances are(?: that)?),? (?=\S)",
     re.IGNORECASE,
 )
+_open = (
+    r"(?:sure|certain|settled|final|finali[sz]ed|confirmed|official|signed|decided|definite|fixed)"
+)
+# "the build is not fixed" denies; "..., not fixed yet" doubts what stands before it.
 _tail = re.compile(
-    r"[,;]? (?:(?:but|and|though|although) )?(?:(?:I am|I'm|User is|it is|it's|they are|that is|that's|nothing is|this is) )?(?:not|n't|nothing)(?: yet| quite| entirely| \w+ly)? (?:(?:sure|certain|settled|final|finali[sz]ed|confirmed|official|signed|decided|definite|fixed)(?: (?:yet|about it|though|of it))?)$",
+    r"(?:[,;](?: (?:but|and|though|although))?| (?:but|though|although)) (?:(?:(?:I am|I'm|User is|it is|it's|they are|that is|that's|this is) )?not|nothing(?: is)?)(?: yet| quite| entirely| \w+ly)?"
+    rf" {_open}(?: (?:yet|about it|though|of it))?$",
     re.IGNORECASE,
 )
 _thinks = re.compile(

@@ -159,7 +159,8 @@ def implied(old: Reading, new: Reading, off: frozenset[str] = frozenset()) -> Re
             continue
         shared = _said(new) & _said(old) - persons
         about = _events(new.statement)[row] | subject_words(new) - _persons_of(new)
-        if row.of_thing and not shared & about - _no_things:
+        acts = _act_of(old) if row.name in _of_act else frozenset()
+        if row.of_thing and not shared & about - _no_things - acts:
             continue
         names = [r.names - persons - subject_words(r) - r.dates for r in (old, new)]
         if not row.of_thing and "from" in new.order and not shared:
@@ -188,6 +189,12 @@ def _ended(row: _Row, old: Reading, new: Reading, told: Collection[str]) -> Coll
     # "is a nurse", "works as a nurse"; who builds or designs something has no trade yet.
     has_trade = old.head == "be" or _employed.search(old.statement)
     return ended or (_professions & set(told) if row.slots & _work and has_trade else ())
+
+
+def _act_of(reading: Reading) -> frozenset[str]:
+    """Its verb, "train" of "is training" too."""
+    verb = {word.root for word in reading.words[reading.verb_at : reading.verb_at + 1]}
+    return frozenset(verb | {reading.head} if reading.is_ongoing else verb)
 
 
 def _persons_of(reading: Reading) -> frozenset[str]:
@@ -252,6 +259,8 @@ _employed = re.compile(
     r"\bwork(?:s|ed|ing)? (?:(?:part|full)[- ]time|at|for|as|in|with|nights?|days|shifts?|from|the|freelance|remotely|there)\b"
     r"|\bworks?\.?$|\bwork (?:shift|place|visa|address|hours)\b"
 )
+# Of these the verb is not the thing: who stopped writing letters may write a blog.
+_of_act = frozenset({"habit", "course over"})
 # Verbs that stand beside one as often as things do.
 _no_things = frozenset(
     map(root, "like need want enjoy find study get have help make think know".split())

@@ -118,7 +118,19 @@ def is_by_name(old: Reading, new: Reading) -> bool:
     return False
 
 
+def is_family(old: Reading, new: Reading) -> bool:
+    """Whether one of them is about kin or a pet, of whom there is one with that name."""
+    return bool(_family & (subject_words(old) | subject_words(new)))
+
+
 KIN_ROOTS = frozenset(map(root, KIN))
+_family = KIN_ROOTS - frozenset(
+    map(
+        root,
+        "friend neighbor neighbour colleague coworker boss manager roommate flatmate teacher coach doctor landlord"
+        " client customer ex family team company".split(),
+    )
+)
 
 
 def same_subject(old: Reading, new: Reading) -> bool:

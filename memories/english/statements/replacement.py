@@ -290,20 +290,15 @@ def new_value(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
 
 
 def _is_successor(old: Reading, new: Reading) -> bool:
-    """ "Ann's lodger is Bo" and "Ann's new lodger is Kim": of a role that one has at a time."""
-    roles = subject_words(new) - {new.person}
+    """ "Ann's lodger is Bo" and "Ann's new lodger is Kim": of a role that one has singly."""
     is_named = old.head == new.head == "be" and bool(old.names - subject_words(old))
-    is_new = _new_role.match(new.statement) is not None and bool(roles) and not roles & _many
+    is_new = _new_role.match(new.statement) is not None
     return is_named and is_new and bool(new.names - subject_words(new) - old.names)
 
 
-_new_role = re.compile(r"[^,;]{1,60}['’]s new [a-z]+(?: [a-z]+)? is (?:called |named )?[A-Z]")
-_many = frozenset(
-    map(
-        root,
-        "friend colleague coworker neighbor neighbour cousin nephew niece student client customer pupil"
-        " patient book song hobby favorite brother sister son daughter".split(),
-    )
+_new_role = re.compile(
+    r"[^,;]{1,60}['’]s new (?:husband|wife|boyfriend|girlfriend|fianc[eé]e?|boss|manager|supervisor|landlord|landlady|lodger"
+    r"|roommate|doctor|dentist|optician|hairdresser|therapist) is (?:called |named )?[A-Z]"
 )
 
 
