@@ -261,6 +261,8 @@ def test_a_state_passes_where_nothing_is_told_with_it(statement: str, passes: bo
         ("I want to run the Python script on the server.", False),
         ("I want to apply to the filter.", False),
         ("I love the design of the second draft.", False),
+        ("My team is still on the phone.", False),
+        ("My website should load the invoices first.", False),
     ],
 )
 def test_to_a_machine_too_a_life_is_told(text: str, kept: bool) -> None:

@@ -155,7 +155,7 @@ LASTING = re.compile(
     rf"\b(?:my|our) (?:[\w'-]+ ){{0,2}}?(?:{KIN}|{PEOPLE}|{PETS}|{THING}|job|work|career|salary|rent|mortgage|exam|thesis|dissertation|degree|wedding|surgery|birthday"
     r"|health|diet|back|knee|allerg\w+|diabetes|medication|name|hometown|school|university|hobby|hobbies|budget|income|savings|deadline|interview)\b"
     r"|\b(?:(?:move|moving|moved)(?! (?:on|forward|ahead|from (?!(?-i:[A-Z]))|straight|past|beyond|away|fast\w*|with|more)\b)|marry|married|(?:learn|learning)(?! from\b)|become|buy|bought|retire|quit|study|studying|travel|travelling|visit|visiting|run(?! (?:the(?! (?-i:[A-Z][a-z])\w+ (?!script|test|command|app|code|query|server|job|model))|this|that|these|it|some|my|out|into|through|on)\b)|train|training|adopt|adopted|born|graduated?"
-    r"|(?:apply|applying|applied) (?:for|to (?:be|become|an?|(?-i:[A-Z])\w*))|start(?:ed|ing)? (?:a|an|my|at|as|working|teaching)|lose weight|save up|allergic|vegan|vegetarian|diagnosed|pregnant|engaged|divorced|promoted|hired|accepted|(?:trip|holiday|vacation|honeymoon|flight) (?:to|in) |(?:go|fly|travel) to (?-i:[A-Z])\w+|(?:looking|searching|hunting|saving)(?: up)? for (?:a|an|another|my|our) (?:\w+ ){0,2}?(?:job|flat|house|apartment|room|position|deposit|wedding|car|roommate|flatmate|childminder|nanny|school))\b",
+    r"|(?:apply|applying|applied) (?:for|to (?:be|become|an?|(?-i:[A-Z])\w*))|start(?:ed|ing)? (?:a|an|my|at|as|working|teaching)|lose weight|save up|(?:can['’]t|cannot|can not|(?:do|does|could)(?:n['’]t| not)) (?:eat|drink)|never (?:eat|drink)s?|allergic|vegan|vegetarian|diagnosed|pregnant|engaged|divorced|promoted|hired|accepted|(?:trip|holiday|vacation|honeymoon|flight) (?:to|in) |(?:go|fly|travel) to (?-i:[A-Z])\w+|(?:looking|searching|hunting|saving)(?: up)? for (?:a|an|another|my|our) (?:\w+ ){0,2}?(?:job|flat|house|apartment|room|position|deposit|wedding|car|roommate|flatmate|childminder|nanny|school))\b",
     re.IGNORECASE,
 )
 
@@ -343,7 +343,7 @@ AT_WORK_NOW = re.compile(
 )
 # What makes it somebody's life all the same: a person or a pet, the body, a day
 OF_A_LIFE = re.compile(
-    rf"^(?:my|our) (?:[\w'’-]+ ){{0,2}}?(?:{KIN}|{PEOPLE}|{PETS})\b"
+    rf"^(?:my|our) (?:[\w'’-]+ ){{0,2}}?(?!team|crew|employee|client|customer|student)(?:{KIN}|{PEOPLE}|{PETS})\b"
     r"|\b(?:insulin|surgery|surgeon|an operation|operated|transplant|kidneys?|liver|heart|lungs?|blood|bone|knee|genes?|genetic|mutation|allerg\w+|asthma|cancer|leuk\w+|tumou?r|diabet\w+|medication|medicines?|pills?|injections?|chemo\w*"
     r"|dialysis|therapy|treatment|diagnos\w+|syndrome|disease|disorder|vaccin\w+|pacemaker|wheelchair|hospital|biopsy|pregnan\w+|peanuts?|gluten|birthday|wedding|(?:night|day|early|late) shifts?)\b"
     r"|(?-i:\b(?:January|February|March|April|May|June|July|August|September|October|November|December|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b)",
