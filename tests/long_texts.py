@@ -121,6 +121,8 @@ PIECES = {
     "json": '{"a": [1, "b"], ',
     "addresses": "https://a.b/c?d=e&f my@b.cd ",
     "apostrophes": "it's we're I'd ",
+    "a lot of": "a lot of ",
+    "great great": "we had a really very good ",
     "suppositions": "if I had my sister she is ",
 }
 

@@ -111,6 +111,7 @@ def test_update_and_delete_name_what_is_known(alice: Person, script: Script) -> 
          "no words of the messages stand behind it"),
         (HOME | {"action": "update", "id": "f9"}, "there is no feature 'f9'"),
         (HOME | {"action": "praise"}, "there is no command 'praise'"),
+        (HOME | {"action": "keep"}, "there is no command 'keep'"),
         ({"nothing": 1}, "it is no command"),
     ],
 )  # fmt: skip

@@ -1,17 +1,20 @@
 """Features asked `validAt`: what held then, told in time or late, and never what was taken back."""
 
 from datetime import UTC, datetime
+from itertools import product
 
 import pytest
 from django.utils import timezone
 
 from memories import review
+from memories.errors import Conflict
 from memories.features import features_by_hand
+from memories.features.consolidate import consolidate
 from memories.features.due_sets import discover_sets, unmark
 from memories.features.profile import ProfileOptions, profile
 from memories.features.update import update_now
 from memories.ingest import NewMessage
-from memories.models import AsOf, Episode, Feature, FeatureChange, Memory
+from memories.models import AsOf, EmbeddingModel, Episode, Feature, FeatureChange, Memory
 from tests.people import Person
 from workspaces.models import Subject
 
@@ -101,6 +104,14 @@ STORIES: dict[str, tuple[tuple[Told, ...], dict[str | None, set[str]]]] = {
          ("2026-09-20", "I am not moving to Vienna after all.")),
         {"2026-12-15": {"Graz"}, None: {"Graz"}},
     ),
+    "who married is single no more": (
+        (("2026-01-10", "I am single."), ("2026-05-10", "I got married in May.")),
+        {"2026-02-01": {"single"}, None: {"married"}},
+    ),
+    "who is dating somebody is single no more": (
+        (("2026-01-10", "I am single."), ("2026-05-10", "I am dating Kim.")),
+        {"2026-02-01": {"single"}, None: {"dating", "Kim"}},
+    ),
     "what was never so was not so then": (
         (("2026-03-01", "I live in Bern."),
          ("2026-04-01", "That was wrong, I never lived in Bern."),
@@ -116,6 +127,18 @@ def test_what_held_on_a_day_is_told_of_it(alice: Person, story: str, at_once: bo
     said, then = STORIES[story]
     told(alice, *said, at_once=at_once)
     assert {at: values(alice, at) for at in then} == then
+
+
+@pytest.mark.parametrize(
+    ("text", "diet"),
+    [("My diet is vegetarian.", "vegetarian"), ("I am on a keto diet.", "keto")],
+)
+def test_a_diet_in_other_words_takes_the_place_of_the_one_before(
+    alice: Person, text: str, diet: str
+) -> None:
+    told(alice, ("2026-01-10", "I am vegan."), ("2026-05-10", text))
+    assert values(alice, "2026-02-01") == {"vegan"}
+    assert values(alice) == {diet}
 
 
 def test_what_was_told_late_was_not_known_before(alice: Person) -> None:
@@ -171,4 +194,71 @@ def test_words_that_are_taken_in_again_keep_one_value_of_a_time(alice: Person) -
     unmark(alice.workspace.pk, list(Episode.objects.values_list("pk", flat=True)))
     take_in(alice)
     assert FeatureChange.objects.count() == kept
+    assert values(alice, "2026-03-01") == {"Lisbon"}
+
+
+STARTED = ("2026-03-01", "In 2019 I started at Acme.")
+
+
+def test_a_value_of_the_past_that_a_person_ended_was_so_at_no_day(alice: Person) -> None:
+    told(alice, STARTED)
+    before = timezone.now()
+    [feature] = Feature.objects.live()
+    assert values(alice, "2021-06-01") == {feature.value}
+    features_by_hand.delete(alice.scope, feature.pk)
+    assert values(alice, "2021-06-01") == values(alice) == set()
+    assert values(alice, "2021-06-01", before) == {feature.value}
+    features_by_hand.undo(alice.scope, feature.pk)
+    assert values(alice, "2021-06-01") == values(alice) == {feature.value}
+    features_by_hand.undo(alice.scope, feature.pk)  # that it was told, too
+    assert values(alice, "2021-06-01") == values(alice) == set()
+
+
+def test_a_change_that_was_undone_held_at_no_day(alice: Person) -> None:
+    told(alice, STARTED, ("2026-06-01", "In 2020 I started at Bosch."))
+    [feature] = Feature.objects.live()
+    assert values(alice, "2021-06-01") == values(alice) == {"Bosch"}
+    features_by_hand.undo(alice.scope, feature.pk)
+    assert values(alice, "2021-06-01") == set()
+    assert values(alice, "2019-06-01") == values(alice) == {"Acme"}
+
+
+def test_what_was_merged_away_is_told_at_no_day(alice: Person) -> None:
+    told(alice, ("2026-03-01", "I have had asthma since 2019."))
+    told(alice, ("2026-03-02", "I have had diabetes since 2019."))
+    EmbeddingModel.objects.update(duplicate_threshold=-1)
+    said = values(alice, "2021-06-01")
+    assert len(said) == 2
+    assert consolidate(alice.scope, "user:ada") == 1
+    assert values(alice, "2021-06-01") == values(alice)
+    assert len(values(alice)) == 1
+    features_by_hand.undo(alice.scope, Feature.objects.live().get().pk)
+    assert values(alice, "2021-06-01") == said
+
+
+def test_what_was_moved_to_another_subject_is_told_of_it_alone(
+    alice: Person, bob: Person, mallory: Person
+) -> None:
+    bob.say(
+        NewMessage("In 2010 I worked at Acme.", name="Ada", created_at=day("2026-03-01")),
+        NewMessage(STARTED[1], name="Ada", created_at=day("2026-03-01")),
+        user_id="ada",
+    )  # fmt: skip
+    take_in(alice)
+    other = Subject.objects.create(workspace=alice.workspace, external_id="eve", name="Eve")
+    assert values(bob, "2010-06-01") == values(alice, "2010-06-01") != set()
+    assert values(mallory, "2010-06-01") == set()
+    review.move(alice.scope, list(Memory.objects.values_list("pk", flat=True)), "eve")
+    assert Memory.objects.filter(subject=other).count() == 2
+    for person, at in product((alice, bob, mallory), ("2010-06-01", "2021-06-01")):
+        assert values(person, at) == set()
+
+
+def test_a_value_of_its_time_is_neither_ended_nor_undone(alice: Person) -> None:
+    told(alice, *MOVED, at_once=True)
+    [kept] = Feature.objects.exclude(ended_at=None)
+    for act in features_by_hand.delete, features_by_hand.undo:
+        with pytest.raises(Conflict, match="at another time"):
+            act(alice.scope, kept.pk)
+    assert values(alice) == {"Porto"}
     assert values(alice, "2026-03-01") == {"Lisbon"}

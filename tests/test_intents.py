@@ -9,7 +9,7 @@ from memories.cases import CaseDecision
 from memories.english import spoken_intents
 from memories.errors import Conflict, NotFound
 from memories.ingest import IngestRequest, NewMessage
-from memories.models import Case, Episode, Intent, Memory, MemorySession
+from memories.models import Case, Episode, Fact, Intent, Memory, MemorySession
 from tests.api_fixtures import caller
 from tests.people import Person
 
@@ -184,6 +184,24 @@ def test_what_is_to_be_remembered_is_kept(alice: Person) -> None:
     (intent,) = tell(alice, "Keep in mind that my locker code starts with a nine.")
     assert (intent.kind, intent.state) == ("remember", "done")
     assert any("locker code" in text for text in alice.live())
+
+
+@pytest.mark.parametrize(
+    ("order", "sure"),
+    [
+        ("Please remember that it is my birthday on June 3.", True),
+        ("Please remember: this Friday is mum's party.", True),
+        ("Please remember that this weekend is the village fair.", True),
+        ("Please remember that it's our anniversary soon.", True),
+        ("Please remember that it is behind the third shelf.", False),
+        ("Please remember that this goes out on odd weeks.", False),
+    ],
+)
+def test_what_names_its_day_or_its_owner_is_remembered_for_sure(
+    alice: Person, order: str, sure: bool
+) -> None:
+    tell(alice, order)
+    assert [fact.confidence >= 0.7 for fact in Fact.objects.all()] == [sure]
 
 
 def test_a_message_that_is_marked_is_remembered(alice: Person) -> None:

@@ -2,7 +2,7 @@
 
 import random
 from datetime import datetime, timedelta
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 from django.utils import timezone
@@ -48,7 +48,9 @@ def replayed(at: AsOf) -> set[str]:
     state: dict[object, str | None] = {}
     for change in FeatureChange.objects.order_by("pk"):
         is_known = at.known_at is None or change.created_at <= at.known_at
-        if is_known and (at.valid_at is None or stood(change, at, at.valid_at)):
+        if is_known and (
+            at.valid_at is None or (stood(change, at, at.valid_at) and not taken_back(change, at))
+        ):
             state[change.feature_id] = change.after and change.after["value"]
     return {value for value in state.values() if value}
 
@@ -60,6 +62,24 @@ def stood(change: FeatureChange, at: AsOf, valid_at: datetime) -> bool:
     if is_read and read_out_of:
         return read_out_of.believed(change.workspace_id, at).exists()
     return change.rule != OF_ITS_TIME and change.occurred_at <= valid_at
+
+
+def taken_back(change: FeatureChange, at: AsOf) -> bool:
+    """Undone by then, or what it said was ended as if it had never been said, or merged away."""
+    known_at = at.known_at or timezone.now()
+    if change.undone_at and change.undone_at <= known_at:
+        return True
+    history = list(FeatureChange.objects.filter(feature=change.feature_id).order_by("pk"))
+    return any(
+        then.after is None
+        and then.pk > change.pk
+        and then.created_at <= known_at
+        and not (then.undone_at and then.undone_at <= known_at)
+        and then.rule != OF_ITS_TIME
+        and (then.before or {})["value"] == (change.after or {}).get("value")
+        and (then.action == "merge" or then.occurred_at == before.occurred_at)
+        for before, then in pairwise(history)
+    )
 
 
 def something(person: Person, dice: random.Random) -> None:

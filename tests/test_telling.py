@@ -97,10 +97,37 @@ def test_what_a_prompt_is_told_beside_features_is_clear(statement: str, clear: b
         ("Ada teaches people vegan pastry recipes", False),
         ("Ada is selling vegan soap", False),
         ("Ada is on a panel on vegan food", False),
+        ("Ada is on a vegan cooking course", False),
+        ("Ada got vegan shoes", False),
+        ("Ada's diet is vegan", True),
+        ("Ada is on a vegan diet", True),
+        ("Ada is vegan these days", True),
+        ("Ada is vegan when travelling", True),
+        ("Ada is a vegan who loves cheese", True),
     ],
 )
 def test_who_talks_of_a_topic_is_not_that_topic(statement: str, so: bool) -> None:
     assert clear_statements.is_state_of("Ada", statement, "vegan") is so
+
+
+@pytest.mark.parametrize(
+    ("statement", "value", "so"),
+    [
+        ("Ada got married in May", "married", True),
+        ("Ada married Kim", "married", True),
+        ("Ada married her neighbour", "married", True),
+        ("Ada and Kim are married", "married", True),
+        ("Ada and her friend have just got engaged", "engaged", True),
+        ("Ada is divorced from Kim", "divorced", True),
+        ("Ada is dating Kim", "dating", True),
+        ("Ada is seeing somebody", "dating", True),
+        ("Ada photographs married couples", "married", False),
+        ("Ada got a single room", "single", False),
+        ("Ada is a counsellor of engaged couples", "engaged", False),
+    ],
+)
+def test_whom_somebody_is_with_is_told_in_many_words(statement: str, value: str, so: bool) -> None:
+    assert clear_statements.is_state_of("Ada", statement, value) is so
 
 
 def test_what_another_line_says_too_is_told_once() -> None:

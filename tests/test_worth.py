@@ -8,7 +8,7 @@ import pytest
 
 from memories import skip_counts
 from memories.english import find_claims, referents
-from memories.english.write_dates import with_dates
+from memories.english.write_dates import end_of_state, with_dates
 from memories.evaluation import evaluation_report, worth_stories
 from memories.evaluation.worth_stories import WORTH
 from memories.ingest import NewMessage
@@ -212,6 +212,93 @@ def test_a_state_of_the_moment_is_forgotten_after_it(alice: Person) -> None:
     brief, lasting = Memory.objects.order_by("pk")
     assert brief.forget_after == datetime(2026, 3, 16, tzinfo=UTC)
     assert lasting.forget_after is None
+
+
+@pytest.mark.parametrize(
+    ("statement", "passes"),
+    [
+        ("Ada is sick", True),
+        ("Ada is exhausted these days", True),
+        ("Ada is busy with work lately", True),
+        ("Ada's brother is a bit better now", True),
+        ("Ada is nervous about their sailing exam", True),
+        ("Ada's mother is sick with leukaemia", False),
+        ("Ada is waiting for a kidney transplant", False),
+        ("Ada is nervous around dogs", False),
+        ("Ada is scared of heights", False),
+        ("Ada has been ill for ten years", False),
+        ("Ada has been sick all her life", False),
+        ("Ada is stuck with a wheelchair for life", False),
+        ("Ada is well known in Oslo", False),
+        ("Ada is excited to become a father in May", False),
+        ("Ada is recovering from a stroke", False),
+    ],
+)
+def test_a_state_passes_where_nothing_is_told_with_it(statement: str, passes: bool) -> None:
+    assert (end_of_state(statement, AT) is not None) is passes
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("My son has to take insulin every day.", True),
+        ("Our son must avoid peanuts.", True),
+        ("My mother has to have surgery in March.", True),
+        ("My husband is waiting for a heart operation.", True),
+        ("Our cat needs to take thyroid pills twice a day.", True),
+        ("I have the BRCA1 gene mutation.", True),
+        ("I have the sickle cell trait.", True),
+        ("We have the same birthday, May 3.", True),
+        ("I am on the night shift now.", True),
+        ("My next step is to marry Ben in June.", True),
+        ("I want to run the Boston marathon.", True),
+        ("I want to apply to Harvard.", True),
+        ("I love the design of Braun radios.", True),
+        ("We have the data for the report.", False),
+        ("I have the file open.", False),
+        ("I am on the settings page now.", False),
+        ("My next step is to fix the login form.", False),
+        ("I want to run the Python script on the server.", False),
+        ("I want to apply to the filter.", False),
+        ("I love the design of the second draft.", False),
+        ("My team is still on the phone.", False),
+        ("My website should load the invoices first.", False),
+    ],
+)
+def test_to_a_machine_too_a_life_is_told(text: str, kept: bool) -> None:
+    found = find_claims.extract(text, "", AT)
+    assert any(not each.unworthy for each in found) is kept
+
+
+OWN_DAY = "My day:\n9:30 Standup\n12:00 Lunch with Ann\n"
+QUESTIONS = (
+    "I am a nurse in Oslo.\nI have two sons.\nCould you tell me about schools?\n\n"
+    "My wife is Kim.\nShe is a judge.\nDo you know a good gym?\nWe moved here in May.\n"
+    "What would you cook for us?\nI play the cello.\nCan you suggest music?\n"
+    "My car is a Volvo.\nI was born in Bergen.\nI am allergic to nuts."
+)
+INTERVIEW = "".join(
+    f"How do you bake number {number}?\nOswin: I am a baker in Ghent.\nWe use rye.\n\n"
+    for number in range(5)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (f"{OWN_DAY}I am allergic to nuts.", True),
+        (f"{OWN_DAY}15:00 Gym\n17:30 Choir\nI am allergic to nuts.", True),
+        (QUESTIONS, True),
+        ("I have some feedback on your answer: I am a baker and I work nights in Ghent.", True),
+        (INTERVIEW, False),
+        ("0:01 I am a miller.\n0:09 I live in Graz.\n0:15 I have two sons.", False),
+    ],
+)
+def test_one_s_own_words_are_no_pasted_text(text: str, kept: bool) -> None:
+    found = find_claims.extract(text, "", AT)
+    said = [each.statement for each in found if not each.unworthy]
+    assert bool({"User is allergic to nuts", "User is a baker"}.intersection(said)) is kept
+    assert bool(said) is kept
 
 
 def test_a_session_says_why_nothing_of_a_message_is_kept(alice: Person) -> None:

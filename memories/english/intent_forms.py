@@ -5,7 +5,7 @@ All are tried on one sentence of at most `spoken_intents.LONGEST` characters.
 
 import re
 
-from memories.english.calendar import MONTH_NAMES, WEEKDAY
+from memories.english.calendar import MONTH_NAMES, SEASON, WEEKDAY
 from memories.english.corrections import COLOUR, NUMBERED
 from memories.english.numbers import ORDINALS, words_from
 
@@ -474,7 +474,13 @@ OF_LISTENER = re.compile(
     r"(?!.*\b(?:I|me|my|mine|we|us|our)\b)(?:they|it|that|this|those|these|he|she|there|nobody|no one|everyone|everybody)\b.*\b(?:you|your|yours|yourself)\b",
     FLAGS,
 )
-OF_SOMEBODY = re.compile(r"(?:they|it|that|this|those|these|he|she)\b", re.IGNORECASE)
+# "It is my birthday", "this Friday is mum's party": open in form alone
+OF_SOMEBODY = re.compile(
+    r"(?!it(?: is|['’]s| was| will be) (?:my|our)\b"
+    rf"|this (?:coming )?(?:{WEEKDAY}|weekend|week|month|year|morning|afternoon|evening|{MONTH_NAMES}|{SEASON})\b)"
+    r"(?:they|it|that|this|those|these|he|she)\b",
+    re.IGNORECASE,
+)
 
 
 OF_OWN_LIFE = re.compile(r"(?:(?:I|my|we|our|he|she|they|his|her|their)\b|I['’])", re.IGNORECASE)

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 LONGEST = 2_000  # characters of a quotation
-ASKED = 4  # questions of an interview
+ASKED = 4  # questions of an interview, and lines of who answers
+TIME_CODES = 3  # fewer are somebody's day
 
 _first = re.compile(r"\b(?:I|we|my|our|me|us)\b", re.IGNORECASE)
 _said = (
@@ -56,7 +57,9 @@ _vacancy = re.compile(
     re.IGNORECASE,
 )
 # "0:08 So you can go to the settings": somebody speaks on a recording
-_time_code = re.compile(r"^[ \t]*[\[(]?\d{1,2}:\d\d(?::\d\d)?[\])]?[ \t]+[A-Za-z]", re.MULTILINE)
+_time_code = re.compile(
+    r"^[ \t]*[\[(]?\d{1,2}:\d\d(?::\d\d)?[\])]?[ \t]+[A-Za-z][^\n]*", re.MULTILINE
+)
 _asks_you = re.compile(
     r"^(?:(?=[^\n]{0,400}\byou(?:r|rs)?\b)[^\n]{4,400}\?[ \t]*$"
     r"|[^\n]{0,200}\b(?:(?:if you (?:could|can)|could you|would you|please) (?:tell us|introduce|explain to us|share with us)|may I ask)\b)",
@@ -75,7 +78,7 @@ _draft = re.compile(
 )
 # "My feedback on this answer: As a baker, I was ..."
 _answer_back = re.compile(
-    r"\b(?:feedback|comments?|thoughts|input|notes) (?:on|about|for) (?:this|the following|your|that) (?:[\w-]+ )?(?:reply|answer|text|response|draft|message|version|output)"
+    r"\b(?:feedback|comments?|thoughts|input|notes) (?:on|about|for) (?:this|the following|that) (?:[\w-]+ )?(?:reply|answer|text|response|draft|message|version|output)"
     r"(?: [\w']+){0,4}: *(?P<words>\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -164,14 +167,16 @@ def _handed_in_line(text: str, small: str) -> Iterator[tuple[int, int]]:
     offers = [match.start() for match in _vacancy.finditer(small)]
     if len(offers) > 1 and not _alone.search(text, offers[1]):
         yield (offers[0] if _alone.search(text, 0, offers[0]) else 0), len(text)
-    times = [match.start() for match in _time_code.finditer(text)]
-    if len(times) > 1:
-        yield times[0], len(text)
-    # Whoever asks somebody himself waits for an answer; in an interview others give it.
+    times = list(_time_code.finditer(text))
+    if len(times) >= TIME_CODES:
+        yield times[0].start(), times[-1].end()
+    # Whoever asks somebody himself waits for an answer; in an interview somebody else gives it.
     asked = [match.start() for match in _asks_you.finditer(text)]
     is_long = text.count("\n") > 3 * ASKED and len(asked) >= ASKED
     if is_long and text.count("\n", asked[-2]) > ASKED:
-        yield 0, len(text)
+        others = [turn for turn in _turn.finditer(text) if turn["who"] not in _own_turns]
+        if len(others) >= ASKED:
+            yield 0, len(text)
     exercise = _exercise.search(text)
     if exercise and _to_solve.search(text):
         yield exercise.start(), len(text)

@@ -154,8 +154,8 @@ OF_TASK = re.compile(
 LASTING = re.compile(
     rf"\b(?:my|our) (?:[\w'-]+ ){{0,2}}?(?:{KIN}|{PEOPLE}|{PETS}|{THING}|job|work|career|salary|rent|mortgage|exam|thesis|dissertation|degree|wedding|surgery|birthday"
     r"|health|diet|back|knee|allerg\w+|diabetes|medication|name|hometown|school|university|hobby|hobbies|budget|income|savings|deadline|interview)\b"
-    r"|\b(?:(?:move|moving|moved)(?! (?:on|forward|ahead|from (?!(?-i:[A-Z]))|straight|past|beyond|away|fast\w*|with|more)\b)|marry|married|(?:learn|learning)(?! from\b)|become|buy|bought|retire|quit|study|studying|travel|travelling|visit|visiting|run(?! (?:the|this|that|these|it|some|my|out|into|through|on)\b)|train|training|adopt|adopted|born|graduated?"
-    r"|(?:apply|applying|applied) (?:for|to (?:be|become|an?|(?-i:[A-Z])))|start(?:ed|ing)? (?:a|an|my|at|as|working|teaching)|lose weight|save up|allergic|vegan|vegetarian|diagnosed|pregnant|engaged|divorced|promoted|hired|accepted|(?:trip|holiday|vacation|honeymoon|flight) (?:to|in) |(?:go|fly|travel) to (?-i:[A-Z])\w+|(?:looking|searching|hunting|saving)(?: up)? for (?:a|an|another|my|our) (?:\w+ ){0,2}?(?:job|flat|house|apartment|room|position|deposit|wedding|car|roommate|flatmate|childminder|nanny|school))\b",
+    r"|\b(?:(?:move|moving|moved)(?! (?:on|forward|ahead|from (?!(?-i:[A-Z]))|straight|past|beyond|away|fast\w*|with|more)\b)|marry|married|(?:learn|learning)(?! from\b)|become|buy|bought|retire|quit|study|studying|travel|travelling|visit|visiting|run(?! (?:the(?! (?-i:[A-Z][a-z])\w+ (?!script|test|command|app|code|query|server|job|model))|this|that|these|it|some|my|out|into|through|on)\b)|train|training|adopt|adopted|born|graduated?"
+    r"|(?:apply|applying|applied) (?:for|to (?:be|become|an?|(?-i:[A-Z])\w*))|start(?:ed|ing)? (?:a|an|my|at|as|working|teaching)|lose weight|save up|(?:can['’]t|cannot|can not|(?:do|does|could)(?:n['’]t| not)) (?:eat|drink)|never (?:eat|drink)s?|allergic|vegan|vegetarian|diagnosed|pregnant|engaged|divorced|promoted|hired|accepted|(?:trip|holiday|vacation|honeymoon|flight) (?:to|in) |(?:go|fly|travel) to (?-i:[A-Z])\w+|(?:looking|searching|hunting|saving)(?: up)? for (?:a|an|another|my|our) (?:\w+ ){0,2}?(?:job|flat|house|apartment|room|position|deposit|wedding|car|roommate|flatmate|childminder|nanny|school))\b",
     re.IGNORECASE,
 )
 
@@ -284,11 +284,13 @@ _unnamed = (
     r"(?:thing|stuff|option|place|spot|project|event|someone|person|people|stor(?:y|ies)|experience|opportunit(?:y|ies)|situation|hurdle|challenge|obstacle|setback|step"
     r"|idea|way|plan|change|moment|memor(?:y|ies)|journey|adventure|ride|time|ton|lot|bit|lead|result|surge|support|energy|purpose|impact|difference|chance|goal|progress|addition|offer)s?"
 )
-NAMELESS = re.compile(
-    rf"\b(?:(?:(?:an?|some|any|many|more|several|possible|lots? of|tons? of|plenty of|all (?:kinds|sorts) of|a (?:lot|ton|bunch|few|couple)(?: of)?|new|great|good|big|bad|cool|amazing|nice|awesome"
-    rf"|different|various|other|fun|special|real|wild|super|really|very|little|small|huge|whole) )+{_unnamed}(?: (?:and|of) )?)+$",
-    re.IGNORECASE,
+_adjective = (
+    r"(?:an?|some|any|many|more|several|possible|lots? of|tons? of|plenty of|all (?:kinds|sorts) of|a (?:lot|ton|bunch|few|couple)(?: of)?|new|great|good|big|bad|cool|amazing|nice|awesome"
+    r"|different|various|other|fun|special|real|wild|super|really|very|little|small|huge|whole)"
 )
+# Atomic: "a lot of" can be read in two ways, and a row of such would be tried in all of them.
+_one_unnamed = rf"(?>(?:{_adjective} ){{1,6}}{_unnamed})"
+NAMELESS = re.compile(rf"\b{_one_unnamed}(?: (?:and|of) {_one_unnamed}){{0,4}}$", re.IGNORECASE)
 
 # One person does nothing to "each other": the subject was somebody else's.
 EACH_OTHER = re.compile(
@@ -324,23 +326,33 @@ DEFIANT = re.compile(
 
 # Of the work that a machine helps with: what is ready for it, what it made, what comes next
 AT_WORK_NOW = re.compile(
-    r"^(?:I|we) (?:(?:have|even|already|just|also|now|finally) )*(?:have|had|got|have got) (?:got )?(?:all )?(?:the|that|this|these|those)\b"
+    r"^(?:I|we) (?:(?:have|even|already|just|also|now|finally) )*(?:have|had|got|have got) (?:got )?(?:all )?(?:the|that|this|these|those) (?:[\w'’-]+ ){0,3}?"
+    r"(?:files?|data|datasets?|databases?|code|scripts?|tables?|columns?|lists?|links?|routes?|outlines?|drafts?|texts?|documents?|versions?|outputs?|results?|errors?|logs?|functions?|class(?:es)?|components?|pages?|branch|folders?|spreadsheets?|sheets?|slides?"
+    r"|templates?|prompts?|answers?|questions?|information|info|details?|numbers?|figures?|specs?|structure|framework|basics|ideas?|formulas?|equations?|values?|variables?|steps?|setup|config\w*|app|api|query|queries|plans?|problem|issue|task|point|examples?|right|following)\b"
     r"|^(?:I|we) (?:have|got|have got) (?:got )?(?:my|our|an?|all) [^,]{2,60}? (?:ready|locked(?: in| down)?|sorted(?: out)?|covered|lined up|in place|set)$"
     r"|^(?:I|we) am thinking (?!(?:about|of)\b)"
     r"|^(?:my|our) (?:(?:only|very|immediate|current|main|primary|first|initial|highest|top|biggest|next|one) )*(?:next (?:step|move|task)|focus|priority|tweak|request|ask|question|requirement)s?\b"
     r"|^(?:the|this|that|our|my) (?:[\w-]+ ){0,3}?(?:matter|phase|topic|case|section|chapter|discussion|issue|part|step|stage) (?:is|are) (?:now |officially )?(?:closed|done|complete\w*|finished|settled|over|resolved)\b"
     r"|^(?:I|we|my [\w-]+|our [\w-]+) (?:am|is|are) (?:(?:still|already|now|just|currently|all) )*(?:waiting|standing by|on standby|on (?:it|the (?:calls?|phone|grind|hustle|case|line|job))|grinding|good to go|out there)\b"
-    r"|^(?:I|we) (?:am|are) (?:(?:still|now|already|just) )*(?:on|in|at) (?:the|this) [^,]{2,60}? (?:now|page|screen|tab|step|menu)$"
+    r"|^(?:I|we) (?:am|are) (?:(?:still|now|already|just) )*(?:on|in|at) (?:the|this) [^,]{2,60}? (?:page|screen|tab|step|menu|dialog|section|line)(?: now)?$"
     rf"|^(?:I|we) (?:[\w']+ )?(?:need|want|require|would like) (?:to (?:confirm|check|verify|ensure|make sure|see (?!my (?:{KIN}|{PEOPLE})\b))\b|(?:to (?:get|have|make|know|review|hear) )?(?:the|that|this|these|those|results|answers|solutions?|an? (?:solution|answer|change))\b)"
     r"|^(?:I|we) am looking (?:at|for (?:the|that|this|an exact|exact|maximum|minimum|precision|something|insights?|clarity|results|answers))\b"
     r"|^(?:my|our) (?:[\w-]+ ){1,3}?(?:must|should|needs? to|has to|have to)\b"
     r"|^(?:I|we) can (?:now )?(?:move|proceed|continue|start|go|get)\b",
     re.IGNORECASE,
 )
+# What makes it somebody's life all the same: a person or a pet, the body, a day
+OF_A_LIFE = re.compile(
+    rf"^(?:my|our) (?:[\w'’-]+ ){{0,2}}?(?!team|crew|employee|client|customer|student)(?:{KIN}|{PEOPLE}|{PETS})\b"
+    r"|\b(?:insulin|surgery|surgeon|an operation|operated|transplant|kidneys?|liver|heart|lungs?|blood|bone|knee|genes?|genetic|mutation|allerg\w+|asthma|cancer|leuk\w+|tumou?r|diabet\w+|medication|medicines?|pills?|injections?|chemo\w*"
+    r"|dialysis|therapy|treatment|diagnos\w+|syndrome|disease|disorder|vaccin\w+|pacemaker|wheelchair|hospital|biopsy|pregnan\w+|peanuts?|gluten|birthday|wedding|(?:night|day|early|late) shifts?)\b"
+    r"|(?-i:\b(?:January|February|March|April|May|June|July|August|September|October|November|December|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b)",
+    re.IGNORECASE,
+)
 # An opinion about an answer
 OF_ANSWERS = re.compile(
     r"^I (?:(?:really|also|absolutely|just|still|do) )*(?:like|love|appreciate|enjoy|value) (?:(?:what|how|where|the way|that) (?:we|you|they|this|it)\b"
-    r"|(?:the|this|that|these|those|your)\b (?:[\w'’&-]+ ){0,4}?(?:ideas?|breakdown|plan|approach|suggestions?|structure|format|layout|tips|foresight|loop|flow|concept|direction|detail\w*|emphasis|clarity|tone|drafts?|versions?|updates?|addition|examples?|analogy|summary|list|table|options?|design|strategy|framework|insights?|explanation|answer|focus)\b)",
+    r"|(?:the|this|that|these|those|your)\b (?:[\w'’&-]+ ){0,4}?(?:ideas?|breakdown|plan|approach|suggestions?|structure|format|layout|tips|foresight|loop|flow|concept|direction|detail\w*|emphasis|clarity|tone|drafts?|versions?|updates?|addition|examples?|analogy|summary|list|table|options?|design|strategy|framework|insights?|explanation|answer|focus)\b(?! of (?!(?:it|this|that|these|those|the|your)\b)))",
     re.IGNORECASE,
 )
 # A requirement in the form in which software is asked for

@@ -206,7 +206,9 @@ def _of_the_talk(telling: Telling) -> str:
     """As `_of_no_use`, of what it says of the work that a machine helps with, and of praise."""
     words = telling.words
     is_at_work = forms.AT_WORK_NOW.search(words) or forms.USER_STORY.match(words)
-    if telling.to_machine and is_at_work:
+    told = words.partition(" ")[2]  # without "my": whose it is does not make the work a life
+    is_of_life = forms.OF_A_LIFE.search(words) or forms.LASTING.search(told)
+    if telling.to_machine and is_at_work and not is_of_life:
         return "task"
     if forms.PRAISED.match(words) or (telling.to_machine and forms.OF_ANSWERS.match(words)):
         return "remark"

@@ -61,10 +61,13 @@ _until = re.compile(r"\b(?:until|till|through)(?: the)? $", re.IGNORECASE)
 _for_now = re.compile(
     r"\b(?:right now|at the moment|for now|for the moment|for the time being)\b", re.IGNORECASE
 )
-# How somebody is these days, where nothing else is told with it
+# How somebody is these days, where nothing else is told with it: not what of, for how long or what
+# for
 _passing = re.compile(
     r"^[\w' -]{1,60}? (?:is|are|am|feels?|has been|have been) (?:(?:so|really|very|still|super|pretty|quite|a bit|all|currently|feeling|doing|getting) )*(?:busy|swamped|sick|ill|under the weather|sore|exhausted|tired"
-    r"|stressed(?: out)?|overwhelmed|nervous|excited|worried|upset|frustrated|thrilled|pumped|stoked|scared|anxious|sad|stuck|well|better(?! (?:at|than)\b)|worse|okay|recovering|waiting|drained|homesick)\b(?! (?:person|of|at|off)\b)(?![^.;]*(?:,|\b(?:but|because|since)\b))",
+    r"|stressed(?: out)?|overwhelmed|nervous|excited|worried|upset|frustrated|thrilled|pumped|stoked|scared|anxious|sad|stuck|well|better|worse|okay|recovering|waiting|drained|homesick)"
+    r"(?: (?:today|tonight|now|again|lately|recently|currently|these days|at the moment|with (?:work|school|exams|deadlines)|at work|about work"
+    r"|about (?:my|the|their|our|his|her|an?) (?:[\w-]+ )?(?:tests?|exams?|interview|presentation|talk|speech|meeting|game|match|recital|concert|trip|flight|date|deadline|race|audition|show)))*[.! ]*$",
     re.IGNORECASE,
 )
 _brief = frozenset(("part", "day", "weekend", "week", "range", "hour", "minute"))

@@ -198,8 +198,12 @@ def propose(batch: EpisodeBatch) -> ProposedCommands:
     broken = [RefusedCommand("it is no command", raw=raw) for raw in answer.broken]
     commands = []
     for part in answer.parts:
-        if part.action != ADD and part.action in ACTIONS and (part.id or "") not in named:
+        reason = ""
+        if part.action not in ACTIONS:
+            reason = f"there is no command {part.action!r}"
+        elif part.action != ADD and (part.id or "") not in named:
             reason = f"there is no feature {part.id!r}"
+        if reason:
             broken.append(RefusedCommand(reason, raw=part.model_dump()))
         else:
             commands.append(_command(part, named, batch.episodes))

@@ -52,14 +52,17 @@ _somebody = re.compile(rf"\b(?:{KIN}|{PEOPLE}|{PETS})\b", re.IGNORECASE)
 # between a person and what he is: "is", "has now been a strict"
 _is = (
     r"(?:(?:\w+ly|now|also|still|just|never|not|no longer|always) )*"
-    r"(?:is|was|became|has been|went|turned|has gone|has become|remains|stays|eats|follows|keeps to"
-    r"|identifies as)"
-    r"(?: (?:an?|the|\w+ly|now|also|still|not|no longer|always|back to|strict|lifelong|committed"
-    r"|proud|happy))*"
+    r"(?:is|are|was|were|became|went|turned|remains|stays|eats|follows|keeps to|identifies as"
+    r"|ha(?:s|ve) (?:(?:\w+ly|just|now|since) )*(?:been|gone|become)"
+    r"|(?:ha(?:s|ve) (?:(?:\w+ly|just|now|since) )*)?(?:got|gets|gotten)(?= (?:\w+ly )?\w+ed\b))"
+    r"(?: (?:an?|the|on an?|\w+ly|now|also|still|not|no longer|always|back to|strict|lifelong"
+    r"|committed|proud|happy))*"
 )
 _no_more = (
     r"(?=[^\w -]|$| (?:diets?|foods?|meals|lifestyle|since|for|now|and|but|because|again|at|in|on"
-    r"|by|as|with|to|though|too|person|man|woman|mother|father)\b)"
+    r"|by|as|with|to|though|too|person|man|woman|mother|father|from|these|when|whenever|while|if"
+    r"|unless|except|who|until|after|before|last|this|an?|the|his|her|their|my|somebody|someone"
+    r"|(?-i:[A-Z])\w*)\b)"
 )
 _negative = re.compile(r"\b(?:not|no|never|nobody|nothing|without)\b|n['’]t\b", re.IGNORECASE)
 _no_things = re.compile(
@@ -114,7 +117,11 @@ def is_somebody(value: str) -> bool:
 
 def is_state_of(speaker: str, statement: str, value: str) -> bool:
     """Whether it says that `speaker` is so: who sells vegan soap is not vegan."""
-    said = rf"\b{re.escape(speaker)} {_is} {re.escape(value)}\b{_no_more}"
+    word = re.escape(value)
+    if not re.search(rf"\b{word}\b", statement, re.IGNORECASE):
+        return True  # told in other words: "is seeing somebody"
+    who = rf"\b{re.escape(speaker)}(?:['’]s diet| and (?:[\w'’-]+ ){{0,2}}[\w'’-]+)?"
+    said = rf"{who} (?:{_is} )?{word}\b{_no_more}"  # "married Kim"
     return re.search(said, statement, re.IGNORECASE) is not None
 
 

@@ -246,7 +246,8 @@ def is_theirs(about: str, known: KnownFeature, others: Sequence[KnownFeature]) -
 
 def _drafts(one: MemoryStatement) -> Iterator[_Draft]:
     # Slots of the speaker's own, not of somebody they speak about; one per name.
-    own = "-".join(sorted(root(word) for word in one.speaker.lower().split()))
+    name = [root(word) for word in one.speaker.lower().split()]
+    own, own_diet = "-".join(sorted(name)), "-".join(sorted([*name, "diet"]))
     by_name: dict[str, Slot] = {}
     reading = read(one.statement)
     past = past_period(reading, one.occurred_at)
@@ -258,7 +259,7 @@ def _drafts(one: MemoryStatement) -> Iterator[_Draft]:
         # Who moves from one place to another lives there; in the words alone it may be an employer.
         if one.rule == "moved" and slot.name == "employer":
             slot = replace(slot, name="residence")
-        if slot.subject == own:
+        if slot.subject == own or (slot.name == "diet" and slot.subject == own_diet):
             by_name[slot.name] = slot
     slots = [(slot, _value(one, slot)) for slot in by_name.values() if slot.name in BY_SLOT]
     # Who "stays positive" lives nowhere by that.

@@ -36,6 +36,7 @@ from memories.models import (
     Visibility,
     WorkspaceIndex,
 )
+from memories.models.feature import OF_ITS_TIME
 from workspaces.request_fields import AnyText, Free, OneOf, Text, declared
 from workspaces.scope import Scope
 
@@ -50,6 +51,7 @@ def undo(scope: Scope, feature_id: uuid.UUID) -> Feature:
     vectors = vectors_before(space, _last_changes(feature))
     with transaction.atomic(durable=True):
         feature_set = apply.lock_set(space, feature.set)
+        _refuse_of_its_time(feature)
         changes = _last_changes(feature)
         if not changes:
             raise Conflict("There is nothing to take back.", "nothing_to_undo", "id")
@@ -221,8 +223,14 @@ def delete(scope: Scope, feature_id: uuid.UUID, reason: str = "") -> None:
 def _living(scope: Scope, feature_id: uuid.UUID) -> Feature:
     feature = find_feature(scope, feature_id)
     if feature.ended_at is not None:
+        _refuse_of_its_time(feature)
         raise Conflict("The feature has ended: undo that first.", "ended", "id")
     return feature
+
+
+def _refuse_of_its_time(feature: Feature) -> None:
+    if FeatureChange.objects.filter(feature=feature, is_current=True, rule=OF_ITS_TIME).exists():
+        raise Conflict("It was so at another time: nothing of it can be undone.", "past", "id")
 
 
 def _check(feature_set: FeatureSet, command: Command) -> None:

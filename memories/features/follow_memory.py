@@ -70,7 +70,8 @@ def correct(scope: Scope, old: Memory, new: Memory) -> None:
         known = apply.known_features([feature])[0]
         command = facts_to_features.corrected(replace(statement, confidence=1.0), known)
         cited = apply.cited_now(feature)
-        command = replace(command, cited=cited, occurred_at=known.occurred_at)
+        at = None if command.action == DELETE else known.occurred_at  # it was never so
+        command = replace(command, cited=cited, occurred_at=at)
         _change(scope, feature, command, "correction")
     # Not into sets that took them in by a model: that would read the old words again.
     marks = FeatureMark.objects.filter(episode__in=episodes)

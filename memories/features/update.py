@@ -15,7 +15,7 @@ from memories.errors import ProviderError
 from memories.features import apply, due_sets
 from memories.features.apply import ApplyResult, ChangeOrigin, Vectors
 from memories.features.batch import EpisodeBatch, ProposedCommands, gather, models_of, propose
-from memories.features.commands import DELETE, CommandPlan, RefusedCommand, plan
+from memories.features.commands import DELETE, KEEP, CommandPlan, RefusedCommand, plan
 from memories.features.consolidate import consolidate_long_sections
 from memories.features.sets import find
 from memories.index import prepared_sql, workspace_index
@@ -72,7 +72,7 @@ def update_set(set_id: uuid.UUID) -> UpdateResult | None:
                 texts = [
                     Feature.text_of(each.tag, each.feature, each.value, each.about)
                     for each in proposed.commands
-                    if each.value
+                    if each.value and each.action != KEEP
                 ]
                 applied = _apply(space, batch, proposed, apply.embed_texts(space, texts))
                 result.add(len(batch.episodes), applied)

@@ -27,24 +27,39 @@ NAME = 100
 # The rule of a value that was over, or was still to come, when it was taken in: it never was the
 # one that is so now.
 OF_ITS_TIME = "of its time"
+SAYS = "- array['visibility', 'metadata', 'method']"  # of a snapshot, what it says
 # The changes that stood at an instant, of those in `among`. What was read out of a memory holds as
-# long as the memory, or what was made of its words, does; all else from the day it was said.
+# long as the memory, or what was made of its words, does and is about the same subject; all else
+# from the day it was said. What was undone, taken back or merged away stood at no day.
 STANDING = f"""
 select c.id from memories_featurechange c cross join lateral (
   select c.after is not null and c.action <> 'undo' and c.after ->> 'method' <> 'manual'
     and exists (
       select 1 from memories_featurecitation fc join memories_fact f on f.id = fc.fact_id
       where fc.change_id = c.id and f.memory_id is not null) as by_memory) what
-where c.id = any(%(among)s::uuid[]) and case
+where c.id = any(%(among)s::uuid[]) and (c.undone_at is null or c.undone_at > {KNOWN_AT})
+and not exists (
+  select 1 from memories_featurechange e
+  where e.feature_id = c.feature_id and e.id > c.id and e.after is null
+    and e.created_at <= {KNOWN_AT} and (e.undone_at is null or e.undone_at > {KNOWN_AT})
+    and e.rule <> '{OF_ITS_TIME}' and e.before {SAYS} = c.after {SAYS}
+    and (e.action = 'merge' or e.occurred_at = (
+      select p.occurred_at from memories_featurechange p
+      where p.feature_id = e.feature_id and p.id < e.id order by p.id desc limit 1)))
+and case
   when by_memory then exists (
-    with recursive line (id) as (
-      select f.memory_id from memories_featurecitation fc
+    with recursive line (id, subject_id) as (
+      select f.memory_id, coalesce(own.subject_id, said.subject_id)
+      from memories_featurecitation fc
       join memories_fact f on f.id = fc.fact_id
+      join memories_feature own on own.id = fc.feature_id
+      join memories_episode said on said.id = fc.episode_id
       where fc.change_id = c.id and fc.created_at <= {KNOWN_AT} and f.memory_id is not null
       union
-      select s.new_id from line join memories_supersession s on s.old_id = line.id
+      select s.new_id, line.subject_id from line join memories_supersession s on s.old_id = line.id
       where s.state = 'applied' and s.rule in ('edit', 'richer'))
-    select 1 from line join memories_memory row on row.id = line.id where {BELIEVED})
+    select 1 from line join memories_memory row on row.id = line.id
+    where row.subject_id is not distinct from line.subject_id and {BELIEVED})
   else c.occurred_at <= {VALID_AT} and c.rule <> '{OF_ITS_TIME}' end
 """
 
