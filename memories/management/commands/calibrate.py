@@ -94,9 +94,7 @@ class Command(CommandWithExamples):
         if searched is not None:
             visible.narrow(searched.pk)
             space, fitted = self.fitted(questions, worker_scope(searched.pk))
-            visible.narrow_to(
-                visible_before
-            )  # what is stored is told to all of them
+            visible.narrow_to(visible_before)  # what is stored is told to all of them
             is_stored = not dry_run and confidence_fit.store(fitted, space, "command:calibrate")
             found.append({"confidence": asdict(fitted), "stored": is_stored})
             if not options["json"]:
