@@ -126,7 +126,11 @@ def test_a_suite_that_runs_too_little_fails(tmp_path: Path, words: str, code: in
         "pyproject.toml": PROJECT,
         "ways/__init__.py": WAYS,
         "ways/left_out/never.py": WAYS,
-        "test_it.py": f"import ways\n\ndef test_it():\n    ways.ways({words.split()})\n",
+        # A server that was killed while it wrote leaves an empty file behind.
+        "test_it.py": (
+            f"import ways\n\ndef test_it():\n    ways.ways({words.split()})\n"
+            '    open(".coverage.killed.pid1.a", "w").close()\n'
+        ),
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -134,7 +138,7 @@ def test_a_suite_that_runs_too_little_fails(tmp_path: Path, words: str, code: in
     ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     plugins = ["-p", "tests.executed_lines", "-p", "no:django", "-p", "no:cacheprovider"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n", "1", *plugins],
+        [sys.executable, "-m", "pytest", "-n", "1", "-W", "error", *plugins],
         cwd=tmp_path,
         env={**ours, "PYTHONPATH": str(ROOT)},
         capture_output=True,
