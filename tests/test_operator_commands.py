@@ -169,7 +169,7 @@ def test_a_key_is_made_with_a_cap(workspace: Workspace) -> None:
     scope = scope_for_key(run("createkey", "--per-minute", "30").strip())
     assert scope is not None
     assert scope.per_minute == 30
-    with pytest.raises(CommandError, match="no number of requests"):
+    with pytest.raises(CommandError, match="no number from 1"):
         run("createkey", "--per-minute", "0")
 
 

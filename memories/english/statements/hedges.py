@@ -27,7 +27,8 @@ _thinks = re.compile(
     r"^(?P<who>[^,;]{1,60}?) (?:thinks?|guess(?:es)?|supposes?|believes?|fears?)(?: that)? (?:they|he|she|we|I)(?: have|['’]ve| has| had|['’]d)? (?P<said>\S.*)$"
 )
 _may_do = re.compile(
-    rf"^(?P<who>[^,;]{{1,60}}?) (?:(?:might|may|could)(?: (?:soon|well|even|already))?|will {_unsure}|{_unsure} will|(?:is|are|am) (?:likely|about|bound) to) (?P<have>have )?(?P<be>be )?(?P<verb>[a-z]+)(?P<rest>\b.*)$"
+    # What the assistant "may use again" is allowed to it, not doubted.
+    rf"^(?P<who>(?![^,;]{{0,60}}\bassistant\b)[^,;]{{1,60}}?) (?:(?:might|may|could)(?: (?:soon|well|even|already))?|will {_unsure}|{_unsure} will|(?:is|are|am) (?:likely|about|bound) to) (?P<have>have )?(?P<be>be )?(?P<verb>[a-z]+)(?P<rest>\b.*)$"
 )
 _is_doing = re.compile(
     rf"^(?P<who>[^,;]{{1,60}}?) (?:is|are|am) {_unsure} (?:going to be )?(?P<verb>[a-z]+ing)(?P<rest>\b.*)$"
