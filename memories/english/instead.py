@@ -167,18 +167,17 @@ def parts(text: str) -> tuple[str, str]:
 
 def came(first: str, second: str) -> str:
     """What `second` says by what `first` tells is over; "" where it does not lean on it."""
-    if _name_gone.fullmatch(first):
-        return _somebody_else(first, second)
+    if gone := _name_gone.fullmatch(first):
+        return _somebody_else(gone, second)
     return _elsewhere(first, second) or _favoured(first, second) or _in_place(first, second)
 
 
-def _somebody_else(first: str, second: str) -> str:
+def _somebody_else(gone: re.Match[str], second: str) -> str:
     """ "Ms Orr moved away", "Mr Lim has taken over"."""
-    if _name_gone.fullmatch(first) and (ours := _is_ours.fullmatch(second)):
+    if ours := _is_ours.fullmatch(second):
         return f"{ours['role']} is {ours['new']} now"
-    gone, takes = _name_gone.fullmatch(first), _takes_over.fullmatch(second)
-    takes = takes or _goes_to.fullmatch(second)
-    if gone is None or takes is None or takes["new"] == gone["old"]:
+    takes = _takes_over.fullmatch(second) or _goes_to.fullmatch(second)
+    if takes is None or takes["new"] == gone["old"]:
         return ""
     if role := _as_role.search(gone["rest"]):
         return f"my {role['role']} is {takes['new']} now"
