@@ -79,7 +79,6 @@ def test_every_function_that_reads_a_text_is_tried() -> None:
     assert (READERS.keys() | OTHERS) - found == set()
 
 
-@pytest.mark.no_cover  # it is timed; other tests run these lines
 @pytest.mark.parametrize("name", [*READERS, *WITHIN])
 def test_twice_the_text_is_at_most_twice_the_work(name: str) -> None:
     read = {**READERS, **WITHIN}[name]
@@ -90,7 +89,6 @@ def test_twice_the_text_is_at_most_twice_the_work(name: str) -> None:
 MAIN = ("deep quotations", "x", "prose", "a sentence without end", "short lines", "marks")
 
 
-@pytest.mark.no_cover  # it is timed; other tests run these lines
 @pytest.mark.parametrize("kind", MAIN)
 def test_an_ingest_of_twice_the_text_is_at_most_twice_the_work(alice: Person, kind: str) -> None:
     def tell(text: str) -> None:
