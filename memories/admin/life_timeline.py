@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Prefetch
 from django.db.models.functions import Coalesce
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext
 from django.utils.translation import gettext_noop
 
 from memories.admin.memory_list import day_text, true_text
@@ -80,8 +80,8 @@ def life(scope: Scope, subject: Subject, at: AsOf, offset: int) -> Life:
             LifeEntry(
                 memory,
                 memory.begins,
-                "" if memory.is_live else _(STATES[memory.state]),
-                _("on %(day)s") % {"day": day_text(day)} if day else true_text(memory),
+                "" if memory.is_live else gettext(STATES[memory.state]),
+                gettext("on %(day)s") % {"day": day_text(day)} if day else true_text(memory),
                 believed_text(own),
                 bar_of(span, *axis),
                 tuple(bar_of(span, *axis) for span in own),
@@ -97,9 +97,9 @@ def believed_text(spans: Sequence[Span]) -> str:
         if begin is None:
             continue
         if end is None:
-            words.append(_("since %(day)s") % {"day": day_text(begin)})
+            words.append(gettext("since %(day)s") % {"day": day_text(begin)})
         elif day_text(begin) == day_text(end):
-            words.append(_("on %(day)s") % {"day": day_text(begin)})
+            words.append(gettext("on %(day)s") % {"day": day_text(begin)})
         else:
             words.append(f"{day_text(begin)} – {day_text(end)}")
     return ", ".join(words)

@@ -29,7 +29,8 @@ from memories.review.forget import forget_locked, locked
 from memories.review.undo import may_be_learned, put_back
 from workspaces.scope import Scope
 
-State, Cause = Supersession.State, MemoryPeriod.Cause
+State = Supersession.State
+Cause = MemoryPeriod.Cause
 UNDONE = "undone"
 Step = Mapping[str, Any]
 

@@ -32,7 +32,7 @@ from workspaces.scope import Scope
 
 SETS, BY_HAND = "feature set", "feature by hand"  # the kinds of merged rows
 RULE = "merge"
-Ids = Collection[uuid.UUID]
+Ids: TypeAlias = Collection[uuid.UUID]
 
 
 def merge(scope: Scope, made: SubjectMerge) -> dict[str, list[uuid.UUID]]:

@@ -33,7 +33,8 @@ from memories.review.edit import EDIT
 from memories.review.forget import CORRECTED, audit, forget_locked, locked, reject_claim
 from workspaces.scope import Scope
 
-State, Cause = Supersession.State, MemoryPeriod.Cause
+State = Supersession.State
+Cause = MemoryPeriod.Cause
 
 
 @transaction.atomic(durable=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
-from django.contrib.admin.views.main import ChangeList
+from django.contrib.admin.views.main import ChangeList as DjangoChangeList
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Field
@@ -54,7 +54,7 @@ def filters_of(query: str) -> set[tuple[str, str]]:
     return {(name, value) for name, value in parse_qsl(query) if name not in NO_FILTERS}
 
 
-def shown_filters(request: HttpRequest, changelist: ChangeList) -> list[ShownFilter]:
+def shown_filters(request: HttpRequest, changelist: DjangoChangeList) -> list[ShownFilter]:
     """All filters of the list, in their order."""
     shown = []
     for spec in changelist.filter_specs:
