@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from memories import ingest, review
-from memories.features.due_sets import discover_sets
+from memories.features.sets import discover_sets
 from memories.features.update import update_now
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import FeatureSet, Memory, MemorySession

@@ -22,8 +22,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from memories import metrics
-from memories.costs import ledger
+from memories import costs, metrics
 from memories.errors import Misconfigured, ProviderError, TimedOut, Unasked, UnreadableAnswer
 from memories.models import Breaker
 from memories.providers import network
@@ -103,7 +102,7 @@ def call(line: ProviderLine, act: Callable[[], Answer]) -> Answer:
     on at once; the worker does it as its own work. A command always asks: somebody wants to know.
     """
     if line.workspace_id is not None:
-        ledger.check(line.workspace_id)
+        costs.check(line.workspace_id)
     row = _look(line)
     is_trial = row.is_open and _claim(line, row)
     if row.is_open and settings.PROCESS_KIND == "web":
@@ -150,7 +149,7 @@ def _watched(line: ProviderLine, act: Callable[[], Answer], *, is_trial: bool) -
             answer = act()
         else:
             use = line.use or line.purpose
-            answer = ledger.counted(line.workspace_id, use, line.place, act)
+            answer = costs.counted(line.workspace_id, use, line.place, act)
     except Unasked:
         raise
     except ProviderError as error:

@@ -6,19 +6,32 @@ The smallest threshold at which, among random pairs of statements about one subj
 pairs are. The guards (numbers, order, polarity...) stand before the threshold here as everywhere.
 """
 
+import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 from django.db import transaction
 
 from memories.english.statements import read, relation
 from memories.english.statements.calibration_pairs import DIFFERENT, SAME
-from memories.index import configured_embedder, prepared_sql
+from memories.errors import ProviderError
+from memories.index import configured_embedder, prepared_sql, workspace_index
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
 from memories.providers import Embedder
+from memories.search import SearchRequest, search
+from memories.search.confidence import (
+    FLOOR,
+    LEAST_ANSWERED,
+    ConfidenceSigns,
+    ConfidenceWeights,
+    signs_of,
+)
+from memories.search.context import PACKED
 from workspaces.models import AuditEntry
+from workspaces.scope import Scope
 
 MERGES, PRECISION = 1 / 10_000, 0.9
 LOWEST, HIGHEST, STEP = 0.5, 0.99, 0.005
@@ -231,3 +244,157 @@ def _shares(labelled: Sequence[Near], threshold: float) -> tuple[float, float]:
     taken = [pair.is_same for pair in labelled if pair.cosine >= threshold]
     right, wanted = sum(taken), sum(pair.is_same for pair in labelled)
     return round(right / len(taken), 3) if taken else 0.0, round(right / wanted, 3)
+
+
+# The weights of `confidence` under an embedding model, fitted on questions of which it is known
+# whether what a workspace holds answers them.
+#
+# One half of the questions is fitted on, the other one judges: weights that are no better there are
+# not kept. The fit begins at the weights that hold, and is pulled back to them: few questions move
+# them little. Those that are answered and those that are not weigh the same, however many they are.
+
+FEWEST = 20  # questions of each kind
+FOUND = 50  # hits, as a context is packed of
+PULL = 1.0  # towards the weights that hold: of one question, for a weight that is off by one
+STEPS, RATE = 3_000, 0.5
+COST = 0.02  # share of answered questions that may lose their context
+
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQuestion:
+    """`is_answered`: what the workspace knows of that subject answers it."""
+
+    query: str
+    user_id: str
+    is_answered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SeenQuestion:
+    """What a search showed; None where it found nothing."""
+
+    signs: ConfidenceSigns | None
+    is_answered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Of a half: how often an answered question is above one that is not; the mean surprise; and
+    the shares of both kinds that are below the floor of a context."""
+
+    auroc: float
+    loss: float
+    answered_empty: float
+    others_empty: float
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceFit:
+    """What was measured on the half that was not fitted on. `is_better`: it is worth keeping."""
+
+    model: str
+    fitted_on: int
+    judged_on: int
+    before: Judgement
+    after: Judgement
+    weights: ConfidenceWeights
+    is_better: bool
+
+
+def see(
+    scope: Scope, questions: Iterable[JudgedQuestion], advance: Callable[[int], object]
+) -> tuple[list[SeenQuestion], list[SeenQuestion]]:
+    """What searches show of the two halves; both kinds are in both, and repeats in one.
+    ProviderError where a search had to do without the model that is measured."""
+    index = workspace_index.index_of(scope.workspace_id)
+    halves: tuple[list[SeenQuestion], list[SeenQuestion]] = ([], [])
+    order = {each: zlib.crc32(f"{each.query}\n{each.user_id}".encode()) for each in questions}
+    by_kind = sorted(order, key=lambda each: (each.is_answered, order[each]))
+    for place, each in enumerate(by_kind):
+        asked = SearchRequest(each.query, limit=FOUND, user_id=each.user_id, layers=PACKED)
+        answer = search(scope, asked, index)
+        if answer.notes:
+            raise ProviderError(
+                f"{each.query!r} was searched for with less: {answer.notes[0]}", permanent=False
+            )
+        signs = signs_of(each.query, answer.hits) if answer.hits else None
+        halves[place % 2].append(SeenQuestion(signs, each.is_answered))
+        advance(1)
+    return halves
+
+
+def fit(
+    model: EmbeddingModel, learned: Sequence[SeenQuestion], judged: Sequence[SeenQuestion]
+) -> ConfidenceFit:
+    """Weights of the first half, judged by the second. Nothing is written."""
+    held = ConfidenceWeights.of(model)
+    weights = _fitted(held, learned)
+    before, after = judgement(held, judged), judgement(weights, judged)
+    is_better = (
+        after.auroc > before.auroc
+        and after.loss <= before.loss
+        and after.answered_empty <= before.answered_empty + COST
+    )
+    return ConfidenceFit(str(model), len(learned), len(judged), before, after, weights, is_better)
+
+
+def store_fit(found: ConfidenceFit, model: EmbeddingModel, actor: str) -> bool:
+    """Keep the weights where they are better, audited as a threshold is."""
+    if not found.is_better:
+        return False
+    store_of(model, actor, "confidence", model.confidence, asdict(found.weights))
+    return True
+
+
+def judgement(weights: ConfidenceWeights, seen: Sequence[SeenQuestion]) -> Judgement:
+    sure = np.array([weights.chance(one.signs) if one.signs else 0.0 for one in seen])
+    is_answered = np.array([one.is_answered for one in seen])
+    own, others = sure[is_answered], sure[~is_answered]
+    above = (own[:, None] > others[None, :]).mean() + (own[:, None] == others[None, :]).mean() / 2
+    bent = np.clip(sure, 1e-6, 1 - 1e-6)
+    loss = -(np.log(bent[is_answered]).mean() + np.log(1 - bent[~is_answered]).mean()) / 2
+    shares = (above, loss, (own < FLOOR).mean(), (others < FLOOR).mean())
+    return Judgement(*(round(float(share), 4) for share in shares))
+
+
+def _fitted(held: ConfidenceWeights, seen: Sequence[SeenQuestion]) -> ConfidenceWeights:
+    """By going down the slope of the mean surprise and the pull, from where `held` stands."""
+    told = [(one.signs, one.is_answered) for one in seen if one.signs]
+    if len({own for _, own in told}) < 2:  # of one kind nothing was found
+        return held
+    spoken = np.array([[1.0, *(s.spoken_of[n] for n in held.spoken_of)] for s, _ in told])
+    answered = np.array([[1.0, *(s.answered[n] for n in held.answered)] for s, _ in told])
+    is_answered = np.array([own for _, own in told])
+    weight = np.where(is_answered, 0.5 / is_answered.sum(), 0.5 / (~is_answered).sum())
+    start = (
+        np.array([held.spoken_start, *held.spoken_of.values()]),
+        np.array([held.answered_start, *held.answered.values()]),
+    )
+    first, second = start[0].copy(), start[1].copy()
+    for _ in range(STEPS):
+        a, b = _bent(spoken @ first), _bent(answered @ second)
+        rest = LEAST_ANSWERED + (1 - LEAST_ANSWERED) * b
+        chance = np.clip(a * rest, 1e-6, 1 - 1e-6)
+        slope = weight * np.where(is_answered, -1 / chance, 1 / (1 - chance))
+        pull = PULL / len(told)
+        down = spoken.T @ (slope * rest * a * (1 - a)) + pull * (first - start[0])
+        other = answered.T @ (slope * a * (1 - LEAST_ANSWERED) * b * (1 - b))
+        first = first - RATE * down
+        second = second - RATE * (other + pull * (second - start[1]))
+    return ConfidenceWeights(
+        round(float(first[0]), 3),
+        _named(held.spoken_of, first),
+        round(float(second[0]), 3),
+        _named(held.answered, second),
+    )
+
+
+def _bent(value: Numbers) -> Numbers:
+    bent: Numbers = 1 / (1 + np.exp(-np.clip(value, -40, 40)))
+    return bent
+
+
+def _named(names: Iterable[str], values: Numbers) -> dict[str, float]:
+    return {name: round(float(value), 3) for name, value in zip(names, values[1:], strict=True)}

@@ -14,11 +14,11 @@ from itertools import groupby
 
 from django.db.models import Q, QuerySet
 
-from memories.documents import ingested_texts
-from memories.documents.summarize_text import summary_of
-from memories.features import due_sets
-from memories.features.erase_features import remove_standing_on
-from memories.golden.questions import drop_standing_on
+from memories.documents import document_store
+from memories.documents.pipeline import summary_of
+from memories.features import sets
+from memories.features.follow_sources import remove_standing_on
+from memories.golden import drop_standing_on
 from memories.index import due_vectors, entries, prepared_sql, rebuild, row_marks
 from memories.masked_text import (
     BLOCK,
@@ -266,7 +266,7 @@ def unmask(space: WorkspaceIndex, masks: QuerySet[MaskedSpan]) -> list[uuid.UUID
         _rename_pieces(document_id, partial(with_words, words=texts))
     _follow_documents(space, rows)
     if episodes:
-        due_sets.unmark(space.workspace_id, episodes)
+        sets.unmark(space.workspace_id, episodes)
     _reindex(space, Layer.MEMORIES, memories)
     return [pk for ids in touched.values() for pk in ids]
 
@@ -367,7 +367,7 @@ def _follow_episodes(space: WorkspaceIndex, ids: Sequence[uuid.UUID]) -> None:
     _reindex(space, Layer.EPISODES, ids)
     for item in rebuild.items_of_truth(Layer.EPISODES, rebuild.beside(ids)):
         entries.reweigh(space, Layer.EPISODES, item.id, item.counts)
-    ingested_texts.read_anew(space, ids)
+    document_store.read_anew(space, ids)
     told = Episode.objects.filter(pk__in=ids)
     conversations = told.values_list("conversation_id", flat=True)
     summary_before.start_again({each for each in conversations if each})

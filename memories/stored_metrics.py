@@ -13,8 +13,7 @@ from django.db import DatabaseError, connection
 from django.db.models import Count, Min, Q, Sum
 from django.utils import timezone
 
-from memories import metrics, outbox, search_counts
-from memories.costs import ledger
+from memories import costs, metrics, outbox, search_counts
 from memories.metrics import BOUNDS
 from memories.models import (
     Breaker,
@@ -142,7 +141,7 @@ def flush_or_keep() -> None:
 
 def flush() -> None:
     """Add what this process counted since the last time; what cannot be written is not lost."""
-    ledger.flush()
+    costs.flush()
     search_counts.flush()
     taken = metrics.drain()
     if not taken:

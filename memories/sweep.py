@@ -26,6 +26,7 @@ from django.utils import timezone
 from memories import (
     breakers,
     erase,
+    events,
     golden,
     ingest,
     leases,
@@ -34,12 +35,12 @@ from memories import (
     resolve,
     search_counts,
     stored_metrics,
+    webhooks,
 )
 from memories.connections import sync
 from memories.documents import blobs, pipeline
 from memories.erase import workspace_removal
-from memories.events import event_log
-from memories.features import due_sets, set_embedding
+from memories.features import set_embedding, sets
 from memories.index import (
     common_terms,
     due_vectors,
@@ -62,7 +63,6 @@ from memories.models import (
 from memories.models.conversation import AHEAD
 from memories.review import forget_locked
 from memories.summaries import summarize, talk_summaries
-from memories.webhooks import deliver
 from memoryproject import crossings
 from memoryproject.postgres import visible
 from workspaces import audit_chain, expired
@@ -189,8 +189,8 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     # What waits for models shall not keep all else from its turn.
     _run(SESSIONS, done, tell, time.monotonic() + seconds / 4)
     sync.schedule()
-    due_sets.discover_sets()
-    done.sets = due_sets.enqueue_due()
+    sets.discover_sets()
+    done.sets = sets.enqueue_due()
     done.embeddings = set_embedding.enqueue_due()
     found = DueVector.objects.filter(next_attempt_at__lte=timezone.now())
     spaces_with_due = sorted(set(found.values_list("workspace", flat=True)))
@@ -207,8 +207,8 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
         outbox.post("seal")
     stored_metrics.prune()
     search_counts.prune()
-    event_log.prune()
-    deliver.prune()
+    events.prune()
+    webhooks.prune()
     breakers.prune()
     expired.prune()
     long_jobs.tidy()

@@ -9,7 +9,7 @@ from memories.connections import sync
 from memories.documents import pipeline
 from memories.erase import run as run_erasure
 from memories.erase import workspace_removal
-from memories.features import consolidate, set_embedding
+from memories.features import set_embedding, update
 from memories.features.update import update_set
 from memories.index import repair, segments
 from memories.summaries.summarize import summarize as make_summary
@@ -47,7 +47,7 @@ def embed_set(set_id: str) -> None:
 def consolidate_set(set_id: str) -> None:
     row_id = uuid.UUID(set_id)
     with crossings.of_row("memories_featureset", row_id):
-        consolidate.consolidate_set(row_id)
+        update.consolidate_set(row_id)
 
 
 def erase(erasure_id: str) -> None:

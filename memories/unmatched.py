@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from memories.english import workspace_patterns
-from memories.english.propose_pattern import shape_of
+from memories.english.workspace_patterns import shape_of
 from memories.errors import Invalid, needed
 from memories.extraction import Missed
 from memories.models import Category, Episode, MemorySession, Miss, WorkspacePattern

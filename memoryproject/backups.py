@@ -26,8 +26,8 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 from psycopg import sql
 
+from memoryproject.embedded_postgres import EmbeddedPostgresError, program
 from memoryproject.postgres.visible import VIEWS
-from memoryproject.postgres_programs import EmbeddedPostgresError, program
 from memoryproject.walls import UPKEEP
 
 MANIFEST, DUMP = "manifest.json", "database.dump"

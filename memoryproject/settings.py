@@ -224,7 +224,7 @@ ANONYMOUS_RATE_LIMIT_PER_MINUTE = env_int("ANONYMOUS_RATE_LIMIT_PER_MINUTE", 0)
 DATA_UPLOAD_MAX_MEMORY_SIZE = env_int("MAX_BODY_BYTES", 10 * 2**20, minimum=1024)
 CSRF_FAILURE_VIEW = "workspaces.api.problems.csrf_failure"
 # What remembers answers lies above the package that asks for it.
-API_IDEMPOTENCY = "memories.api.idempotency.answer_once"
+API_IDEMPOTENCY = "memories.api.ingest_routes.answer_once"
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "workspaces.auth.KeyAuthentication",
@@ -264,7 +264,7 @@ SPECTACULAR_SETTINGS = {
         "DocumentMode": "memories.api.document_routes.MODES",
         "ExtractEnum": "memories.models.MemorySession.Extract",
         "DocumentType": "memories.models.Document.Type",
-        "DocumentStatus": "memories.api.document_shapes.STATUSES",
+        "DocumentStatus": "memories.api.shapes.STATUSES",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

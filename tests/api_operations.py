@@ -7,7 +7,7 @@ from typing import Any
 
 from drf_spectacular.generators import SchemaGenerator
 
-from memories.features.due_sets import discover_sets
+from memories.features.sets import discover_sets
 from memories.features.update import update_now
 from tests.api_fixtures import Answer, Caller, caller
 from tests.factories import MembershipFactory

@@ -29,8 +29,7 @@ from urllib.request import Request, urlopen
 import psycopg
 
 from memoryproject.backups import counts_of
-from memoryproject.embedded_postgres import DATABASE, OWNER_ROLE, Home, is_alive
-from memoryproject.postgres_programs import program
+from memoryproject.embedded_postgres import DATABASE, OWNER_ROLE, Home, is_alive, program
 
 TREE = Path(__file__).resolve().parent.parent
 RELEASES = TREE / "tests" / "releases"

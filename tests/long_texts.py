@@ -12,12 +12,21 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import memories
-from memories import bounds, guard, languages, masked_text, message_pieces, prompts, ranking, tokens
-from memories.chat import chat_prompts, sources
+from memories import (
+    bounds,
+    chat,
+    events,
+    guard,
+    languages,
+    masked_text,
+    message_pieces,
+    prompts,
+    ranking,
+    tokens,
+)
 from memories.compat import memmachine_filter
 from memories.documents import chunks
 from memories.english import (
-    antecedents,
     change_clauses,
     clauses,
     corrections,
@@ -31,7 +40,6 @@ from memories.english import (
     other_languages,
     pasted_text,
     person,
-    propose_pattern,
     read_clause,
     reasons,
     referents,
@@ -57,9 +65,8 @@ from memories.english.statements import (
 )
 from memories.english.talk import People, Talk
 from memories.errors import Invalid
-from memories.events import event_log
 from memories.extraction import evidence, model_claims, paraphrase
-from memories.features import clear_statements, facts_to_features, feature_prompts
+from memories.features import facts_to_features, feature_prompts
 from memories.file_formats import assembly
 from memories.forgotten_words import ForgottenWords, places_in
 from memories.german import dates as german_dates
@@ -73,7 +80,7 @@ from memories.search import Hit
 from memories.search.confidence import confidence_of, is_noise, signs_of
 from memories.search.message_excerpt import passage_of
 from memories.summaries import choose_sentences
-from memories.transcripts import activities, json_access, memory_exports, text_files
+from memories.transcripts import activities, json_and_text_files, memory_exports
 from memories.transcripts.transcript import SourceFile
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -185,10 +192,10 @@ def _tried(text: str) -> None:
 
 
 READERS: dict[str, Callable[[str], object]] = {
-    "english.antecedents.asks": antecedents.asks,
-    "english.antecedents.is_of_work": antecedents.is_of_work,
-    "english.antecedents.is_talk": antecedents.is_talk,
-    "english.antecedents.named_in": antecedents.named_in,
+    "english.antecedents.asks": spoken_intents.asks,
+    "english.antecedents.is_of_work": spoken_intents.is_of_work,
+    "english.antecedents.is_talk": spoken_intents.is_talk,
+    "english.antecedents.named_in": spoken_intents.named_in,
     "english.change_clauses.may_change": change_clauses.may_change,
     "english.instead.does_now": instead.does_now,
     "english.instead.given_up": lambda text: instead.given_up(text, is_instead=True),
@@ -215,9 +222,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "search.confidence.is_noise": lambda text: is_noise("Where is it?", hit(text)),
     "bounds.parts": lambda text: list(bounds.parts(text, 1_000)),
     "bounds.start_of": bounds.start_of,
-    "chat.chat_prompts.questions_in": chat_prompts.questions_in,
-    "chat.sources.CitationMarks.feed": lambda text: sources.CitationMarks({}).feed(text),
-    "chat.sources.nearest": lambda text: sources.nearest(text, WHERE),
+    "chat.chat_prompts.questions_in": chat.questions_in,
+    "chat.sources.CitationMarks.feed": lambda text: chat.CitationMarks({}).feed(text),
+    "chat.sources.nearest": lambda text: chat.nearest(text, WHERE),
     "message_pieces.passages": message_pieces.passages,
     "compat.memmachine_filter.read_filter": lambda text: _or_not(
         memmachine_filter.read_filter, text
@@ -346,11 +353,11 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.person.with_listener": lambda text: person.with_listener(text, "Ben"),
     "english.clauses.is_noun_alone": clauses.is_noun_alone,
     "english.clauses.presupposed": lambda text: list(clauses.presupposed(text)),
-    "english.propose_pattern.proposal": lambda text: propose_pattern.proposal(
+    "english.propose_pattern.proposal": lambda text: workspace_patterns.proposal(
         text, ["Anna likes tea"]
     ),
-    "english.propose_pattern.shape": propose_pattern.shape,
-    "english.propose_pattern.shape_of": lambda text: propose_pattern.shape_of(
+    "english.propose_pattern.shape": workspace_patterns.shape,
+    "english.propose_pattern.shape_of": lambda text: workspace_patterns.shape_of(
         text, ["Anna likes tea"]
     ),
     "english.read_clause.plain": read_clause.plain,
@@ -389,17 +396,17 @@ READERS: dict[str, Callable[[str], object]] = {
     "ranking.query.asks_in_time": ranking.asks_in_time,
     "features.feature_prompts.read_answer": lambda text: _or_not(_read_commands, text),
     "features.facts_to_features.predicate": lambda text: facts_to_features.predicate(text, "Anna"),
-    "features.clear_statements.is_clear": clear_statements.is_clear,
-    "features.clear_statements.is_home": lambda text: clear_statements.is_home(text, "Oslo"),
-    "features.clear_statements.is_somebody": clear_statements.is_somebody,
-    "features.clear_statements.is_state_of": lambda text: clear_statements.is_state_of(
+    "features.clear_statements.is_clear": facts_to_features.is_clear,
+    "features.clear_statements.is_home": lambda text: facts_to_features.is_home(text, "Oslo"),
+    "features.clear_statements.is_somebody": facts_to_features.is_somebody,
+    "features.clear_statements.is_state_of": lambda text: facts_to_features.is_state_of(
         "Ada", text, "vegan"
     ),
-    "features.clear_statements.is_thing": clear_statements.is_thing,
-    "features.clear_statements.stands_alone": lambda text: clear_statements.stands_alone(
+    "features.clear_statements.is_thing": facts_to_features.is_thing,
+    "features.clear_statements.stands_alone": lambda text: facts_to_features.stands_alone(
         text, "tea", "Anna"
     ),
-    "features.clear_statements.to_the_point": clear_statements.to_the_point,
+    "features.clear_statements.to_the_point": facts_to_features.to_the_point,
     "guard.served_line.indented": served_line.indented,
     "guard.served_line.name": served_line.name,
     "guard.served_line.one_line": served_line.one_line,
@@ -414,10 +421,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "tokens.start_of": lambda text: tokens.start_of(text, 2_000),
     "tokens.tokens_of": tokens.tokens_of,
     "transcripts.activities.is_written_out": activities.is_written_out,
-    "transcripts.json_access.clean_text": json_access.clean_text,
-    "events.event_log.cursor_of": event_log.cursor_of,
+    "transcripts.json_access.clean_text": json_and_text_files.clean_text,
+    "events.event_log.cursor_of": events.cursor_of,
     "transcripts.memory_exports.StatementPlace.take": _statements_of,
-    "transcripts.text_files.pieces": lambda text: list(text_files.pieces(text)),
+    "transcripts.text_files.pieces": lambda text: list(json_and_text_files.pieces(text)),
 }
 
 

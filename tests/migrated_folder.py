@@ -11,7 +11,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from memoryproject import embedded_postgres, postgres_guard, postgres_programs
+from memoryproject import embedded_postgres, postgres_guard
 from tests import template_database
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,6 +64,6 @@ def ready() -> Path:
 
 def _digest() -> str:
     digest = hashlib.sha256(template_database.digest().encode())
-    for module in (embedded_postgres, postgres_guard, postgres_programs):
+    for module in (embedded_postgres, postgres_guard, embedded_postgres):
         digest.update(Path(module.__file__).read_bytes())
     return digest.hexdigest()[:16]

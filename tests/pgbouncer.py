@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from memoryproject.postgres_programs import as_server
+from memoryproject.embedded_postgres import as_server
 from tests.live_server import ROOT, wait_for
 
 LEAST = (1, 21)  # the first that keeps account of prepared statements

@@ -10,8 +10,8 @@ from urllib.parse import unquote
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
+from memories.connectors import CONNECTORS
 from memories.connectors.connector import Changes, Connector, Cursor, CursorExpired, Wire
-from memories.connectors.connector_registry import CONNECTORS
 from memories.providers.web_fetch import FetchLimits
 from memories.settings_objects import checked
 

@@ -22,13 +22,13 @@ from django.test import Client  # noqa: E402
 settings.DATABASES["default"]["NAME"] = database
 
 from memories import leases  # noqa: E402
-from memories.ingest import session_steps  # noqa: E402
+from memories.ingest import process  # noqa: E402
 from memories.models import MemorySession  # noqa: E402
 
-take = session_steps.SessionSteps.take
+take = process.SessionSteps.take
 
 
-def take_and_stop(steps: session_steps.SessionSteps, **options: Any) -> MemorySession:
+def take_and_stop(steps: process.SessionSteps, **options: Any) -> MemorySession:
     """Between two transactions: what stops within one keeps the workspace's lock until the database
     ends it, which the tests' settings never do."""
     row = take(steps, **options)
@@ -37,8 +37,8 @@ def take_and_stop(steps: session_steps.SessionSteps, **options: Any) -> MemorySe
     return row
 
 
-session_steps.SessionSteps.take = take_and_stop  # type: ignore[method-assign]
-leases.LEASE, leases.BEAT, session_steps.MOST_MESSAGES = timedelta(seconds=2), 0.2, 5
+process.SessionSteps.take = take_and_stop  # type: ignore[method-assign]
+leases.LEASE, leases.BEAT, process.MOST_MESSAGES = timedelta(seconds=2), 0.2, 5
 messages = [
     {"role": "user", "content": f"I met person number {n}. I prefer tea number {n} to coffee {n}."}
     for n in range(int(number))

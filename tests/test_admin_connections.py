@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from memories.connections import sync
-from memories.documents import open_connection
+from memories.documents import fetch_document
 from memories.models import Connection, Document, SyncRun
 from tests.desk import list_of, member, messages_of, page_of
 from tests.people import Person
@@ -123,11 +123,11 @@ def test_secrets_are_typed_and_never_shown(alice: Person) -> None:
         "secret_token": "ghp_secret", "minutes": 0,
     })  # fmt: skip
     connection = Connection.objects.get()
-    assert open_connection.unseal(connection) == {"token": "ghp_secret"}
+    assert fetch_document.unseal(connection) == {"token": "ghp_secret"}
     assert "ghp_secret" not in desk.sees(page_of(connection))
     desk.does(connection, "secrets", secret_token="ghp_other")
     connection.refresh_from_db()
-    assert open_connection.unseal(connection) == {"token": "ghp_other"}
+    assert fetch_document.unseal(connection) == {"token": "ghp_other"}
 
 
 @pytest.mark.parametrize(("documents", "left"), [("keep", 0), ("erase", 1)])

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from memories.admin.preview_page import messages_in
+from memories.admin.playground_page import messages_in
 from memories.models import Episode, Fact, MemorySession
 from tests.desk import Desk, member
 from tests.people import Person

@@ -11,9 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from memories import review, search_counts
-from memories.admin.life_timeline import PAGE
 from memories.admin.memory_list import day_text
-from memories.features.due_sets import discover_sets
+from memories.admin.profile_parts import PAGE
+from memories.features.sets import discover_sets
 from memories.features.update import update_now
 from memories.models import Feature, FeatureSet, Memory
 from tests.desk import Desk, list_of, member, messages_of, page_of

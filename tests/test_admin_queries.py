@@ -8,8 +8,7 @@ from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from memories.admin.people_list import COUNTS, MOST_SHOWN
-from memories.admin.subject_admin import SubjectAdmin
+from memories.admin.subject_admin import COUNTS, MOST_SHOWN, SubjectAdmin
 from memories.models import Episode, Memory
 from tests.desk import Desk, list_of, member, page_of
 from tests.factories import (

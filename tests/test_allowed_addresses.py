@@ -11,7 +11,7 @@ from werkzeug import Response
 
 from memories.checks import allowed_hosts
 from memories.errors import Invalid
-from memories.extraction.configured_models import models_from
+from memories.extraction.fallback import models_from
 from memories.models import MemorySession
 from memories.providers.allowed_addresses import (
     AddressRefused,

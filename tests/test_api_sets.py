@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from memories.features.due_sets import discover_sets
+from memories.features.sets import discover_sets
 from memories.models import Feature, FeatureSet, SetDiscovery
 from tests.api_fixtures import Caller, caller
 from tests.people import Person

@@ -12,11 +12,10 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from memories import review
-from memories.features import due_sets, features_by_hand
-from memories.features.consolidate import consolidate
-from memories.features.due_sets import discover_sets
+from memories.features import features_by_hand, sets
 from memories.features.features_by_hand import NewFeature
-from memories.features.update import update_now
+from memories.features.sets import discover_sets
+from memories.features.update import consolidate, update_now
 from memories.ingest import NewMessage
 from memories.models import Episode, Feature, FeatureRefusal, Memory
 from tests.people import Person
@@ -34,7 +33,7 @@ def told(person: Person, *said: str, **wish: Any) -> None:
 
 def read_again(person: Person) -> None:
     """As after a restore: all that was said is taken in anew."""
-    due_sets.unmark(person.workspace.pk, list(Episode.objects.values_list("pk", flat=True)))
+    sets.unmark(person.workspace.pk, list(Episode.objects.values_list("pk", flat=True)))
     update_now(person.scope, KEY)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from memories import confidence_fit
-from memories.confidence_fit import SeenQuestion
+from memories import calibration
+from memories.calibration import SeenQuestion
 from memories.models import EmbeddingModel
 from memories.search import SearchRequest, search
 from memories.search.confidence import SHIPPED, ConfidenceSigns, ConfidenceWeights
@@ -101,10 +101,10 @@ def test_labels_that_mean_nothing_teach_nothing(birds: Person) -> None:
         [SeenQuestion(signs(rng.random()), rng.random() < 0.5) for _ in range(200)]
         for _ in range(2)
     ]
-    assert abs(confidence_fit.fit(model, *halves).after.auroc - 0.5) < 0.1
+    assert abs(calibration.fit(model, *halves).after.auroc - 0.5) < 0.1
     nothing = [SeenQuestion(None, True), *halves[0]]
     of_one_kind = [replace(each, is_answered=True) for each in nothing]
-    kept = confidence_fit.fit(model, of_one_kind, halves[1])
+    kept = calibration.fit(model, of_one_kind, halves[1])
     assert (kept.weights, kept.is_better) == (SHIPPED, False)
 
 

@@ -13,14 +13,12 @@ from django.db import connections
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories.api.live_chat import LiveChat, ticket_of
-from memories.chat import answer as chat_answer
-from memories.chat.answer import ChatRequest
-from memories.chat.kept_chats import AskedChat
-from memories.chat.sources import ChatSource, CitationMarks, nearest
+from memories import chat_answer
+from memories.api.chat_routes import LiveChat, ticket_of
+from memories.chat import AskedChat, ChatRequest, ChatSource, CitationMarks, nearest
 from memories.models import Conversation, Episode, ModelUse, Revision
 from memories.providers.chat_model import ChatMessage
-from memoryproject.stream_process import Threads
+from memoryproject.async_processes import Threads
 from tests.api_fixtures import Answer, caller, member
 from tests.documents import hand_in
 from tests.people import Person

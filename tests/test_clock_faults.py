@@ -11,7 +11,7 @@ from django_q.models import OrmQ, Schedule
 
 from memories import ingest, stored_metrics, sweep
 from memories.erase import workspace_removal
-from memories.features.due_sets import discover_sets, enqueue_due
+from memories.features.sets import discover_sets, enqueue_due
 from memories.features.update import update_now
 from memories.index import check, workspace_index
 from memories.ingest import IngestRequest, NewMessage

@@ -7,7 +7,7 @@ import pytest
 from memories.english.statements import Relation, read, relation, slot_keys
 from memories.english.statements.attribute_forms import SlotForm
 from memories.english.statements.contradictions import ENDINGS
-from memories.english.statements.forms import FORMS
+from memories.english.statements.find_attributes import FORMS
 from memories.providers import EmbedderConfig, embedder_from
 
 DATA = Path(__file__).parent / "data"

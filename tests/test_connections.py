@@ -196,7 +196,7 @@ def test_endings_say_which_files_count(alice: Person, folder: Path) -> None:
 def test_a_sync_that_was_stopped_between_pages_misses_nothing(
     alice: Person, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memories.connections.apply_changes.BATCH", 1)
+    monkeypatch.setattr("memories.connections.sync.BATCH", 1)
     written = sync.apply_changes.write
     calls: list[int] = []
 

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories.connectors import drive_connector, oauth
+from memories.connectors import drive_connectors, oauth
 from memories.connectors.connector import Connector, Unlisted
 from memories.providers.web_fetch import FetchError
 from tests.source_stubs import Stub, listed, says
@@ -184,7 +184,7 @@ def test_a_service_account_signs_for_itself(stub: Stub, drive: Drive) -> None:
     google(stub, **account).test()
     [form] = drive.forms
     claims = json.loads(base64.urlsafe_b64decode(form["assertion"].split(".")[1] + "=="))
-    assert (claims["iss"], claims["scope"]) == ("bot@example.org", drive_connector.SCOPE)
+    assert (claims["iss"], claims["scope"]) == ("bot@example.org", drive_connectors.SCOPE)
     with pytest.raises(FetchError) as refusal:
         google(stub, clientEmail="b", privateKey="no key")
     assert refusal.value.code == "login_required"

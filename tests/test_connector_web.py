@@ -8,8 +8,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from memories.connectors.connector import Connector, Unlisted
-from memories.connectors.feeds import read_list
-from memories.connectors.web_connector import links_of, plain_address
+from memories.connectors.web_connector import links_of, plain_address, read_list
 from memories.providers.web_fetch import FetchError, WebAnswer
 from tests.source_stubs import Stub, listed
 

@@ -13,13 +13,10 @@ from django.utils import timezone
 from pytest_django import Settings
 from pytest_httpserver import HTTPServer
 
-from memories import breakers, metrics, stored_metrics
-from memories.costs import ledger
-from memories.costs.ledger import LedgerLine, LedgerSum
-from memories.costs.prices import Price, price_of, prices
+from memories import breakers, costs, metrics, stored_metrics
+from memories.costs import LedgerLine, LedgerSum, Price, price_of, prices
 from memories.errors import BudgetSpent, Unasked
-from memories.extraction.configured_models import unusable
-from memories.extraction.fallback import chain_of
+from memories.extraction.fallback import chain_of, unusable
 from memories.models import DueVector, ModelPrice, ModelUse
 from memories.providers import network
 from tests.api_fixtures import caller
@@ -45,11 +42,11 @@ FOUND = chat_completion(facts_json(FACT | {"quotes": [{"message": 0, "text": "I 
 @pytest.fixture(autouse=True)
 def nothing_counted_before() -> Iterator[None]:
     metrics.clear()
-    ledger.forget()
+    costs.forget()
     breakers.forget()
     yield
     metrics.clear()
-    ledger.forget()
+    costs.forget()
     breakers.forget()
 
 
@@ -130,8 +127,8 @@ def test_a_web_process_writes_nothing_in_a_search_and_all_with_its_counts(
     assert "query" not in uses(alice.workspace)
     alice.workspace.settings = {"budget": {"tokensPerDay": 2}}
     alice.workspace.save()
-    assert ledger.spent_by(alice.workspace.pk).tokens_today == 2  # what is unwritten counts
-    assert ledger.spent_by(alice.workspace.pk).today == 0
+    assert costs.spent_by(alice.workspace.pk).tokens_today == 2  # what is unwritten counts
+    assert costs.spent_by(alice.workspace.pk).today == 0
     stored_metrics.flush()
     assert uses(alice.workspace)["query"] == (1, 0, 1, 0)
 
@@ -140,24 +137,24 @@ def test_what_the_database_does_not_take_is_kept(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(ledger, "ADD", "insert into nowhere values (%s)")
-        ledger.counted(workspace.pk, "extraction", "m", lambda: network.add(5))
+        broken.setattr(costs, "ADD", "insert into nowhere values (%s)")
+        costs.counted(workspace.pk, "extraction", "m", lambda: network.add(5))
     assert "kept until the database takes them" in caplog.text
     assert uses(workspace) == {}
     stored_metrics.flush()
     assert uses(workspace) == {"extraction": (1, 0, 5, 0)}
-    monkeypatch.setattr(ledger, "ADD", "insert into nowhere values (%s)")
-    ledger._sums[LedgerLine(workspace.pk, timezone.now().date(), "query", "m")] = LedgerSum(1)
+    monkeypatch.setattr(costs, "ADD", "insert into nowhere values (%s)")
+    costs._sums[LedgerLine(workspace.pk, timezone.now().date(), "query", "m")] = LedgerSum(1)
     with pytest.raises(DatabaseError):
-        ledger.flush()
+        costs.flush()
 
 
 def test_calls_of_a_workspace_that_went_are_dropped(workspace: Workspace) -> None:
     line = LedgerLine(workspace.pk, timezone.now().date(), "query", "m")
-    ledger._sums[line] = LedgerSum(1)
+    costs._sums[line] = LedgerSum(1)
     workspace.delete()
-    ledger.flush()
-    ledger.flush()
+    costs.flush()
+    costs.flush()
     assert not ModelUse.objects.exists()
 
 
@@ -166,8 +163,8 @@ def test_who_was_not_asked_cost_nothing(workspace: Workspace) -> None:
         raise Unasked("switched off", permanent=False)
 
     with pytest.raises(Unasked):
-        ledger.counted(workspace.pk, "query", "m", refuse)
-    ledger.flush()
+        costs.counted(workspace.pk, "query", "m", refuse)
+    costs.flush()
     assert not ModelUse.objects.exists()
 
 
@@ -193,9 +190,9 @@ def test_a_spent_budget_leaves_patterns_and_says_so(
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
             with pytest.raises(BudgetSpent) as caught:
-                ledger.check(alice.workspace.pk)
+                costs.check(alice.workspace.pk)
     assert caplog.text.count("asks no model any more") == 1
-    assert 0 < (caught.value.retry_after or 0) <= ledger.RETRY
+    assert 0 < (caught.value.retry_after or 0) <= costs.RETRY
     told = caller(alice).get("/costs").body
     assert words in told["budget"]["reached"]
     assert "No model is asked any more" in member(alice.workspace).sees(
@@ -221,14 +218,14 @@ def test_a_spent_budget_leaves_words_and_vectors_that_wait(
 def test_the_smaller_of_the_servers_and_the_workspaces_budget_holds(
     workspace: Workspace, settings: Settings
 ) -> None:
-    assert ledger.budget_of(workspace.pk).is_endless
+    assert costs.budget_of(workspace.pk).is_endless
     settings.WORKSPACE_COST_PER_DAY, settings.WORKSPACE_TOKENS_PER_DAY = 3.0, 500
     workspace.settings = {"budget": {"perDay": 5, "perMonth": 9, "tokensPerDay": 20}}
     workspace.save()
-    budget = ledger.budget_of(workspace.pk)
+    budget = costs.budget_of(workspace.pk)
     assert (budget.per_day, budget.per_month, budget.tokens_per_day) == (3, 9, 20)
     spent(workspace, "2", days_ago=70)
-    ledger.check(workspace.pk)  # another month is over
+    costs.check(workspace.pk)  # another month is over
 
 
 def test_prices_of_the_operator_come_first_and_known_ones_hold_for_their_service() -> None:
@@ -246,7 +243,7 @@ def test_prices_of_the_operator_come_first_and_known_ones_hold_for_their_service
 
 def test_a_later_price_changes_nothing_that_was_spent(workspace: Workspace) -> None:
     ModelPrice.objects.create(model="m", input_per_million=1_000_000)
-    ledger.counted(workspace.pk, "extraction", "m", lambda: network.add(2))
+    costs.counted(workspace.pk, "extraction", "m", lambda: network.add(2))
     ModelPrice.objects.update(input_per_million=5)
     assert ModelUse.objects.get().cost == 2
 

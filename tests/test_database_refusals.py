@@ -11,7 +11,7 @@ from django.db import NotSupportedError, OperationalError, ProgrammingError, con
 from django.db.migrations.exceptions import MigrationSchemaMissing
 from psycopg import errors
 
-from memoryproject.postgres.refusals import one_line_refusals, reason_of
+from memoryproject.postgres.base import one_line_refusals, reason_of
 from tests.test_commands import run
 
 

@@ -17,7 +17,7 @@ from memories import review, sweep, unmatched
 from memories.erase import erasure_run
 from memories.erase.proof import CONTENT, FREE
 from memories.errors import NotFound
-from memories.features.due_sets import discover_sets
+from memories.features.sets import discover_sets
 from memories.features.update import update_now
 from memories.index import workspace_index
 from memories.models import (
@@ -37,7 +37,7 @@ from memories.models import (
     WorkspacePattern,
 )
 from memories.review import forget
-from memories.summaries.window import window
+from memories.summaries.summary_before import window
 from tests.api_fixtures import caller, member
 from tests.people import Person
 from workspaces.models import AuditEntry, Subject

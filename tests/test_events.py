@@ -8,9 +8,8 @@ import pytest
 from django.db import connection, connections, transaction
 from django.utils import timezone
 
-from memories.events import event_log
-from memories.events.event_log import EventCursor, cursor_of
-from memories.events.shown_events import as_data, visible_items
+from memories import events
+from memories.events import EventCursor, as_data, cursor_of, visible_items
 from memories.models import ChangeEvent
 from memoryproject.postgres import visible
 from tests.documents import hand_in
@@ -36,7 +35,7 @@ def note(person: Person, state: str = "done") -> None:
 def states_after(
     person: Person, cursor: EventCursor, **options: Any
 ) -> tuple[list[str], EventCursor]:
-    batch = event_log.read([person.workspace.pk], cursor, **options)
+    batch = events.read([person.workspace.pk], cursor, **options)
     return [event.state for event, _ in batch.events], batch.cursor
 
 
@@ -71,7 +70,7 @@ def test_a_change_that_is_rolled_back_is_no_event(alice: Person):
 
 @pytest.mark.django_db(transaction=True)
 def test_what_commits_late_is_neither_left_out_nor_told_twice(alice: Person):
-    start = event_log.newest()
+    start = events.newest()
     written, may_commit = threading.Event(), threading.Event()
 
     def slowly() -> None:
@@ -85,20 +84,20 @@ def test_what_commits_late_is_neither_left_out_nor_told_twice(alice: Person):
     writer.start()
     assert written.wait(60)
     note(alice, "early")
-    batch = event_log.read([alice.workspace.pk], start)
+    batch = events.read([alice.workspace.pk], start)
     assert [event.state for event, _ in batch.events] == ["early"]
     may_commit.set()
     writer.join(60)
     assert states_after(alice, batch.cursor)[0] == ["late"]
-    again = event_log.read([alice.workspace.pk], start)
+    again = events.read([alice.workspace.pk], start)
     assert {event.state for event, _ in again.events} == {"early", "late"}
-    seen = {e.state: event_log.was_seen(e, batch.cursor) for e, _ in again.events}
+    seen = {e.state: events.was_seen(e, batch.cursor) for e, _ in again.events}
     assert seen == {"early": True, "late": False}
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_long_list_is_read_in_parts_from_where_the_last_one_ended(alice: Person):
-    start = event_log.newest()
+    start = events.newest()
     for number in range(5):
         note(alice, str(number))
     first, cursor = states_after(alice, start, most=2)
@@ -107,8 +106,8 @@ def test_a_long_list_is_read_in_parts_from_where_the_last_one_ended(alice: Perso
     third, cursor = states_after(alice, cursor, most=2)
     assert [first, second, third] == [["0", "1"], ["2", "3"], ["4"]]
     assert states_after(alice, cursor)[0] == []
-    whole = event_log.read([alice.workspace.pk], start)
-    assert [event_log.was_seen(event, whole.events[1][1]) for event, _ in whole.events] == [
+    whole = events.read([alice.workspace.pk], start)
+    assert [events.was_seen(event, whole.events[1][1]) for event, _ in whole.events] == [
         True, True, False, False, False,
     ]  # fmt: skip
     assert not whole.cursor.last
@@ -145,8 +144,8 @@ def test_events_of_a_day_ago_and_of_another_server_go(alice: Person):
     note(alice, "old")
     note(alice, "copied")
     note(alice, "new")
-    ChangeEvent.objects.filter(state="old").update(created_at=timezone.now() - event_log.KEPT * 2)
+    ChangeEvent.objects.filter(state="old").update(created_at=timezone.now() - events.KEPT * 2)
     ChangeEvent.objects.filter(state="copied").update(xid=2**60)
     ChangeEvent.objects.filter(state="new").update(xid=3)
-    assert event_log.prune() == 2
+    assert events.prune() == 2
     assert list(ChangeEvent.objects.values_list("state", flat=True)) == ["new"]

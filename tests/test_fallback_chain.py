@@ -16,7 +16,7 @@ from werkzeug import Response
 from memories import message_pieces, workspace_settings
 from memories.errors import Invalid
 from memories.extraction import fallback
-from memories.extraction.configured_models import models_from
+from memories.extraction.fallback import models_from
 from memories.ingest import NewMessage
 from memories.models import ExtractorUse, Fact, MemorySession
 from memories.providers import ExtractionRequest, PromptMessage

@@ -8,8 +8,8 @@ from memories.erase import remove
 from memories.features import apply, features_by_hand
 from memories.features.apply import ChangeOrigin
 from memories.features.commands import ADD, Cited, Command
-from memories.features.consolidate import consolidate
 from memories.features.features_by_hand import NewFeature
+from memories.features.update import consolidate
 from memories.index import check, workspace_index
 from memories.models import Episode, Feature, FeatureChange, FeatureSet
 from tests.people import Person

@@ -11,7 +11,7 @@ from memories.erase import remove
 from memories.features import apply, features_by_hand
 from memories.features.apply import ChangeOrigin
 from memories.features.commands import ADD, Cited, Command
-from memories.features.due_sets import discover_sets
+from memories.features.sets import discover_sets
 from memories.features.update import UpdateResult, update_now, update_set
 from memories.index import check, workspace_index
 from memories.ingest import NewMessage

@@ -8,9 +8,8 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from memories.features import features_by_hand
-from memories.features.consolidate import consolidate
-from memories.features.due_sets import discover_sets
-from memories.features.update import UpdateResult, update_now, update_set
+from memories.features.sets import discover_sets
+from memories.features.update import UpdateResult, consolidate, update_now, update_set
 from memories.ingest import NewMessage
 from memories.models import Feature, FeatureChange, FeatureMark, FeatureRefusal, FeatureSet
 from tests.people import Person

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from bench.speed.folding import let_go, start_worker
-from memories.features.due_sets import discover_sets
+from memories.features.sets import discover_sets
 from memories.index import check, workspace_index
 from memories.ingest import NewMessage
 from memories.models import Episode, Feature, FeatureMark, FeatureSet

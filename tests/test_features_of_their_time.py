@@ -9,10 +9,9 @@ from django.utils import timezone
 from memories import review
 from memories.errors import Conflict
 from memories.features import features_by_hand
-from memories.features.consolidate import consolidate
-from memories.features.due_sets import discover_sets, unmark
 from memories.features.profile import ProfileOptions, profile
-from memories.features.update import update_now
+from memories.features.sets import discover_sets, unmark
+from memories.features.update import consolidate, update_now
 from memories.ingest import NewMessage
 from memories.models import AsOf, EmbeddingModel, Episode, Feature, FeatureChange, Memory
 from tests.people import Person

@@ -11,7 +11,7 @@ from werkzeug import Response
 
 from memories.connections import connection_store, sync
 from memories.connections.connection_store import NewConnection
-from memories.documents import document_store, open_connection, pipeline
+from memories.documents import document_store, fetch_document, pipeline
 from memories.documents.document_store import NewDocument
 from memories.errors import Invalid
 from memories.models import Connection, ConnectionItem, Document, SyncRun
@@ -249,11 +249,11 @@ def test_credentials_are_sealed_for_their_row_and_never_kept_plain(
 ) -> None:
     sealed = bytes(Connection.objects.get().credentials)
     assert b"secret" not in sealed
-    assert open_connection.unseal(connection) == {"token": "secret"}
+    assert fetch_document.unseal(connection) == {"token": "secret"}
     other = Connection(provider="github", credentials=sealed)
     settings_key = settings.CONNECTION_KEY
     with pytest.raises(FetchError):
-        open_connection.unseal(other)
+        fetch_document.unseal(other)
     settings.CONNECTION_KEY = f"not {settings_key}"
     run = connection.runs.get()
     sync.run(run.pk)

@@ -18,8 +18,7 @@ import pytest
 
 from memoryproject.address import Pulse
 from memoryproject.front.lanes import Lane
-from memoryproject.front.pools import Gone, Pool, PoolConnection, Queued
-from memoryproject.front.waits import Waits
+from memoryproject.front.pools import Gone, Pool, PoolConnection, Queued, Waits
 from memoryproject.front.wire import packed
 from tests.live_server import wait_for
 

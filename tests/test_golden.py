@@ -10,8 +10,7 @@ from django.urls import reverse
 
 from memories import erase, golden, review, workspace_settings
 from memories.errors import Conflict, Invalid, NotFound
-from memories.golden import NewQuestion, runs
-from memories.golden.gate import ProposedChange
+from memories.golden import NewQuestion, ProposedChange
 from memories.index import configured_embedder, workspace_index
 from memories.models import EmbeddingModel, Episode, GoldenQuestion, GoldenRun, Memory
 from memories.sweep import sweep
@@ -98,7 +97,7 @@ def test_questions_without_an_answer_are_refused(alice: Person, mallory: Person)
 
 
 def test_there_is_an_end_to_them(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memories.golden.questions.MOST", 1)
+    monkeypatch.setattr("memories.golden.MOST", 1)
     golden.add(alice.scope, NewQuestion("Where?", answer="here"))
     with pytest.raises(Invalid, match="at most 1"):
         golden.add(alice.scope, NewQuestion("When?", answer="now"))
@@ -246,7 +245,7 @@ def test_the_clock_asks_once_a_day(alice: Person, asked: GoldenQuestion) -> None
 
 
 def test_old_runs_go(alice: Person, asked: GoldenQuestion, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "KEPT", 2)
+    monkeypatch.setattr(golden, "KEPT", 2)
     newest = [golden.run(alice.scope).pk for _ in range(3)][1:]
     assert set(GoldenRun.objects.values_list("pk", flat=True)) == set(newest)
 

@@ -11,9 +11,9 @@ from django.core.management import CommandError, call_command
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
+from memories import webhooks
 from memories.models import Conversation, Episode, Memory, WebhookDelivery
-from memories.webhooks import hooks
-from memories.webhooks.hooks import NewWebhook
+from memories.webhooks import NewWebhook
 from tests.people import Person
 from workspaces.models import Workspace
 
@@ -85,7 +85,7 @@ def test_what_is_pulled_is_believed_word_for_word_and_again_adds_nothing(
 
 
 def test_addresses_are_told_of_what_comes_in(mem0: HTTPServer, alice: Person) -> None:
-    hook = hooks.create(alice.scope, NewWebhook(mem0.url_for("/hook"), ("memory.changed",)))
+    hook = webhooks.create(alice.scope, NewWebhook(mem0.url_for("/hook"), ("memory.changed",)))
     pulled(mem0)
     states = WebhookDelivery.objects.filter(webhook=hook).values_list("item_state", flat=True)
     assert Counter(states) == {"live": 3}

@@ -12,7 +12,7 @@ from django.utils import timezone
 from memories import erase, review
 from memories.documents.document_store import put_in_spaces
 from memories.errors import NotFound
-from memories.events.shown_events import visible_items
+from memories.events import visible_items
 from memories.models import AsOf, ChangeEvent, Document, DocumentSpace, Memory, WorkspaceIndex
 from memories.search import candidates
 from memories.search.conditions import COUNTED

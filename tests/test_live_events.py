@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from django.db import connection, connections
 
-from memories.events import event_log, live_events
-from memories.events.live_events import LiveEvents, ticket_of
-from memories.events.shown_events import EventFilter
-from memoryproject.stream_process import Threads
+from memories import events
+from memories.events import EventFilter, LiveEvents, ticket_of
+from memoryproject.async_processes import Threads
 from tests.documents import hand_in
 from tests.people import Person
 from workspaces.keys import revoke_key
@@ -37,7 +36,7 @@ class Hall:
 
     def listen(self, person: Person, **options: Any) -> int:
         number = len(self.tasks) + 1
-        after = options.pop("after", None) or event_log.newest()
+        after = options.pop("after", None) or events.newest()
         ticket = json.loads(json.dumps(ticket_of(person.scope, EventFilter(**options), after)))
         self.tasks[number] = asyncio.ensure_future(self.live.serve(number, ticket))
         return number
@@ -124,7 +123,7 @@ def test_each_hears_what_it_may_see_and_asked_for(
 
 def test_who_comes_again_hears_what_came_meanwhile_and_nothing_twice(alice: Person):
     async def act(hall: Hall) -> None:
-        start = event_log.newest()
+        start = events.newest()
         hand_in(alice)
         number = hall.listen(alice, after=start)
         hand_in(alice, "A letter about pears.")
@@ -137,7 +136,7 @@ def test_who_comes_again_hears_what_came_meanwhile_and_nothing_twice(alice: Pers
 
 
 def test_a_key_that_is_revoked_hears_no_more(alice: Person, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(live_events, "CHECKED_EVERY", 0.05)
+    monkeypatch.setattr(events, "CHECKED_EVERY", 0.05)
 
     async def act(hall: Hall) -> None:
         number = hall.listen(alice)
@@ -153,8 +152,8 @@ def test_a_key_that_is_revoked_hears_no_more(alice: Person, monkeypatch: pytest.
 def test_silence_is_told_as_such_and_what_cannot_be_read_is_read_later(
     alice: Person, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(live_events, "PINGED_EVERY", 0.0)
-    monkeypatch.setattr(live_events, "AFTER_AN_ERROR", 0.05)
+    monkeypatch.setattr(events, "PINGED_EVERY", 0.0)
+    monkeypatch.setattr(events, "AFTER_AN_ERROR", 0.05)
 
     async def act(hall: Hall) -> None:
         number = hall.listen(alice)
@@ -172,21 +171,21 @@ def test_silence_is_told_as_such_and_what_cannot_be_read_is_read_later(
 
 def test_many_listeners_cost_one_look(alice: Person, monkeypatch: pytest.MonkeyPatch):
     looks = []
-    read = live_events._read
+    read = events._read
 
     def counted(*given: Any) -> Any:
         looks.append(given)
         return read(*given)
 
-    monkeypatch.setattr(live_events, "_read", counted)
-    monkeypatch.setattr(live_events, "LOOKED_EVERY", 3600.0)
+    monkeypatch.setattr(events, "_read", counted)
+    monkeypatch.setattr(events, "LOOKED_EVERY", 3600.0)
 
     async def act(hall: Hall) -> None:
         numbers = [hall.listen(alice) for _ in range(500)]
         await hall.are_all_listening()
         assert len(looks) == 501  # each reads once what came before it listened
         hall.live._looking.cancel()  # type: ignore[union-attr]
-        monkeypatch.setattr(live_events, "LOOKED_EVERY", 0.05)
+        monkeypatch.setattr(events, "LOOKED_EVERY", 0.05)
         hall.live._looking = asyncio.ensure_future(hall.live._look())
         await hall.until(lambda: len(looks) > 501)
         hand_in(alice)

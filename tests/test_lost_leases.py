@@ -13,7 +13,7 @@ from django.utils import timezone
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories.features.due_sets import discover_sets
+from memories.features.sets import discover_sets
 from memories.features.update import update_set
 from memories.index import check, workspace_index
 from memories.ingest import NewMessage

@@ -262,7 +262,7 @@ def test_what_is_no_entity_is_not_found(http: Caller, memory: Memory) -> None:
 def test_a_fault_of_ours_is_told_without_its_cause(
     http: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memories.compat.mem0_routes.filter_of", lambda given: given.nothing)
+    monkeypatch.setattr("memories.compat.mem0.filter_of", lambda given: given.nothing)
     answer = http.post("//v3/memories/", ADA)
     assert (answer.status, answer.body["detail"]) == (500, "The server failed.")
 

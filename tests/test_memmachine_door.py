@@ -6,7 +6,7 @@ import pytest
 
 from memories.compat.memmachine_filter import read_filter
 from memories.errors import Invalid
-from memories.features.due_sets import discover_sets
+from memories.features.sets import discover_sets
 from memories.features.update import update_now
 from memories.models import Episode, Feature, Memory
 from tests.api_fixtures import Answer, Caller, caller

@@ -9,10 +9,9 @@ from django.utils import timezone
 
 from memories.errors import Conflict
 from memories.features import features_by_hand
-from memories.features.consolidate import consolidate
-from memories.features.due_sets import discover_sets
 from memories.features.profile import ProfileOptions, profile
-from memories.features.update import update_now
+from memories.features.sets import discover_sets
+from memories.features.update import consolidate, update_now
 from memories.ingest import NewMessage
 from memories.models import AsOf, Feature, FeatureChange, Memory
 from memories.models.feature import OF_ITS_TIME

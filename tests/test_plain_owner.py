@@ -15,13 +15,19 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from pytest_django.plugin import DjangoDbBlocker
 
+from memories.management import isolation
 from memories.management.commands.up import Command as UpCommand
-from memories.management.isolation import tables, two_tenants
-from memories.management.isolation.routes import ProofTally
+from memories.management.isolation import ProofTally
 from memoryproject import database_roles, databases, walls
-from memoryproject.embedded_postgres import APP_ROLE, OWNER_ROLE, Home, ensure_running, leave
+from memoryproject.embedded_postgres import (
+    APP_ROLE,
+    OWNER_ROLE,
+    Home,
+    ensure_running,
+    leave,
+    program,
+)
 from memoryproject.postgres import visible
-from memoryproject.postgres_programs import program
 
 SCRIPT = Path(__file__).parent.parent / "deploy" / "database.sh"
 WHO = """
@@ -144,8 +150,8 @@ def serves_behind_walls(connected: Any, who: tuple[Any, ...]) -> None:
     with connected("app"):
         assert answer(WHO) == who
         tally = ProofTally()
-        owner, other = both = [two_tenants.make("a"), two_tenants.make("b")]
-        tables.try_tables(owner, other, tally)
+        owner, other = both = [isolation.make("a"), isolation.make("b")]
+        isolation.try_tables(owner, other, tally)
         assert tally.leaks == []
         assert tally.counts["tables"] == len(walls.walls())
         with visible.only(owner.workspace.pk):
@@ -153,7 +159,7 @@ def serves_behind_walls(connected: Any, who: tuple[Any, ...]) -> None:
     with connected("owner"), visible.only():
         assert answer("select count(*) from memories_memory") == (0,)
     with connected("app"):
-        two_tenants.remove(both)
+        isolation.remove(both)
 
 
 def answer(text: str) -> Any:

@@ -22,7 +22,7 @@ from memories.models import DueVector, Entry, Layer
 from memories.models.supersession import MEMBERS
 from memories.resolve import neighbours as resolving
 from memories.resolve import rejections, state_changes
-from memories.search import candidates, conditions, filter_sql, filters
+from memories.search import candidates, conditions, filters
 from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.hits import MEMORY_ROWS
 from tests.statements_sent import generic_plan
@@ -50,7 +50,7 @@ def wanted() -> dict[str, Any]:
     values: dict[str, Any] = {}
     tree = filters.parse({"field": "category", "op": "eq", "value": "plan"}, ("memories",))
     return {
-        "wanted": RowCondition(filter_sql.sql_of(tree, "memories", values)),
+        "wanted": RowCondition(filters.sql_of(tree, "memories", values)),
         "wanted_values": values,
     }
 

@@ -17,7 +17,7 @@ from bench.speed.layout import Plot
 from bench.speed.loading import USER, load
 from memories import ingest, review, sweep
 from memories.features import set_embedding
-from memories.features.due_sets import discover_sets
+from memories.features.sets import discover_sets
 from memories.features.update import update_due_sets, update_now
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import AsOf, DueVector, FeatureSet, Memory, Vector

@@ -17,8 +17,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from memoryproject import database_roles, databases
 from memoryproject.embedded_postgres import APP_ROLE, OWNER_ROLE
 from memoryproject.postgres import login_check, prepared
-from memoryproject.postgres.base import DatabaseWrapper
-from memoryproject.postgres.refusals import reason_of
+from memoryproject.postgres.base import DatabaseWrapper, reason_of
 from tests.live_server import Server, measured
 from tests.own_databases import own_database, socket_folder
 from tests.pgbouncer import Pooler, pooler

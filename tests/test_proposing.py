@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories.english import propose_pattern, workspace_patterns
+from memories.english import workspace_patterns
 from memories.english.workspace_patterns import OwnPattern
 
 AT = datetime(2026, 2, 6, tzinfo=UTC)
@@ -12,7 +12,7 @@ AT = datetime(2026, 2, 6, tzinfo=UTC)
 
 def finds(text: str, statement: str, other: str) -> list[str]:
     """What the pattern that is proposed from `text` finds in another text, said by Zed."""
-    likely = propose_pattern.proposal(text, [statement])
+    likely = workspace_patterns.proposal(text, [statement])
     pattern = OwnPattern("likely", "other", likely.regex, likely.template)
     assert workspace_patterns.faults(pattern, [likely.sentence], []) == []
     return [each.statement for each in workspace_patterns.find(pattern, other, "Zed", AT)]
@@ -58,7 +58,8 @@ def test_a_proposal_keeps_a_frame_of_its_own(other: str) -> None:
 def test_the_sentence_is_the_one_that_the_statement_stands_in() -> None:
     text = "What a long day we have had here! Restrung the viola. Do you play it?"
     assert (
-        propose_pattern.proposal(text, ["Uma restrung the viola"]).sentence == "Restrung the viola"
+        workspace_patterns.proposal(text, ["Uma restrung the viola"]).sentence
+        == "Restrung the viola"
     )
 
 
@@ -67,13 +68,13 @@ def test_the_sentence_is_the_one_that_the_statement_stands_in() -> None:
     ["", "...", "???", "(a+b)*[c]", "{x} {y}", "$5", "\\d+ \\w", "я иду", "my canoe " * 3_000],
 )
 def test_any_text_has_a_proposal(text: str) -> None:
-    likely = propose_pattern.proposal(text, ["Uma {knows} it"])
-    assert len(likely.shape) <= propose_pattern.LONGEST_SHAPE
+    likely = workspace_patterns.proposal(text, ["Uma {knows} it"])
+    assert len(likely.shape) <= workspace_patterns.LONGEST_SHAPE
 
 
 def test_alike_sentences_have_one_shape() -> None:
     shapes = {
-        propose_pattern.shape(f"My {thing} needs a coat")
+        workspace_patterns.shape(f"My {thing} needs a coat")
         for thing in ("canoe", "old shed", "Volvo")
     }
     assert shapes == {"my … needs …"}

@@ -3,9 +3,8 @@
 import pytest
 from django.db import connection
 
-from memories.management.isolation import mcp_tools, routes, tables, two_tenants
-from memories.management.isolation.routes import ProofTally
-from memories.management.isolation.two_tenants import Tenant
+from memories.management import isolation
+from memories.management.isolation import ProofTally, Tenant
 from memories.mcp.memory_tools import TOOLS
 from memories.models.memory import MemoryQuerySet
 from memoryproject.postgres import visible
@@ -16,7 +15,7 @@ from workspaces.models import User, Workspace
 @pytest.fixture
 def both(db: None) -> list[Tenant]:
     with ordinary_role():
-        return [two_tenants.make("a"), two_tenants.make("b")]
+        return [isolation.make("a"), isolation.make("b")]
 
 
 def test_no_route_no_page_and_no_table_leads_from_one_workspace_to_another(both: list[Tenant]):
@@ -24,15 +23,15 @@ def test_no_route_no_page_and_no_table_leads_from_one_workspace_to_another(both:
     tally = ProofTally()
     other.doors = [other.backend, other.doors[-2]]  # a key and a session: the command tries all
     with ordinary_role():
-        before = tables.fingerprint(owner)
-        routes.try_routes(owner, other, tally)
-        mcp_tools.try_tools(owner, other, tally)
-        routes.try_pages(owner, other, tally)
-        tables.compare(before, tables.fingerprint(owner), tally)
-        tables.try_tables(owner, other, tally)
-        two_tenants.remove(both)
+        before = isolation.fingerprint(owner)
+        isolation.try_routes(owner, other, tally)
+        isolation.try_tools(owner, other, tally)
+        isolation.try_pages(owner, other, tally)
+        isolation.compare(before, isolation.fingerprint(owner), tally)
+        isolation.try_tables(owner, other, tally)
+        isolation.remove(both)
     assert tally.leaks == []
-    assert tally.counts["routes"] == len(routes.operations())
+    assert tally.counts["routes"] == len(isolation.operations())
     assert tally.counts["tools"] == len(TOOLS) + 2
     assert tally.counts["tables"] > 40
     assert not Workspace.objects.filter(slug__startswith="isolation-").exists()
@@ -47,8 +46,8 @@ def test_what_somebody_opened_is_found(both: list[Tenant], monkeypatch: pytest.M
         cursor.execute("alter policy workspace on memories_memory using (true)")
     monkeypatch.setattr(MemoryQuerySet, "visible_to", lambda rows, scope: rows)
     with ordinary_role():
-        tables.try_tables(owner, other, tally)
-        routes.try_routes(owner, other, tally)
+        isolation.try_tables(owner, other, tally)
+        isolation.try_routes(owner, other, tally)
     assert "row-level security is not forced on memories_fact" in tally.leaks
     assert "memories_memory: update reaches another's rows" in tally.leaks
     assert any("shows what is another's" in leak for leak in tally.leaks)
@@ -56,9 +55,9 @@ def test_what_somebody_opened_is_found(both: list[Tenant], monkeypatch: pytest.M
 
 def test_a_door_that_is_not_on_the_list_is_told(both: list[Tenant]):
     owner, _ = both
-    new = routes.Operation("GET", "/api/v1/workspaces/{workspace}/boxes/{row}", "readBox")
-    odd = routes.Operation("GET", "/api/v1/workspaces/{workspace}/{shelf}", "readShelf")
-    told = list(routes.unlisted([new, odd], owner))
+    new = isolation.Operation("GET", "/api/v1/workspaces/{workspace}/boxes/{row}", "readBox")
+    odd = isolation.Operation("GET", "/api/v1/workspaces/{workspace}/{shelf}", "readShelf")
+    told = list(isolation.unlisted([new, odd], owner))
     assert len(told) == 2, told
     assert visible.setting() == ""
 
@@ -67,7 +66,7 @@ def test_a_door_that_is_not_on_the_list_is_told(both: list[Tenant]):
 def test_what_could_not_be_made_whole_is_removed() -> None:
     with connection.cursor() as cursor:
         cursor.execute("alter table memories_goldenquestion add constraint never check (false)")
-    with ordinary_role(), pytest.raises(two_tenants.NotFurnished, match="/golden-questions: "):
-        two_tenants.make("a")
+    with ordinary_role(), pytest.raises(isolation.NotFurnished, match="/golden-questions: "):
+        isolation.make("a")
     assert not Workspace.objects.filter(slug__startswith="isolation-").exists()
     assert not User.objects.filter(username__startswith="isolation-").exists()

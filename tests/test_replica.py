@@ -13,9 +13,8 @@ from urllib.request import Request, urlopen
 import psycopg
 import pytest
 
-from memoryproject.embedded_postgres import APP_ROLE, DATABASE, OWNER_ROLE
+from memoryproject.embedded_postgres import APP_ROLE, DATABASE, OWNER_ROLE, run_as_server
 from memoryproject.front.tenants import Tenants
-from memoryproject.postgres_programs import run_as_server
 from tests.live_server import Server, measured, wait_for
 
 CLIENTS, EACH = 6, 50

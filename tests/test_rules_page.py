@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from memories import own_rules, workspace_settings
-from memories.admin.pattern_admin import WEEK
+from memories.admin.own_rules_admin import WEEK
 from memories.english.statements import OwnWords
 from memories.english.statements.shipped_rules import ENDS, NAMES, ONE_AT_A_TIME
 from memories.errors import Conflict, Invalid, NotFound

@@ -8,8 +8,8 @@ from django.core.management import call_command
 from memories import review
 from memories.errors import Conflict, NotFound
 from memories.features import features_by_hand
-from memories.features.due_sets import discover_sets
 from memories.features.features_by_hand import NewFeature
+from memories.features.sets import discover_sets
 from memories.features.update import update_now
 from memories.ingest import NewMessage
 from memories.models import (

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from memories import ingest, review, sweep
 from memories.index import check, workspace_index
-from memories.ingest import IngestRequest, NewMessage, session_steps
+from memories.ingest import IngestRequest, NewMessage, process
 from memories.models import Citation, Fact, Memory, MemorySession, Supersession
 from memoryproject.database_roles import owner_connection
 from tests.api_fixtures import caller
@@ -70,7 +70,7 @@ def test_steps_come_to_what_one_would_have_come_to(
     alice: Person, mallory: Person, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     whole = learned(alice)
-    monkeypatch.setattr(session_steps, "MOST_MESSAGES", most)
+    monkeypatch.setattr(process, "MOST_MESSAGES", most)
     assert learned(mallory) == whole
     assert len(whole[3]) >= 6
 
@@ -78,7 +78,7 @@ def test_steps_come_to_what_one_would_have_come_to(
 def test_each_turn_goes_on_where_the_one_before_stopped(
     alice: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_steps, "MOST_MESSAGES", 3)
+    monkeypatch.setattr(process, "MOST_MESSAGES", 3)
     session = ingest.receive(alice.scope, IngestRequest(messages=tuple(TALK), user_id="ada"))
     reached = []
     while not session.is_final:
@@ -91,7 +91,7 @@ def test_each_turn_goes_on_where_the_one_before_stopped(
 def test_a_long_sync_ingest_answers_202_when_its_time_is_over(
     alice: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_steps, "MOST_MESSAGES", 3)
+    monkeypatch.setattr(process, "MOST_MESSAGES", 3)
     http = caller(alice)
     body = {
         "messages": [

@@ -14,10 +14,9 @@ from werkzeug import Request, Response
 from memories import sweep
 from memories.errors import Invalid
 from memories.features import set_embedding, sets
-from memories.features.consolidate import consolidate
-from memories.features.due_sets import discover_sets
 from memories.features.set_embedding import SetEmbedding
-from memories.features.update import update_now
+from memories.features.sets import discover_sets
+from memories.features.update import consolidate, update_now
 from memories.index import check, reembedding, workspace_index
 from memories.models import EmbeddingModel, FeatureSet, Vector
 from tests.api_fixtures import Caller, caller

@@ -19,7 +19,7 @@ from memories.ingest import NewMessage
 from memories.models import Conversation, ConversationSummary, Episode, Memory
 from memories.review import forget
 from memories.summaries import summarize, summary_before
-from memories.summaries.window import Window, window
+from memories.summaries.summary_before import Window, window
 from memories.tokens import tokens_of
 from tests.api_fixtures import caller
 from tests.people import Person, with_key

@@ -15,8 +15,7 @@ from memories.index import workspace_index
 from memories.models import DueSummary, Entry, Episode, Layer, Memory, ModelUse, TalkSummary
 from memories.resolve import state_changes
 from memories.summaries import subject_summaries, summarize, talk_summaries
-from memories.summaries.new_summary import NewTalkSummary, TalkAudience
-from memories.summaries.subject_summaries import ModelTurn
+from memories.summaries.subject_summaries import ModelTurn, NewTalkSummary, TalkAudience
 from tests.api_fixtures import caller
 from tests.people import Person
 from tests.test_erasing import erase

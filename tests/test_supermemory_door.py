@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from pytest_httpserver import HTTPServer
 
 from memories.documents import pipeline
-from memories.erase import legal_holds
+from memories.erase import erasure_plan
 from memories.models import Document, Memory, MemorySession, Revision
 from tests.api_fixtures import Answer, Caller, caller
 from tests.people import Person, with_key
@@ -292,7 +292,7 @@ def test_a_memory_is_changed_by_its_words_with_metadata(http: Caller, document: 
 
 
 def test_what_is_held_by_law_stays(http: Caller, document: Document, alice: Person) -> None:
-    legal_holds.place(alice.scope, Subject.objects.get(external_id="ada"), "a suit")
+    erasure_plan.place(alice.scope, Subject.objects.get(external_id="ada"), "a suit")
     assert http.delete(f"{DOCUMENTS}/drinks").status == 409
     assert http.call("DELETE", f"{DOCUMENTS}/bulk", {"ids": [], "containerTags": []}).status == 400
     assert Document.objects.filter(pk=document.pk).exists()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.features import clear_statements
+from memories.features import facts_to_features
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from memories.features import clear_statements
     ],
 )
 def test_what_points_elsewhere_or_says_nothing_is_left_out(statement: str, value: str) -> None:
-    assert not clear_statements.stands_alone(statement, value, "Ada")
+    assert not facts_to_features.stands_alone(statement, value, "Ada")
 
 
 @pytest.mark.parametrize(
@@ -35,13 +35,13 @@ def test_what_points_elsewhere_or_says_nothing_is_left_out(statement: str, value
     ],
 )  # fmt: skip
 def test_what_says_something_stays(statement: str, value: str) -> None:
-    assert clear_statements.stands_alone(statement, value, "Ada")
+    assert facts_to_features.stands_alone(statement, value, "Ada")
 
 
 def test_asides_are_cut_and_the_rest_stays() -> None:
-    assert clear_statements.to_the_point("loves old barns, so that was great") == "loves old barns"
+    assert facts_to_features.to_the_point("loves old barns, so that was great") == "loves old barns"
     assert (
-        clear_statements.to_the_point("likes tea, coffee and milk") == "likes tea, coffee and milk"
+        facts_to_features.to_the_point("likes tea, coffee and milk") == "likes tea, coffee and milk"
     )
 
 
@@ -55,22 +55,22 @@ def test_asides_are_cut_and_the_rest_stays() -> None:
     ],
 )
 def test_homes(statement: str, value: str) -> None:
-    assert clear_statements.is_home(statement, value)
+    assert facts_to_features.is_home(statement, value)
 
 
 @pytest.mark.parametrize("value", ["is staying calm", "is living the dream", "is hopeful"])
 def test_no_homes(value: str) -> None:
-    assert not clear_statements.is_home(f"Ada {value}", value)
+    assert not facts_to_features.is_home(f"Ada {value}", value)
 
 
 @pytest.mark.parametrize("value", ["got a red bicycle", "has a boat", "greenhouse"])
 def test_things(value: str) -> None:
-    assert clear_statements.is_thing(value)
+    assert facts_to_features.is_thing(value)
 
 
 @pytest.mark.parametrize("value", ["lost their keys", "got a few good tips", "has a new job"])
 def test_no_things(value: str) -> None:
-    assert not clear_statements.is_thing(value)
+    assert not facts_to_features.is_thing(value)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_no_things(value: str) -> None:
     ],
 )
 def test_what_a_prompt_is_told_beside_features_is_clear(statement: str, clear: bool) -> None:
-    assert clear_statements.is_clear(statement) is clear
+    assert facts_to_features.is_clear(statement) is clear
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_what_a_prompt_is_told_beside_features_is_clear(statement: str, clear: b
     ],
 )
 def test_who_talks_of_a_topic_is_not_that_topic(statement: str, so: bool) -> None:
-    assert clear_statements.is_state_of("Ada", statement, "vegan") is so
+    assert facts_to_features.is_state_of("Ada", statement, "vegan") is so
 
 
 @pytest.mark.parametrize(
@@ -127,15 +127,15 @@ def test_who_talks_of_a_topic_is_not_that_topic(statement: str, so: bool) -> Non
     ],
 )
 def test_whom_somebody_is_with_is_told_in_many_words(statement: str, value: str, so: bool) -> None:
-    assert clear_statements.is_state_of("Ada", statement, value) is so
+    assert facts_to_features.is_state_of("Ada", statement, value) is so
 
 
 def test_what_another_line_says_too_is_told_once() -> None:
     told = ["uses Rust", "uses Rust and Go", "does not use Rust", "likes tea", "likes tea"]
-    kept = [told[place] for place in clear_statements.without_repeats(told)]
+    kept = [told[place] for place in facts_to_features.without_repeats(told)]
     assert kept == ["uses Rust and Go", "does not use Rust", "likes tea"]
 
 
 def test_a_thing_that_somebody_likes_is_nobody() -> None:
-    assert clear_statements.is_somebody("is their neighbour")
-    assert not clear_statements.is_somebody("Chess is Ada's escape")
+    assert facts_to_features.is_somebody("is their neighbour")
+    assert not facts_to_features.is_somebody("Chess is Ada's escape")

@@ -10,7 +10,7 @@ from django.db import connection
 
 from memories import erase, intents, outbox, review
 from memories.compat.urls import urlpatterns as compat_routes
-from memories.features.due_sets import discover_sets
+from memories.features.sets import discover_sets
 from memories.features.update import update_now
 from memories.mcp.memory_tools import TOOLS
 from memories.models import (

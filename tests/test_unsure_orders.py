@@ -9,7 +9,7 @@ from pytest_httpserver import HTTPServer
 
 from memories import ingest
 from memories.ingest import IngestRequest, NewMessage
-from memories.ingest.session_steps import SessionSteps
+from memories.ingest.process import SessionSteps
 from memories.models import Case, Episode, Intent, Memory, MemorySession
 from tests.people import Person
 from tests.wire_servers import chat_completion, claude_error, claude_message, serve_in_turn

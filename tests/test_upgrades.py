@@ -25,8 +25,7 @@ from memories.ingest import NewMessage
 from memories.models import IndexRepair, Memory, MemorySession, WorkspaceIndex
 from memoryproject import machine_health
 from memoryproject.backups import counts_of
-from memoryproject.embedded_postgres import OWNER_ROLE
-from memoryproject.postgres_programs import program
+from memoryproject.embedded_postgres import OWNER_ROLE, program
 from tests import keep_release, template_database
 from tests.api_fixtures import caller
 from tests.own_databases import socket_folder

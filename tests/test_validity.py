@@ -6,7 +6,7 @@ import pytest
 
 from memories.english import find_claims
 from memories.english.statements import read
-from memories.features.due_sets import discover_sets
+from memories.features.sets import discover_sets
 from memories.features.update import update_now
 from memories.ingest import NewMessage
 from memories.models import AsOf, Case, Feature, Memory, Supersession

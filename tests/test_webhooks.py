@@ -17,17 +17,16 @@ from django.utils import timezone
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories import review
+from memories import review, webhooks
 from memories.models import ChangeEvent, Webhook, WebhookDelivery
-from memories.webhooks import deliver, hooks
-from memories.webhooks.deliver import (
+from memories.webhooks import (
     MOST_OF_WORKSPACE,
     WAITS,
+    NewWebhook,
     WebhookSender,
     deliver_due,
     secret_of,
 )
-from memories.webhooks.hooks import NewWebhook
 from tests import desk
 from tests.api_fixtures import Answer, caller, member
 from tests.documents import hand_in
@@ -39,7 +38,7 @@ PATH = "/hook"
 
 @pytest.fixture
 def hook(alice: Person, httpserver: HTTPServer) -> Webhook:
-    return hooks.create(alice.scope, NewWebhook(httpserver.url_for(PATH), ("session.done",)))
+    return webhooks.create(alice.scope, NewWebhook(httpserver.url_for(PATH), ("session.done",)))
 
 
 def answers(server: HTTPServer, *statuses: int) -> list[Request]:
@@ -92,8 +91,10 @@ def test_a_session_is_told_of_with_ids_and_a_signature(
 
 
 def test_each_hears_of_what_it_asked_for_in_its_workspace(alice: Person, mallory: Person):
-    every = hooks.create(alice.scope, NewWebhook("https://example.org/all", ALL))
-    documents = hooks.create(alice.scope, NewWebhook("https://example.org/d", ("document.done",)))
+    every = webhooks.create(alice.scope, NewWebhook("https://example.org/all", ALL))
+    documents = webhooks.create(
+        alice.scope, NewWebhook("https://example.org/d", ("document.done",))
+    )
     hand_in(alice)
     memory = alice.note("The gate is green.")
     review.forget(alice.scope, memory.pk)
@@ -222,7 +223,7 @@ def test_a_redirect_is_not_followed(alice: Person, hook: Webhook, httpserver: HT
 
 
 def test_nobody_there_is_told_as_such(alice: Person):
-    hook = hooks.create(alice.scope, NewWebhook("http://localhost:9/", ("session.done",)))
+    hook = webhooks.create(alice.scope, NewWebhook("http://localhost:9/", ("session.done",)))
     alice.tell("Plums are kept in the cellar.")
     send(hook)
     assert deliveries(hook)[0].error == "the address cannot be reached"
@@ -234,11 +235,11 @@ def test_what_is_switched_off_waits(alice: Person, hook: Webhook, httpserver: HT
     alice.tell("Plums are kept in the cellar.")
     changed = http.patch(f"/webhooks/{hook.pk}", {"isActive": False, "events": list(ALL)})
     assert changed.body["isActive"] is False
-    assert (send(hook), deliver.due(), came) == (0, [], [])
+    assert (send(hook), webhooks.due(), came) == (0, [], [])
     alice.tell("Figs are kept in the attic.")
     assert len(deliveries(hook)) == 1
     http.patch(f"/webhooks/{hook.pk}", {"isActive": True})
-    assert deliver.due() == [(hook.pk, hook.workspace_id)]
+    assert webhooks.due() == [(hook.pk, hook.workspace_id)]
     assert send(hook) == 1
 
 
@@ -252,7 +253,7 @@ def test_one_worker_at_a_time_tells_an_address(alice: Person, hook: Webhook):
     assert send(hook) == 0
     # Of a worker that died the lease runs out; what it writes afterwards counts no more.
     WebhookDelivery.objects.update(lease_until=timezone.now() - timedelta(seconds=1), claims=7)
-    deliver._write(first, 200, "")
+    webhooks._write(first, 200, "")
     assert deliveries(hook)[0].state == "waiting"
 
 
@@ -288,7 +289,7 @@ def test_administrators_alone_have_to_do_with_them(
 
 
 def test_a_workspace_has_so_many_and_no_more(alice: Person, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(hooks, "MOST", 1)
+    monkeypatch.setattr(webhooks, "MOST", 1)
     body = {"url": "https://example.org/h", "events": ["session.done"]}
     assert caller(alice).post("/webhooks", body).status == 201
     assert caller(alice).post("/webhooks", body).status == 409
@@ -297,7 +298,7 @@ def test_a_workspace_has_so_many_and_no_more(alice: Person, monkeypatch: pytest.
 def test_old_deliveries_go_with_the_sweep(alice: Person, hook: Webhook):
     alice.tell("Plums are kept in the cellar.")
     alice.tell("Figs are kept in the attic.")
-    old = timezone.now() - deliver.KEPT * 2
+    old = timezone.now() - webhooks.KEPT * 2
     WebhookDelivery.objects.update(created_at=old)
     WebhookDelivery.objects.filter(pk=deliveries(hook)[0].pk).update(state="delivered")
     call_command("sweep")

@@ -21,9 +21,9 @@ from memories.models import (
     WorkspacePattern,
     chain,
 )
-from memories.transfer import export_workspace as exporting
-from memories.transfer import import_workspace
-from memories.transfer.export_workspace import EXPORTED, LEFT_OUT, NOT_EXPORTED, exported_tables
+from memories.transfer import workspace_files
+from memories.transfer import workspace_files as exporting
+from memories.transfer.workspace_files import EXPORTED, LEFT_OUT, NOT_EXPORTED, exported_tables
 from tests.api_fixtures import caller
 from tests.api_operations import furnish
 from tests.desk import member, page_of
@@ -201,7 +201,7 @@ def test_what_was_stopped_goes_on(
     exported: Path, alice: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remove(alice.workspace)
-    monkeypatch.setattr(import_workspace, "BATCH", 20)
+    monkeypatch.setattr(workspace_files, "BATCH", 20)
     whole = exported.read_text()
     lines = whole.splitlines(keepends=True)
     exported.write_text("".join(lines[:51]))
@@ -212,10 +212,10 @@ def test_what_was_stopped_goes_on(
     exported.write_text(whole)
     assert "50 of them were kept" in run("importworkspace", str(exported), "--dry-run")
     kept: list[int] = []
-    row = import_workspace.begin(lines[0])
+    row = workspace_files.begin(lines[0])
     with exported.open() as opened:
         opened.readline()
-        import_workspace.keep(row, opened, kept.append)
+        workspace_files.keep(row, opened, kept.append)
     assert kept[:2] == [50, 20]
     assert WorkspaceImport.objects.get().lines == len(lines) - 2
     run("importworkspace", str(exported))

@@ -118,7 +118,7 @@ COMMANDS_SILENT = {
 # tasks of the queue and lines of the log carry ids. Each reads rows, in which blocks stand.
 SENDERS = {
     "memories/admin/playground_page.py",
-    "memories/extraction/model_claims.py", "memories/intents/choose_by_model.py",
-    "memories/features/batch.py",
+    "memories/extraction/model_claims.py", "memories/intents/targets.py",
+    "memories/features/update.py",
     "memories/summaries/summarize.py", "memories/index/due_vectors.py", "memories/search/rank.py",
 }  # fmt: skip

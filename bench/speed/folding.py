@@ -14,7 +14,7 @@ from django.db import connection
 from django.utils import timezone
 
 from memories import ingest
-from memories.features import due_sets, sets
+from memories.features import sets
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Episode, Feature, FeatureCitation, FeatureMark, FeatureSet
 from workspaces.models import Workspace
@@ -123,7 +123,7 @@ def _message(dice: random.Random) -> str:
 
 def _run(scope: Scope, wish: Wish, *, workers: int, killed: int) -> Run:
     for number in range(wish.sets):
-        due_sets.recount(sets.own_set_to_write(scope, FeatureSet.own_key(f"user-{number}")))
+        sets.recount(sets.own_set_to_write(scope, FeatureSet.own_key(f"user-{number}")))
     FeatureSet.objects.update(due_at=timezone.now())
     running = [start_worker(wish.lease) for _ in range(workers)]
     started = time.perf_counter()

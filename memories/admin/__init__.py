@@ -4,23 +4,31 @@ from django.contrib import admin
 from django_q.models import Success
 
 from memories.admin.case_admin import CaseAdmin
-from memories.admin.connection_admin import ConnectionAdmin
-from memories.admin.conversation_admin import ConversationAdmin, EpisodeAdmin
-from memories.admin.document_admin import DocumentAdmin
+from memories.admin.conversation_admin import (
+    ConversationAdmin,
+    EpisodeAdmin,
+    IntentAdmin,
+    SessionAdmin,
+)
+from memories.admin.document_admin import ConnectionAdmin, DocumentAdmin, SpaceAdmin
 from memories.admin.erasure_admin import ErasureAdmin
 from memories.admin.fact_admin import FactAdmin
 from memories.admin.feature_set_admin import FeatureAdmin, FeatureSetAdmin
-from memories.admin.intent_admin import IntentAdmin
-from memories.admin.long_job_admin import LongJobAdmin
 from memories.admin.memory_admin import MemoryAdmin
-from memories.admin.own_words_admin import WorkspaceChangeAdmin, WorkspaceSlotAdmin
-from memories.admin.pattern_admin import WorkspacePatternAdmin
-from memories.admin.run_admin import RunAdmin
-from memories.admin.session_admin import SessionAdmin
-from memories.admin.space_admin import SpaceAdmin
+from memories.admin.own_rules_admin import (
+    WorkspaceChangeAdmin,
+    WorkspacePatternAdmin,
+    WorkspaceSlotAdmin,
+)
+from memories.admin.server_admin import (
+    QUEUE_ADMINS,
+    SERVER_ADMINS,
+    BreakerAdmin,
+    LongJobAdmin,
+    RunAdmin,
+)
 from memories.admin.subject_admin import SubjectAdmin
 from memories.admin.supersession_admin import RejectionAdmin, SupersessionAdmin
-from memories.admin.system_admin import QUEUE_ADMINS, SERVER_ADMINS, BreakerAdmin
 from memories.admin.unmatched_admin import MissAdmin
 from memories.admin.usage_page import ModelPriceAdmin
 from memories.admin.webhook_admin import WebhookAdmin, WebhookDeliveryAdmin

@@ -14,16 +14,17 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
 from memories import cases, ingest
-from memories.admin.case_cards import CHOICES, CaseCard, card_of, decision_by, with_statements
+from memories.admin.decision_cards import CHOICES, CaseCard, card_of, decision_by, with_statements
 from memories.admin.inbox_page import (
     MORNING,
     REST,
+    DecidePage,
+    DecisionResult,
     FormerReviewPage,
     InboxCountPage,
     InboxPage,
 )
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed
-from memories.admin.review_page import DecidePage, DecisionResult
 from memories.cases.inbox import RISKS, failed
 from memories.documents import document_store
 from memories.english.plain_words import attribute_words

@@ -1,23 +1,283 @@
 """Decisions as a curator reads them: both sides with what differs, their quotes, and plain
-words."""
+words.
+"""
 
+import uuid
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Prefetch
 from django.utils import timezone
 from django.utils.timesince import timesince
 
 from memories.admin.memory_timeline import with_quotes
-from memories.english.plain_words import rule_words
-from memories.models import Fact, Memory, Supersession
+from memories.cases import CaseDecision
+from memories.cases.case_acts import Replaced, Reworded
+from memories.english.plain_words import attribute_words, rule_words
+from memories.models import Case, CaseItem, Fact, Intent, Memory, MemoryState, Supersession
 from memories.resolve import OLDER
 from workspaces.adminbase.actors import name_of, names_of
 from workspaces.adminbase.word_diff import Piece, side, word_diff
 
-State, KEPT_BOTH = Supersession.State, Supersession.KEPT_BOTH
+# Cases as a curator reads them: every statement on a timeline with its quotes, and plain words.
+
 MOST_QUOTES = 3
+KINDS = {
+    "held": ("front_hand", "held back until you decide"),
+    "quarantine": ("help", "not believed until you decide"),
+    "uncertain": ("question_mark", "uncertain until you decide"),
+    "intent": ("record_voice_over", "asked for in a message"),
+}
+ORDERS = {
+    "forget": "asks to forget",
+    "never": "asks never to mention",
+    "retract": "takes back",
+    "correct": "corrects",
+    "remember": "asks to remember",
+}
+# What may become of a statement among several.
+CHOICES = {"keep": "Keep", "replace": "Replaced by the newest", "forget": "Forget"}
+
+
+@dataclass(frozen=True, slots=True)
+class CaseStatement:
+    """One line of the timeline. `choice` is what becomes of it where everything is approved."""
+
+    item: CaseItem
+    state: str
+    order: Intent | None
+    pieces: list[Piece]
+    facts: list[Fact]
+    choice: str
+
+    @property
+    def memory(self) -> Memory | None:
+        return self.item.memory
+
+    @property
+    def fact(self) -> Fact | None:
+        return self.item.fact
+
+    @property
+    def asks(self) -> str:
+        """What somebody asks for, in plain words."""
+        return ORDERS[self.order.kind] if self.order else ""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseCard:
+    """A case as a page shows it."""
+
+    case: Case
+    statements: list[CaseStatement]
+    newest: Memory | None
+    decider: str
+
+    @property
+    def is_held(self) -> bool:
+        return any(each.state == MemoryState.HELD for each in self.statements)
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """An icon, and what is believed meanwhile."""
+        if self.case.kind not in ("held", "contradiction"):
+            return KINDS[self.case.kind]
+        if self.is_held:
+            return KINDS["held"]
+        return ("call_split", f"{'both' if self.is_pair else 'all'} believed until you decide")
+
+    @property
+    def orders(self) -> list[Intent]:
+        """What somebody asks for, and waits."""
+        rows = [each.order for each in self.statements if each.order]
+        return [row for row in rows if row.state == Intent.State.CASE]
+
+    @property
+    def unseen(self) -> int:
+        """How many more memories the orders name than the case shows."""
+        named = {pk for row in self.orders for pk in row.memory_ids}
+        return len(named - {each.item.memory_id for each in self.statements})
+
+    @property
+    def about(self) -> str:
+        orders = [each.asks for each in self.statements if each.order]
+        return orders[0] if orders else attribute_words(self.case.attribute)
+
+    @property
+    def whys(self) -> list[str]:
+        """Each reason to ask once."""
+        reasons = [each.fact.quarantine_reason for each in self.statements if each.fact]
+        reasons += [f"asked because: {row.reason}" for row in self.orders if row.reason]
+        words = (
+            []
+            if self.orders
+            else [rule_words(each.item.why) for each in self.statements if each.item.why]
+        )
+        return list(dict.fromkeys([*reasons, *words]))
+
+    @property
+    def is_pair(self) -> bool:
+        return len(self.statements) == 2 and not self.orders
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether what becomes of each may be said one by one."""
+        return len(self.statements) > 2
+
+    @property
+    def choices(self) -> dict[str, str]:
+        return CHOICES
+
+    @property
+    def waited(self) -> str:
+        since = timesince(self.case.created_at, timezone.now(), depth=1)
+        return "just now" if since.startswith("0") else f"{since} ago"
+
+    @property
+    def text(self) -> str:
+        """What it is about, in the newest words."""
+        if self.newest is not None:
+            return self.newest.content
+        quotes = [each.order.quote for each in self.statements if each.order]
+        facts = [each.fact.statement for each in self.statements if each.fact]
+        return next(iter([*quotes, *facts]), self.about)
+
+
+def with_statements(rows: Any) -> Any:
+    items = CaseItem.objects.select_related("memory", "fact").order_by("at", "pk")
+    return rows.select_related("workspace", "subject", "assignee__user").prefetch_related(
+        Prefetch("items", items)
+    )
+
+
+def case_cards(cases: Sequence[Case]) -> list[CaseCard]:
+    """Few queries for any number of cases, which come `with_statements`."""
+    memories = {item.memory_id for case in cases for item in case.items.all() if item.memory_id}
+    own = {item.fact_id for case in cases for item in case.items.all() if item.fact_id}
+    facts: dict[Any, list[Fact]] = defaultdict(list)
+    for fact in with_quotes(Fact.objects.newest_of(memories, MOST_QUOTES)):
+        facts[fact.memory_id].append(fact)
+    for fact in with_quotes(Fact.objects.filter(pk__in=own)):
+        facts[fact.pk].append(fact)
+    asked = {item.intent for case in cases for item in case.items.all() if item.intent}
+    orders = Intent.objects.select_related("episode").in_bulk(asked)
+    names = names_of(case.decided_by for case in cases if case.decided_by)
+    waiting = defaultdict(list)
+    pairs = Supersession.objects.filter(case__in=cases, state=Supersession.State.PENDING)
+    for case_id, new_id in pairs.values_list("case", "new"):
+        waiting[case_id].append(new_id)
+    return [
+        _card(case, facts, waiting[case.pk], orders, names.get(case.decided_by, case.decided_by))
+        for case in cases
+    ]
+
+
+def card_of(case: Case) -> CaseCard:
+    """Of a case that came `with_statements`, read once: its page asks for it for its text, its
+    buttons and their forms."""
+    held = vars(case)
+    if "card" not in held:
+        [held["card"]] = case_cards([case])
+    card: CaseCard = held["card"]
+    return card
+
+
+def _card(
+    case: Case,
+    facts: dict[Any, list[Fact]],
+    waiting: list[uuid.UUID],
+    orders: Mapping[uuid.UUID, Intent],
+    decider: str,
+) -> CaseCard:
+    items = list(case.items.all())
+    newest = newest_of(items, waiting)
+    own_orders = [orders.get(item.intent) if item.intent else None for item in items]
+    named = {pk for row in own_orders if row for pk in row.memory_ids}
+    texts = [
+        item.memory.content if item.memory
+        else item.fact.statement if item.fact
+        else order.quote if order
+        else ""
+        for item, order in zip(items, own_orders, strict=True)
+    ]  # fmt: skip
+    pieces = [[Piece("same", text)] for text in texts]
+    if len(items) == 2 and not any(own_orders):
+        both = word_diff(*texts)
+        pieces = [side(both, "removed"), side(both, "added")]
+    statements = []
+    for item, order, own in zip(items, own_orders, pieces, strict=True):
+        is_asked = order is not None and order.state == Intent.State.CASE
+        waits = is_asked or is_waiting(item)
+        state = item.memory.state if item.memory else "waits" if waits else "decided"
+        choice = "keep" if newest is None or item.memory_id == newest.pk else "replace"
+        choice = "forget" if item.memory_id in named else choice
+        quotes = facts[item.memory_id or item.fact_id]
+        statements.append(CaseStatement(item, state, order, own, quotes, choice))
+    return CaseCard(case, statements, newest, decider)
+
+
+def is_waiting(item: CaseItem) -> bool:
+    return item.fact is not None and item.fact.quarantined_at is not None
+
+
+def standing(items: Sequence[CaseItem]) -> list[Memory]:
+    """Memories that can still be decided about, the oldest first."""
+    ended = (MemoryState.SUPERSEDED, MemoryState.FORGOTTEN)
+    return [item.memory for item in items if item.memory and item.memory.state not in ended]
+
+
+def newest_of(items: Sequence[CaseItem], waiting: Sequence[uuid.UUID]) -> Memory | None:
+    """The newest memory that waits to replace another, or that is held back."""
+    rows = [m for m in standing(items) if m.pk in waiting or m.held_at is not None]
+    return max(rows, key=lambda memory: memory.pk, default=None)
+
+
+def decision_by(card: CaseCard, verb: str, content: str, chosen: dict[str, str]) -> CaseDecision:
+    """What a button says of everything in the case. Approve: the newest replaces all others; keep
+    both: all are believed; reject: what waits is forgotten, the others stay. `chosen`: by memory
+    id, for `decide`. What is asked of the memory is done where it is approved, but for memories
+    that are chosen to be kept."""
+    items = [each.item for each in card.statements]
+    memories, new = standing(items), card.newest
+    named = {pk for row in card.orders for pk in row.memory_ids}
+    facts = tuple(item.fact_id for item in items if is_waiting(item) and item.fact_id)
+    waits = {m.pk for m in memories if m.held_at is not None} | ({new.pk} if new else set())
+    ways = dict.fromkeys((m.pk for m in memories), "keep")
+    if verb == "approve" and new is not None:
+        ways |= {m.pk: "replace" for m in memories if m.pk != new.pk}
+    elif verb == "reject":
+        ways |= dict.fromkeys(waits, "forget")
+    elif verb == "decide":
+        ways |= {m.pk: chosen.get(str(m.pk), "keep") for m in memories}
+    if verb == "approve":
+        ways |= dict.fromkeys((m.pk for m in memories if m.pk in named), "order")
+    elif verb == "decide":
+        asked = [m.pk for m in memories if m.pk in named and ways[m.pk] == "forget"]
+        ways |= dict.fromkeys(asked, "order")
+    kept = [m for m in memories if ways[m.pk] == "keep"]
+    heir = max(kept, key=lambda m: m.pk, default=None)
+    return CaseDecision(
+        keep=tuple(m.pk for m in kept),
+        replace=tuple(
+            Replaced(m.pk, heir.pk) for m in memories if ways[m.pk] == "replace" and heir
+        ),
+        forget=tuple(m.pk for m in memories if ways[m.pk] == "forget"),
+        edit=reworded(new, content),
+        accept=() if verb == "reject" else facts,
+        dismiss=facts if verb == "reject" else (),
+        intent="do" if verb in ("approve", "decide") else "leave",
+    )
+
+
+def reworded(memory: Memory | None, content: str) -> Reworded | None:
+    if memory is None or not content or content == memory.content:
+        return None
+    return Reworded(memory.pk, content)
+
+
+State, KEPT_BOTH = Supersession.State, Supersession.KEPT_BOTH
 
 
 @dataclass(frozen=True, slots=True)

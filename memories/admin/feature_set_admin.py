@@ -1,33 +1,331 @@
 """Feature sets: what waits in each, what it holds, how it is configured, and taking things back."""
 
+import re
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Prefetch, Q
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.timesince import timesince
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
-from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import (
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanWidget,
+)
 
 from memories import outbox, workspace_settings
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, ingest_hint, one_line
-from memories.admin.set_config_page import NUMBERS, TEXTS, SetConfigPage, setting_text
+from memories.errors import Invalid
+from memories.extraction.fallback import PROVIDERS
 from memories.features import features_by_hand, sets
-from memories.features.config import LONGEST_NAME
-from memories.features.consolidate import consolidate
+from memories.features.config import (
+    EMBEDDERS,
+    LONGEST_NAME,
+    LONGEST_TEXT,
+    MOST_CATEGORIES,
+    TYPE,
+    EffectiveSetting,
+    types_of,
+)
 from memories.features.set_embedding import state_of
-from memories.features.sets import effective_of
-from memories.features.update import asks_model, update_now, update_soon
+from memories.features.sets import effective_of, inherited_of
+from memories.features.update import asks_model, consolidate, update_now, update_soon
 from memories.models import Feature, FeatureChange, FeatureCitation, FeatureRefusal, FeatureSet
 from workspaces.adminbase.actors import names_of
-from workspaces.adminbase.list_admin import Empty, display
+from workspaces.adminbase.list_admin import AdminPage, Empty, display
 from workspaces.adminbase.row_admin import Verb
 from workspaces.adminbase.scoped_admin import PickFilter, StateFilter
 from workspaces.models import Capability
+from workspaces.scope import Scope
+
+# The configuration of a feature set as a page: what the set says, and what counts without it.
+
+INHERITED, NONE, OWN = "", "none", "own"
+TEXTS = {"updatePrompt": "Prompt of updates", "consolidationPrompt": "Prompt of merging"}
+NUMBERS = {
+    "messages": "Taken in from so many messages on",
+    "seconds": "Or after so many seconds",
+    "featuresPerConsolidation": "Merged where a section has more features than",
+}
+WHOLE = ("dailyCap", "dimensions")  # of the fields of a model
+PARTS = {
+    "languageModel": {
+        "provider": "Provider", "model": "Model", "baseUrl": "Address", "timeout": "Seconds it has",
+        "dailyCap": "Calls a day", "keyEnv": "Variable of its key",
+    },
+    "embedder": {"provider": "Provider", "model": "Model", "dimensions": "Dimensions"},
+}  # fmt: skip
+CHOICES = {"languageModel": PROVIDERS, "embedder": EMBEDDERS}
+_tag = re.compile(r"([^:]*):?(.*)")
+
+
+def name_of(setting: str, part: str) -> str:
+    return f"{setting}.{part}"
+
+
+def setting_text(value: Any) -> str:
+    """A setting in words, for people."""
+    if value in (None, "", "none"):
+        return {None: "the workspace’s own", "": "nothing beside the product’s words"}.get(
+            value, "none: rules alone"
+        )
+    if isinstance(value, Mapping):
+        return " ".join(str(value[part]) for part in ("provider", "model") if value.get(part))
+    return f"{len(value)} categories" if isinstance(value, list) else str(value)
+
+
+class SetConfigForm(forms.Form):
+    """All but the categories. Its fields are named as the settings are: `languageModel.model`."""
+
+    def __init__(self, feature_set: FeatureSet, data: Any = None) -> None:
+        own, inherited = feature_set.config, inherited_of(feature_set)
+        initial: dict[str, Any] = {}
+        for name, value in own.items():
+            if name not in PARTS:
+                initial[name] = value
+            elif isinstance(value, Mapping):
+                initial |= {name_of(name, part): said for part, said in value.items()}
+                initial[name] = OWN
+            else:
+                initial[name] = value or INHERITED
+        super().__init__(data, initial=initial)
+        types = sorted({*types_of(feature_set.workspace.settings), own.get(TYPE, "")} - {""})
+        self.fields[TYPE] = forms.ChoiceField(
+            label=_("Type"), required=False, widget=UnfoldAdminSelectWidget,
+            choices=[("", _("None")), *((each, each) for each in types)],
+            help_text=_("What is left empty below is as the other sets of the type have it."),
+        )  # fmt: skip
+        for name, label in TEXTS.items():
+            area, hint = UnfoldAdminTextareaWidget(attrs={"rows": 4}), _hint(inherited[name])
+            self.fields[name] = forms.CharField(
+                label=label, required=False, help_text=hint, widget=area
+            )
+        for setting, parts in PARTS.items():
+            self.fields |= _model_fields(setting, parts, inherited[setting])
+        for name, label in NUMBERS.items():
+            widget = UnfoldAdminTextInputWidget(
+                attrs={"inputmode": "numeric", "placeholder": inherited[name].value}
+            )
+            self.fields[name] = forms.IntegerField(
+                label=label, required=False, help_text=_hint(inherited[name]), widget=widget
+            )
+
+    @property
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The fields under their headings, in the order of the page."""
+        of_models = [
+            (title, [self[name] for name in self.fields if name.partition(".")[0] == setting])
+            for setting, title in (("languageModel", "Language model"), ("embedder", "Embedder"))
+        ]
+        prompts = ("Prompts", [self[name] for name in TEXTS])
+        return [
+            (gettext("Type"), [self[TYPE]]),
+            prompts,
+            *of_models,
+            ("When", [self[name] for name in NUMBERS]),
+        ]
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """As `configure` takes them: None where the set says nothing itself. What could not be
+        read is left out."""
+        values = self.cleaned_data
+        unread = {name.partition(".")[0] for name in self.errors}
+        own = {name: values.get(name) or None for name in (TYPE, *TEXTS)}
+        own |= {name: values.get(name) for name in NUMBERS}
+        for name in [each for each in PARTS if each not in unread]:
+            parts = {part: values[name_of(name, part)] for part in PARTS[name]}
+            said = {part: value for part, value in parts.items() if value not in (None, "")}
+            own[name] = said if values[name] == OWN else values[name] or None
+        return {name: value for name, value in own.items() if name not in unread}
+
+    def show(self, refusal: Invalid) -> None:
+        """Say what is wrong at its field, where there is one."""
+        name = refusal.field.removeprefix("config.")
+        self.add_error(name if name in self.fields else None, refusal.message)
+
+
+def _hint(inherited: EffectiveSetting) -> str:
+    text = setting_text(inherited.value)
+    shown = text if len(text) <= 200 else f"{text[:200]}…"
+    return f"Left empty: {shown}, as the {inherited.source} has it."
+
+
+def _model_fields(
+    setting: str, parts: Mapping[str, str], inherited: EffectiveSetting
+) -> dict[str, forms.Field]:
+    inherits = f"As the {inherited.source} has it: {setting_text(inherited.value)}"
+    choices = [(INHERITED, inherits), (OWN, "One of its own, below")]
+    if setting == "languageModel":
+        choices.insert(1, (NONE, "None: rules alone"))
+    which = forms.ChoiceField(
+        label=gettext("Which"), required=False, choices=choices, widget=UnfoldAdminSelectWidget
+    )
+    fields: dict[str, forms.Field] = {setting: which}
+    key = "EXTRACTOR_KEY_… of the server; it goes only to the address in EXTRACTOR_URL_…"
+    for part, label in parts.items():
+        shared: dict[str, Any] = {"label": label, "required": False}
+        field: forms.Field
+        if part == "provider":
+            named = [("", "—"), *((each, each) for each in CHOICES[setting])]
+            field = forms.ChoiceField(choices=named, widget=UnfoldAdminSelectWidget, **shared)
+        elif part in WHOLE or part == "timeout":
+            kind = forms.IntegerField if part in WHOLE else forms.FloatField
+            widget = UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"})
+            field = kind(widget=widget, **shared)
+        else:
+            hint = key if part == "keyEnv" else ""
+            field = forms.CharField(help_text=hint, widget=UnfoldAdminTextInputWidget(), **shared)
+        fields[name_of(setting, part)] = field
+    return fields
+
+
+class CategoryForm(forms.Form):
+    """One category; its tags are lines of a name, a colon and what it is for."""
+
+    name = forms.CharField(
+        required=False, max_length=LONGEST_NAME, widget=UnfoldAdminTextInputWidget()
+    )
+    description = forms.CharField(
+        required=False, max_length=LONGEST_TEXT, widget=UnfoldAdminTextInputWidget()
+    )
+    tags = forms.CharField(
+        required=False,
+        help_text=_("One in a line: name: what belongs there"),
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
+    )
+
+    @property
+    def category(self) -> dict[str, Any] | None:
+        """None where the row is empty or to be removed."""
+        values = self.cleaned_data
+        if values.get("DELETE") or not any(values.get(n) for n in ("name", "description", "tags")):
+            return None
+        return {
+            "name": values["name"],
+            "description": values["description"],
+            "tags": [
+                {"name": parts[1].strip(), "description": parts[2].strip()}
+                for line in values["tags"].splitlines()
+                if line.strip() and (parts := _tag.match(line))
+            ],
+        }
+
+
+class _Rows(forms.BaseFormSet):
+    def add_fields(self, form: Any, index: int | None) -> None:
+        super().add_fields(form, index)
+        if "DELETE" in form.fields:
+            form.fields["DELETE"].widget = UnfoldBooleanWidget()
+            form.fields["DELETE"].label = "Remove this category"
+
+
+Rows: Any = forms.formset_factory(
+    CategoryForm, formset=_Rows, extra=2, can_delete=True, can_delete_extra=False,
+    max_num=MOST_CATEGORIES, absolute_max=MOST_CATEGORIES + 2,
+)  # fmt: skip
+
+
+class CategoriesForm:
+    """The rows of the page: those that count now. Where one is changed, the set has its own."""
+
+    def __init__(self, feature_set: FeatureSet, data: Any = None) -> None:
+        counts = effective_of(feature_set)["categories"]
+        self.source, self.is_own = counts.source, counts.source == "set"
+        self.inherited = inherited_of(feature_set)["categories"]
+        self.given_back = data is not None and "categories.inherit" in data
+        initial = []
+        for each in counts.value:
+            tags = [
+                f"{tag['name']}: {tag['description']}" if tag.get("description") else tag["name"]
+                for tag in each["tags"]
+            ]
+            row = {"name": each["name"], "description": each.get("description", "")}
+            initial.append(row | {"tags": "\n".join(tags)})
+        self.rows = Rows(data, prefix="categories", initial=initial)
+
+    def is_valid(self) -> bool:
+        return self.given_back or bool(self.rows.is_valid())
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """As `configure` takes them; nothing where a row could not be read."""
+        if self.given_back:
+            return {"categories": None}
+        is_said = self.rows.is_valid() and self.rows.has_changed()
+        return {"categories": [own for _, own in self._kept]} if is_said else {}
+
+    @cached_property
+    def _kept(self) -> list[tuple[CategoryForm, dict[str, Any]]]:
+        """The rows that say something; read once, for a row that is told its fault forgets."""
+        return [(row, category) for row in self.rows if (category := row.category) is not None]
+
+    def show(self, refusal: Invalid) -> None:
+        """Say what is wrong at the row, and there at the field, that it names."""
+        named = re.fullmatch(r"config\.categories\[(\d+)\](?:\.(\w+))?.*", refusal.field)
+        if named is None:
+            self.rows.non_form_errors().append(refusal.message)
+        else:
+            part = named[2] if named[2] in CategoryForm.base_fields else None
+            self._kept[int(named[1])][0].add_error(part, refusal.message)
+
+
+class SetConfigPage(AdminPage):
+    path, name = "<path:object_id>/configure/", "memories_featureset_configure"
+    template_name = "admin/memories/feature_set_config.html"
+    model_admin: MemoryRowAdmin
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        admin = self.model_admin
+        row = admin.row_or_404(request, kwargs["object_id"])
+        if not admin.may(request, Capability.ADMIN, row):
+            raise PermissionDenied
+        scope, data = admin.scope(request, row), request.POST if self.is_sent else None
+        feature_set = sets.find(scope, str(row.pk))
+        form, categories = SetConfigForm(feature_set, data), CategoriesForm(feature_set, data)
+        if self.is_sent and is_saved(scope, feature_set, form, categories):
+            messages.success(request, gettext("Saved."))
+            return redirect(admin.page_of(row))
+        self.title = f"Configure {feature_set.key}"
+        context = self.get_context_data(
+            opts=admin.opts,
+            form=form,
+            categories=categories,
+            is_wrong=self.is_sent,
+            back=admin.page_of(row),
+        )
+        return self.render_to_response(context)
+
+
+def is_saved(
+    scope: Scope, feature_set: FeatureSet, form: SetConfigForm, categories: CategoriesForm
+) -> bool:
+    """All that is wrong is shown at once: what could not be read, and what may not be said."""
+    is_read = form.is_valid() & categories.is_valid()
+    changes = form.changes | categories.changes
+    refusals = sets.faults_of_changes(scope, changes)
+    if is_read and not refusals:
+        try:
+            sets.configure(scope, str(feature_set.pk), changes)
+            return True
+        except Invalid as late:  # of what changed since it was asked
+            refusals = late.all
+    for refusal in refusals:
+        at = categories if refusal.field.startswith("config.categories") else form
+        at.show(refusal)
+    return False
+
 
 MOST_FEATURES, MOST_CHANGES, MOST_REFUSALS = 500, 30, 20
 LABELS = {

@@ -18,13 +18,12 @@ from unfold.widgets import (
 
 from memories import cases, review, search_counts
 from memories.admin.golden_page import GoldenPage
-from memories.admin.jump_page import JumpPage
 from memories.admin.memory_list import MemoryList, day_value
 from memories.admin.memory_rows import as_typed, ingest_hint
 from memories.admin.memory_timeline import chain_as_of, timeline
-from memories.admin.policy_page import VisibilityPage
-from memories.admin.search_page import SearchPage
-from memories.admin.why_not_page import WhyNotPage
+from memories.admin.navigation import JumpPage
+from memories.admin.search_page import SearchPage, WhyNotPage
+from memories.admin.workspace_settings_admin import VisibilityPage
 from memories.models import (
     Category,
     Memory,

@@ -34,8 +34,7 @@ from memories.models import (
     MemoryState,
     Visibility,
 )
-from workspaces.adminbase.list_admin import csv_lines, display
-from workspaces.adminbase.list_views import ListView
+from workspaces.adminbase.list_admin import ListView, csv_lines, display
 from workspaces.adminbase.scoped_admin import DayFilter, PickFilter, StateFilter
 from workspaces.auth import as_uuid
 from workspaces.models import Capability

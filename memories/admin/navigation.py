@@ -1,21 +1,25 @@
 """Where a page hangs: the side bar, the tabs below each of its entries, breadcrumbs; what waits."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from django.http import HttpRequest
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.text import Truncator
+from django.utils.translation import gettext as text
 from django.utils.translation import gettext_lazy as _
 
-from memories.admin.long_job_admin import jobs_of
+from memories.admin.server_admin import jobs_of
 from memories.cases.inbox import RISKS, InboxFilter
 from memories.cases.inbox import waiting as waiting_rows
-from memories.models import Case, LongJob, MemorySession
+from memories.models import Case, Document, LongJob, Memory, MemorySession
 from workspaces.adminbase.access import access_of
-from workspaces.adminbase.list_admin import bounded_counts, count_text
-from workspaces.models import Capability
+from workspaces.adminbase.list_admin import AdminPage, bounded_counts, count_text
+from workspaces.adminbase.scoped_admin import ScopedAdmin
+from workspaces.models import Capability, Subject
 
 MOST_WAITING = 99
 KEPT, KEPT_PLACE = "_waiting", "_place"
@@ -381,3 +385,85 @@ def tabs(request: HttpRequest) -> list[dict[str, Any]]:
         return []
     items = [{"title": title, "link": link, "active": request.path == link} for title, link in row]
     return [{"page": "place", "items": items}]
+
+
+# Ctrl-K: pages, acts, people, memories and documents by a few letters, as JSON for the dialog.
+
+MOST = 6  # of each kind
+LONGEST = 100  # characters of what is typed, and of what is shown
+KINDS: tuple[tuple[Promise, type[Model]], ...] = (
+    (_("Person"), Subject),
+    (_("Memory"), Memory),
+    (_("Document"), Document),
+)
+# What is begun from anywhere.
+ACTS = (
+    Tab(_("Add a person"), "workspaces_subject_add", needs=Capability.WRITE),
+    Tab(_("Add files"), "memories_upload"),
+    Tab(_("Connect a source"), "memories_connection_add", needs=Capability.ADMIN),
+    Tab(_("Connect an agent"), "workspaces_connect"),
+    Tab(_("Invite somebody"), "workspaces_membership_add", needs=Capability.ADMIN),
+    Tab(_("Issue an API key"), "workspaces_apikey_add", needs=Capability.ADMIN),
+    Tab(_("Change your password"), "password_change"),
+    Tab(_("Second factor"), "second_factor"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JumpTarget:
+    """Somewhere to go."""
+
+    kind: str
+    title: str
+    note: str
+    url: str
+
+
+class JumpPage(AdminPage):
+    """`?q=`: what has all of these words, of what the person may open and see."""
+
+    path, name, title = "jump/", "memories_jump", "Jump"
+    model_admin: ScopedAdmin
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        asked = " ".join(request.GET.get("q", "")[:LONGEST].replace("\0", "").split())
+        targets = [*self.pages(asked.casefold().split())]
+        if len(asked) > 1:
+            targets = [*targets[:MOST], *self.rows(asked), *targets[MOST : 2 * MOST]]
+        return JsonResponse({"results": [asdict(each) for each in targets]})
+
+    def pages(self, words: list[str]) -> Iterator[JumpTarget]:
+        """Pages and acts, those first whose title begins with what is typed."""
+        sections = open_sections(self.request)
+        places = [
+            (text("Page"), tab, section.title, link)
+            for section, links in sections
+            for tab, link in links.items()
+        ]
+        acts = [
+            (text("Act"), act, "", reverse(f"admin:{act.page}"))
+            for act in ACTS
+            if not act.needs or self.access.may_somewhere(act.needs)
+        ]
+        fits = [
+            each
+            for each in [*places, *acts]
+            if all(word in f"{each[2]} {each[1].title} {each[1].help}".casefold() for word in words)
+        ]
+        begin = " ".join(words)
+        for kind, tab, section, link in sorted(
+            fits, key=lambda each: not str(each[1].title).casefold().startswith(begin)
+        ):
+            note = "" if str(section) == str(tab.title) else str(section)
+            yield JumpTarget(kind, str(tab.title), note, link)
+
+    def rows(self, asked: str) -> Iterator[JumpTarget]:
+        """As the lists of each find them, the newest first."""
+        for kind, model in KINDS:
+            admin = self.model_admin.admin_site.get_model_admin(model)
+            seen = admin.get_queryset(self.request).select_related("workspace").order_by("-pk")
+            found, _is_many = admin.get_search_results(self.request, seen, asked)
+            for row in found[:MOST]:
+                note = row.workspace.name if self.access.is_of_many else ""
+                title = Truncator(str(row)).chars(LONGEST)
+                yield JumpTarget(str(kind), title, note, admin.page_of(row))

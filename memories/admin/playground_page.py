@@ -2,9 +2,11 @@
 learned from which words, each with what a person may do about it.
 
 A turn of talk is what is recalled for it, what a model answers where one is configured, and the
-ingest of both. Each wait has an end."""
+ingest of both. Each wait has an end.
+"""
 
 import json
+import re
 import uuid
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -28,15 +30,20 @@ from unfold.widgets import (
 
 from memories import ingest, outbox
 from memories.admin.memory_rows import CitedSpan, MarkedText, as_typed, segments
-from memories.admin.search_page import page_of
+from memories.admin.search_page import page_of, text
+from memories.english import gatekeeper
 from memories.errors import Conflict, Forbidden, Invalid, ProviderError
+from memories.extraction import Message
 from memories.extraction.fallback import chain_from
 from memories.index import workspace_index
-from memories.ingest import IngestRequest, NewMessage
+from memories.ingest import IngestRequest, NewMessage, Preview
 from memories.models import Citation, Episode, Fact, Memory, MemorySession, Supersession
 from memories.providers import ModelQuestion, network
+from memories.resolve import Claim
 from memories.search import LAYERS, Hit, SearchRequest, filters
 from memories.search.context import Context, context
+from memories.skip_counts import count_skips
+from workspaces.adminbase.access import Access
 from workspaces.adminbase.list_admin import AdminPage
 from workspaces.adminbase.row_admin import Button, refusal_text
 from workspaces.models import Capability, Workspace
@@ -374,3 +381,131 @@ def shown_messages(
             ShownMessage(row, segments(row.content, spans[row.pk]), url, row.pk == chosen.pk)
         )
     return result
+
+
+# Preview as a page: messages go in, and what would be read out of them, and why, is shown.
+
+MOST_MESSAGES = 200
+LONGEST_PREVIEW = 50_000  # characters
+_named = re.compile(r"^([^\W\d_][\w .'-]{0,40}):[ \t]+(?=\S)")
+MACHINES = {"assistant": "assistant", "system": "system", "tool": "tool"}
+
+
+class PreviewForm(forms.Form):
+    """Only the person's own workspaces can be chosen."""
+
+    workspace = forms.ModelChoiceField(
+        Workspace.objects.none(),
+        to_field_name="slug",
+        empty_label=None,
+        widget=UnfoldAdminSelectWidget,
+    )
+    messages = forms.CharField(
+        max_length=LONGEST_PREVIEW,
+        help_text=_("A line that begins with a name and a colon begins a message."),
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 12}),
+    )
+    extract = forms.ChoiceField(
+        label=_("Read by"),
+        choices=[("patterns", "Patterns"), ("auto", "Patterns, then the models")],
+        widget=UnfoldAdminSelectWidget,
+    )
+    user = text("User id", "Whom it is about; needed for a thread.")
+    thread = text("Thread id", "What this thread has said is read before.")
+
+    def __init__(self, access: Access, data: Any = None) -> None:
+        usual = access.usual_workspace()
+        super().__init__(data, initial={"workspace": usual.slug if usual else ""})
+        choice = self.fields["workspace"]
+        assert isinstance(choice, forms.ModelChoiceField)
+        choice.queryset = access.workspaces().order_by("name")
+
+    @property
+    def asks_models(self) -> bool:
+        return bool(self.cleaned_data["extract"] != "patterns")
+
+    @property
+    def request(self) -> IngestRequest:
+        values = self.cleaned_data
+        return IngestRequest(
+            messages=tuple(messages_in(values["messages"])),
+            user_id=values["user"],
+            thread_id=values["thread"],
+            extract=values["extract"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewedMessage:
+    """A message with what would be read out of it; `reason` tells why nothing is."""
+
+    message: Message
+    segments: list[MarkedText]
+    claims: list[tuple[int, Claim]]
+    label: str
+    reason: str
+
+
+class PreviewPage(AdminPage):
+    path, name, title = "preview/", "memories_preview", "Preview"
+    template_name = "admin/memories/preview.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        form = PreviewForm(self.access, self.request.POST if self.is_sent else None)
+        result = self.result_of(form) if form.is_valid() else {}
+        return super().get_context_data(**kwargs, form=form, **result)
+
+    def result_of(self, form: PreviewForm) -> dict[str, Any]:
+        """What the form's messages come to; nothing, with an error in the form, where they may not
+        be read."""
+        workspace, asks_models = form.cleaned_data["workspace"], form.asks_models
+        if asks_models and not self.access.may(Capability.WRITE, workspace.pk):
+            form.add_error("extract", gettext("Your role does not let you ask the models."))
+            return {}
+        scope = self.access.scope(workspace.pk)
+        try:
+            preview = ingest.preview(scope, form.request)
+        except (Forbidden, Invalid) as error:
+            form.add_error(None, str(error))
+            return {}
+        messages = previewed_messages(preview)
+        return {"shown": messages, "found": preview.found, "counted": count_skips(scope)}
+
+
+def messages_in(text: str) -> list[NewMessage]:
+    """The messages of a pasted text; without any name it is one message of a user."""
+    parts: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        named = _named.match(line)
+        if named or not parts:
+            parts.append((named[1].strip() if named else "", []))
+        parts[-1][1].append(line[named.end() :] if named else line)
+    messages = []
+    for name, lines in parts[:MOST_MESSAGES]:
+        role = MACHINES.get(name.lower(), "user")
+        author = name if role == "user" and name.lower() != "user" else ""
+        kind = "tool_result" if role == "tool" else ""
+        messages.append(NewMessage("\n".join(lines).strip(), role, author, kind=kind))
+    return messages
+
+
+def previewed_messages(preview: Preview) -> list[PreviewedMessage]:
+    skips = {skip.index: skip for skip in preview.found.skipped}
+    claims = list(enumerate(preview.found.claims, 1))
+    rows = []
+    for message in preview.messages:
+        own = [(number, each) for number, each in claims if each.quotes[0].text_id == message.id]
+        spans = [
+            CitedSpan(quote.start, quote.end, number)
+            for number, claim in claims
+            for quote in claim.quotes
+            if quote.text_id == message.id
+        ]
+        skip = skips.get(message.index)
+        if skip is None:
+            label, reason = "read", "" if own else "no pattern finds a claim in it"
+        else:
+            label, reason = skip.label, gatekeeper.REASONS.get(skip.label, skip.reason)
+        pieces = segments(message.text, spans)
+        rows.append(PreviewedMessage(message, pieces, own, label, reason))
+    return rows

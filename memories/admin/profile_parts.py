@@ -1,25 +1,32 @@
 """What a person's page shows, gathered in few queries however much there is."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from django.db.models import OuterRef, Prefetch, Q, Subquery
+from django.db.models import Exists, OuterRef, Prefetch, Q, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
+from memories.admin.memory_list import day_text, true_text
+from memories.admin.memory_timeline import Span, SpanBar, bar_of
 from memories.english import statements
 from memories.english.calendar import DateOrder
 from memories.english.dates import last_day
 from memories.english.plain_words import attribute_words
+from memories.features.profile import GROUPS
 from memories.index import subjects
 from memories.models import (
+    AsOf,
     Case,
     CaseItem,
     Category,
+    Citation,
     Conversation,
     Episode,
     Fact,
@@ -27,6 +34,8 @@ from memories.models import (
     Feature,
     FeatureCitation,
     Memory,
+    MemoryPeriod,
+    MemoryState,
     MemoryUse,
     SearchUse,
     SubjectMerge,
@@ -341,3 +350,181 @@ def counted(numbers: Iterable[tuple[str, int]]) -> str:
 
 def plural_of(word: str) -> str:
     return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+
+
+# Somebody's life as it is believed: each version of each memory, when it is true, and since when
+# it is believed.
+
+PAGE = 40
+# Why a version is not believed any more; of one that is nothing is said.
+STATES = {
+    MemoryState.SUPERSEDED: gettext_noop("replaced"),
+    MemoryState.FORGOTTEN: gettext_noop("forgotten"),
+    MemoryState.HELD: gettext_noop("held back"),
+    MemoryState.EXPIRED: gettext_noop("expired"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LifeEntry:
+    """A version of a memory; the words say of both axes what its bars show."""
+
+    memory: Memory
+    at: datetime
+    state: str
+    true: str
+    believed: str
+    true_bar: SpanBar
+    believed_bars: tuple[SpanBar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """A page of entries, what begins last first; `first` and `last` are the ends of the axis."""
+
+    entries: list[LifeEntry]
+    is_more: bool
+    first: datetime
+    last: datetime
+
+
+def life(scope: Scope, subject: Subject, at: AsOf, offset: int) -> Life:
+    """What was ever believed of somebody, or what was on a day, about a day."""
+    begins: Any = Coalesce("event_date", "valid_from", "created_at")
+    periods = MemoryPeriod.objects.order_by("from_at", "id")
+    rows = Memory.objects.visible_to(scope).filter(subject=subject)
+    if at.is_now:
+        rows = rows.filter(Exists(periods.filter(memory=OuterRef("pk"))))
+    else:
+        rows = rows.believed(scope.workspace_id, at)
+    rows = rows.annotate(begins=begins).order_by("-begins", "-pk")
+    found: list[Any] = list(
+        rows.prefetch_related(Prefetch("periods", periods))[offset : offset + PAGE + 1]
+    )
+    memories, now = found[:PAGE], timezone.now()
+    known = [each for memory in memories for each in _ends(memory)]
+    first, last = min([*known, now]), max([*known, now])
+    room = max((last - first) * 0.04, timedelta(days=1))  # what begins first is seen to begin
+    first, last = first - room, last + room
+    axis = first.timestamp(), last.timestamp()
+    entries = []
+    for memory in memories:
+        own = [(each.from_at, each.until_at) for each in memory.periods.all()]
+        # What happens once is told by its day, not by since when it was said.
+        day = memory.event_date if memory.fact_type == FactType.EVENT else None
+        span = (day, day) if day else (memory.valid_from, memory.valid_until)
+        entries.append(
+            LifeEntry(
+                memory,
+                memory.begins,
+                "" if memory.is_live else gettext(STATES[memory.state]),
+                gettext("on %(day)s") % {"day": day_text(day)} if day else true_text(memory),
+                believed_text(own),
+                bar_of(span, *axis),
+                tuple(bar_of(span, *axis) for span in own),
+            )
+        )
+    return Life(entries, len(found) > PAGE, first, last)
+
+
+def believed_text(spans: Sequence[Span]) -> str:
+    """When it was believed, in words."""
+    words = []
+    for begin, end in spans:
+        if begin is None:
+            continue
+        if end is None:
+            words.append(gettext("since %(day)s") % {"day": day_text(begin)})
+        elif day_text(begin) == day_text(end):
+            words.append(gettext("on %(day)s") % {"day": day_text(begin)})
+        else:
+            words.append(f"{day_text(begin)} – {day_text(end)}")
+    return ", ".join(words)
+
+
+def _ends(memory: Any) -> list[datetime]:
+    own = [memory.event_date, memory.valid_from, memory.valid_until]
+    own += [at for each in memory.periods.all() for at in (each.from_at, each.until_at)]
+    return [at for at in own if at is not None]
+
+
+# What is known of a person, to take along: as JSON or Markdown.
+
+CHUNK = 500
+
+
+def as_json(scope: Scope, subject: Subject) -> str:
+    sections = sections_of(features(scope, subject))
+    profile = {
+        "userId": subject.external_id,
+        "name": subject.name,
+        "metadata": subject.metadata,
+        "exportedAt": timezone.now().isoformat(),
+        **{
+            name: [
+                {
+                    "id": str(memory.pk),
+                    "content": memory.content,
+                    "category": memory.category,
+                    "confidence": memory.confidence,
+                    "pinned": memory.pinned,
+                    "version": memory.version,
+                    "eventDate": memory.event_date and memory.event_date.isoformat(),
+                    "createdAt": memory.created_at.isoformat(),
+                    "quotes": _quotes(memory),
+                }
+                for memory in each
+            ]
+            for name, each in _grouped(scope, subject).items()
+        },
+        "features": {
+            category: {
+                tag: [{"id": str(f.pk), "feature": f.feature, "value": f.value} for f in each]
+                for tag, each in tags.items()
+            }
+            for category, tags in sections.items()
+        },
+    }
+    return json.dumps(profile, ensure_ascii=False, indent=2) + "\n"
+
+
+def as_markdown(scope: Scope, subject: Subject) -> str:
+    lines = [f"# {_line(str(subject))}", "", f"`{subject.external_id}`, {timezone.now():%Y-%m-%d}"]
+    for name, memories in _grouped(scope, subject).items():
+        if memories:
+            lines += ["", f"## {name.capitalize()}", ""]
+        for memory in memories:
+            about = f"{memory.category}, {memory.created_at:%Y-%m-%d}"
+            lines.append(f"- {_line(memory.content)} ({about})")
+            lines += [f"  > {_line(quote)}" for quote in _quotes(memory)]
+    for category, tags in sections_of(features(scope, subject)).items():
+        lines += ["", f"## {category.capitalize()}"]
+        for tag, rows in tags.items():
+            lines += ["", f"### {tag}", ""]
+            lines += [f"- {_line(each.feature)}: {_line(each.value)}" for each in rows]
+    return "\n".join(lines) + "\n"
+
+
+FORMATS: dict[str, tuple[str, Callable[[Scope, Subject], str]]] = {
+    "json": ("application/json", as_json),
+    "md": ("text/markdown; charset=utf-8", as_markdown),
+}
+
+
+def _grouped(scope: Scope, subject: Subject) -> dict[str, list[Memory]]:
+    """All live memories, oldest first, with the quotes that they stand on."""
+    quotes = Prefetch("citations", Citation.objects.only("fact_id", "quote"))
+    facts = Prefetch("facts", Fact.objects.visible_to(scope).prefetch_related(quotes))
+    rows = Memory.objects.visible_to(scope).live().filter(subject=subject)
+    grouped: dict[str, list[Memory]] = {name: [] for name in GROUPS.values()}
+    for memory in rows.prefetch_related(facts).order_by("id").iterator(chunk_size=CHUNK):
+        grouped[GROUPS[memory.fact_type]].append(memory)
+    return grouped
+
+
+def _quotes(memory: Memory) -> list[str]:
+    return [citation.quote for fact in memory.facts.all() for citation in fact.citations.all()]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

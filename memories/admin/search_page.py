@@ -1,14 +1,18 @@
 """The search page: a search with everything it may be asked, why each hit came up, and all rankings
-side by side: the page comes with the first, and its script asks for the others one by one."""
+side by side: the page comes with the first, and its script asks for the others one by one.
+"""
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import reduce
+from operator import and_, or_
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from django import forms
+from django.db.models import Q, QuerySet
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_lazy
@@ -20,7 +24,7 @@ from unfold.widgets import (
 )
 
 from memories.errors import Forbidden, Invalid, ProviderError
-from memories.models import AsOf, Category, FactType, MemoryScope
+from memories.models import AsOf, Category, FactType, Memory, MemoryScope
 from memories.search import (
     LAYERS,
     NOTES,
@@ -32,13 +36,17 @@ from memories.search import (
     filters,
     search,
 )
+from memories.search.explain import why_not
+from memories.search.request import Placed
 from workspaces.adminbase.access import Access, look_at
 from workspaces.adminbase.list_admin import AdminPage
+from workspaces.auth import as_uuid
 from workspaces.models import Capability, Workspace
 from workspaces.scope import Scope
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise as StrPromise
+
 
 SIDE_BY_SIDE = "all"
 MOST_QUOTES = 3
@@ -329,3 +337,89 @@ def _with(asked: QueryDict, **values: str) -> str:
     for name, value in values.items():
         copy[name] = value
     return copy.urlencode()
+
+
+# Why not: a query and a memory that should have answered it.
+
+MOST_OFFERED = 10
+NEWEST = 20_000  # rows that are looked through for the words of a memory
+
+
+class WhyNotForm(SearchPageForm):
+    """The search as the search page has it, of one ranking, and the memory that was expected of
+    it."""
+
+    first = ("workspace", "query", "memory", "ranking", "layer")
+    field_order = first
+    memory = text("Expected memory", "Its id, or some of its words.")
+
+    def __init__(self, access: Access, data: dict[str, Any]) -> None:
+        super().__init__(access, data)
+        choice = self.fields["ranking"]
+        assert isinstance(choice, forms.ChoiceField)
+        choice.choices = [(name, name) for name in RANKINGS]
+
+
+class WhyNotPage(AdminPage):
+    path, name, title = "why-not/", "memories_why_not", "Why not?"
+    template_name = "admin/memories/why_not.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        form = WhyNotForm(self.access, self.request.GET.dict())
+        is_valid = form.is_valid()
+        query, memory = (form.cleaned_data.get(name, "").strip() for name in ("query", "memory"))
+        answer: dict[str, Any] = {}
+        if query and memory:
+            answer = self.answer(form, memory) if is_valid else {}
+        elif query:
+            answer = {"told": "Which memory did you expect? Enter its id, or some of its words."}
+        elif memory:
+            answer = {"told": "Enter the query that should have found it, too."}
+        return super().get_context_data(**kwargs, form=form, **answer)
+
+    def answer(self, form: WhyNotForm, memory: str) -> dict[str, Any]:
+        """Why the memory was not found; where its words are those of several, these."""
+        scope = self.access.scope(form.cleaned_data["workspace"].pk)
+        memory_id = as_uuid(memory)
+        if memory_id is None:
+            words = memory.split()[:10]
+            seen = Memory.objects.visible_to(scope).order_by("-pk")
+            contain = [Q(content__icontains=word) for word in words]
+            meant = self.some_of(seen, reduce(and_, contain))
+            if not meant:
+                close = self.some_of(seen, reduce(or_, contain)) if len(words) > 1 else []
+                beside = " These have some of them:" if close else ""
+                told = f"No memory that you may see has all of these words.{beside}"
+                return {"told": told, "offers": self.offers(close)}
+            if len(meant) > 1:
+                number = f"{MOST_OFFERED} or more" if len(meant) == MOST_OFFERED else len(meant)
+                told = f"{number} memories have these words. Which one did you expect?"
+                return {"told": told, "offers": self.offers(meant)}
+            memory_id = meant[0].pk
+        try:
+            result = why_not(scope, form.request, memory_id)
+        except (Forbidden, Invalid, ProviderError) as error:
+            form.add_error(None, str(error))
+            return {}
+        parts = []
+        if result.placed is not None and result.last is not None:
+            own, last = _scores(result.placed), _scores(result.last)
+            parts = [(name, own.get(name, 0.0), last.get(name, 0.0)) for name in own | last]
+        return {"found": result, "parts": parts}
+
+    @staticmethod
+    def some_of(seen: QuerySet[Memory], contain: Q) -> list[Memory]:
+        """Memories with these words, the newest first."""
+        return list(seen.filter(contain, pk__in=seen.values("pk")[:NEWEST])[:MOST_OFFERED])
+
+    def offers(self, rows: list[Memory]) -> list[tuple[Memory, str]]:
+        """Each with the address that asks about it."""
+        asked, offers = self.request.GET.copy(), []
+        for row in rows:
+            asked["memory"] = str(row.pk)
+            offers.append((row, f"?{asked.urlencode()}"))
+        return offers
+
+
+def _scores(hit: Placed | Hit) -> dict[str, float]:
+    return {"whole": hit.score, **hit.scores}

@@ -1,17 +1,20 @@
 """A subject's page: what is known of somebody, to be put right where it is wrong."""
 
 import uuid
+from datetime import timedelta
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -19,20 +22,134 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from memories import review, search_counts
 from memories.admin import profile_parts as parts
-from memories.admin.life_timeline import PAGE, life
 from memories.admin.memory_admin import REASONS
+from memories.admin.memory_rows import MemoryRowAdmin
 from memories.admin.memory_timeline import as_of
-from memories.admin.people_list import PeopleList
-from memories.admin.profile_export import FORMATS
-from memories.erase import legal_holds
+from memories.admin.profile_parts import FORMATS, PAGE, life
+from memories.erase import erasure_plan
 from memories.errors import NotFound, needed
+from memories.index import prepared_sql
 from memories.index.workspace_index import index_of
-from memories.models import LegalHold
+from memories.models import Case, Episode, LegalHold
+from memories.models.memory_state import LIVE_SQL
 from workspaces.adminbase.access import workspace_id_of
 from workspaces.adminbase.actors import names_of
-from workspaces.adminbase.list_admin import MOST
+from workspaces.adminbase.list_admin import MOST, Empty, ListView, count_text, display
 from workspaces.adminbase.row_admin import Button, Verb, refusal_text
+from workspaces.adminbase.scoped_admin import StateFilter
 from workspaces.models import Capability, Subject
+from workspaces.models.workspace import first_uuid7
+
+# The list of people: how much is known of each, what waits, and when they were last heard of.
+
+MOST_SHOWN = 999  # so far the list counts
+SILENT = timedelta(days=90)
+# Of a page's people; ids of subjects are of one workspace each, and the walls stand here, too. Each
+# is asked for between an id and itself: where nearly all rows are about one person, an equation has
+# the planner read all of them for each of the others.
+COUNTS = f"""
+select s.id,
+  (select e.created_at from memories_episode e
+     where e.subject_id between s.id and s.id
+     order by e.subject_id desc, e.id desc limit 1::int4) as last_seen,
+  (select count(*) from (select 1 from memories_memory m
+     where m.subject_id between s.id and s.id and {LIVE_SQL}
+     limit %(most)s::int4) live) as known,
+  (select count(*) from (select 1 from memories_case c
+     where c.subject_id between s.id and s.id and c.state = 'open'
+     limit %(most)s::int4) waiting) as open_cases
+from unnest(%(subjects)s::uuid[]) s(id)
+"""
+# The same for the order of all people.
+LAST_SEEN = Subquery(
+    Episode.objects.filter(subject__gte=OuterRef("pk"), subject__lte=OuterRef("pk"))
+    .order_by("-subject_id", "-id")
+    .values("created_at")[:1]
+)
+
+
+class PeopleFilter(StateFilter):
+    """Of whom something waits, was said lately, or not for long."""
+
+    title = _("who")
+    states = {
+        "cases": _("With open cases"),
+        "week": _("Heard of this week"),
+        "silent": _("Silent for 90 days"),
+        "held": _("On hold"),
+    }
+
+    def narrow(self, rows: QuerySet[Any], state: str) -> QuerySet[Any]:
+        if state == "cases":
+            waiting = Case.objects.filter(state=Case.State.OPEN, subject__isnull=False)
+            return rows.filter(pk__in=waiting.values("subject"))
+        if state == "held":
+            return rows.filter(is_held=True)
+        since = first_uuid7(timezone.now() - (parts.WEEK if state == "week" else SILENT))
+        heard = Exists(Episode.objects.filter(subject=OuterRef("pk"), pk__gte=since))
+        return rows.filter(heard if state == "week" else ~heard)
+
+
+class PeopleList(MemoryRowAdmin):
+    list_display = ("person_id", "name", "remembered", "waiting", "last_heard_of", "created_at")
+    list_select_related = ("workspace",)
+    list_filter = (PeopleFilter,)
+    sortable_by = ("person_id", "name", "last_heard_of", "created_at")
+    views = (
+        ListView(_("Everybody")),
+        ListView(_("With open cases"), "state=cases"),
+        ListView(_("Heard of this week"), "state=week"),
+        ListView(_("Silent for 90 days"), "state=silent"),
+        ListView(_("On hold"), "state=held"),
+    )
+    search_fields = ("external_id__startswith", "name__icontains")
+    search_help_text = _("Beginning of the id, or name")
+
+    def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
+        """Counts and last words of a page's rows in one statement, no count further than 999."""
+        given = {"subjects": [row.pk for row in rows], "most": MOST_SHOWN + 1}
+        counts = {each.id: each for each in prepared_sql.rows(COUNTS, given)}
+        for row in rows:
+            row.known, row.open_cases = counts[row.pk].known, counts[row.pk].open_cases
+            row.last_seen = counts[row.pk].last_seen
+
+    @display(description=_("person"), ordering="external_id")
+    def person_id(self, subject: Subject) -> str:
+        return subject.external_id
+
+    @display(description=_("memories"))
+    def remembered(self, subject: Any) -> str:
+        return format_html(
+            '<a class="desk-link" href="{}?subject__id__exact={}" aria-label="{}">{}</a>',
+            reverse("admin:memories_memory_changelist"),
+            subject.pk,
+            gettext("Memories of %(person)s") % {"person": subject},
+            count_text(subject.known, MOST_SHOWN),
+        )
+
+    @display(description=_("open cases"))
+    def waiting(self, subject: Any) -> str:
+        if not subject.open_cases:
+            return "0"
+        asked = urlencode({"who": "all", "user": subject.external_id})
+        return format_html(
+            '<a class="desk-link" href="{}?{}" aria-label="{}">{}</a>',
+            reverse("admin:memories_inbox"),
+            asked,
+            gettext("Open cases of %(person)s") % {"person": subject},
+            count_text(subject.open_cases, MOST_SHOWN),
+        )
+
+    @display(description=_("last heard of"), ordering=Coalesce(LAST_SEEN, "created_at"))
+    def last_heard_of(self, subject: Any) -> Any:
+        return subject.last_seen
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty(
+            gettext("No people yet"),
+            gettext("Somebody appears when a program first names their userId."),
+        )
+
 
 MOST_TALKS = 30
 LONGEST_NAME = 255
@@ -302,12 +419,12 @@ class SubjectAdmin(PeopleList):
         }
 
     def do_hold(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
-        legal_holds.place(self.scope(request, row), row, values["reason"])
+        erasure_plan.place(self.scope(request, row), row, values["reason"])
         return gettext("Held: nothing about it is erased.")
 
     def do_lift(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
         hold = needed(LegalHold.objects.in_force().filter(subject=row).first(), "A hold")
-        legal_holds.lift(self.scope(request, row), hold.pk)
+        erasure_plan.lift(self.scope(request, row), hold.pk)
         return gettext("The hold is lifted.")
 
     def do_separate(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:

@@ -12,9 +12,9 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from memories import review
 from memories.admin.decision_cards import decision_cards, undoing
+from memories.admin.inbox_page import DecidedPage, DecidePage
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, text_column
-from memories.admin.policy_page import PolicyPage
-from memories.admin.review_page import DecidedPage, DecidePage
+from memories.admin.workspace_settings_admin import PolicyPage
 from memories.models import Rejection, Supersession
 from workspaces.adminbase.access import actor_of
 from workspaces.adminbase.actors import name_of

@@ -16,11 +16,10 @@ from django.utils.translation import gettext_lazy as _
 from pydantic.alias_generators import to_camel
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from memories import search_counts, stored_metrics, workspace_settings
+from memories import costs, search_counts, stored_metrics, workspace_settings
 from memories.admin.home_page import last_days
 from memories.admin.rules_page import OneWorkspacePage
-from memories.costs import ledger
-from memories.costs.ledger import CostRow, cost_rows
+from memories.costs import CostRow, cost_rows
 from memories.models import ModelUse
 from memories.search_counts import SearchDay
 from memories.stored_metrics import table_sizes
@@ -154,7 +153,7 @@ class CostsPage(OneWorkspacePage):
         days = last_days(DAYS)
         since, until = days[0], days[-1] + timedelta(days=1)
         rows = cost_rows([workspace.pk], since, until, ("day", "purpose"))
-        budget, spent = ledger.budget_of(workspace.pk), ledger.spent_by(workspace.pk)
+        budget, spent = costs.budget_of(workspace.pk), costs.spent_by(workspace.pk)
         month = timezone.now().date().replace(day=1)
         return self.render_to_response(
             self.get_context_data(
@@ -170,7 +169,7 @@ class CostsPage(OneWorkspacePage):
                     (row, number(row.cost))
                     for row in cost_rows([workspace.pk], since, until, ("model", "purpose"))
                 ],
-                reached=ledger.reached_of(budget, spent),
+                reached=costs.reached_of(budget, spent),
                 others=self.others(month, until),
                 may_price=self.access.everywhere,
             )

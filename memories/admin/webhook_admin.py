@@ -8,9 +8,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
+from memories import webhooks
 from memories.admin.memory_rows import MemoryRowAdmin, one_line
 from memories.models import WebhookDelivery
-from memories.webhooks import hooks
 from workspaces.adminbase.actors import name_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Verb
@@ -52,15 +52,15 @@ class WebhookAdmin(MemoryRowAdmin):
         return {"pause": row.is_active, "resume": not row.is_active}.get(verb.name, True)
 
     def do_ping(self, request: HttpRequest, row: Model, values: dict[str, Any]) -> str:
-        hooks.ping(self.scope(request, row), row.pk)
+        webhooks.ping(self.scope(request, row), row.pk)
         return gettext("It is sent at once: its line below tells what came of it.")
 
     def do_pause(self, request: HttpRequest, row: Model, values: dict[str, Any]) -> str:
-        hooks.change(self.scope(request, row), row.pk, {"is_active": False})
+        webhooks.change(self.scope(request, row), row.pk, {"is_active": False})
         return gettext("Nothing is sent to it any more.")
 
     def do_resume(self, request: HttpRequest, row: Model, values: dict[str, Any]) -> str:
-        hooks.change(self.scope(request, row), row.pk, {"is_active": True})
+        webhooks.change(self.scope(request, row), row.pk, {"is_active": True})
         return gettext("It is told of what happens again, and of what waited.")
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class WebhookDeliveryAdmin(MemoryRowAdmin):
         return one_line(delivery.error, 60)
 
     def do_redeliver(self, request: HttpRequest, row: Model, values: dict[str, Any]) -> str:
-        hooks.redeliver(self.scope(request, row), row.pk)
+        webhooks.redeliver(self.scope(request, row), row.pk)
         return gettext("It is sent at once, with the same id.")
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:

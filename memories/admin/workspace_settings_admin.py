@@ -1,42 +1,56 @@
 """A workspace's page with all its settings in view."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
+from datetime import timedelta
+from itertools import islice
 from typing import Any
 
 from django import forms
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.html import format_html
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectMultipleWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
 )
 
-from memories import golden
+from memories import golden, workspace_settings
+from memories.admin.decision_cards import decision_cards
 from memories.english.calendar import DATE_ORDERS, DateOrder
-from memories.errors import Conflict
+from memories.english.plain_words import REASONS
+from memories.errors import Conflict, Invalid
 from memories.extraction.extraction_types import BELIEVE, DEFAULT_TRUST, HOLD, IGNORE, SOURCES
 from memories.features.config import PRODUCT, WORKSPACE_SETTING
 from memories.guard import LABELS
 from memories.languages import NAMES
+from memories.models import Category, Fact
 from memories.ranking import Weights
-from memories.resolve import RULES
-from memories.transfer.export_workspace import export_over_http
-from memories.workspace_settings import faults_of
+from memories.resolve import RULES, rehearsal
+from memories.resolve.hold_policy import Policy
+from memories.review.visibility import make_private, visibility_changes
+from memories.transfer.workspace_files import export_over_http
+from memories.workspace_settings import MOST_NAMES, faults_of, settings_of
 from workspaces.admin.workspace_admin import WorkspaceAdmin
-from workspaces.adminbase.access import access_of
-from workspaces.adminbase.list_admin import display
+from workspaces.adminbase.access import access_of, look_at
+from workspaces.adminbase.list_admin import AdminPage, bounded_count, count_text, display
+from workspaces.adminbase.scoped_admin import AskedWorkspaceForm
 from workspaces.auth import as_uuid
-from workspaces.models import Workspace
+from workspaces.models import Agent, Capability, Workspace
+from workspaces.models.workspace import first_uuid7
 
 CONFLICT_RULES = {
     "guarded": "guarded: words, attributes and change decide what is newer",
@@ -405,3 +419,188 @@ class WorkspaceSettingsAdmin(WorkspaceAdmin):
         if change and known != obj.settings:
             after = obj.settings
             self.audit(request, "change_settings", obj, before=known, after=after)
+
+
+# Policy as a page: what waits for a person, what would have waited in the last week; and which
+# memories would be private if they were learned today.
+
+WEEK = timedelta(days=7)
+EXAMPLES = 20
+
+
+def _share(label: str, hint: str = "") -> forms.FloatField:
+    return forms.FloatField(
+        label=label,
+        help_text=hint,
+        required=False,
+        min_value=0,
+        max_value=1,
+        widget=UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal", "placeholder": "none"}),
+    )
+
+
+class PolicyForm(forms.Form):
+    """What is left empty holds nothing back."""
+
+    low = _share(
+        "Similarity from", "Replacements that are neither clearly the same nor clear of it."
+    )
+    high = _share("Similarity up to")
+    confidence = _share("Confidence under", "What was read with less confidence than this.")
+    categories = forms.MultipleChoiceField(
+        choices=Category.choices,
+        required=False,
+        label=gettext_lazy("Protected categories"),
+        help_text=gettext_lazy("Where the old or the new memory is of one of them."),
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+    )
+    agents = forms.ModelMultipleChoiceField(
+        Agent.objects.none(),
+        required=False,
+        label=gettext_lazy("Agents that are not trusted"),
+        help_text=(
+            gettext_lazy(
+                "Whatever they write that would replace something. It is compared with what they"
+                " see: a private memory of one of them never replaces, nor waits for, another’s."
+            )
+        ),
+        widget=UnfoldAdminSelectMultipleWidget,
+    )
+
+    def __init__(self, workspace: Workspace, data: Any = None) -> None:
+        policy = settings_of(workspace).review.model_dump(exclude_unset=True)
+        low, high = policy.get("similarity") or (None, None)
+        super().__init__(data, initial={**policy, "low": low, "high": high})
+        choice = self.fields["agents"]
+        assert isinstance(choice, forms.ModelMultipleChoiceField)
+        choice.queryset = (
+            Agent.objects.present().filter(workspace=workspace).order_by("external_id")
+        )
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        low, high = values.get("low"), values.get("high")
+        if not self.errors and (low is None) != (high is None):
+            self.add_error("high" if high is None else "low", gettext("A range has two ends."))
+        if low is not None and high is not None and low > high:
+            self.add_error("high", gettext("The smaller number comes first."))
+        if len(values.get("agents") or ()) > MOST_NAMES:
+            self.add_error("agents", f"At most {MOST_NAMES}.")
+        return values
+
+    @property
+    def policy(self) -> dict[str, Any]:
+        """The setting `review`, without what was left empty."""
+        values = self.cleaned_data
+        parts = {
+            "similarity": [values["low"], values["high"]] if values["high"] else None,
+            "confidence": values["confidence"],
+            "categories": values["categories"],
+            "agents": [str(agent.pk) for agent in values["agents"]],
+        }
+        return {name: part for name, part in parts.items() if part}
+
+
+class PolicyPage(AdminPage):
+    """Whoever reads a workspace may try a policy; its admins save one."""
+
+    path, name, title = "policy/", "memories_policy", "Policy"
+    template_name = "admin/memories/policy.html"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        workspace = self.workspace
+        may_save = self.access.may(Capability.ADMIN, workspace.pk)
+        form = PolicyForm(workspace, request.POST if self.is_sent else None)
+        if "save" in request.POST:
+            if not may_save:
+                raise PermissionDenied
+            if form.is_valid() and self.is_saved(workspace, form):
+                messages.success(request, gettext("Saved: it holds from the next message on."))
+                return redirect(f"{reverse('admin:memories_policy')}?workspace={workspace.slug}")
+        context = self.get_context_data(
+            form=form,
+            workspace=workspace,
+            workspaces=list(self.access.workspaces().order_by("name")[:50]),
+            may_save=may_save,
+            **last_week(workspace, form),
+        )
+        return self.render_to_response(context)
+
+    @property
+    def workspace(self) -> Workspace:
+        """The one that is named, or the usual one; 404 where it is not the person's."""
+        slug = self.request.GET.get("workspace", "")
+        named = self.access.workspaces().filter(slug=slug).first() if slug else None
+        row = named if slug else self.access.usual_workspace()
+        if row is None:
+            raise Http404("no such workspace")
+        look_at(self.request, row.pk)
+        return row
+
+    def is_saved(self, workspace: Workspace, form: PolicyForm) -> bool:
+        try:
+            workspace_settings.change_policy(self.access.scope(workspace.pk), form.policy)
+        except Invalid as error:
+            form.add_error(None, str(error))
+        return form.is_valid()
+
+
+def last_week(workspace: Workspace, form: PolicyForm) -> dict[str, Any]:
+    """What would have waited, under what the form says or, untouched, under what is kept."""
+    if form.is_bound and not form.is_valid():
+        return {}
+    policy = form.policy if form.is_bound else settings_of(workspace).review.model_dump()
+    since = timezone.now() - WEEK
+    result = rehearsal.rehearse(workspace.pk, Policy.of(policy), since)
+    facts = Fact.objects.filter(workspace=workspace, pk__gte=first_uuid7(since))
+    shown = result.held[:EXAMPLES]
+    examples = zip(shown, decision_cards([decision for _, decision in shown]), strict=True)
+    reasons = Counter(reason for reason, _ in result.held).most_common()
+    return {
+        "is_tried": form.is_bound,
+        "found": result,
+        "asked_number": result.asked,
+        "asked": count_text(result.asked, rehearsal.MOST),
+        "facts_number": (number := bounded_count(facts)),
+        "facts": count_text(number),
+        "reasons": [(REASONS[reason], number) for reason, number in reasons],
+        "examples": [(REASONS[reason], case) for (reason, _), case in examples],
+    }
+
+
+MOST = 200  # rows of the page
+
+
+class VisibilityPage(AdminPage):
+    path, name, title = "visibility/", "memories_visibility", "Visibility"
+    template_name = "admin/memories/visibility.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        first = self.access.usual_workspace()
+        asked = {"workspace": first.slug if first else ""}
+        form = AskedWorkspaceForm(self.access, asked | self.request.GET.dict())
+        changes, may_apply = [], False
+        if form.is_valid():
+            scope = self.access.scope(form.cleaned_data["workspace"].pk)
+            may_apply = scope.may(Capability.CURATE)
+            changes = list(islice(visibility_changes(scope), MOST))
+        opts = self.model_admin.opts
+        return super().get_context_data(
+            **kwargs, opts=opts, form=form, changes=changes, may_apply=may_apply, most=MOST
+        )
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Make those private that were chosen."""
+        form = AskedWorkspaceForm(self.access, request.POST.dict())
+        if not form.is_valid():
+            raise PermissionDenied
+        scope = self.access.scope(form.cleaned_data["workspace"].pk)
+        if not scope.may(Capability.CURATE):
+            raise PermissionDenied
+        shown = {str(each.memory.pk): each.memory.pk for each in visibility_changes(scope)}
+        chosen = [shown[pk] for pk in request.POST.getlist("memory") if pk in shown]
+        messages.success(
+            request,
+            gettext("%(number)s memories made private.") % {"number": make_private(scope, chosen)},
+        )
+        return redirect(f"{request.path}?workspace={form.cleaned_data['workspace'].slug}")

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from memories.connections import connection_store
 from memories.connections.connection_store import Given, Minutes, Name, NewConnection, Tags
-from memories.connectors.connector_registry import CONNECTORS
+from memories.connectors import CONNECTORS
 from memories.models import Connection, Document, SyncRun, Visibility
 from workspaces.api.json_answers import AgentId, JsonAnswer, UserId, one_of
 from workspaces.api.json_requests import read, read_query

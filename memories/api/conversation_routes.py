@@ -19,8 +19,8 @@ from memories.api.shapes import ConversationJson, EpisodeJson
 from memories.errors import Forbidden
 from memories.index import workspace_index
 from memories.models import Conversation, ConversationSummary, Episode
-from memories.review.held_by_hand import without_secrets
-from memories.summaries import window
+from memories.review.create_and_edit import without_secrets
+from memories.summaries import summary_before
 from workspaces.api.agent_routes import AudienceField
 from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read, read_query
@@ -180,11 +180,11 @@ class WindowQuery:
     tokens: Annotated[
         int,
         Field(
-            ge=window.LEAST,
-            le=window.MOST,
+            ge=summary_before.LEAST,
+            le=summary_before.MOST,
             description="How long the text may be; counted from above, so that any model has room.",
         ),
-    ] = window.USUAL
+    ] = summary_before.USUAL
 
 
 class SummaryLineJson(JsonAnswer):
@@ -234,7 +234,7 @@ class ConversationContextView(WorkspaceView):
     @operation("readConversationContext", query=WindowQuery, answer=ConversationContextJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """The newest messages as they were said and a summary of the rest, in a token budget."""
-        found = window.window(self.scope, row, read_query(WindowQuery, request).tokens)
+        found = summary_before.window(self.scope, row, read_query(WindowQuery, request).tokens)
         return Response(
             ConversationContextJson.of(
                 found,

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import erase
-from memories.erase import legal_holds
+from memories.erase import erasure_plan
 from memories.models import Erasure, LegalHold
 from memories.waited_ingest import USUAL_WAIT
 from workspaces.api.json_answers import JsonAnswer, column
@@ -171,7 +171,7 @@ class HoldsView(WorkspaceView):
         new = read(NewHold, request.data)
         subject = subject_to_write(self.scope, new.user_id)
         assert subject is not None  # somebody is named
-        made = legal_holds.place(self.scope, subject, new.reason)
+        made = erasure_plan.place(self.scope, subject, new.reason)
         return Response(HoldJson.of(made), status=201)
 
 
@@ -181,4 +181,4 @@ class LiftHoldView(WorkspaceView):
     @operation("liftHold", answer=HoldJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Let it be erased again; 409 where it was lifted already."""
-        return Response(HoldJson.of(legal_holds.lift(self.scope, row)))
+        return Response(HoldJson.of(erasure_plan.lift(self.scope, row)))

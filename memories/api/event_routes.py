@@ -10,15 +10,16 @@ from drf_spectacular.utils import OpenApiParameter
 from pydantic import StringConstraints
 from rest_framework.request import Request
 
+from memories import events
 from memories.documents import document_store
-from memories.events import event_log
-from memories.events.event_log import EventCursor, cursor_of
-from memories.events.live_events import ticket_of
-from memories.events.shown_events import (
+from memories.events import (
     RETRY,
     ROWS,
+    EventCursor,
     EventFilter,
     as_message,
+    cursor_of,
+    ticket_of,
     visible_items,
 )
 from memories.models import ChangeEvent
@@ -39,7 +40,7 @@ LAST = OpenApiParameter(
     " for 24 hours.",
 )
 ANSWER = {(200, "text/event-stream"): OpenApiTypes.STR}
-Position = Annotated[str, StringConstraints(max_length=event_log.LONGEST_CURSOR)]
+Position = Annotated[str, StringConstraints(max_length=events.LONGEST_CURSOR)]
 
 
 @declared
@@ -62,7 +63,7 @@ class EventsView(WorkspaceView):
         all about one kind of thing (`document`)."""
         query = read_query(EventsQuery, request)
         only = EventFilter(kinds=(query.type,) if query.type else ())
-        last = position(request, query) or event_log.newest()
+        last = position(request, query) or events.newest()
         return streamed(request, self.scope, only, last)
 
 
@@ -71,7 +72,7 @@ class DocumentEventsView(WorkspaceView):
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> HttpResponse:
         """The steps of one document. Begins with where it stands."""
         last = position(request, read_query(EventsOfOneQuery, request))
-        now = event_log.newest()  # before its state is read: what comes after that is told
+        now = events.newest()  # before its state is read: what comes after that is told
         document = document_store.document_of(self.scope, row)
         if last is not None:
             return streamed(request, self.scope, EventFilter(item=row), last)
@@ -98,7 +99,7 @@ def streamed(
 ) -> HttpResponse:
     """What is there after a cursor, and the ticket for what comes. Where no front stands before
     this, the answer ends, and a client comes again with the last id."""
-    batch = event_log.read([scope.workspace_id], after)
+    batch = events.read([scope.workspace_id], after)
     seen = visible_items(scope, [event for event, _ in batch.events])
     messages = [
         as_message(event, cursor)

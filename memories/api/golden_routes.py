@@ -14,8 +14,7 @@ from rest_framework.response import Response
 
 from memories import golden
 from memories.errors import refuse_narrow
-from memories.golden import NewQuestion
-from memories.golden.questions import MOST
+from memories.golden import MOST, NewQuestion
 from memories.models import GoldenQuestion, GoldenRun, change_of
 from memories.workspace_settings import try_settings
 from workspaces.api.json_answers import AgentId, JsonAnswer, UserId, one_of

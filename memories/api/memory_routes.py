@@ -1,21 +1,25 @@
 """Routes: memories, written and corrected by hand; and what people said to the memory, with its
-undoing."""
+undoing.
+"""
 
 import re
 import uuid
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any, Self
+from uuid import UUID
 
 from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter
+from msgspec import Meta
 from pydantic import Field, StringConstraints
 from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from memories import intents, review
-from memories.api.fact_routes import cited
 from memories.api.shapes import FactJson, IntentJson, LinkJson, MemoryJson
 from memories.bounds import WHOLE
 from memories.errors import Invalid, needed
@@ -31,19 +35,162 @@ from memories.models import (
     chain,
 )
 from memories.models.memory import MemoryQuerySet
+from memories.repeated_statements import RepeatQuery, repeats
 from memories.review import NewMemory, forget
-from memories.review.create import Entities, Share
+from memories.review.create_and_edit import Entities, Share
 from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.schema import operation
 from workspaces.api.views import CURATES, NEEDS, WorkspaceView
 from workspaces.models import Capability
-from workspaces.request_fields import Flag, Free, Maybe, Moment, NullIs, OneOf, Text, declared
+from workspaces.request_fields import (
+    AnyText,
+    Flag,
+    Free,
+    Maybe,
+    Moment,
+    NullIs,
+    OneOf,
+    Text,
+    Trimmed,
+    declared,
+)
 from workspaces.scope import Scope
 
+# Routes: facts, with the words they stand on.
+
+FACTS_BY = {
+    "category": "category",
+    "method": "method",
+    "rule": "rule",
+    "user_id": "subject__external_id",
+    "agent_id": "agent__external_id",
+    "memory_id": "memory_id",
+    "session_id": "session_id",
+    "min_confidence": "confidence__gte",
+}
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class FactQuery(PageQuery):
+    category: Maybe[Annotated[str, OneOf(Category)]] = None
+    method: Maybe[Annotated[str, OneOf(Fact.Method)]] = None
+    rule: Maybe[Trimmed] = None
+    user_id: Maybe[Text] = None
+    agent_id: Maybe[Text] = None
+    entity: Maybe[Trimmed] = None
+    memory_id: Maybe[uuid.UUID] = None
+    session_id: Maybe[uuid.UUID] = None
+    min_confidence: Maybe[Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]] = None
+    quarantined: Annotated[
+        bool, Field(description="Those that wait for a person, instead of all others.")
+    ] = False
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class AcceptBody:
+    quote: Annotated[
+        AnyText,
+        Field(
+            max_length=10_000,
+            description="Words of a message of its ingest that say so; empty where it cites some.",
+        ),
+    ] = ""
+    unmask: Annotated[Flag, Field(description="Show what is masked for its sake.")] = False
+
+
+def cited(rows: QuerySet[Fact]) -> QuerySet[Fact]:
+    return rows.with_names().with_citations()  # type: ignore[attr-defined]
+
+
+class FactsView(WorkspaceView):
+    @operation("listFacts", query=FactQuery, page=FactJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """Claims as they were extracted; each citation's quote is its episode's own words."""
+        query = read_query(FactQuery, request)
+        wanted = narrowing(query, FACTS_BY)
+        waits = {"quarantined_at__isnull": not query.quarantined}
+        rows = Fact.objects.visible_to(self.scope).filter(**wanted, **waits)
+        if query.entity is not None:
+            rows = rows.filter(entities__contains=[query.entity])
+        return paged(request, cited(rows), FactJson.of)
+
+
+def seen_fact(scope: Scope, row: uuid.UUID) -> Fact:
+    return get_object_or_404(cited(Fact.objects.visible_to(scope)), pk=row)
+
+
+class FactView(WorkspaceView):
+    @operation("readFact", answer=FactJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A claim with the words it was read from."""
+        return Response(FactJson.of(seen_fact(self.scope, row)))
+
+
+class AcceptView(WorkspaceView):
+    needs = CURATES
+
+    @operation("acceptFact", request=AcceptBody, answer=MemoryJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Believe a fact that waits in quarantine, for words of its messages; its memory."""
+        fact = seen_fact(self.scope, row)
+        body = read(AcceptBody, request.data)
+        memory = review.accept(self.scope, fact.pk, body.quote, unmask=body.unmask)
+        return Response(MemoryJson.of(Memory.objects.with_names().get(pk=memory.pk)))
+
+
+class DismissView(WorkspaceView):
+    needs = CURATES
+
+    @operation("dismissFact", answer=FactJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Leave a fact that waits in quarantine unbelieved for good."""
+        review.dismiss(self.scope, row)
+        return Response(FactJson.of(seen_fact(self.scope, row)))
+
+
+class AgentShareJson(JsonAnswer):
+    agent_id: str
+    name: str
+    count: int
+    sessions: int
+
+
+class RepeatJson(JsonAnswer):
+    """Statements of the same meaning, in the most frequent wording."""
+
+    statement: str
+    category: Category
+    count: int
+    sessions: Annotated[int, Meta(description="In how many sessions it was said.")]
+    agents: list[AgentShareJson]
+    memory_ids: Annotated[list[UUID], Meta(description="At most 20.")]
+    entities: list[str]
+    first_at: datetime
+    last_at: datetime
+
+    @classmethod
+    def of(cls, row: Any, **given: Any) -> Self:
+        return super().of(row, agents=[AgentShareJson.of(share) for share in row.agents])
+
+
+class RepeatsJson(JsonAnswer):
+    results: list[RepeatJson]
+
+
+class RepeatsView(WorkspaceView):
+    @operation("listRepeats", query=RepeatQuery, answer=RepeatsJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """Statements that agents keep making, in several sessions; those of the most agents come first."""  # noqa: E501 -- one line in the schema
+        found = repeats(self.scope, read_query(RepeatQuery, request))
+        return Response(RepeatsJson([RepeatJson.of(repeat) for repeat in found]))
+
+
 VERSION = re.compile(r'(?:W/)?"?([0-9]{1,9})"?\Z')
-NARROWING = {
+MEMORIES_BY = {
     "user_id": "subject__external_id",
     "agent_id": "agent__external_id",
     "thread_id": "conversation__external_id",
@@ -123,10 +270,10 @@ def listed(scope: Scope, query: MemoryQuery) -> QuerySet[Memory]:
         rows = rows.believed(scope.workspace_id, at)
     elif query.live == "false":
         rows = rows.ended()
-    return rows.filter(**narrowing(query, NARROWING)).with_names().as_known(at.known_at)
+    return rows.filter(**narrowing(query, MEMORIES_BY)).with_names().as_known(at.known_at)
 
 
-def seen(scope: Scope, row: uuid.UUID) -> Memory:
+def seen_memory(scope: Scope, row: uuid.UUID) -> Memory:
     return needed(Memory.objects.visible_to(scope).with_names().filter(pk=row).first(), "Memory")
 
 
@@ -153,7 +300,7 @@ class MemoryView(WorkspaceView):
     @operation("readMemory", answer=MemoryJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """A memory: what is believed, or was."""
-        return memory_response(seen(self.scope, row))
+        return memory_response(seen_memory(self.scope, row))
 
     @operation("editMemory", headers=[IF_MATCH], request=MemoryChanges, answer=MemoryJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
@@ -201,7 +348,7 @@ class ChainView(WorkspaceView):
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """All versions and the decisions between them, oldest first."""
         known_at = read_query(ChainQuery, request).known_at
-        links = chain(self.scope, seen(self.scope, row).pk, known_at)
+        links = chain(self.scope, seen_memory(self.scope, row).pk, known_at)
         return Response(ChainJson([LinkJson.of_link(link, known_at) for link in links]))
 
 
@@ -209,7 +356,7 @@ class MemoryFactsView(WorkspaceView):
     @operation("listFactsOfMemory", page=FactJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """The facts that stand under a memory, with the words they cite."""
-        memory = seen(self.scope, row)
+        memory = seen_memory(self.scope, row)
         facts = cited(Fact.objects.visible_to(self.scope).filter(memory=memory))
         return paged(request, facts, FactJson.of)
 

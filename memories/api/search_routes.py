@@ -12,14 +12,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories import search
-from memories.api.document_shapes import PartJson
 from memories.api.feature_routes import FeatureJson
-from memories.api.shapes import CitationJson, EpisodeJson, LinkJson, MemoryJson
+from memories.api.shapes import CitationJson, EpisodeJson, LinkJson, MemoryJson, PartJson
 from memories.index import workspace_index
 from memories.models import AsOf, MemoryScope, TalkSummary
 from memories.search import Hit, SearchRequest, context, filters
 from memories.search.confidence import FLOOR, FLOOR_OF_FEW
-from memories.search.context_lines import AS_ASKED, ORDERS
+from memories.search.context import AS_ASKED, ORDERS
 from memories.search.request import PATHS, SearchOptions, SourceMessage, SourcePassage
 from workspaces.api.json_answers import AgentId, JsonAnswer, ThreadId, UserId, one_of
 from workspaces.api.json_requests import read, values_of

@@ -11,9 +11,8 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import search_counts, stored_metrics
-from memories.costs import ledger
-from memories.costs.ledger import BY, CostRow, ModelBudget, Spent, cost_rows
+from memories import costs, search_counts, stored_metrics
+from memories.costs import BY, CostRow, ModelBudget, Spent, cost_rows
 from memories.errors import refuse_narrow
 from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read_query
@@ -118,7 +117,7 @@ class BudgetJson(JsonAnswer):
         return cls(
             None if day is None else float(day), None if month is None else float(month),
             budget.tokens_per_day, float(spent.today), float(spent.this_month),
-            spent.tokens_today, ledger.reached_of(budget, spent),
+            spent.tokens_today, costs.reached_of(budget, spent),
         )  # fmt: skip
 
 
@@ -141,7 +140,7 @@ class CostsView(WorkspaceView):
         own = self.scope.workspace_id
         by = BY if query.by in (None, "all") else (query.by,)
         rows = cost_rows([own], since, until, by)
-        budget, spent = ledger.budget_of(own), ledger.spent_by(own)
+        budget, spent = costs.budget_of(own), costs.spent_by(own)
         return Response(
             CostListJson([CostJson.of_row(row) for row in rows], BudgetJson.of_sums(budget, spent))
         )

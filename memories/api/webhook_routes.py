@@ -11,10 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
+from memories import webhooks
 from memories.models import ChangeEvent, Webhook, WebhookDelivery
-from memories.webhooks import hooks
-from memories.webhooks.deliver import secret_of
-from memories.webhooks.hooks import NewWebhook
+from memories.webhooks import NewWebhook, secret_of
 from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, paged
@@ -114,7 +113,7 @@ class WebhooksView(WorkspaceView):
         """Tell this address what changes: ids and states, signed as standardwebhooks.com has it.
         What is not answered with 2xx is sent again after growing waits, for two days."""
         body = read(WebhookBody, request.data)
-        hook = hooks.create(self.scope, NewWebhook(body.url, body.events, body.name))
+        hook = webhooks.create(self.scope, NewWebhook(body.url, body.events, body.name))
         return Response(WebhookSecretJson.with_secret(hook), status=201)
 
 
@@ -124,18 +123,18 @@ class WebhookView(WorkspaceView):
     @operation("readWebhook", answer=WebhookJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """A webhook, without its secret."""
-        return Response(WebhookJson.of(hooks.webhook_of(self.scope, row)))
+        return Response(WebhookJson.of(webhooks.webhook_of(self.scope, row)))
 
     @operation("changeWebhook", request=WebhookChanges, answer=WebhookJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Change address, name or events, or switch it off and on."""
         changes = read(WebhookChanges, request.data)
-        return Response(WebhookJson.of(hooks.change(self.scope, row, dict(changes))))
+        return Response(WebhookJson.of(webhooks.change(self.scope, row, dict(changes))))
 
     @operation("removeWebhook", answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Send nothing there any more."""
-        hooks.remove(self.scope, row)
+        webhooks.remove(self.scope, row)
         return Response(status=204)
 
 
@@ -147,7 +146,7 @@ class RotateWebhookView(WorkspaceView):
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Another secret; for a while the old one signs as well."""
         overlap = timedelta(seconds=read(RotateWebhook, request.data).overlap_seconds)
-        return Response(WebhookSecretJson.with_secret(hooks.rotate(self.scope, row, overlap)))
+        return Response(WebhookSecretJson.with_secret(webhooks.rotate(self.scope, row, overlap)))
 
 
 class PingWebhookView(WorkspaceView):
@@ -156,7 +155,7 @@ class PingWebhookView(WorkspaceView):
     @operation("pingWebhook", answer={202: DeliveryJson})
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Send it something that says nothing; its delivery tells what came of it."""
-        return Response(DeliveryJson.of(hooks.ping(self.scope, row)), status=202)
+        return Response(DeliveryJson.of(webhooks.ping(self.scope, row)), status=202)
 
 
 class DeliveriesView(WorkspaceView):
@@ -180,4 +179,4 @@ class RedeliverView(WorkspaceView):
     @operation("redeliver", answer={202: DeliveryJson})
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Send it again, with the same id; 409 while it is being sent."""
-        return Response(DeliveryJson.of(hooks.redeliver(self.scope, row)), status=202)
+        return Response(DeliveryJson.of(webhooks.redeliver(self.scope, row)), status=202)

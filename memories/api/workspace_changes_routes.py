@@ -15,10 +15,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from memories.api.idempotency import make_once
+from memories.api.ingest_routes import make_once
 from memories.erase import workspace_removal
 from memories.ranking import Weights
-from memories.transfer.export_workspace import export_over_http
+from memories.transfer.workspace_files import export_over_http
 from memories.waited_ingest import USUAL_WAIT
 from memories.workspace_settings import (
     WorkspaceSettings,

@@ -1,17 +1,284 @@
 """How documents and memories look to supermemory's clients."""
 
+import json
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from django.db.models import F, Q
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.lookups import Exact, IContains
+from pydantic import BeforeValidator, ConfigDict, Field, with_config
+from pydantic.alias_generators import to_camel
 
 from memories import guard
-from memories.compat.chains import metadata_of, roots_of
+from memories.chat import MODES, SIMPLE
+from memories.compat.client_view import metadata_of, roots_of
 from memories.documents import blobs
-from memories.documents.search_documents import DocumentHit
+from memories.documents.search_documents import DocumentHit, Tag
+from memories.errors import Invalid
 from memories.ingest.ingest_request import AT_ONCE
 from memories.models import Chunk, Document, Memory
 from memories.search import Hit
+from workspaces.request_fields import (
+    AnyText,
+    Flag,
+    Free,
+    Moment,
+    NullIs,
+    Number,
+    OneOf,
+    OwnId,
+    Text,
+    Words,
+)
 from workspaces.scope import Scope
+
+# What supermemory's clients send. They send more than is used here, and that is no fault of their
+# caller.
+
+sent = with_config(ConfigDict(extra="ignore", alias_generator=to_camel))
+
+DEEPEST = 10
+LARGEST_PAGE = 100
+NUMERIC = {">": "gt", ">=": "gte", "<": "lt", "<=": "lte", "=": "eq"}
+Score = Annotated[Number, Field(ge=0, le=1)]
+CustomId = Annotated[Text, Field(max_length=150), NullIs("")]
+
+
+def _tags(given: Any) -> Any:
+    """Of a form: one tag, or a list of them as JSON."""
+    if isinstance(given, str):
+        return json.loads(given) if given.startswith("[") else [given]
+    return given
+
+
+def _object(given: Any) -> Any:
+    """Of a form: an object as JSON."""
+    return json.loads(given) if isinstance(given, str) else given
+
+
+def _day(given: Any) -> Any:
+    """A day, too, is a moment."""
+    is_day = isinstance(given, str) and len(given) == len("2026-05-01")
+    return f"{given}T00:00:00Z" if is_day else given
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class ContainerTags:
+    """The containers that are meant, by either of two names."""
+
+    container_tag: Annotated[Tag, NullIs("")] = ""
+    container_tags: Annotated[
+        tuple[Tag, ...], BeforeValidator(_tags), Field(max_length=100), NullIs(())
+    ] = ()
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        given = (self.container_tag, *self.container_tags) if self.container_tag else ()
+        return tuple(dict.fromkeys(given or self.container_tags))
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class SupermemoryDocument(ContainerTags):
+    """A document, or what changes of one: then content may be missing. Where content is an address,
+    or there is a `url` alone, what stands there is meant."""
+
+    content: Text | None = None
+    title: Annotated[AnyText, Field(max_length=500), NullIs("")] = ""
+    url: Annotated[AnyText, Field(max_length=2000), NullIs("")] = ""
+    type: Annotated[str, OneOf(Document.Type), NullIs("")] = ""
+    custom_id: CustomId = ""
+    metadata: Annotated[Free, BeforeValidator(_object)] | None = None
+    document_date: Annotated[Moment, BeforeValidator(_day)] | None = None
+    filepath: Annotated[Text, Field(max_length=255), NullIs("")] = ""
+
+    @property
+    def address(self) -> str:
+        """What is to be fetched."""
+        words = (self.content or self.url).strip()
+        is_one = words.startswith(("http://", "https://")) and not any(map(str.isspace, words))
+        return words if is_one else ""
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class SaidInChat:
+    role: Annotated[str, OneOf(("user", "assistant"))]
+    content: Annotated[Words, Field(max_length=50_000)]
+
+
+@sent
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedInChat(ContainerTags):
+    messages: Annotated[tuple[SaidInChat, ...], Field(min_length=1, max_length=100)]
+    conversation_id: uuid.UUID | None = None
+    mode: Annotated[str, OneOf(MODES)] = SIMPLE
+    metadata: Free = field(default_factory=dict)
+    scoped_document_ids: Annotated[tuple[OwnId, ...], Field(max_length=200)] = ()
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class SupermemoryBatch(SupermemoryDocument):
+    """What stands beside the documents is meant of each that does not say otherwise."""
+
+    documents: Annotated[tuple[str | Free, ...], Field(max_length=600)] = ()
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class SupermemoryList(ContainerTags):
+    include_content: Flag = False
+    limit: Annotated[int, Field(ge=1)] = 10
+    page: Annotated[int, Field(ge=1, le=100_000)] = 1
+    order: Literal["asc", "desc"] = "desc"
+    sort: Literal["createdAt", "updatedAt"] = "createdAt"
+    filters: Annotated[Free, BeforeValidator(_object), NullIs({})] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        return min(self.limit, LARGEST_PAGE)
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class SupermemoryBulk(ContainerTags):
+    ids: Annotated[tuple[Text, ...], Field(max_length=100), NullIs(())] = ()
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class DocumentQuestion(ContainerTags):
+    q: Annotated[Text, Field(max_length=10_000)] = ""
+    limit: Annotated[int, Field(ge=1)] = 10
+    chunk_threshold: Score = 0.0
+    doc_id: Annotated[OwnId, NullIs("")] = ""
+    include_full_docs: Flag = False
+    include_summary: Flag = False
+    only_matching_chunks: Flag = False
+    rerank: Flag = False
+    filters: Annotated[Free, BeforeValidator(_object), NullIs({})] = field(default_factory=dict)
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class MemoryQuestion(ContainerTags):
+    q: Annotated[Text, Field(max_length=10_000)] = ""
+    limit: Annotated[int, Field(ge=1)] = 10
+    threshold: Score = 0.0
+    rerank: Flag = False
+    search_mode: Literal["memories", "hybrid", "documents"] = "memories"
+    filters: Annotated[Free, BeforeValidator(_object), NullIs({})] = field(default_factory=dict)
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class ProfileQuestion:
+    container_tag: Tag
+    q: Annotated[Text, Field(max_length=10_000), NullIs("")] = ""
+    threshold: Score = 0.0
+    include: tuple[str, ...] | None = None
+    filters: Annotated[Free, NullIs({})] = field(default_factory=dict)
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class NamedMemory:
+    """A memory of a container, by its id or by its exact words."""
+
+    container_tag: Tag
+    id: Annotated[Text, NullIs("")] = ""
+    content: Annotated[Text, NullIs("")] = ""
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class MemoryUpdate(NamedMemory):
+    new_content: Text = ""
+    metadata: Free | None = None
+    forget_after: Moment | None = None
+    forget_reason: Annotated[Text, NullIs("")] = ""
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class MemoryForget(NamedMemory):
+    reason: Annotated[Text, Field(max_length=500), NullIs("")] = ""
+
+
+def filter_of(given: Free, path: str = "filters", depth: int = 0) -> Free:
+    """Conditions over metadata as our own filter. Raises Invalid."""
+    if depth > DEEPEST:
+        raise Invalid(path, f"Nested deeper than {DEEPEST}.")
+    for joint in ("AND", "OR"):
+        if joint in given:
+            parts = given[joint]
+            if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+                raise Invalid(f"{path}.{joint}", "Must be a list of conditions.")
+            within = [filter_of(part, f"{path}.{joint}", depth + 1) for part in parts]
+            return {joint.lower(): within}
+    return _condition(given, path)
+
+
+def _condition(given: Free, path: str) -> Free:
+    key, value, kind = given.get("key"), given.get("value"), given.get("filterType", "metadata")
+    if not isinstance(key, str) or not key or not isinstance(value, str | int | float):
+        raise Invalid(path, "Needs AND, OR, or a key and a value.")
+    name = f"metadata.{key}"
+    if kind == "numeric":
+        try:
+            number = float(value)
+        except (ValueError, OverflowError):
+            raise Invalid(f"{path}.value", "Must be a number.") from None
+        op = NUMERIC.get(str(given.get("numericOperator", "=")))
+        if op is None:
+            raise Invalid(f"{path}.numericOperator", f"Known: {', '.join(NUMERIC)}.")
+        condition: Free = {"field": name, "op": op, "value": number}
+    elif kind in ("string_contains", "array_contains"):
+        condition = {"field": name, "op": "contains", "value": value}
+    elif kind == "metadata":
+        # What a value that is always sent as text may have been when it was kept.
+        readings: list[Any] = [value]
+        if value in ("true", "false"):
+            readings.append(value == "true")
+        elif isinstance(value, str) and value.replace(".", "", 1).removeprefix("-").isdecimal():
+            readings.append(float(value))
+        condition = {"or": [{"field": name, "op": "eq", "value": one} for one in readings]}
+    else:
+        raise Invalid(
+            f"{path}.filterType", "Known: metadata, numeric, array_contains, string_contains."
+        )
+    return {"not": condition} if given.get("negate") in (True, "true") else condition
+
+
+def rows_condition(given: Free) -> Any:
+    """The same as a condition over rows that have metadata. Raises Invalid."""
+    return _over_rows(filter_of(given))
+
+
+def _over_rows(tree: Free) -> Any:
+    if "and" in tree or "or" in tree:
+        joint = "and" if "and" in tree else "or"
+        condition = Q()
+        for part in tree[joint]:
+            own = Q(_over_rows(part))
+            condition = condition & own if joint == "and" else condition | own
+        return condition
+    if "not" in tree:
+        return ~Q(_over_rows(tree["not"]))
+    compare: dict[str, Callable[..., Any]] = {"eq": Exact, "contains": IContains}
+    if tree["op"] not in compare:
+        raise Invalid("filters", "Lists are narrowed by equal and by contained values alone.")
+    value = tree["value"]
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    text = text.lower() if isinstance(value, bool) else text
+    key = tree["field"].removeprefix("metadata.")
+    return compare[tree["op"]](KeyTextTransform(key, F("metadata")), text)
+
 
 TYPES = {"repository": "github_markdown"}
 

@@ -13,11 +13,11 @@ from pydantic import Field
 
 from memories import guard, outbox
 from memories.connections.sync import delete, next_sync
+from memories.connectors import CONNECTORS
 from memories.connectors.connector import Connector
-from memories.connectors.connector_registry import CONNECTORS
 from memories.documents.document_store import allowed_in
+from memories.documents.fetch_document import seal
 from memories.documents.hidden_words import without_secrets
-from memories.documents.open_connection import seal
 from memories.documents.search_documents import Tag
 from memories.errors import Conflict, Forbidden, Invalid, needed, refuse_narrow
 from memories.index import prepared_sql

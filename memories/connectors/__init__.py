@@ -3,3 +3,23 @@
 `contract` says what each of them can do, and the rest knows no more of them. They ask the network
 by `providers.web_fetch` alone, and know nothing of a database.
 """
+
+from memories.connectors.connector import Connector
+from memories.connectors.drive_connectors import DriveConnector, OneDriveConnector
+from memories.connectors.folder_connector import FolderConnector
+from memories.connectors.github_connector import GitHubConnector
+from memories.connectors.notion_connector import NotionConnector
+from memories.connectors.s3_connector import S3Connector
+from memories.connectors.web_connector import WebConnector
+
+# The connectors by the names that connections have for them.
+
+CONNECTORS: dict[str, type[Connector]] = {
+    "folder": FolderConnector,
+    "web": WebConnector,
+    "github": GitHubConnector,
+    "s3": S3Connector,
+    "notion": NotionConnector,
+    "google_drive": DriveConnector,
+    "onedrive": OneDriveConnector,
+}

@@ -1,5 +1,6 @@
 """From a kept file to what search finds: read, cut, indexed, embedded. The rows are the queue; each
-step can run again, and what was done is found done."""
+step can run again, and what was done is found done.
+"""
 
 import hashlib
 import logging
@@ -11,6 +12,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+import numpy as np
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
@@ -19,7 +21,7 @@ from django.utils.dateparse import parse_date, parse_datetime
 from memories import leases, metrics, outbox
 from memories.documents import blobs
 from memories.documents.chunks import ChunkPlace, ChunkSizes, cut
-from memories.documents.document_store import allowed_in
+from memories.documents.document_store import allowed_in, read_message
 from memories.documents.fetch_document import NotNow, fetch_document, is_elsewhere
 from memories.documents.hidden_words import (
     HiddenWords,
@@ -28,13 +30,13 @@ from memories.documents.hidden_words import (
     name_without_secrets,
     unmask_names,
 )
-from memories.documents.ingested_texts import read_message
 from memories.documents.read_in_child import read_in_child
-from memories.documents.summarize_text import summary_of
+from memories.english import clauses
+from memories.errors import ProviderError
 from memories.file_formats.assembly import FileRefused, FileText
 from memories.forgotten_words import forgotten_of, places_in
-from memories.index import due_vectors as due_vectors
-from memories.index import entries, prepared_sql, rebuild, workspace_index
+from memories.index import due_vectors, entries, prepared_sql, rebuild, workspace_index
+from memories.index.configured_embedder import embedder_of
 from memories.leases import TakenOver
 from memories.masked_text import LONGEST_NAME, in_names, is_masked, masked, without_words
 from memories.models import (
@@ -53,6 +55,38 @@ from memories.providers.web_fetch import FetchError
 from memories.workspace_settings import settings_of
 from workspaces.models import Workspace
 from workspaces.models.workspace import uuid7
+
+# What a document is about, in its own words: the sentences nearest to all that it says.
+
+SENTENCES, READ = 3, 20_000  # chosen; characters that are looked at
+SHORTEST_SENTENCE, LONGEST_SENTENCE = 25, 400  # characters of a sentence
+CONSIDERED = 120
+
+
+def summary_of(space: WorkspaceIndex, text: str) -> str:
+    """Three sentences of the text in their order; by a remote embedder the first three, for which
+    nobody is asked."""
+    places = clauses.sentences(text[:READ])
+    said = (" ".join(text[start:end].split()) for start, end in places)
+    told = [
+        one
+        for one in said
+        if SHORTEST_SENTENCE <= len(one) <= LONGEST_SENTENCE and not one.startswith("#")
+    ]
+    told = told[:CONSIDERED]
+    if len(told) <= SENTENCES or embedder_of(space).is_remote:
+        return " ".join(told[:SENTENCES])
+    try:
+        [vectors] = due_vectors.embed(space, [told])
+    except ProviderError:
+        return " ".join(told[:SENTENCES])
+    known = [(n, vector) for n, vector in enumerate(vectors) if vector is not None]
+    if not known:
+        return " ".join(told[:SENTENCES])
+    middle = np.mean([vector for _, vector in known], axis=0)
+    near = sorted(known, key=lambda each: -float(each[1] @ middle))[:SENTENCES]
+    return " ".join(told[n] for n in sorted(n for n, _ in near))
+
 
 State = Document.State
 MAX_ATTEMPTS = 4

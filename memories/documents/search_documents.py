@@ -17,7 +17,7 @@ from memories.models import NOW, AsOf, Document, Layer, WorkspaceIndex
 from memories.models.document import IN_SPACES
 from memories.providers import network
 from memories.ranking import Ranked
-from memories.search import Recency, SearchRequest, after_ranking, candidates, layer_query, rows_of
+from memories.search import Recency, SearchRequest, after_ranking, candidates, conditions, rows_of
 from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.confidence import similarity_of
 from memories.search.filters import Filter
@@ -155,22 +155,22 @@ def _asked(scope: Scope, request: DocumentSearch) -> LayerQuery:
         request.query, user_id=request.user_id, agent_id=request.agent_id,
         layers=("chunks",), filter=request.filter, at=request.at,
     )  # fmt: skip
-    asked = layer_query.in_layer(own, layer_query.asked_of(scope, own), "chunks")
+    asked = conditions.in_layer(own, conditions.asked_of(scope, own), "chunks")
     assert asked is not None  # no filter of memories is given
-    conditions, values = [asked.wanted.condition], dict(asked.wanted_values)
+    wanted_if, values = [asked.wanted.condition], dict(asked.wanted_values)
     for condition, name, given in (
         (OF_SPACES, "tags", request.container_tags),
         (OF_DOCUMENTS, "document_ids", request.document_ids),
         (OF_TYPES, "types", request.types),
     ):
         if given:
-            conditions.append(condition)
+            wanted_if.append(condition)
             values[name] = list(given)
     few = asked.wanted.few
     if request.container_tags:
-        few = layer_query.OF_FEW_SPACES.format(tags="tags")
+        few = conditions.OF_FEW_SPACES.format(tags="tags")
         values["tenant"] = scope.workspace_id
-    wanted = RowCondition(" and ".join(filter(None, conditions)), asked.wanted.history, few)
+    wanted = RowCondition(" and ".join(filter(None, wanted_if)), asked.wanted.history, few)
     return LayerQuery(
         asked.scope, Layer.CHUNKS, request.query, subject=asked.subject, wanted=wanted,
         wanted_values=values, notes=asked.notes,
@@ -182,7 +182,7 @@ def _ranked(
 ) -> tuple[list[tuple[uuid.UUID, Ranked]], str]:
     """Passages by their ids, best first, and by what they were found."""
     view = ranking.analyse(request.query, now=timezone.now())
-    vector = layer_query.query_vector(index, view.meaning, asked.notes)
+    vector = conditions.query_vector(index, view.meaning, asked.notes)
     pool = candidates.pool(
         index,
         replace(asked, vector=vector),

@@ -20,7 +20,6 @@ from memories.english import (
     read_clause,
     short_answers,
     standing_wishes,
-    worth_forms,
     worth_keeping,
 )
 from memories.english.calendar import MONTHS, WEEKDAYS, DateOrder
@@ -418,7 +417,7 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
         or may_end(fit.match.string)
     ):
         is_at_hand = reason == "task" and fit.pattern.name in worth_keeping.STILL_AT_HAND
-        is_told = not (is_at_hand or worth_forms.DEFIANT.search(fit.match.string))
+        is_told = not (is_at_hand or worth_keeping.DEFIANT.search(fit.match.string))
         return fit, "" if is_told else reason
     for words in shortened(fit.match.string, to_machine=telling.to_machine):
         part = library.first(words, is_request=False) if read_clause.is_claim(words) else None
@@ -435,7 +434,7 @@ _us = re.compile(r"(?<=\b(?:with) )Team\b")
 def _statement(pattern: Pattern, match: re.Match[str], name: str, listener: str) -> str:
     us = person.TEAM if pattern.is_team else ""
     words = person.with_listener(match.string, listener)
-    if not pattern.is_team and worth_forms.HELPS_ANYBODY.match(words):
+    if not pattern.is_team and worth_keeping.HELPS_ANYBODY.match(words):
         return f"{name} says {_reported(person.of_anybody(words))}"
     if pattern.statement:
         groups = {

@@ -15,8 +15,14 @@ from django.utils import timezone
 
 from memories import leases, long_jobs, outbox
 from memories.erase import proof
-from memories.erase.erasure_plan import ErasureTarget, Kind, plan, rejections_of, target_again
-from memories.erase.legal_holds import refuse_held
+from memories.erase.erasure_plan import (
+    ErasureTarget,
+    Kind,
+    plan,
+    refuse_held,
+    rejections_of,
+    target_again,
+)
 from memories.erase.remove import (
     TALLY,
     blank,

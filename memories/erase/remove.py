@@ -12,9 +12,9 @@ from memories import masks, outbox, resolve
 from memories.documents import blobs
 from memories.english import lexical
 from memories.erase.erasure_plan import passages_of_documents, vectors_of, with_edits
-from memories.features import erase_features
-from memories.features.due_sets import unmark
-from memories.golden.questions import drop_standing_on
+from memories.features import follow_sources
+from memories.features.sets import unmark
+from memories.golden import drop_standing_on
 from memories.index import entries, prepared_sql, rebuild, row_marks, workspace_index
 from memories.models import (
     Blob,
@@ -260,11 +260,11 @@ def remove_features(space: WorkspaceIndex, ids: Ids) -> TALLY:
 
 def _unsay_features(space: WorkspaceIndex, episodes: Ids) -> TALLY:
     """What stands on nothing but these words goes; the others keep what other words carry."""
-    left = erase_features.redactions(episodes)
+    left = follow_sources.redactions(episodes)
     done = remove_features(space, [each.feature.pk for each in left if each.is_gone])
     for each in left:
         if not each.is_gone:
-            done += erase_features.redact(space, each, episodes)
+            done += follow_sources.redact(space, each, episodes)
             changes = [change.pk for change in each.fallen]
             done += forget_traces(space, [each.feature.pk, *changes])
     return done

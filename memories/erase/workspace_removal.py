@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from memories import leases, outbox
 from memories.documents import blobs
-from memories.erase.legal_holds import refuse_workspace
+from memories.erase.erasure_plan import refuse_workspace
 from memories.index import prepared_sql, workspace_index
 from memories.models import (
     ConversationSummary,

@@ -13,7 +13,7 @@ from memories import extraction
 from memories.evaluation.labelled_conversations import LabelledConversation
 from memories.evaluation.measures import overlap, share, terms
 from memories.extraction import ExtractOptions
-from memories.ingest.session_messages import MOST_BEFORE
+from memories.ingest.process import MOST_BEFORE
 from memories.models import Episode, MemorySession
 from memories.transcripts import TranscriptMessage
 

@@ -227,7 +227,7 @@ class EmbedderSettings(SettingsObject):
 
 
 def _language_model(raw: Any) -> Any:
-    """Its fields are checked by who asks it: see memories.extraction.configured_models."""
+    """Its fields are checked by who asks it: see memories.extraction.fallback."""
     if raw is not None and raw != "none" and not isinstance(raw, Mapping):
         raise wrong('null (the workspace\'s), "none", or an object that names a model.')
     return raw

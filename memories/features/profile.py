@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from memories.english.calendar import DateOrder
 from memories.english.dates import event_date, last_day
-from memories.features.clear_statements import is_clear, without_repeats
+from memories.features.facts_to_features import is_clear, without_repeats
 from memories.index import workspace_index
 from memories.models import (
     NOW,

@@ -1,18 +1,21 @@
 """Feature sets: found, made, configured and deleted; what counts for one, and what waits in all."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Min, Sum
+from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import Least
 from django.utils import timezone
 from pydantic import Field
 
+from memories import leases, outbox
 from memories.errors import Conflict, Forbidden, Invalid, NotFound, needed, refuse
-from memories.extraction.configured_models import faults_of_model
-from memories.features import config, due_sets, set_embedding
+from memories.extraction.fallback import faults_of_model
+from memories.features import config, set_embedding
 from memories.features.apply import lock_set
 from memories.features.config import (
     PRODUCT,
@@ -20,14 +23,294 @@ from memories.features.config import (
     EffectiveSetting,
     OwnSetSettings,
     SetSettings,
+    config_of,
     types_of,
 )
 from memories.index import entries, prepared_sql, workspace_index
-from memories.models import Conversation, Episode, Feature, FeatureSet, Layer
+from memories.leases import TakenOver
+from memories.models import (
+    Conversation,
+    Episode,
+    Feature,
+    FeatureMark,
+    FeatureSet,
+    Layer,
+    MemoryScope,
+    MemorySession,
+    SetDiscovery,
+)
+from memories.models.conversation import AHEAD
 from memories.settings_objects import faults
-from workspaces.models import Subject, Workspace
+from memoryproject.postgres import visible
+from workspaces.models import AuditEntry, Subject, Workspace
 from workspaces.request_fields import ExternalId, Free, Text, declared
 from workspaces.scope import NotAllowed, Scope, subject_to_write
+
+# What waits to be taken into a set, which sets are due, and who has one.
+#
+# Derived from the rows, so that ingest writes nothing for it: an episode waits in a set that it
+# fits as long as there is no mark of it. It is ready when its session has come to an end, for then
+# its facts are there. No two workers have the same set, and a failing one waits.
+
+# Ids are made before the commit: so long after its own time an episode may still turn up.
+LATE = timedelta(minutes=10)
+READY = Q(session=None) | Q(session__state__in=MemorySession.FINAL)
+# What was not ready is looked at again after this time.
+AGAIN = timedelta(seconds=15)
+PAUSE, LONGEST_PAUSE = timedelta(seconds=20), timedelta(hours=1)
+COUNTED = ("waiting", "waiting_since", "due_at", "cursor")
+MOST_POSTS = 200
+# So long a task that was posted is believed to be on its way. It is lost with a worker that is
+# killed, and one too many is answered at once.
+POSTED = timedelta(minutes=2)
+# The failure is counted before the work: what kills its worker waits longer each time.
+CLAIM = f"""
+update memories_featureset
+set lease_until = %(until)s, claims = claims + 1, failures = failures + 1,
+    updated_at = %(now)s
+where id = %(id)s and due_at <= %(now)s and {leases.FREE}
+returning claims
+"""
+HELD = (
+    "update memories_featureset set updated_at = %(now)s where id = %(id)s and claims = %(claims)s"
+)
+# Per workspace: about whom something new was said, and the last id of it.
+NEW = """
+select w.id as workspace, news.last, news.subjects
+from workspaces_workspace w left join memories_setdiscovery d on d.workspace_id = w.id
+cross join lateral (
+  select max(e.id::text)::uuid as last,
+         array_agg(distinct e.subject_id) filter (where e.subject_id is not null) as subjects
+  from memories_episode e where e.workspace_id = w.id
+    and e.id > coalesce(d.seen, '00000000-0000-0000-0000-000000000000'::uuid)) news
+where news.last is not null and (%(workspace)s::uuid is null or w.id = %(workspace)s::uuid)
+"""
+
+
+def fitting(feature_set: FeatureSet) -> QuerySet[Episode]:
+    """The episodes that belong to a set."""
+    if not feature_set.takes_in:
+        return Episode.objects.none()
+    narrowing: dict[str, object] = {"workspace_id": feature_set.workspace_id}
+    if feature_set.conversation_id:
+        narrowing["conversation_id"] = feature_set.conversation_id
+    else:
+        narrowing["scope"] = MemoryScope.USER
+    if feature_set.subject_id:
+        narrowing["subject_id"] = feature_set.subject_id
+    if feature_set.role:
+        narrowing["role"] = feature_set.role
+    if feature_set.metadata:
+        narrowing["metadata__contains"] = feature_set.metadata
+    return Episode.objects.filter(**narrowing)
+
+
+def waiting(feature_set: FeatureSet) -> QuerySet[Episode]:
+    """Those that have not been taken in."""
+    marks = FeatureMark.objects.filter(set_id=feature_set.pk, episode_id=OuterRef("pk"))
+    rows = fitting(feature_set).exclude(Exists(marks))
+    return rows.filter(pk__gt=feature_set.cursor) if feature_set.cursor else rows
+
+
+def ready(feature_set: FeatureSet) -> QuerySet[Episode]:
+    return waiting(feature_set).filter(READY)
+
+
+def count(feature_set: FeatureSet) -> None:
+    """Say in the set, which comes with its workspace, what waits and when it is to be taken in,
+    with its cursor over what is done. The row stays as it is."""
+    now = timezone.now()
+    if feature_set.cursor and feature_set.cursor > id_at(now + AHEAD):
+        feature_set.cursor = None  # by a clock that was wrong: what comes now would lie before it
+    counted = waiting(feature_set).aggregate(number=Count("pk"), since=Min("created_at"))
+    first = waiting(feature_set).order_by("pk").values_list("pk", flat=True).first()
+    since = counted["since"]
+    if since and since > now:  # what a wrong clock kept waits since it was first counted, at least
+        since = min(feature_set.waiting_since or now, now)
+    feature_set.waiting, feature_set.waiting_since = counted["number"], since
+    if since is not None:
+        config = config_of(feature_set.workspace.settings, feature_set.config)
+        at_once = feature_set.waiting >= config.messages
+        due = since if at_once else since + timedelta(seconds=config.seconds)
+        # A failing set keeps to its pause.
+        pause = feature_set.due_at or due
+        feature_set.due_at = max(due, pause) if feature_set.failures else due
+    elif not feature_set.failures:  # one that failed has all, but it is not yet merged
+        feature_set.due_at = None
+    # All that fits up to the cursor is taken in, and nothing will come before it any more.
+    settled = id_at(now - LATE)
+    reached = settled if first is None else min(settled, uuid.UUID(int=first.int - 1))
+    feature_set.cursor = max(feature_set.cursor or reached, reached)
+
+
+def recount(feature_set: FeatureSet) -> None:
+    """As `count`, and keep it."""
+    count(feature_set)
+    counted = {name: getattr(feature_set, name) for name in COUNTED}
+    FeatureSet.objects.filter(pk=feature_set.pk).update(**counted)
+
+
+def id_at(moment: datetime) -> uuid.UUID:
+    """The least id that an episode of that moment can have."""
+    return uuid.UUID(int=int(moment.timestamp() * 1000) << 80)
+
+
+@transaction.atomic
+def unmark(
+    workspace_id: uuid.UUID,
+    episode_ids: Collection[uuid.UUID],
+    *,
+    sets: Collection[uuid.UUID] | None = None,
+) -> None:
+    """Let episodes be taken in again, into all sets or these: they were learned from anew."""
+    marks = FeatureMark.objects.filter(workspace_id=workspace_id, episode_id__in=episode_ids)
+    if sets is not None:
+        marks = marks.filter(set__in=sets)
+    touched = set(marks.values_list("set_id", flat=True))
+    if not touched:
+        return
+    before = uuid.UUID(int=min(episode_ids).int - 1)
+    marks.delete()
+    now = timezone.now()
+    rows = FeatureSet.objects.filter(pk__in=touched)
+    rows.filter(cursor__isnull=False).update(cursor=Least(F("cursor"), before))
+    rows.update(due_at=now, waiting=F("waiting") + 1, waiting_since=now)
+
+
+def discover_sets(workspace_id: uuid.UUID | None = None) -> int:
+    """Count what waits in the sets that new episodes fit, of all workspaces or one; the number of
+    sets looked at.
+
+    The set of a subject is made when something is first said about it.
+    """
+    looked = 0
+    for row in prepared_sql.rows(NEW, {"workspace": workspace_id}):
+        with visible.only(row.workspace):
+            _make_sets(row.workspace, row.subjects or [])
+            for feature_set in _touched(row.workspace, row.subjects or []):
+                recount(feature_set)
+                looked += 1
+            # Episodes whose ids were made a while ago may still be committed: those are looked
+            # at again.
+            seen = min(row.last, id_at(timezone.now() - LATE))
+            SetDiscovery.objects.update_or_create(
+                workspace_id=row.workspace, defaults={"seen": seen}
+            )
+    return looked
+
+
+def count_now(workspace_id: uuid.UUID) -> dict[uuid.UUID, FeatureSet]:
+    """The sets that new episodes fit, by id, as `discover_sets` would count them; nothing is
+    written."""
+    rows = [
+        each
+        for row in prepared_sql.rows(NEW, {"workspace": workspace_id})
+        for each in _touched(row.workspace, row.subjects or [])
+    ]
+    for each in rows:
+        count(each)
+    return {each.pk: each for each in rows}
+
+
+def _make_sets(workspace_id: uuid.UUID, subjects: Iterable[uuid.UUID]) -> None:
+    """Not of those of whom a person deleted the set, and nothing was said since."""
+    known = FeatureSet.objects.filter(workspace_id=workspace_id, key__startswith=FeatureSet.OWN)
+    since = Episode.objects.filter(
+        subject=OuterRef("subject_id"), created_at__gt=OuterRef("created_at")
+    )
+    deleted = AuditEntry.objects.filter(
+        workspace_id=workspace_id, action="delete_set", before__key__startswith=FeatureSet.OWN,
+        subject_id__isnull=False,
+    ).exclude(Exists(since))  # fmt: skip
+    missing = Subject.objects.filter(pk__in=subjects).exclude(pk__in=known.values("subject"))
+    FeatureSet.objects.bulk_create(
+        [
+            FeatureSet(
+                workspace_id=workspace_id,
+                key=FeatureSet.own_key(subject.external_id),
+                subject=subject,
+            )
+            for subject in missing.exclude(pk__in=deleted.values_list("subject_id", flat=True))
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def _touched(workspace_id: uuid.UUID, subjects: Iterable[uuid.UUID]) -> Iterable[FeatureSet]:
+    """The sets of these subjects, and all that gather across subjects."""
+    rows = FeatureSet.objects.filter(workspace_id=workspace_id).select_related("workspace")
+    across = ~Q(role="") | ~Q(metadata={}) | Q(conversation__isnull=False)
+    return rows.filter(Q(subject__in=subjects) | Q(subject=None) & across)
+
+
+def due(now: datetime | None = None) -> QuerySet[FeatureSet]:
+    """Sets whose turn it is and that nobody has, the longest waiting first."""
+    now = now or timezone.now()
+    return FeatureSet.objects.filter(leases.free(now), due_at__lte=now).order_by("due_at")
+
+
+def enqueue_due() -> int:
+    """Wake workers for the sets that are due; the number of tasks."""
+    now = timezone.now()
+    # A task of the future was posted by a clock that was wrong.
+    quiet = Q(rung_at=None) | Q(rung_at__lt=now - POSTED) | Q(rung_at__gt=now)
+    ids = list(due(now).filter(quiet).values_list("pk", flat=True)[:MOST_POSTS])
+    for set_id in ids:
+        FeatureSet.objects.filter(pk=set_id).update(rung_at=now)
+        outbox.post("fold_set", set_id)
+    return len(ids)
+
+
+def release(set_id: uuid.UUID) -> None:
+    """Make a set due now, whatever its pause: a person asked."""
+    FeatureSet.objects.filter(pk=set_id).update(due_at=timezone.now(), failures=0)
+
+
+def claim(set_id: uuid.UUID) -> FeatureSet | None:
+    """The set with its workspace, where it is due and nobody else has it."""
+    values = {"id": set_id, "until": leases.end(), "now": timezone.now()}
+    if not prepared_sql.rows(CLAIM, values):
+        return None
+    return FeatureSet.objects.select_related("workspace", "subject").get(pk=set_id)
+
+
+def held(claimed: FeatureSet) -> QuerySet[FeatureSet]:
+    """The set, as long as this claim of it stands."""
+    return _claimed(claimed).filter(lease_until__isnull=False)
+
+
+def _claimed(claimed: FeatureSet) -> QuerySet[FeatureSet]:
+    return FeatureSet.objects.filter(pk=claimed.pk, claims=claimed.claims)
+
+
+def hold(claimed: FeatureSet) -> None:
+    """Go on only if the claim still stands, in the transaction that writes. Raises TakenOver."""
+    values = {"id": claimed.pk, "claims": claimed.claims, "now": timezone.now()}
+    if prepared_sql.execute(HELD, values) != 1:
+        raise TakenOver
+
+
+@transaction.atomic
+def finish(claimed: FeatureSet, *, took_in: bool) -> None:
+    """The work is done: what came meanwhile is counted, and nothing stands against the set. Where
+    nothing was ready, which is no failure, it is looked at again soon if anything waits.
+
+    In one: who dies between the two would leave a set that waits and is never due.
+    """
+    times = {"folded_at": timezone.now()} if took_in else {}
+    _claimed(claimed).update(lease_until=None, failures=0, error="", due_at=None, **times)
+    recount(FeatureSet.objects.select_related("workspace").get(pk=claimed.pk))
+    if not took_in:
+        soon = timezone.now() + AGAIN
+        FeatureSet.objects.filter(pk=claimed.pk, due_at__lt=soon).update(due_at=soon)
+
+
+def fail(claimed: FeatureSet, message: str, *, retry_after: float = 0.0) -> None:
+    """Leave the set to be tried again, later each time; the others go on."""
+    pause = min(PAUSE * 2 ** min(claimed.failures, 10), LONGEST_PAUSE)
+    pause = max(pause, timedelta(seconds=retry_after))
+    _claimed(claimed).update(lease_until=None, error=message, due_at=timezone.now() + pause)
+
 
 LONGEST_KEY = 200
 OF_KEY = """
@@ -224,7 +507,7 @@ def configure(scope: Scope, key: str, changes: Mapping[str, Any]) -> FeatureSet:
 def _look_again(scope: Scope, row: FeatureSet) -> FeatureSet:
     """What waits and what is embedded depends on the settings; the set with its names."""
     set_embedding.note(row)
-    due_sets.recount(find(scope, row.key))
+    recount(find(scope, row.key))
     return find(scope, row.key)
 
 

@@ -11,13 +11,12 @@ from django.utils import timezone
 from memories import guard
 from memories.bounds import READ_WORDS
 from memories.extraction import Extraction, ExtractionRun, ExtractOptions, Message, Skip, speaker_of
-from memories.extraction.configured_models import ALWAYS
-from memories.extraction.fallback import chain_from
+from memories.extraction.fallback import ALWAYS, chain_from
 from memories.index import workspace_index
-from memories.ingest import session_messages
+from memories.ingest import process
 from memories.ingest.ingest_request import IngestRequest, known_episodes
 from memories.ingest.mask_messages import GUARD, screen_each, without_secrets
-from memories.ingest.session_messages import ConversationPlace, said_before
+from memories.ingest.process import ConversationPlace, said_before
 from memories.ingest.store import last_words
 from memories.models import Conversation, WorkspacePattern
 from memories.models.conversation import is_shared_by_default
@@ -49,7 +48,7 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
         known_episodes(scope, thread, request.messages)
     space = workspace_index.index_of(scope.workspace_id)
     sent, held = _messages(scope, request, space.guard.get("allowed", ()))
-    messages = session_messages.mark_own_output(_first(sent), lambda: asker)
+    messages = process.mark_own_output(_first(sent), lambda: asker)
     options = ExtractOptions(
         request.extract,
         request.content is not None,

@@ -12,8 +12,8 @@ from psycopg.types.json import Jsonb
 
 from memories import leases, metrics, outbox
 from memories.errors import CapReached, Conflict, ProviderError
-from memories.extraction.configured_models import server_model
-from memories.features import due_sets
+from memories.extraction.fallback import server_model
+from memories.features import sets
 from memories.index import prepared_sql
 from memories.ingest.ingest_request import AT_ONCE
 from memories.models import MemorySession
@@ -244,7 +244,7 @@ def retry(scope: Scope, session: MemorySession) -> MemorySession:
     )  # fmt: skip
     if not changed:
         raise Conflict(f"A session that is {session.state} cannot be retried.", field="status")
-    due_sets.unmark(session.workspace_id, session.episode_ids)
+    sets.unmark(session.workspace_id, session.episode_ids)
     outbox.post("run_session", session.pk)
     session.refresh_from_db()
     return session

@@ -12,7 +12,7 @@ from memories import guard, intents, leases, outbox
 from memories.bounds import BESIDE
 from memories.english import lexical
 from memories.errors import Conflict
-from memories.features import due_sets, sets
+from memories.features import sets
 from memories.index import due_summaries, due_vectors, entries, prepared_sql, workspace_index
 from memories.index.configured_embedder import embedder_of
 from memories.index.prepared_sql import New
@@ -169,7 +169,7 @@ def _keep(
         intents.remember(session, [(made[n], fresh[n]) for n in asked])
     if adopted:
         Episode.objects.filter(pk__in=[e.pk for e in adopted]).update(session=session)
-        due_sets.unmark(session.workspace_id, [e.pk for e in adopted])
+        sets.unmark(session.workspace_id, [e.pk for e in adopted])
     _grow(session, tail, made)
     if made and session.subject and not tail.positions:
         # There at once; looked for where a conversation begins, the sweep sees to the rest.

@@ -1,12 +1,13 @@
 """Orders done: what is meant is forgotten with its words, corrected, or kept; and an
-order taken back."""
+order taken back.
+"""
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from memories import masks
@@ -14,12 +15,12 @@ from memories.english import dates
 from memories.english.spoken_intents import SpokenIntent
 from memories.errors import Conflict, needed
 from memories.extraction.fallback import FallbackChain
+from memories.forgotten_words import ForgottenWords, ToldAgain, places_in
 from memories.index import due_vectors, entries, workspace_index
-from memories.intents import corrected
-from memories.intents.choose_by_model import choose
+from memories.intents import targets
 from memories.intents.recognise import spoken_in
-from memories.intents.targets import OrderReach, Span, Target, target_of
-from memories.intents.told_elsewhere import in_documents, told_since, what_is_forgotten
+from memories.intents.targets import OrderReach, Span, Target, choose, target_of
+from memories.masked_text import is_masked
 from memories.masks import MaskReason
 from memories.models import (
     Case,
@@ -29,6 +30,7 @@ from memories.models import (
     MaskedSpan,
     Memory,
     MemoryPeriod,
+    Revision,
     Supersession,
     Visibility,
     WorkspaceIndex,
@@ -36,11 +38,70 @@ from memories.models import (
 )
 from memories.resolve.file_cases import CaseAbout, NewItem, open_case
 from memories.resolve.hold_policy import Policy
-from memories.review.approve import believe_again
-from memories.review.edit import EDIT, new_version
+from memories.review.approve_and_undo import believe_again, may_be_learned, undo_locked
+from memories.review.create_and_edit import EDIT, new_version
 from memories.review.forget import forget_locked, locked, reject_claim
-from memories.review.undo import may_be_learned, undo_locked
 from workspaces.scope import Scope
+
+# Where else what is forgotten is told: by an assistant or a tool after the order, and in documents
+# of the same subject, whether a memory stands on them or not. Reads only.
+
+MOST_MESSAGES, MOST_DOCUMENTS = 300, 100
+SHORTEST = 3  # characters of a word that documents are looked through for
+
+Place = tuple[int, int]
+
+
+def what_is_forgotten(
+    spans: Mapping[uuid.UUID, Sequence[Place]], memories: Collection[uuid.UUID]
+) -> list[ForgottenWords]:
+    """The statements at these places of messages, and of these memories."""
+    rows = Episode.objects.filter(pk__in=spans)
+    said = [row.content[start:end] for row in rows for start, end in spans[row.pk]]
+    said += Memory.objects.filter(pk__in=memories).values_list("content", flat=True)
+    return [ForgottenWords.of(words) for words in dict.fromkeys(said) if not is_masked(words)]
+
+
+def told_since(intent: Intent, forgotten: Sequence[ForgottenWords]) -> dict[uuid.UUID, list[Place]]:
+    """The places in later messages of others to the same subject, by episode."""
+    if not intent.subject_id or intent.subject is None:
+        return {}
+    later = Episode.objects.filter(
+        workspace=intent.workspace_id, subject=intent.subject_id, pk__gt=intent.episode_id,
+        kind__in=Episode.OF_MACHINES,
+    )  # fmt: skip
+    return {
+        row.pk: _spans(places)
+        for row in later.order_by("pk")[:MOST_MESSAGES]
+        if (places := places_in(row.content, forgotten, intent.subject.external_id))
+    }
+
+
+def in_documents(
+    intent: Intent, forgotten: Sequence[ForgottenWords]
+) -> dict[uuid.UUID, list[Place]]:
+    """The sentences of documents that are about the same subject, by revision. One about somebody
+    else, or about nobody, is not his to change; one that was a message changes with it."""
+    words = {one.rarest for one in forgotten if len(one.rarest) >= SHORTEST}
+    if not intent.subject_id or not words:
+        return {}
+    told = Q()
+    for word in words:
+        told |= Q(text__icontains=word)
+    rows = Revision.objects.filter(
+        told, document__workspace=intent.workspace_id, document__subject=intent.subject_id,
+        document__episode=None,
+    )  # fmt: skip
+    return {
+        row.pk: _spans(places)
+        for row in rows.order_by("-pk")[:MOST_DOCUMENTS]
+        if (places := places_in(row.text, forgotten, is_his=True))
+    }
+
+
+def _spans(places: Sequence[ToldAgain]) -> list[Place]:
+    return [(place.start, place.end) for place in places]
+
 
 Kind, State = Intent.Kind, Intent.State
 MOST = 5  # memories that one sentence may end
@@ -199,9 +260,9 @@ def _plan(reach: OrderReach, spoken: SpokenIntent) -> OrderPlan | None:
     """None where there is nothing that it could mean."""
     intent = reach.intent
     if intent.kind == Kind.CORRECT:
-        found = corrected.by(reach, spoken)
+        found = targets.by(reach, spoken)
         return OrderPlan(intent, reach.space, Target([found[0]]), found[1]) if found else None
-    if spoken.clause and (found := corrected.anew(reach, spoken)):
+    if spoken.clause and (found := targets.anew(reach, spoken)):
         return OrderPlan(intent, reach.space, Target([found[0]]), found[1])
     target = target_of(reach, spoken)
     if not target or (intent.kind == Kind.RETRACT and not target.memories):

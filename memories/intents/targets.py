@@ -4,21 +4,35 @@ First what was said in this conversation, then what is believed about the subjec
 name the same, then by meaning. What is not surely meant is a guess, for a person to decide.
 """
 
+import logging
 import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 import numpy as np
 from django.db.models import QuerySet
 
-from memories.english import antecedents, clauses, spoken_intents, topics
+from memories import prompts
+from memories.english import clauses, corrections, spoken_intents, topics
 from memories.english.exact_values import places_of
-from memories.english.spoken_intents import RETRACT, SpokenIntent, is_regret
+from memories.english.spoken_intents import CORRECT, RETRACT, SpokenIntent, is_regret
+from memories.errors import ProviderError
+from memories.extraction.fallback import FallbackChain
 from memories.index import configured_embedder, due_vectors, workspace_index
 from memories.masked_text import is_masked
-from memories.models import Citation, Episode, Intent, MaskedSpan, Memory, WorkspaceIndex
+from memories.models import (
+    Citation,
+    Episode,
+    Intent,
+    MaskedSpan,
+    Memory,
+    Supersession,
+    WorkspaceIndex,
+)
+from memories.prompts import PromptMessage
+from memories.providers import ModelQuestion
 from workspaces.scope import Scope
 
 Span = tuple[int, int]
@@ -185,21 +199,21 @@ def _last_said(reach: OrderReach, spoken: SpokenIntent) -> Target:
         return Target()  # the answer of the other one is meant
     own = [one for one in here if one.is_own and not is_regret(one.text)]
     beside = [one for one in own if one.episode.pk == reach.intent.episode_id]
-    last = [one for one in beside if not antecedents.asks(one.text)]
+    last = [one for one in beside if not spoken_intents.asks(one.text)]
     is_sure = True
     if not last:
         told = [one for one in own if one not in beside]
-        talk = list(takewhile(lambda one: antecedents.is_talk(one.text), told))
+        talk = list(takewhile(lambda one: spoken_intents.is_talk(one.text), told))
         told = told[len(talk) :]
         last = list(takewhile(lambda one: one.episode.pk == told[0].episode.pk, told))
         is_sure = not (beside or talk)
-        if last and antecedents.asks(last[0].text):
+        if last and spoken_intents.asks(last[0].text):
             if spoken.kind == RETRACT:
                 return Target()
             is_sure = False
-        last = [one for one in last if not antecedents.asks(one.text)]
+        last = [one for one in last if not spoken_intents.asks(one.text)]
     order = reach.intent.episode.content[spoken.start : spoken.end]
-    if last and antecedents.is_of_work(last[0].text) and spoken_intents.deletes(order):
+    if last and spoken_intents.is_of_work(last[0].text) and spoken_intents.deletes(order):
         return Target()
     target = Target(is_sure=is_sure and len(last) <= MOST_OF_LAST)
     for sentence in last:
@@ -372,3 +386,139 @@ def _sentences(episode: Episode, end: int, *, is_here: bool) -> list[SaidSentenc
         for start, stop in clauses.sentences(episode.content[:end])
     ]
     return found[::-1]
+
+
+# Which statements an order means, where its words leave that open: a model of the workspace
+# chooses among those that its giver's agent sees. Who may order it is decided without it.
+
+log = logging.getLogger(__name__)
+ASKED_MEMORIES, ASKED_SENTENCES, BEFORE = 60, 30, 6  # that one question holds
+
+
+def choose(reach: OrderReach, chain: FallbackChain) -> Target | None:
+    """What a model takes the order to mean, which may be nothing; None where no model answered as
+    it was asked to. Asks with no transaction open."""
+    intent = reach.intent
+    # Those of this conversation first: they are meant most often.
+    said = [
+        one for one in reach.sentences if one.is_here and one.is_own and not is_masked(one.text)
+    ]
+    near = dict.fromkeys(memory for one in said for memory in reach.citing(one))
+    memories = list(near | dict.fromkeys(reach.memories.values()))[:ASKED_MEMORIES]
+    sentences = [one for one in said if not reach.citing(one)][:ASKED_SENTENCES]
+    statements = [memory.content for memory in memories] + [one.text for one in sentences]
+    if not statements:
+        return Target()
+    episodes = dict.fromkeys(one.episode for one in reach.sentences if one.is_here)
+    before = [
+        PromptMessage(index, row.role, row.content, row.author, row.occurred_at)
+        for index, row in enumerate(list(episodes)[:BEFORE][::-1])
+    ]
+    text = prompts.intent_text(intent.quote, before, statements)
+    try:
+        question = ModelQuestion(prompts.INTENT_RULES, text, prompts.MeantAnswer)
+        reply = replace(chain, use="intents").ask(question)
+        answer = prompts.read_meant(reply.text)
+    except (ProviderError, ValueError) as error:
+        why = error.own_words if isinstance(error, ProviderError) else "it did not answer in JSON"
+        log.warning(
+            "workspace %s: of intent %s no model said what is meant: %s",
+            intent.workspace_id, intent.pk, why,
+        )  # fmt: skip
+        return None
+    target = Target(is_sure=answer.sure)
+    for index in dict.fromkeys(answer.meant):
+        if 0 <= index < len(memories):
+            target.memories.append(memories[index])
+        elif len(memories) <= index < len(statements):
+            sentence = sentences[index - len(memories)]
+            target.add_span(sentence.episode.pk, sentence.start, sentence.end)
+    for episode, spans in reach.spans_of(target.memories).items():
+        for start, end in spans:
+            target.add_span(episode, start, end)
+    return target
+
+
+# Which memory a correction means, and what it says then. Reads only.
+
+CORRECTED_SENTENCES = 12  # of this conversation, that a correction may reach back
+NAMED = 0.5  # of the words for what is corrected, in the memory
+LIKE = 0.6  # of a statement's words, in another that says it with another value
+_of_last = re.compile(
+    r"(?:it|that|he|she|they)(?:['’](?:s|re)| is| was| are| were)\b", re.IGNORECASE
+)
+
+
+def by(reach: OrderReach, spoken: SpokenIntent) -> tuple[Memory, str] | None:
+    """The newest memory in which the value can stand: of this conversation, or with all the words.
+    Never what the correction's own words made, but for what it says it is not."""
+    if spoken.is_clause and not spoken.old:
+        return anew(reach, spoken)
+    wanted, told = _named(reach, spoken)
+    of_itself = reach.standing_on_order()
+    is_bare = not (spoken.old or spoken.topic)
+    own = [one for one in reach.sentences if one.is_here and one.is_own]
+    here = _since_request(reach) if is_bare else own[:CORRECTED_SENTENCES]
+    recent = [memory for one in here for memory in reach.citing(one)]
+    others = () if is_bare else reach.memories.values()
+    for memory in dict.fromkeys([*recent, *others]):
+        if memory in of_itself:
+            # "Not Olga" is left out where it came in the place of one that said Olga.
+            rows = Supersession.objects.filter(new=memory, old__content__icontains=spoken.old)
+            is_denied = spoken.old and rows.exists()
+            content = corrections.without_denied(memory.content, spoken.old) if is_denied else ""
+        elif wanted and topics.coverage(wanted, topics.words_of(memory.content)) < NAMED:
+            continue
+        elif spoken.is_clause and topics.coverage(topics.meaningful(memory.content), told) < LIKE:
+            continue  # it says more, or something else
+        else:
+            content = corrections.with_value(
+                memory.content, spoken.old, spoken.new, is_named=bool(wanted)
+            )
+        if content and content != memory.content:
+            return memory, content
+    return None
+
+
+def anew(reach: OrderReach, spoken: SpokenIntent) -> tuple[Memory, str] | None:
+    """The memory of this conversation that is said anew with another value, and what it says then;
+    where what is said names nothing of it, it can only be what was said last."""
+    text = reach.intent.episode.content
+    said = text[slice(*spoken.clause)] if spoken.clause else spoken.new
+    here = _since_request(reach)
+    rest = SaidSentence(reach.intent.episode, reach.intent.end, len(text))
+    asked = next((one for one in reach.sentences if one.is_here), None)
+    is_answer = asked is not None and not asked.is_own and asked.text.endswith("?")
+    if not here or reach.citing(rest) or (is_answer and spoken.kind == CORRECT):
+        return None  # nothing is said anew, or it was learned already
+    may_be_open = spoken.kind != CORRECT or _of_last.match(said)
+    last, of_itself = reach.citing(here[0]), reach.standing_on_order()
+    for memory in dict.fromkeys(each for one in here for each in reach.citing(one)):
+        content, others = corrections.anew(memory.content, said)
+        wanted = topics.naming(_of_last.sub("", others.strip()))
+        if wanted:
+            is_meant = topics.coverage(wanted, topics.words_of(memory.content)) >= LIKE
+        else:
+            is_meant = bool(may_be_open) and memory in last
+        if content and is_meant and memory not in of_itself:
+            return memory, content
+    return None
+
+
+def _since_request(reach: OrderReach) -> list[SaidSentence]:
+    """What the person told last. A request in between is what a bare value is about."""
+    own = [one for one in reach.sentences if one.is_here and one.is_own]
+    order = reach.intent.episode_id
+    since = takewhile(lambda one: one.episode.pk == order or not spoken_intents.asks(one.text), own)
+    return list(since)[:CORRECTED_SENTENCES]
+
+
+def _named(reach: OrderReach, spoken: SpokenIntent) -> tuple[list[str], list[str]]:
+    """The stems of what is corrected, and all that a whole statement has."""
+    if spoken.topic is None:
+        return [], []
+    topic = reach.intent.episode.content[slice(*spoken.topic)]
+    told = topics.words_of(f"{topic} {spoken.old}")
+    if spoken.is_clause:
+        topic = topic.replace(spoken.new, "")
+    return topics.meaningful(topic), told

@@ -24,7 +24,7 @@ from memories.index import workspace_index
 from memories.models import EvaluationRun, WorkspaceIndex
 from memoryproject import crossings
 from memoryproject.postgres import visible
-from memoryproject.postgres.refusals import one_line_refusals
+from memoryproject.postgres.base import one_line_refusals
 from workspaces.models import Workspace
 
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}

@@ -13,30 +13,28 @@ from memories.documents.search_documents import DocumentSearch, search_documents
 from memories.features.profile import ProfileOptions, markdown, profile
 from memories.ingest import IngestRequest, NewMessage
 from memories.mcp.asker import McpAsker
-from memories.mcp.tool_answers import (
+from memories.mcp.tool_shapes import (
     AddedAnswer,
+    AddMemoryArguments,
     ContextAnswer,
     CorrectedAnswer,
+    CorrectMemoryArguments,
     DatabaseAnswer,
     DocumentResult,
     ExplainedAnswer,
+    ExplainMemoryArguments,
+    ForgetMemoryArguments,
     ForgottenAnswer,
+    GetContextArguments,
+    GetProfileArguments,
     LearnedMemory,
     MemoriesAnswer,
     MemoryResult,
     ProfileAnswer,
     ProfileMemory,
-    VersionResult,
-)
-from memories.mcp.tool_arguments import (
-    AddMemoryArguments,
-    CorrectMemoryArguments,
-    ExplainMemoryArguments,
-    ForgetMemoryArguments,
-    GetContextArguments,
-    GetProfileArguments,
     SearchDatabaseArguments,
     SearchMemoriesArguments,
+    VersionResult,
 )
 from memories.models import AsOf, Document, Fact, chain
 from memories.search import SearchRequest, context

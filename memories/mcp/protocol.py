@@ -17,7 +17,7 @@ from memories.http_errors import as_problem
 from memories.mcp import memory_tools
 from memories.mcp.asker import McpAsker
 from memories.mcp.memory_tools import TOOLS, Tool
-from memories.mcp.tool_arguments import GetContextArguments, GetProfileArguments
+from memories.mcp.tool_shapes import GetContextArguments, GetProfileArguments
 from workspaces.api.json_answers import plain_value
 from workspaces.api.json_requests import flaws, read
 from workspaces.api.problems import Problem, invalid, problem_of, refused

@@ -1,12 +1,15 @@
-from memories.models.case import Case, CaseItem, add_served, rank_of, topic_of
+from memories.models.case import Case, CaseItem, FailureMark, add_served, rank_of, topic_of
 from memories.models.change_event import ChangeEvent
 from memories.models.conversation import (
+    NAME_COLUMNS,
     Conversation,
     ConversationSummary,
     Episode,
     MemoryScope,
     MemorySession,
+    NamedQuerySet,
     Visibility,
+    name_joins,
 )
 from memories.models.document import (
     Blob,
@@ -21,7 +24,6 @@ from memories.models.document import (
 )
 from memories.models.erasure import Erasure, LegalHold
 from memories.models.fact import Citation, Fact, Ground, Miss
-from memories.models.failure_mark import FailureMark
 from memories.models.feature import (
     Feature,
     FeatureChange,
@@ -76,7 +78,6 @@ from memories.models.memory_state import (
     held_memories,
 )
 from memories.models.model_use import MemoryUse, ModelPrice, ModelUse, SearchUse
-from memories.models.names import NAME_COLUMNS, NamedQuerySet, name_joins
 from memories.models.operations import (
     Breaker,
     EvaluationRun,

@@ -1,5 +1,6 @@
 """What was said: conversations, their episodes, the sessions that brought them in, and what a long
-one comes to; and whether what is said belongs to a team where nobody says so: the one place."""
+one comes to; and whether what is said belongs to a team where nobody says so: the one place.
+"""
 
 import uuid
 from collections.abc import Iterable
@@ -8,11 +9,49 @@ from typing import Any, Self, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
 
-from memories.models.names import NamedQuerySet
 from workspaces.models import Agent, Audience, Row, Subject, Team, Workspace
 from workspaces.scope import Scope
+
+# The names of a row: the callers' own ids of whom it is about, who wrote it and in which
+# thread.
+
+NAMES = {
+    "user_external": "subject",
+    "agent_external": "agent",
+    "thread_external": "conversation",
+}
+# In SQL, of a row whose subject, agent and thread are s, a and c: see `name_joins`.
+NAME_COLUMNS = """s.external_id as user_external, a.external_id as agent_external,
+       c.external_id as thread_external"""
+NamedRow = TypeVar("NamedRow", bound=models.Model, covariant=True)
+
+
+def name_joins(row: str) -> str:
+    """`row` is the alias of what has a subject, an agent and a conversation."""
+    return f"""left join workspaces_subject s on s.id = {row}.subject_id
+left join workspaces_agent a on a.id = {row}.agent_id
+left join memories_conversation c on c.id = {row}.conversation_id"""
+
+
+class NamedQuerySet(models.QuerySet[NamedRow]):
+    def with_names(self) -> Self:
+        """With `user_external`, `agent_external` and `thread_external`, of those that the model
+        has."""
+        fields: set[Any] = {field.name for field in self.model._meta.fields}
+        own = {name: to for name, to in NAMES.items() if to in fields}
+        return self.annotate(**{name: F(f"{to}__external_id") for name, to in own.items()})
+
+
+class AllOrNoneQuerySet(NamedQuerySet[NamedRow]):
+    def visible_to(self, scope: Scope) -> Self:
+        """All of the workspace, since a row may be about anybody in it; none for a key of an agent,
+        or one limited to subjects or spaces."""
+        if scope.is_narrow:
+            return self.none()
+        return self.filter(workspace_id=scope.workspace_id)
+
 
 Recorded = TypeVar("Recorded", "Episode", "MemorySession")
 # What is said to be of later than that is of the future: clocks differ by less, with their zones.

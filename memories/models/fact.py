@@ -16,6 +16,7 @@ from django.utils import timezone
 from memories.models.conversation import (
     Episode,
     MemorySession,
+    NamedQuerySet,
     Visibility,
     of_subjects,
     recorded_for,
@@ -23,7 +24,6 @@ from memories.models.conversation import (
 from memories.models.document import Chunk, Document, DocumentPart, Revision
 from memories.models.memory import Category, FactType, Memory
 from memories.models.memory_state import expired_memories
-from memories.models.names import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 

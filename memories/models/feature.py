@@ -13,12 +13,11 @@ from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from memories.english import lexical
-from memories.models.conversation import Conversation, Episode, Visibility
+from memories.models.conversation import Conversation, Episode, NamedQuerySet, Visibility
 from memories.models.fact import Fact
 from memories.models.index import EmbeddingModel
 from memories.models.memory import NamedSQL, seen_by
 from memories.models.memory_state import BELIEVED, KNOWN_AT, VALID_AT, AsOf
-from memories.models.names import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 

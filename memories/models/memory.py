@@ -13,7 +13,7 @@ from django.db.models import Exists, F, OuterRef, Q, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Least
 
-from memories.models.conversation import Conversation, MemoryScope, Visibility
+from memories.models.conversation import Conversation, MemoryScope, NamedQuerySet, Visibility
 from memories.models.memory_state import (
     AS_KNOWN,
     BELIEVED_IDS,
@@ -26,7 +26,6 @@ from memories.models.memory_state import (
     held_memories,
     unexpired_memories,
 )
-from memories.models.names import NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 

@@ -11,9 +11,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from memories.models.conversation import Visibility
+from memories.models.conversation import AllOrNoneQuerySet, NamedQuerySet, Visibility
 from memories.models.document import Document
-from memories.models.names import AllOrNoneQuerySet, NamedQuerySet
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope
 

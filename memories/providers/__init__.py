@@ -1,6 +1,12 @@
 """The only way out of the machine: embedders and extractors behind one small face each."""
 
+import functools
+import importlib
+from typing import Any
+
+from memories.errors import ProviderError
 from memories.prompts import ExtractionRequest, PromptMessage
+from memories.providers.chat_model import ChatModel
 from memories.providers.embedder import Embedder, EmbedderConfig, Side, Vector, embeddable
 from memories.providers.extractor import (
     ExtractedFact,
@@ -11,7 +17,60 @@ from memories.providers.extractor import (
     ModelQuestion,
     ModelReply,
 )
-from memories.providers.registry import embedder_from, extractor_from
+
+# Which provider answers to which name. Their modules are imported when they are first asked for:
+# the SDKs take a second or two.
+
+EMBEDDERS = {
+    "local": "memories.providers.local_embedder.LocalEmbedder",
+    "openai": "memories.providers.openai_provider.OpenAIEmbedder",
+    "onnx": "memories.providers.onnx_embedder.OnnxEmbedder",
+    "hash": "memories.providers.embedder.HashEmbedder",
+    "none": "memories.providers.embedder.NoEmbedder",
+}
+EXTRACTORS = {
+    "anthropic": "memories.providers.anthropic_provider.AnthropicExtractor",
+    "openai": "memories.providers.openai_provider.OpenAIExtractor",
+    "none": "memories.providers.extractor.NoExtractor",
+}
+CHAT_MODELS = {
+    "anthropic": "memories.providers.anthropic_provider.AnthropicChat",
+    "openai": "memories.providers.openai_provider.OpenAIChat",
+}
+
+
+@functools.lru_cache(maxsize=32)
+def chat_model_from(config: ExtractorConfig) -> ChatModel:
+    """The one that talks in this process for `config`. Raises ProviderError for an unknown one."""
+    found: ChatModel = _class_of(config.provider, CHAT_MODELS, "chat")(config)
+    return found
+
+
+@functools.lru_cache(maxsize=32)
+def embedder_from(config: EmbedderConfig) -> Embedder:
+    """The one embedder of this process for `config`. Raises ProviderError for an unknown one."""
+    found = _class_of(config.provider, EMBEDDERS, "embedding")
+    embedder: Embedder = found(config) if config.provider in ("openai", "onnx") else found()
+    return embedder
+
+
+@functools.lru_cache(maxsize=32)
+def extractor_from(config: ExtractorConfig) -> Extractor:
+    """The one extractor of this process for `config`. Raises ProviderError for an unknown one."""
+    found = _class_of(config.provider, EXTRACTORS, "extraction")
+    extractor: Extractor = found() if config.provider == "none" else found(config)
+    return extractor
+
+
+def _class_of(provider: str, known: dict[str, str], kind: str) -> Any:
+    if provider not in known:
+        raise ProviderError(
+            f"there is no {kind} provider {provider!r}: choose one of {', '.join(known)}",
+            permanent=True,
+        )
+    module, _, name = known[provider].rpartition(".")
+    return getattr(importlib.import_module(module), name)
+
 
 __all__ = [
     "Embedder", "EmbedderConfig", "ExtractedFact", "ExtractionAnswer", "ExtractionRequest",

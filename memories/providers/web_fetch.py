@@ -17,7 +17,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx2
 
 from memories import metrics
-from memories.errors import Unasked
+from memories.errors import ProviderError, Unasked
 from memories.providers import network
 from memories.providers.allowed_addresses import AddressRefused, GuardedTransport, is_refused
 
@@ -259,3 +259,31 @@ def _deadline(seconds: float) -> Iterator[_Deadline]:
         yield deadline
     finally:
         timer.cancel()
+
+
+# Telling an address that somebody else than the operator named: one POST, to allowed places alone,
+# without redirects, of which the answer's status counts and nothing else.
+
+LONGEST = 15.0  # seconds, of all of it
+WEBHOOK_AGENT = "memoryproject-webhooks/1"
+
+
+def post(url: str, headers: Mapping[str, str], body: bytes, allowed: tuple[str, ...]) -> int:
+    """The status of the answer. Raises ProviderError where there is none."""
+    network.check_allowed(url)
+
+    def call() -> int:
+        timeout = httpx2.Timeout(LONGEST, connect=network.CONNECT_SECONDS)
+        own = {"content-type": "application/json", "user-agent": WEBHOOK_AGENT, **headers}
+        with (
+            httpx2.Client(transport=GuardedTransport(allowed), timeout=timeout) as client,
+            client.stream("POST", url, content=body, headers=own) as answer,
+        ):
+            return answer.status_code
+
+    try:
+        return network.within("the address", LONGEST, call)
+    except AddressRefused as error:
+        raise ProviderError(str(error), permanent=True) from error
+    except (httpx2.HTTPError, OSError) as error:
+        raise ProviderError("the address cannot be reached", permanent=False) from error

@@ -1,13 +1,27 @@
 """What people and programs do to memories by hand: create, edit, decide, forget, merge, undo."""
 
-from memories.review.approve import KEPT_BOTH, approve, keep_both, reject
-from memories.review.create import NewMemory, create
-from memories.review.edit import MemoryEdit, edit, edit_all
+from memories.review.approve_and_undo import (
+    KEPT_BOTH,
+    approve,
+    keep_both,
+    redo,
+    reject,
+    reopen,
+    restore,
+    undo,
+)
+from memories.review.create_and_edit import MemoryEdit, NewMemory, create, edit, edit_all
 from memories.review.forget import WRONG, forget, forget_all, forget_locked
-from memories.review.merge import merge_duplicates, merge_subjects, move
+from memories.review.merge_and_separate import (
+    SplitOff,
+    merge_duplicates,
+    merge_subjects,
+    move,
+    separate,
+    split,
+    split_plan,
+)
 from memories.review.quarantine import accept, dismiss
-from memories.review.separate import SplitOff, separate, split, split_plan
-from memories.review.undo import redo, reopen, restore, undo
 
 __all__ = [
     "KEPT_BOTH", "WRONG", "MemoryEdit", "NewMemory", "SplitOff", "accept", "approve", "create",

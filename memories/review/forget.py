@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from memories import resolve
 from memories.errors import needed
-from memories.features.follow_memory import withdraw
+from memories.features.follow_sources import withdraw
 from memories.index import workspace_index
 from memories.models import CaseItem, Fact, Memory, Rejection, Supersession
 from memories.resolve import state_changes

@@ -24,7 +24,7 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.resolve import Claim, Quote, rejections, state_changes
-from memories.review.approve import decide, let_replace, release
+from memories.review.approve_and_undo import decide, let_replace, release
 from memories.review.forget import audit, locked
 from workspaces.scope import Scope
 

@@ -1,7 +1,7 @@
 """Search: scope, candidates out of the index, ranking, hits with scores and citations."""
 
+from memories.search.conditions import asked_of, in_layer, query_vector
 from memories.search.hits import MEMORY_ROWS, rows_of
-from memories.search.layer_query import asked_of, in_layer, query_vector
 from memories.search.request import (
     INCLUDES,
     LAYERS,

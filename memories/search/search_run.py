@@ -13,7 +13,7 @@ from memories.models import Episode, WorkspaceIndex
 from memories.providers import network
 from memories.ranking import Weights, says_nothing
 from memories.search import after_ranking
-from memories.search.conditions import LayerQuery
+from memories.search.conditions import LayerQuery, asked_of
 from memories.search.confidence import (
     ConfidenceWeights,
     confidence_of,
@@ -21,7 +21,6 @@ from memories.search.confidence import (
     similarity_of,
 )
 from memories.search.hits import HitRows, hits_of
-from memories.search.layer_query import asked_of
 from memories.search.rank import rank
 from memories.search.request import NOT_RERANKED, Scored, SearchAnswer, SearchRequest
 from workspaces.scope import NOBODY, WORKER, Scope

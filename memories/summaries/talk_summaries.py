@@ -39,18 +39,16 @@ from memories.models import (
 )
 from memories.prompts import SUMMARY_VERSION
 from memories.summaries import summarize
-from memories.summaries.new_summary import (
-    Lines,
-    NewTalkSummary,
-    TalkAudience,
-    digest,
-    new_summary,
-)
 from memories.summaries.subject_summaries import (
     LONGEST,
     OF_SUBJECTS,
+    Lines,
     ModelTurn,
+    NewTalkSummary,
+    TalkAudience,
+    digest,
     digest_of,
+    new_summary,
     of_subject,
     texts_now,
 )

@@ -6,7 +6,15 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from memories.transcripts.json_access import fields, first, instant, items, mapping, string, written
+from memories.transcripts.json_and_text_files import (
+    fields,
+    first,
+    instant,
+    items,
+    mapping,
+    string,
+    written,
+)
 from memories.transcripts.transcript import (
     BadLine,
     Json,

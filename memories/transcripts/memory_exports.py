@@ -7,8 +7,17 @@ Each memory becomes a message of kind text that stands for itself: its id is the
 import re
 from collections.abc import Iterator
 
-from memories.transcripts.json_access import clean_text, first, instant, items, mapping, string
-from memories.transcripts.text_files import FENCE, HEADING, lines
+from memories.transcripts.json_and_text_files import (
+    FENCE,
+    HEADING,
+    clean_text,
+    first,
+    instant,
+    items,
+    lines,
+    mapping,
+    string,
+)
 from memories.transcripts.transcript import (
     BadLine,
     Json,

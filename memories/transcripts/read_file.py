@@ -7,15 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from memories.transcripts import (
-    chat_exports,
-    chat_messages,
-    dataset_formats,
-    json_files,
-    memory_exports,
-    text_files,
-)
-from memories.transcripts.text_files import BOM, LONGEST
+from memories.transcripts import chat_messages, dataset_formats, json_and_text_files, memory_exports
+from memories.transcripts.json_and_text_files import BOM, LONGEST
 from memories.transcripts.transcript import (
     BadLine,
     Json,
@@ -91,8 +84,8 @@ class FormatReader(NamedTuple):
 
 # In the order in which they are asked; the one that takes nearly everything comes last.
 READERS = {
-    "chatgpt": FormatReader(chat_exports.is_chatgpt_export, chat_exports.read_chatgpt),
-    "claude": FormatReader(chat_exports.is_claude_export, chat_exports.read_claude),
+    "chatgpt": FormatReader(chat_messages.is_chatgpt_export, chat_messages.read_chatgpt),
+    "claude": FormatReader(chat_messages.is_claude_export, chat_messages.read_claude),
     "locomo": FormatReader(dataset_formats.is_locomo, dataset_formats.read_locomo),
     "beam": FormatReader(dataset_formats.is_beam, dataset_formats.read_beam),
     "realmem": FormatReader(dataset_formats.is_realmem, dataset_formats.read_realmem),
@@ -105,11 +98,11 @@ READERS = {
 }
 SAME = {"openai": "messages", "anthropic": "messages"}
 LAYOUTS = {
-    "text": text_files.read_text,
-    "markdown": text_files.read_markdown,
+    "text": json_and_text_files.read_text,
+    "markdown": json_and_text_files.read_markdown,
     "statements": memory_exports.read_statements,
 }
-VALUES = {"jsonl": json_files.values_of_lines, "json": json_files.values_of_json}
+VALUES = {"jsonl": json_and_text_files.values_of_lines, "json": json_and_text_files.values_of_json}
 FORMATS = (*LAYOUTS, *VALUES, *READERS, *SAME)
 
 

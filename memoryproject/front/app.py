@@ -15,13 +15,18 @@ from typing import Any
 
 from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
 
-from memoryproject.front.bodies import Bodies, close_excess
 from memoryproject.front.lanes import BESIDE, LANES, MCP, READ, WAITING, Lane, Options
-from memoryproject.front.pools import Gone, Pool, PoolConnection, PoolReply, Queued
-from memoryproject.front.requests import ClientGone, Refusal, Request, request_of
+from memoryproject.front.pools import Gone, Pool, PoolConnection, PoolReply, Queued, Waits
+from memoryproject.front.requests import (
+    Bodies,
+    ClientGone,
+    Refusal,
+    Request,
+    close_excess,
+    request_of,
+)
 from memoryproject.front.streams import StreamConnection, Streams, streams_socket
 from memoryproject.front.tenants import Tenants
-from memoryproject.front.waits import Waits
 from memoryproject.front.wire import POSITION, SESSION
 from memoryproject.log_lines import JSONLines
 

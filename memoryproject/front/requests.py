@@ -1,14 +1,23 @@
 """One request as the front holds it, who asks, and what the front answers by itself: RFC 9457
-problems."""
+problems.
+"""
 
+import asyncio
 import hashlib
+import heapq
 import json
+import os
 import random
 import re
+import socket
+import tempfile
+from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+from memoryproject.front.fairness import take_off
 from memoryproject.front.lanes import Lane, lane_of
 from memoryproject.front.wire import BODY_FILE, packed
 
@@ -146,3 +155,165 @@ class Refusal(Exception):
                 "requestId": request_id,
             }
         )
+
+
+# Reading the body of a request: bounded in size, in time, and in what one tenant and all hold; and
+# the connections of clients, whose are closed where they are too many.
+
+FILES = "/dev/fd"
+
+
+def close_excess(most: int) -> int:
+    """Where there are more than `most`, close the newest connections of whichever address has most
+    of them, until a quarter of the room is free; how many were closed."""
+    files = os.listdir(FILES)
+    if len(files) <= most:
+        return 0
+    by_address: dict[str, list[int]] = {}
+    for file in sorted(map(int, files)):  # the oldest first
+        with suppress(OSError):  # closed meanwhile, or no connection
+            seen = socket.socket(fileno=file)
+            try:
+                if seen.family in (socket.AF_INET, socket.AF_INET6):
+                    by_address.setdefault(str(seen.getpeername()[0]), []).append(file)
+            finally:
+                seen.detach()  # it is not ours
+    largest = [(-len(own), address) for address, own in by_address.items()]
+    heapq.heapify(largest)
+    closed = 0
+    while largest and closed < len(files) - most * 3 // 4:
+        _, address = heapq.heappop(largest)
+        own = by_address[address]
+        # Where it is still the connection of this address; its owner reads that it has ended.
+        with suppress(OSError), socket.socket(fileno=os.dup(own.pop())) as excess:
+            if excess.getpeername()[0] == address:
+                excess.shutdown(socket.SHUT_RDWR)
+                closed += 1
+        if own:
+            heapq.heappush(largest, (-len(own), address))
+    return closed
+
+
+SLOWEST = 100_000  # bytes a second that a body must bring beyond the time for any
+DRAINED_FOR = 3.0  # seconds for which a body that is too large is taken and thrown away
+SMALL = 2**16  # bytes of a body that is refused for nobody's sake
+MOST_HELD = 512 * 2**20  # bytes of all requests that are read or wait
+MOST_OF_ONE = {True: 256 * 2**20, False: 64 * 2**20}  # of a known tenant; of an address
+MOST_UPLOADS = 64  # of one that still come
+MOST_READING = {True: 512, False: 256}  # bodies of one that still come
+
+
+class Bodies:
+    """What is held of bodies, counted as it comes: who only promises bytes holds none."""
+
+    def __init__(self, largest: int, seconds: float) -> None:
+        self.largest, self.seconds = largest, seconds
+        self.held = 0
+        self.held_by: Counter[str] = Counter()
+        self.reading: Counter[str] = Counter()
+
+    async def read(self, proto: Any, length: str, tenant: str, *, known: bool) -> bytes:
+        """The whole body. Raises Refusal where it is too large, too slow, breaks off, or is more
+        than this tenant's share of what can be held.
+
+        The bytes stay counted: tell `release` once they are gone.
+        """
+        if self.reading[tenant] >= MOST_READING[known]:
+            raise Refusal(429, "Too many bodies of yours are still coming.", "share", wait=5)
+        self.reading[tenant] += 1
+        try:
+            if not length.isdigit():  # in chunks: where they break off, that is the end of it
+                await self.drain(proto)
+                raise Refusal(411, "Send the body with a Content-Length.", "length_required")
+            if int(length) > self.largest:
+                await self.drain(proto)
+                raise self._too_large()
+            if int(length) > SMALL:
+                body = await self._read(proto, tenant, known=known)
+            else:  # in one piece, which wakes us once: its length bounds it
+                try:
+                    async with asyncio.timeout(self.seconds):
+                        body = await proto()
+                except TimeoutError:
+                    raise self._too_slow() from None
+                self.held += len(body)
+                self.held_by[tenant] += len(body)
+        finally:
+            take_off(self.reading, tenant)
+        if len(body) != int(length):
+            self.release(len(body), tenant)
+            raise Refusal(400, "The body broke off before its end.", "broken_off")
+        return body
+
+    async def spool(self, proto: Any, length: str, tenant: str, largest: int) -> tuple[str, int]:
+        """The path of a file with the whole body of an upload, and its size. Raises as `read` does;
+        whoever asked removes the file."""
+        if self.reading[tenant] >= MOST_UPLOADS:
+            raise Refusal(429, "Too many uploads of yours are still coming.", "share", wait=5)
+        if not length.isdigit() or int(length) > largest:
+            await self.drain(proto)
+            if not length.isdigit():
+                raise Refusal(411, "Send the body with a Content-Length.", "length_required")
+            raise Refusal(413, f"The body is larger than {largest} bytes.", "too_large")
+        self.reading[tenant] += 1
+        size, began = 0, asyncio.get_running_loop().time()
+        with tempfile.NamedTemporaryFile(prefix="memoryproject-", delete=False) as file:
+            try:
+                async with asyncio.timeout(self.seconds) as patience:
+                    async for part in proto:
+                        size += len(part)
+                        file.write(part)
+                        patience.reschedule(began + self.seconds + size / SLOWEST)
+                if size != int(length):
+                    raise Refusal(400, "The body broke off before its end.", "broken_off")
+            except BaseException as error:
+                os.unlink(file.name)
+                if isinstance(error, TimeoutError):
+                    raise self._too_slow() from None
+                if isinstance(error, OSError):
+                    raise Refusal(503, "There is no room for it.", "no_room", wait=30) from error
+                raise
+            finally:
+                take_off(self.reading, tenant)
+        return file.name, size
+
+    async def _read(self, proto: Any, tenant: str, *, known: bool) -> bytes:
+        body, began = bytearray(), asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout(self.seconds) as patience:
+                async for part in proto:
+                    body += part
+                    self.held += len(part)
+                    self.held_by[tenant] += len(part)
+                    if len(body) > self.largest:
+                        raise self._too_large()
+                    is_much = self.held > MOST_HELD or self.held_by[tenant] > MOST_OF_ONE[known]
+                    if is_much and len(body) > SMALL:
+                        raise Refusal(503, "Too much is being sent at once.", "busy", wait=2)
+                    patience.reschedule(began + self.seconds + len(body) / SLOWEST)
+        except BaseException as error:
+            self.release(len(body), tenant)
+            if isinstance(error, TimeoutError):
+                raise self._too_slow() from None
+            raise
+        return bytes(body)
+
+    def release(self, size: int, tenant: str) -> None:
+        self.held -= size
+        take_off(self.held_by, tenant, size)
+
+    @staticmethod
+    def _too_slow() -> Refusal:
+        return Refusal(408, "The body did not come in time.", "too_slow")
+
+    def _too_large(self) -> Refusal:
+        return Refusal(413, f"The body is larger than {self.largest} bytes.", "too_large")
+
+    async def drain(self, proto: Any) -> None:
+        """A client that is writing would see its connection break, and not the answer."""
+        try:
+            async with asyncio.timeout(DRAINED_FOR):
+                async for _ in proto:
+                    pass
+        except TimeoutError:
+            return

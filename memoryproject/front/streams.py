@@ -19,9 +19,8 @@ from typing import Any, cast
 
 from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
 
-from memoryproject.front.bodies import FILES
 from memoryproject.front.pools import PoolReply
-from memoryproject.front.requests import Refusal, Request
+from memoryproject.front.requests import FILES, Refusal, Request
 from memoryproject.front.wire import Frames, packed
 
 log = logging.getLogger("memoryproject.front")

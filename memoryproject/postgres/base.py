@@ -3,12 +3,13 @@ how migrations change tables. A server that cannot hold the vectors is refused, 
 workspaces that somebody changed are told (both before `migrate` and in `check --database`), and so
 is, before `migrate`, a database that this version cannot bring up to date.
 
-So `--help`, type checkers and `collectstatic` never start one."""
+So `--help`, type checkers and `collectstatic` never start one.
+"""
 
 import select
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import partial
 from math import ceil
 from types import SimpleNamespace
@@ -19,23 +20,28 @@ from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error
 from django.core.management import CommandError
-from django.db import models
+from django.db import NotSupportedError, connection, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.base.validation import BaseDatabaseValidation
 from django.db.backends.postgresql import base, client, creation, features, schema
+from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
+from django.db.utils import Error as DjangoDatabaseError
+from psycopg import errors
 
 from memoryproject import embedded_postgres, walls
-from memoryproject.postgres import login_check, silence, visible
+from memoryproject.embedded_postgres import program
+from memoryproject.postgres import login_check, visible
 from memoryproject.postgres.connection import (
     BoundedConnection,
     ServerSilent,
     at_most,
+    open_until_answered,
     refuse_while_silent,
     shortest,
 )
-from memoryproject.postgres_programs import program
+from memoryproject.postgres.login_check import PoolerRefused
 
 MEND = "`migrate` mends it. Find out who did it: rows of other workspaces may have been visible."
 PGVECTOR = (0, 7)  # the first with halfvec and sparsevec
@@ -274,7 +280,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             made = super().get_new_connection(conn_params)
         except psycopg.errors.ConnectionTimeout:
             if is_web and bound is None:
-                silence.open_until_answered(partial(answers, conn_params))
+                open_until_answered(partial(answers, conn_params))
             raise
         made.answer_within = self.settings_dict.get("ANSWER_WITHIN")
         made.answers = partial(answers, conn_params) if is_web else None
@@ -326,3 +332,117 @@ def answers(conn_params: dict[str, Any]) -> bool:
 def is_passing(error: psycopg.OperationalError) -> bool:
     """PostgreSQL gives no code to a connection that it refuses; its words are all there is."""
     return any(words in str(error) for words in PASSING)
+
+
+# Why the database that DATABASE_URL names cannot be used, in one line that says what to do; and
+# why one that answers does not do what it is asked: full, read-only, no connection left.
+
+# PostgreSQL's code of a connection that it refuses does not reach us; its words do.
+NO_ROOM = "No space left on device"
+CROWDED = (
+    "too many clients",
+    "remaining connection slots",
+    "too many connections for",
+    "no more connections allowed",
+)
+FULL = ("database_full", "The database's disk is full: send this again when there is room.")
+IS_READ_ONLY = (
+    "database_read_only",
+    "The database is read-only: send this again when it takes changes.",
+)
+NO_CONNECTION = ("database_crowded", "The database has no connection left for this.")
+
+
+def cause_of(error: BaseException | None) -> tuple[str, str] | None:
+    """A code and a sentence for a caller, where the database is well and cannot; `error` is
+    psycopg's, or Django's about it."""
+    while error is not None and not isinstance(error, psycopg.Error):
+        error = error.__cause__
+    match error:
+        case errors.DiskFull():
+            return FULL
+        case psycopg.OperationalError() if NO_ROOM in str(error):
+            return FULL
+        case errors.ReadOnlySqlTransaction():
+            return IS_READ_ONLY
+        case errors.TooManyConnections():
+            return NO_CONNECTION
+        case psycopg.OperationalError() if any(words in str(error) for words in CROWDED):
+            return NO_CONNECTION
+        case _:
+            return None
+
+
+NOT_MIGRATED = (
+    "The database has not the tables of this version: start the server once with `up`, or run"
+    " `manage.py migrate`."
+)
+# PostgreSQL gives no code to a connection that it refuses; its words are all there is.
+BY_WORDS = (
+    (("Connection refused", "No such file"), "Nothing answers at {where}: is PostgreSQL running"
+     " there, and are host and port of DATABASE_URL right?"),
+    (("could not translate host name", "Name or service", "failed to resolve"), "There is no host"
+     " {host!r}: correct DATABASE_URL."),
+    (("password authentication failed", "no password supplied", "Peer authentication"),
+     "PostgreSQL refuses the password of {user!r}: correct DATABASE_URL."),
+    (("no pg_hba.conf entry",), "PostgreSQL lets {user!r} not in from here: add a line to its"
+     " pg_hba.conf."),
+    (('role "',), "There is no login {user!r}: correct DATABASE_URL, or run: CREATE ROLE"
+     " {user} LOGIN."),
+    (('database "',), "There is no database {name!r}: run: CREATE DATABASE {name}."),
+    (("unsupported startup parameter",), "A pooler stands at {where} and takes no settings with a"
+     " login: leave `options` out of the address."),
+)  # fmt: skip
+
+
+def reason_of(error: BaseException) -> str | None:
+    """None where it is nothing that the operator of a database can mend."""
+    own = connection.settings_dict
+    names = {
+        "where": f"{own.get('HOST') or 'the local socket'}:{own.get('PORT') or 5432}",
+        "host": own.get("HOST", ""), "user": own.get("USER", ""), "name": own.get("NAME", ""),
+    }  # fmt: skip
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, psycopg.Error):
+        # Django's migrations raise their own while they handle the database's.
+        cause = cause.__cause__ or cause.__context__
+    text = str(cause or error)
+    if isinstance(error, NotSupportedError) and "or later is required" in text:
+        return f"This PostgreSQL is too old: {text.splitlines()[0].strip()}"
+    if isinstance(cause, PoolerRefused):
+        return text
+    if isinstance(cause, errors.InsufficientPrivilege):
+        return (
+            f"The login {names['user']!r} lacks a right ({text.splitlines()[0]}): let an"
+            " administrator grant CREATE on the database and its schema, and run once:"
+            " CREATE EXTENSION vector."
+        )
+    if isinstance(cause, psycopg.OperationalError) and cause.sqlstate is None:
+        for words, told in BY_WORDS:
+            if any(each in text for each in words):
+                return told.format(**names)
+    return None
+
+
+def lacks_tables(error: BaseException) -> bool:
+    """Whether it fails because a database was never migrated, or not to this version."""
+    missing = (errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedFunction)
+    if not isinstance(error.__cause__, missing):
+        return False
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+@contextmanager
+def one_line_refusals(*, is_migrating: bool = False) -> Iterator[None]:
+    """Inside, a database of the operator's own that cannot be used is a CommandError, and so is any
+    that lacks this version's tables, where they are not just being made."""
+    try:
+        yield
+    except DjangoDatabaseError as error:
+        reason = reason_of(error) if settings.EMBEDDED_POSTGRES is None else None
+        if reason is None and not is_migrating and lacks_tables(error):
+            reason = NOT_MIGRATED
+        if reason is None:
+            raise
+        raise CommandError(reason) from None

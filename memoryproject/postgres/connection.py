@@ -4,7 +4,12 @@
 stay open, and whoever waits at one waits for ever. So the client looks at the clock, too.
 """
 
+import logging
+import mmap
+import os
+import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -15,7 +20,64 @@ from psycopg._preparing import PrepareManager
 from psycopg.abc import PQGen
 from psycopg.pq import ExecStatus, TransactionStatus
 
-from memoryproject.postgres import silence, visible
+from memoryproject.postgres import visible
+
+# A database that fell silent is not waited for again: whoever asks is refused at once.
+#
+# One process that waited in vain says so to all that were forked beside it, and tries again in the
+# background until there is an answer.
+
+log = logging.getLogger(__name__)
+
+BETWEEN = 1.0  # seconds between two tries
+HOLDS = 8.0  # seconds for which a try's failure holds: longer than the next try takes
+_until = struct.Struct("d")  # by the machine's monotonic clock, which all processes share
+_shared = mmap.mmap(-1, _until.size)
+_lock = threading.Lock()
+_trying: threading.Thread | None = None
+
+
+def is_open() -> bool:
+    """Whether the database is known to be silent."""
+    return time.monotonic() < float(_until.unpack_from(_shared)[0])
+
+
+def open_until_answered(answers: Callable[[], bool]) -> None:
+    """Refuse all from here on, until `answers`, asked in a thread of its own, says True."""
+    global _trying
+    with _lock:
+        if not is_open():
+            log.error("the database is silent: nobody waits for it until it answers again")
+        _until.pack_into(_shared, 0, time.monotonic() + HOLDS)
+        if _trying is None:
+            _trying = threading.Thread(target=_try, args=(answers,), name="database", daemon=True)
+            _trying.start()
+
+
+def close() -> None:
+    """The database answers."""
+    _until.pack_into(_shared, 0, 0.0)
+
+
+def _try(answers: Callable[[], bool]) -> None:
+    global _trying
+    while not answers():
+        _until.pack_into(_shared, 0, time.monotonic() + HOLDS)
+        time.sleep(BETWEEN)
+    with _lock:
+        close()
+        _trying = None
+    log.warning("the database answers again")
+
+
+def _forget() -> None:
+    """A forked process has no thread, and knows of the breaker what all know."""
+    global _lock, _trying
+    _lock, _trying = threading.Lock(), None
+
+
+os.register_at_fork(after_in_child=_forget)
+
 
 INTERVAL = 0.1  # seconds between looks at what else happens, as psycopg's own
 Found = TypeVar("Found")
@@ -34,7 +96,7 @@ class ServerSilent(errors.QueryCanceled):
 
 def refuse_while_silent() -> None:
     """Raises ServerSilent at once where the server is known not to answer."""
-    if silence.is_open():
+    if is_open():
         raise ServerSilent("the server does not answer, and is tried in the background")
 
 
@@ -115,7 +177,7 @@ class BoundedConnection(psycopg.Connection[Any]):
         self, gen: PQGen[Found], interval: float = INTERVAL, timeout: float | None = None
     ) -> Found:
         limit = shortest(self.answer_within) if timeout is None else timeout
-        if self.answers is not None and silence.is_open():
+        if self.answers is not None and is_open():
             self.pgconn.finish()
             refuse_while_silent()
         try:
@@ -125,5 +187,5 @@ class BoundedConnection(psycopg.Connection[Any]):
                 raise
             self.pgconn.finish()  # what it may say later is no answer to anything
             if self.answers is not None and limit == self.answer_within:
-                silence.open_until_answered(self.answers)
+                open_until_answered(self.answers)
             raise ServerSilent(f"the server did not answer within {limit:g} s") from None

@@ -11,7 +11,7 @@ from bench.story import Told
 from memories.features import apply
 from memories.features.apply import ChangeOrigin
 from memories.features.commands import ADD, Cited, Command
-from memories.features.due_sets import discover_sets
+from memories.features.sets import discover_sets
 from memories.features.update import update_now
 from memories.index import workspace_index
 from memories.models import Episode, Feature, FeatureSet

@@ -7,8 +7,8 @@ from typing import Any
 from playwright.sync_api import Route, expect
 
 from bench.story import Told
-from memories.events import event_log
-from memories.events.shown_events import as_message
+from memories import events
+from memories.events import as_message
 from memories.models import Case, ChangeEvent, MemorySession
 from tests.browser.test_review import OPEN, queue, settled
 from tests.factories import SessionFactory, SubjectFactory
@@ -176,7 +176,7 @@ def test_ones_own_decision_that_is_told_late_is_nobody_elses(visit: Any, told: T
     expect(grace.page.locator(HERE)).to_have_attribute("data-id", first)
 
     another = ChangeEvent(kind="case.decided", item=second, state="decided")
-    messages = [as_message(each, event_log.newest()) for each in (decided, another)]
+    messages = [as_message(each, events.newest()) for each in (decided, another)]
     held[0].fulfill(content_type="text/event-stream", body=b"".join(messages))
     expect(grace.page.locator(f'[data-id="{second}"]')).to_contain_text("Decided by somebody else")
     expect(grace.page.locator(HERE)).to_have_attribute("data-id", first)

@@ -15,7 +15,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from workspaces import invitation_pages, invitations, members
+from workspaces import invitations, members
 from workspaces.adminbase.access import access_of
 from workspaces.adminbase.actors import name_of
 from workspaces.adminbase.list_admin import Empty, display
@@ -150,7 +150,7 @@ class MemberAdmin(RowAdmin):
                     "title": gettext("Invited"),
                     "opts": self.opts,
                     "invitation": invitation,
-                    "invite_url": invitation_pages.link_of(request, invitation, token),
+                    "invite_url": invitations.link_of(request, invitation, token),
                     "list_url": reverse("admin:workspaces_invitation_changelist"),
                 }
                 template = "admin/workspaces/membership/invited.html"

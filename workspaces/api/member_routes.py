@@ -12,7 +12,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces import invitation_pages, invitations, members
+from workspaces import invitations, members
 from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read
 from workspaces.api.paging import paged
@@ -89,7 +89,7 @@ class MembersView(WorkspaceView):
         """Invite somebody: they are a member when they have accepted. The answer is the same
         whether or not the address has an account."""
         invitation, token = invitations.invite(self.scope, **asdict(read(NewMember, request.data)))
-        link = invitation_pages.link_of(request, invitation, token)
+        link = invitations.link_of(request, invitation, token)
         return Response(NewInvitationJson.of(invitation, invite_url=link), status=201)
 
 

@@ -15,7 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import APIException
 from rest_framework.response import Response
 
-from memoryproject.postgres.refusals import cause_of
+from memoryproject.postgres.base import cause_of
 from workspaces.api.json_answers import JsonAnswer, JsonRenderer
 from workspaces.login.throttle import request_id_of
 from workspaces.members import MembershipConflict

@@ -1,25 +1,28 @@
 """Routes: the asker's workspaces."""
 
+import uuid
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, cast
 from uuid import UUID
 
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
 from msgspec import Meta
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces import invitation_pages, new_workspace
+from workspaces import invitations, new_workspace
 from workspaces.api.json_answers import JsonAnswer
-from workspaces.api.json_requests import read
-from workspaces.api.paging import paged
+from workspaces.api.json_requests import read, read_query
+from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.problems import conflict, invalid, refused
 from workspaces.api.schema import operation
 from workspaces.api.views import AskerView, WorkspaceView, administrator_of
 from workspaces.keys import ServerAsker
-from workspaces.models import User, Workspace
-from workspaces.request_fields import Email, Free, NullIs, Text, declared
+from workspaces.models import Subject, User, Workspace
+from workspaces.request_fields import Email, Free, Maybe, NullIs, Text, Trimmed, declared
 from workspaces.scope import Scope
 
 
@@ -100,9 +103,7 @@ class WorkspacesView(AskerView):
         except new_workspace.SlugTaken:
             raise conflict("Another workspace has this slug.", field="slug") from None
         link = (
-            invitation_pages.link_of(request, made.invitation, made.token)
-            if made.invitation
-            else None
+            invitations.link_of(request, made.invitation, made.token) if made.invitation else None
         )
         answer = NewWorkspaceJson.of(made.workspace, key=made.key, invite_url=link)
         return Response(answer, status=201)
@@ -122,3 +123,40 @@ class OneWorkspaceView(WorkspaceView):
             container_tags=None if tags is None else list(tags),
         )
         return Response(OwnWorkspaceJson.of(row, asker=asker))
+
+
+# Routes: subjects, whom or what memories are about.
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class SubjectQuery(PageQuery):
+    external_id: Maybe[Trimmed] = None
+
+
+class SubjectJson(JsonAnswer):
+    id: uuid.UUID
+    external_id: str
+    name: str
+    metadata: Free
+    created_at: datetime
+
+
+def visible(scope: Scope) -> QuerySet[Subject]:
+    rows = Subject.objects.filter(workspace_id=scope.workspace_id)
+    return rows if scope.subject_ids is None else rows.filter(pk__in=scope.subject_ids)
+
+
+class SubjectsView(WorkspaceView):
+    @operation("listSubjects", query=SubjectQuery, page=SubjectJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """Whom memories are about, the newest first; by your own id."""
+        wanted = narrowing(read_query(SubjectQuery, request), {"external_id": "external_id"})
+        return paged(request, visible(self.scope).filter(**wanted), SubjectJson.of)
+
+
+class SubjectView(WorkspaceView):
+    @operation("readSubject", answer=SubjectJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A subject, by our id."""
+        return Response(SubjectJson.of(get_object_or_404(visible(self.scope), pk=row)))

@@ -4,7 +4,8 @@ Each of these is a standing wish (`english.standing_wishes`), but for what is to
 of `WITH_A_TASK` say it of the piece of work that stands beside them, where one does.
 """
 
-from memories.english.instruction_words import (
+from memories.english.patterns.pattern import Pattern
+from memories.english.statements.instruction_kinds import (
     ANSWERS,
     FORMAL,
     INFORMAL,
@@ -16,7 +17,6 @@ from memories.english.instruction_words import (
     SHORT,
     TALKS,
 )
-from memories.english.patterns.pattern import Pattern
 from memories.english.verbs import FREE_PAST
 
 _speak = (

@@ -9,7 +9,6 @@ import re
 from functools import cache, cached_property
 
 from memories.english.patterns import (
-    code_reviews,
     identity,
     instructions,
     other,
@@ -29,7 +28,7 @@ _by_category: tuple[Pattern, ...] = (
     *technology.PATTERNS,
     *plans_and_decisions.DECISIONS,
     *policy.PATTERNS,
-    *code_reviews.PATTERNS,
+    *policy.CODE_REVIEWS,
     *instructions.INSTRUCTIONS,
     *identity.PATTERNS,
     *people_and_possessions.PATTERNS,

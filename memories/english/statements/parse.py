@@ -12,7 +12,7 @@ from memories.english.statements.auxiliaries import (
     plain,
     take,
 )
-from memories.english.statements.tools import tool_role
+from memories.english.statements.find_attributes import tool_role
 from memories.english.statements.word_lists import (
     ARTICLES,
     CHANGE_TO,

@@ -5,8 +5,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from memories.english.plain_words import ATTRIBUTES, ENDED, IMPLIED, SLOT
-from memories.english.statements.attributes_of_people import OF_PEOPLE
-from memories.english.statements.attributes_of_things import OF_THINGS
+from memories.english.statements.attributes import OF_PEOPLE, OF_THINGS
 from memories.english.statements.contradictions import ENDINGS
 from memories.english.statements.life_events import IMPLIED_ENDS
 

@@ -10,9 +10,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from memories import calibration, confidence_fit
-from memories.calibration import Calibration, LabelledQuestion
-from memories.confidence_fit import ConfidenceFit, JudgedQuestion
+from memories import calibration
+from memories.calibration import Calibration, ConfidenceFit, JudgedQuestion, LabelledQuestion
 from memories.errors import ProviderError
 from memories.evaluation import labelled_conversations
 from memories.evaluation.story_files import read_lines
@@ -95,7 +94,7 @@ class Command(CommandWithExamples):
             visible.narrow(searched.pk)
             space, fitted = self.fitted(questions, worker_scope(searched.pk))
             visible.narrow_to(visible_before)  # what is stored is told to all of them
-            is_stored = not dry_run and confidence_fit.store(fitted, space, "command:calibrate")
+            is_stored = not dry_run and calibration.store_fit(fitted, space, "command:calibrate")
             found.append({"confidence": asdict(fitted), "stored": is_stored})
             if not options["json"]:
                 self.stdout.write(_told(fitted, is_stored=is_stored))
@@ -132,10 +131,10 @@ class Command(CommandWithExamples):
             )
         try:
             with progress(len(questions), "questions", sys.stderr) as shown:
-                learned, judged = confidence_fit.see(scope, questions, shown.update)
+                learned, judged = calibration.see(scope, questions, shown.update)
         except ProviderError as error:
             raise CommandError(f"Nothing is measured: {error}") from error
-        return model, confidence_fit.fit(model, learned, judged)
+        return model, calibration.fit(model, learned, judged)
 
     def measured(self, model: EmbeddingModel) -> Calibration:
         try:
@@ -155,9 +154,9 @@ def _questions(path: Path) -> list[JudgedQuestion]:
         raise CommandError(f"{path}: {error}") from error
     for kind, is_answered in (("answerable", True), ("not answerable", False)):
         number = sum(each.is_answered == is_answered for each in found)
-        if number < confidence_fit.FEWEST:
+        if number < calibration.FEWEST:
             raise CommandError(
-                f"{path}: {number} questions are {kind}; at least {confidence_fit.FEWEST} of"
+                f"{path}: {number} questions are {kind}; at least {calibration.FEWEST} of"
                 " each kind tell something."
             )
     return found

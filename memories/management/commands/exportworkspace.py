@@ -14,7 +14,7 @@ from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
 from memories.management.progress import interruptible, shown_job
 from memories.models import LongJob
-from memories.transfer import export_workspace
+from memories.transfer import workspace_files
 
 
 class Command(CommandWithExamples):
@@ -39,7 +39,7 @@ class Command(CommandWithExamples):
 
     def handle(self, **options: Any) -> None:
         workspace = one_workspace(options["workspace"])
-        total = export_workspace.size(workspace)
+        total = workspace_files.size(workspace)
         done = {"workspace": workspace.slug, "rows": total, "dryRun": options["dry_run"]}
         path = Path(options["file"]).expanduser()
         if not options["dry_run"]:
@@ -71,7 +71,7 @@ class Command(CommandWithExamples):
         with interruptible() as asked, shown_job(asked, new) as steps:
             with os.fdopen(opener, "wb") as raw:
                 with gzip.GzipFile(fileobj=raw, mode="wb") if packed else nullcontext(raw) as out:
-                    for line in export_workspace.export_workspace(workspace, steps):
+                    for line in workspace_files.export_workspace(workspace, steps):
                         out.write(line.encode() + b"\n")
                 raw.flush()
                 os.fsync(raw.fileno())

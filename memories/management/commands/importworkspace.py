@@ -15,7 +15,7 @@ from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples
 from memories.management.progress import interruptible, shown_job
 from memories.models import LongJob, WorkspaceImport
-from memories.transfer import import_workspace
+from memories.transfer import workspace_files
 from memoryproject.postgres import visible
 
 
@@ -69,17 +69,17 @@ class Command(CommandWithExamples):
 
     @staticmethod
     def _abandon(first: str) -> dict[str, Any]:
-        named = import_workspace.read_head(first)["workspace"]
+        named = workspace_files.read_head(first)["workspace"]
         visible.narrow(uuid.UUID(named["id"]))
         row = WorkspaceImport.objects.filter(workspace=named["id"], loaded_at=None).first()
         if row is None:
             raise CommandError("Nothing of this file waits here.")
-        import_workspace.abandon(row)
+        workspace_files.abandon(row)
         return {"workspace": named["slug"], "rows": row.lines, "state": "let go of"}
 
     @staticmethod
     def _plan(first: str, total: int, options: dict[str, Any]) -> dict[str, Any]:
-        row = import_workspace.planned(first, options["slug"])
+        row = workspace_files.planned(first, options["slug"])
         state = "would be read"
         if row.loaded_at:
             state = "here already"
@@ -90,19 +90,19 @@ class Command(CommandWithExamples):
     def _import(
         self, first: str, lines: IO[str], total: int, options: dict[str, Any]
     ) -> dict[str, Any]:
-        row = import_workspace.begin(first, options["slug"])
+        row = workspace_files.begin(first, options["slug"])
         slug, state = row.header["workspace"]["slug"], "here already"
         if row.loaded_at is None:
             # It is of no workspace: there is none before all of it is here.
             new = NewJob(LongJob.Kind.IMPORT, None, total)
             with interruptible() as asked, shown_job(asked, new) as steps:
-                import_workspace.keep(row, lines, steps)
-                loaded = import_workspace.load(row, "importworkspace")
+                workspace_files.keep(row, lines, steps)
+                loaded = workspace_files.load(row, "importworkspace")
                 steps.job.tell({"workspace": slug, "rows": sum(loaded.values())})
             state = "read"
         if row.finished_at is None:
             call_command("reindex", workspace=slug, stdout=self.stderr)
-            import_workspace.finish(row)
+            workspace_files.finish(row)
             state = "read; its index is made"
         return {"workspace": slug, "rows": total, "state": state}
 

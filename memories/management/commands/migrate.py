@@ -7,7 +7,7 @@ from django.core.management.commands import migrate
 from django.db import connections
 
 from memoryproject import database_roles, walls
-from memoryproject.postgres.refusals import one_line_refusals
+from memoryproject.postgres.base import one_line_refusals
 
 
 class Command(migrate.Command):

@@ -8,9 +8,9 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from memories.management import isolation
 from memories.management.command_options import CommandWithExamples
-from memories.management.isolation import mcp_tools, routes, tables, two_tenants
-from memories.management.isolation.routes import ProofTally
+from memories.management.isolation import ProofTally
 from memories.management.progress import progress
 from memories.sweep import sweep
 from memoryproject import database_roles
@@ -38,7 +38,7 @@ class Command(CommandWithExamples):
         try:
             with progress(STEPS, "steps", sys.stderr) as shown:
                 tally = prove(shown.update)
-        except two_tenants.NotFurnished as error:
+        except isolation.NotFurnished as error:
             raise CommandError(
                 f"Nothing is proven: a workspace to try could not be made ({error}). Are all"
                 " migrations applied, and what does /health/ready say?"
@@ -61,21 +61,21 @@ def prove(advance: Any = lambda steps: None) -> ProofTally:
     """Try everything. What is made for it is removed, whatever happens."""
     tally, made = ProofTally(), []
     try:
-        made = [two_tenants.make("a")]
-        made.append(two_tenants.make("b"))
+        made = [isolation.make("a")]
+        made.append(isolation.make("b"))
         owner, other = made
         sweep(seconds=SETTLED_WITHIN)  # or the worker would do it while rows are compared
-        before = tables.fingerprint(owner)
+        before = isolation.fingerprint(owner)
         advance(1)
-        routes.try_routes(owner, other, tally)
-        mcp_tools.try_tools(owner, other, tally)
+        isolation.try_routes(owner, other, tally)
+        isolation.try_tools(owner, other, tally)
         advance(1)
-        routes.try_pages(owner, other, tally)
+        isolation.try_pages(owner, other, tally)
         advance(1)
-        tables.compare(before, tables.fingerprint(owner), tally)
-        tables.try_tables(owner, other, tally)
+        isolation.compare(before, isolation.fingerprint(owner), tally)
+        isolation.try_tables(owner, other, tally)
         advance(1)
     finally:
-        two_tenants.remove(made)
+        isolation.remove(made)
         advance(1)
     return tally

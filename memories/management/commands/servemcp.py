@@ -8,19 +8,17 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from memories import stored_metrics
-from memories.api import live_chat
-from memories.api.live_chat import LiveChat
-from memories.events import live_events
-from memories.events.live_events import LiveEvents
+from memories import events, stored_metrics
+from memories.api import chat_routes
+from memories.api.chat_routes import LiveChat
+from memories.events import LiveEvents
 from memories.extraction import warm_up
 from memories.index import configured_embedder
 from memories.mcp.door import McpDoor
-from memories.webhooks.deliver import MOST_AT_ONCE, WebhookSender
+from memories.webhooks import MOST_AT_ONCE, WebhookSender
+from memoryproject.async_processes import McpProcess, StreamProcess, Threads
 from memoryproject.front.lanes import MCP, Lane
 from memoryproject.front.streams import streams_socket
-from memoryproject.mcp_process import McpProcess
-from memoryproject.stream_process import StreamProcess, Threads
 from memoryproject.web import Parent
 
 CHATS_AT_ONCE = 16
@@ -55,8 +53,10 @@ def serve(lane: Lane, front: str) -> None:
 async def _serve(lane: Lane, front: str) -> None:
     streams = StreamProcess(streams_socket(front))
     live = LiveEvents(streams.send, Threads(2, "events").run)
-    streams.kinds[live_events.KIND] = live.serve
-    streams.kinds[live_chat.KIND] = LiveChat(streams.send, Threads(CHATS_AT_ONCE, "chat").run).serve
+    streams.kinds[events.KIND] = live.serve
+    streams.kinds[chat_routes.KIND] = LiveChat(
+        streams.send, Threads(CHATS_AT_ONCE, "chat").run
+    ).serve
     async with McpDoor().open() as door:
         sender = WebhookSender(Threads(MOST_AT_ONCE + 1, "webhooks").run)
         beside = [asyncio.create_task(each) for each in (streams.run(), sender.run())]

@@ -23,7 +23,7 @@ from django_q.worker import worker
 from memories import health_parts, outbox, quick_sessions, stored_metrics
 from memories.leases import FAR
 from memories.sweep import ensure_schedule
-from memoryproject.postgres.refusals import one_line_refusals
+from memoryproject.postgres.base import one_line_refusals
 
 RAN_TOO_LONG, WAS_RECYCLED = (
     0,

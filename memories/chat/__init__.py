@@ -1,1 +1,0 @@
-"""Answers out of documents and memories, each of whose quotes stands where it says."""

@@ -1,0 +1,537 @@
+"""Routes of mem0's hosted server, of its versions 1, 2 and 3, as its clients 1.0 and 2.2 ask them.
+
+Its errors are JSON with `detail`, its paths end with a slash, and a memory keeps its id when its
+words change.
+"""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from typing import Annotated, Any
+
+from django.db.models import Count, Max, Min, QuerySet
+from django.utils import timezone
+from pydantic import ConfigDict, Field, with_config
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memories import review, search
+from memories.compat.client_view import (
+    ClientView,
+    chain_of,
+    erase_and_wait,
+    head_of,
+    metadata_of,
+    refuse_erasing,
+    roots_of,
+)
+from memories.errors import Invalid, NotFound, needed
+from memories.ingest import IngestRequest, NewMessage
+from memories.models import Conversation, Link, Memory, MemorySession
+from memories.models.memory import MemoryQuerySet
+from memories.review import MemoryEdit
+from memories.search import SearchRequest, filters
+from memories.search.filters import Filter, matching_memories
+from memories.waited_ingest import USUAL_WAIT, ingest_and_wait, session_waited_for
+from workspaces.api.json_requests import read
+from workspaces.models import Agent, Capability, Subject
+from workspaces.request_fields import AnyText, Flag, Free, NullIs, Number, OwnId, Text
+from workspaces.scope import Scope
+
+# What mem0's client sends (more than is used here, and that is no fault of its caller), its
+# filters among it.
+
+ENTITIES = {
+    "user_id": "userId",
+    "agent_id": "agentId",
+    "run_id": "threadId",
+    "app_id": "metadata.app_id",
+}
+FIELDS = {
+    **ENTITIES,
+    "created_at": "createdAt",
+    "updated_at": "updatedAt",
+    "categories": "category",
+    "keywords": "content",
+}
+OPERATORS = {
+    **{name: name for name in ("eq", "gt", "gte", "lt", "lte", "in", "contains")},
+    "ne": "neq",
+    "icontains": "contains",
+}
+ANY = "*"
+JOINTS = {"AND": "and", "OR": "or"}
+DEEPEST = 10
+
+
+def filter_of(given: Mapping[str, Any]) -> Filter:
+    """The filter that a request names, in `filters` or beside it. Invalid where it names none."""
+    tree = given.get("filters") or {}
+    if not isinstance(tree, dict):
+        raise Invalid("filters", "Must be an object.")
+    beside = {name: given[name] for name in ENTITIES if given.get(name) is not None}
+    parts = [part for part in (tree, beside) if part]
+    if not parts:
+        raise Invalid("filters", f"Name whose memories: one of {', '.join(ENTITIES)}.")
+    return filters.parse({"and": [_translated(part, "filters") for part in parts]}, ("memories",))
+
+
+def _translated(given: Any, path: str, depth: int = 0) -> dict[str, Any]:
+    if not isinstance(given, dict) or not given:
+        raise Invalid(path, "Must be an object that is not empty.")
+    if depth > DEEPEST:
+        raise Invalid(path, f"Nested deeper than {DEEPEST}.")
+    parts: list[dict[str, Any]] = []
+    for name, value in given.items():
+        place = f"{path}.{name}"
+        if name in JOINTS or name == "NOT":
+            listed = value if isinstance(value, list) else [value]
+            if not listed:
+                raise Invalid(place, "Must not be empty.")
+            within = [_translated(part, place, depth + 1) for part in listed]
+            parts.append({JOINTS[name]: within} if name in JOINTS else {"not": {"or": within}})
+        elif name == "metadata":
+            if not isinstance(value, dict) or not value:
+                raise Invalid(place, "Must be an object that is not empty.")
+            for key, wanted in value.items():
+                parts += _conditions(f"metadata.{key}", wanted, f"{place}.{key}")
+        elif name in FIELDS:
+            parts += _conditions(FIELDS[name], value, place)
+        else:
+            known = ", ".join([*JOINTS, "NOT", *FIELDS, "metadata"])
+            raise Invalid(place, f"There is no such field. Known: {known}.")
+    return {"and": parts}
+
+
+def _conditions(field: str, wanted: Any, path: str) -> list[dict[str, Any]]:
+    if wanted == ANY:
+        return [{"field": field, "op": "exists", "value": True}]
+    if not isinstance(wanted, dict):
+        return [{"field": field, "op": "contains" if field == "content" else "eq", "value": wanted}]
+    parts = []
+    for op, value in wanted.items():
+        if op not in OPERATORS:
+            raise Invalid(f"{path}.{op}", f"Known: {', '.join(OPERATORS)}.")
+        parts.append({"field": field, "op": OPERATORS[op], "value": value})
+    return parts
+
+
+sent = with_config(ConfigDict(extra="ignore"))
+
+Name = Annotated[OwnId, NullIs("")]
+LARGEST_PAGE = 100
+LAST_SECOND = 253_370_764_800  # the last year that a date can have begins
+
+Score = Annotated[Number, Field(ge=0, le=1)]
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class Mem0Message:
+    role: Text
+    content: AnyText
+    name: Annotated[AnyText, Field(max_length=255), NullIs("")] = ""
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class Mem0Add:
+    messages: Annotated[tuple[Mem0Message, ...], Field(min_length=1, max_length=1000)]
+    user_id: Name = ""
+    agent_id: Name = ""
+    run_id: Name = ""
+    app_id: Name = ""
+    filters: Annotated[Free, NullIs({})] = field(default_factory=dict)
+    metadata: Annotated[Free, NullIs({})] = field(default_factory=dict)
+    infer: Annotated[Flag, NullIs(True)] = True
+    expiration_date: date | None = None
+    timestamp: Annotated[int, Field(ge=0, lt=LAST_SECOND)] | None = None
+
+    def name(self, which: str) -> str:
+        """Whom or what it is of: said beside the messages, or as a filter."""
+        named = getattr(self, which) or self.filters.get(which)
+        return named if isinstance(named, str) else ""
+
+    @property
+    def occurred_at(self) -> datetime | None:
+        return (
+            None if self.timestamp is None else datetime.fromtimestamp(self.timestamp).astimezone()
+        )
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class Mem0Search:
+    query: Annotated[Text, Field(max_length=10_000)]
+    top_k: Annotated[int, Field(ge=1), NullIs(10)] = 10
+    threshold: Score | None = None
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class Mem0Page:
+    page: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    page_size: Annotated[int, Field(ge=1)] = LARGEST_PAGE
+
+    @property
+    def first(self) -> int:
+        return (self.page - 1) * self.size
+
+    @property
+    def last(self) -> int:
+        """One behind it."""
+        return self.first + self.size
+
+    @property
+    def size(self) -> int:
+        return min(self.page_size, LARGEST_PAGE)
+
+    def answer(self, request: Request, count: int, rows: Sequence[Any]) -> dict[str, Any]:
+        """The rows of this page, with the addresses of those beside it, where there are any."""
+
+        def link(page: int, *, there: bool) -> str | None:
+            query = f"?page={page}&page_size={self.size}"
+            return request.build_absolute_uri(request.path + query) if there else None
+
+        return {
+            "count": count,
+            "next": link(self.page + 1, there=self.last < count),
+            "previous": link(self.page - 1, there=self.page > 1),
+            "results": rows,
+        }
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class Mem0Update:
+    text: Text | None = None
+    metadata: Free | None = None
+    expiration_date: date | None = None
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class Mem0BatchItem:
+    memory_id: Text
+    text: Text | None = None
+    metadata: Free | None = None
+
+
+@sent
+@dataclass(frozen=True, slots=True)
+class Mem0Batch:
+    memories: Annotated[tuple[Mem0BatchItem, ...], Field(min_length=1, max_length=1000)]
+
+
+# How chains look to mem0's client: one memory with one id, that of its first version, whatever
+# happened since.
+
+
+def shown(
+    scope: Scope, rows: Sequence[Any], scores: Sequence[float] | None = None
+) -> list[dict[str, Any]]:
+    """Heads, each with the names of its ids, as mem0 has them."""
+    ids = [row.id for row in rows]
+    roots, said = roots_of(scope, ids), metadata_of(scope, ids)
+    answers = []
+    for place, row in enumerate(rows):
+        root = roots[row.id]
+        metadata = {**said.get(row.id, {}), **row.metadata}
+        answer = {
+            "id": root.id,
+            "memory": row.content,
+            "user_id": row.user_external or None,
+            "agent_id": row.agent_external or None,
+            "run_id": row.thread_external or None,
+            "app_id": metadata.pop("app_id", None),
+            "metadata": metadata,
+            "categories": [row.category],
+            "created_at": root.created_at,
+            "updated_at": row.created_at if root.id != row.id else row.updated_at,
+            "expiration_date": expiry_date(row.forget_after),
+        }
+        if scores is not None:
+            answer["score"] = round(scores[place], 4)
+        answers.append(answer)
+    return answers
+
+
+def added(scope: Scope, rows: Sequence[Any]) -> list[dict[str, Any]]:
+    """What an add made, as its answer tells it."""
+    roots = roots_of(scope, [row.id for row in rows])
+    return [
+        {
+            "id": roots[row.id].id,
+            "event": "ADD" if roots[row.id].id == row.id else "UPDATE",
+            "memory": row.content,
+            "data": {"memory": row.content},
+        }
+        for row in rows
+    ]
+
+
+def history_of(links: Sequence[Link]) -> list[dict[str, Any]]:
+    """What happened to a chain, oldest first."""
+    root, before = links[0].memory, None
+    events: list[dict[str, Any]] = []
+
+    def add(event: str, memory: Memory, new: str | None, at: datetime | None) -> None:
+        events.append(
+            {
+                "id": uuid.uuid5(memory.pk, event),
+                "memory_id": root.pk,
+                "input": [],
+                "old_memory": before,
+                "new_memory": new,
+                "event": event,
+                "user_id": getattr(memory, "user_external", None) or None,
+                "created_at": root.created_at,
+                "updated_at": at,
+            }
+        )
+
+    for link in links:
+        memory = link.memory
+        add("ADD" if before is None else "UPDATE", memory, memory.content, memory.created_at)
+        before = memory.content
+    last = links[-1].memory
+    if last.forgotten_at is not None:
+        add("DELETE", last, None, last.forgotten_at)
+    return events
+
+
+def ends_after(day: date) -> datetime:
+    """When a memory ends that expires on this day: with it."""
+    midnight = datetime.combine(day, time.min, tzinfo=timezone.get_default_timezone())
+    return midnight + timedelta(days=1)
+
+
+def expiry_date(forget_after: datetime | None) -> date | None:
+    return (forget_after - timedelta(seconds=1)).date() if forget_after else None
+
+
+MOST_HITS = 100
+TYPES = {"user": "user_id", "agent": "agent_id", "run": "run_id", "app": "app_id"}
+# In the order in which all can be deleted: with a run goes less than with its user.
+COLUMNS = {
+    "run": "conversation__external_id",
+    "agent": "agent__external_id",
+    "user": "subject__external_id",
+}
+ROLES = ("user", "assistant", "system")
+
+
+class Mem0View(ClientView):
+    def error_body(self, detail: str, code: str) -> dict[str, Any]:
+        return {"detail": detail, "code": code}
+
+    def believed(self, wanted: Filter | None = None) -> MemoryQuerySet:
+        rows: MemoryQuerySet = Memory.objects.visible_to(self.scope).live()
+        return rows if wanted is None else rows.filter(pk__in=matching_memories(self.scope, wanted))
+
+    def forget_all(self, wanted: Filter) -> int:
+        """How many there were."""
+        ids = list(self.believed(wanted).order_by("pk").values_list("pk", flat=True))
+        return review.forget_all(self.scope, ids)
+
+
+class PingView(Mem0View):
+    def get(self, request: Request) -> Response:
+        """The workspace stands for organisation and project."""
+        own = str(self.scope.workspace_id)
+        ids = {"org_id": own, "project_id": own, "user_email": self.scope.slug}
+        return Response({"status": "ok", **ids})
+
+
+class AddView(Mem0View):
+    needs = {**Mem0View.needs, "POST": Capability.WRITE}
+
+    def post(self, request: Request) -> Response:
+        """Keep what was said, and learn from it; word for word with `infer` false."""
+        asked = read(Mem0Add, request.data)
+        if session := session_waited_for(self.scope, request.META):
+            return self.added(session, asked)
+        if not any(asked.name(which) for which in ENTITIES):
+            raise Invalid("user_id", f"Name whose it is: one of {', '.join(ENTITIES)}.")
+        app = asked.name("app_id")
+        session = ingest_and_wait(
+            self.scope,
+            request.META,
+            IngestRequest(
+                messages=tuple(
+                    NewMessage(m.content, role=m.role if m.role in ROLES else "user", name=m.name)
+                    for m in asked.messages
+                ),
+                user_id=asked.name("user_id"),
+                agent_id=asked.name("agent_id"),
+                thread_id=asked.name("run_id"),
+                metadata=asked.metadata | ({"app_id": app} if app else {}),
+                occurred_at=asked.occurred_at,
+                extract="auto" if asked.infer else "none",
+            ),
+            USUAL_WAIT,
+        )
+        return self.added(session, asked)
+
+    def added(self, session: MemorySession, asked: Mem0Add) -> Response:
+        if not session.is_final:
+            queued = "Memory processing has been queued for background execution."
+            if asked.expiration_date is not None:
+                queued += " The expiration_date is not kept: set it by an update when it is done."
+            answer = {"message": queued, "status": "PENDING", "event_id": session.pk}
+            return Response(answer)
+        ids = list(session.created_ids)
+        if asked.expiration_date is not None:
+            ends = {"forget_after": ends_after(asked.expiration_date)}
+            review.edit_all(self.scope, [MemoryEdit(memory_id, ends) for memory_id in ids])
+        rows = search.rows_of(self.scope, "memories", ids) if ids else []
+        results = added(self.scope, rows)
+        reason = {} if results else {"message": session.reason or "Nothing new was said."}
+        return Response({"results": results, **reason})
+
+
+class SearchMem0View(Mem0View):
+    def post(self, request: Request) -> Response:
+        asked = read(Mem0Search, request.data)
+        answer = search.search(
+            self.scope,
+            SearchRequest(
+                asked.query,
+                limit=min(asked.top_k, MOST_HITS),
+                min_similarity=asked.threshold,
+                filter=filter_of(body_of(request)),
+            ),
+        )
+        rows, scores = [hit.row for hit in answer.hits], [hit.similarity for hit in answer.hits]
+        return Response({"results": shown(self.scope, rows, scores)})
+
+
+class ListMem0View(Mem0View):
+    def post(self, request: Request) -> Response:
+        return self.listed(request, filter_of(body_of(request)))
+
+    def listed(self, request: Request, wanted: Filter) -> Response:
+        at = page_of(request)
+        rows = self.believed(wanted).with_names().order_by("-pk")
+        page = list(rows[at.first : at.last])
+        return Response(at.answer(request, rows.count(), shown(self.scope, page)))
+
+
+class MemoriesMem0View(AddView, ListMem0View):
+    """Where version 1 adds by POST, lists by GET, and deletes all of somebody."""
+
+    def get(self, request: Request) -> Response:
+        return self.listed(request, filter_of(request.query_params.dict()))
+
+    def delete(self, request: Request) -> Response:
+        self.forget_all(filter_of(request.query_params.dict()))
+        return Response({"message": "Memories deleted successfully!"})
+
+
+class MemoryMem0View(Mem0View):
+    def get(self, request: Request, row: str) -> Response:
+        return Response(shown(self.scope, [head_of(self.scope, row)])[0])
+
+    def put(self, request: Request, row: str) -> Response:
+        asked = read(Mem0Update, request.data)
+        changes: dict[str, Any] = {}
+        if asked.text is not None:
+            changes["content"] = asked.text
+        if asked.metadata is not None:
+            changes["metadata"] = asked.metadata
+        if "expiration_date" in request.data:
+            day = asked.expiration_date
+            changes["forget_after"] = None if day is None else ends_after(day)
+        new = review.edit(self.scope, head_of(self.scope, row).pk, changes)
+        return Response(shown(self.scope, [new])[0])
+
+    def delete(self, request: Request, row: str) -> Response:
+        review.forget(self.scope, head_of(self.scope, row).pk)
+        return Response({"message": "Memory deleted successfully!"})
+
+
+class HistoryMem0View(Mem0View):
+    def get(self, request: Request, row: str) -> Response:
+        return Response(history_of(chain_of(self.scope, row)))
+
+
+class BatchMem0View(Mem0View):
+    def put(self, request: Request) -> Response:
+        asked = read(Mem0Batch, request.data).memories
+        edits = []
+        for one in asked:
+            given = {"content": one.text, "metadata": one.metadata}
+            changes = {name: value for name, value in given.items() if value is not None}
+            edits.append(MemoryEdit(head_of(self.scope, one.memory_id).pk, changes))
+        review.edit_all(self.scope, edits)
+        return Response({"message": f"Successfully updated {len(edits)} memories"})
+
+    def delete(self, request: Request) -> Response:
+        asked = read(Mem0Batch, request.data).memories
+        heads = {head_of(self.scope, one.memory_id).pk for one in asked}
+        review.forget_all(self.scope, list(heads))
+        return Response({"message": f"Successfully deleted {len(heads)} memories"})
+
+
+class EntitiesMem0View(Mem0View):
+    def get(self, request: Request) -> Response:
+        """Users, agents and runs of whom something is believed."""
+        results = []
+        for kind, column in COLUMNS.items():
+            rows = self.believed().filter(**{f"{column}__isnull": False}).values(column)
+            named = rows.annotate(
+                total=Count("pk"), first=Min("created_at"), last=Max("updated_at")
+            )
+            results += [
+                {
+                    "id": row[column],
+                    "name": row[column],
+                    "type": kind,
+                    "total_memories": row["total"],
+                    "created_at": row["first"],
+                    "updated_at": row["last"],
+                    "owner": self.scope.slug,
+                }
+                for row in named.order_by(column)
+            ]
+        at = page_of(request)
+        return Response(at.answer(request, len(results), results[at.first : at.last]))
+
+
+class EntityMem0View(Mem0View):
+    """A user or a run is erased with all that was said; of an agent or an app the memories go."""
+
+    needs = {**Mem0View.needs, "DELETE": Capability.ADMIN}
+
+    def delete(self, request: Request, kind: str = "", name: str = "") -> Response:
+        if kind not in TYPES:
+            raise NotFound("Entity")
+        refuse_erasing(self.scope)
+        named = {"workspace_id": self.scope.workspace_id, "external_id": name}
+        if kind == "user":
+            self.erase("subject", Subject.objects.filter(**named))
+        elif kind == "run":
+            self.erase("conversation", Conversation.objects.filter(**named))
+        elif not (
+            self.forget_all(filter_of({TYPES[kind]: name}))
+            or (kind == "agent" and Agent.objects.filter(**named).exists())
+        ):
+            raise NotFound("Entity")
+        return Response({"message": "Entity deleted successfully!"})
+
+    def erase(self, kind: str, rows: QuerySet[Any]) -> None:
+        row = needed(rows.first(), "Entity")
+        erase_and_wait(self.scope, kind, row.pk)
+
+
+def body_of(request: Request) -> dict[str, Any]:
+    if not isinstance(request.data, dict):
+        raise Invalid("body", "Must be an object.")
+    return request.data
+
+
+def page_of(request: Request) -> Mem0Page:
+    """Its numbers as the address writes them."""
+    given = request.query_params.dict()
+    return read(Mem0Page, {name: given[name] for name in ("page", "page_size") if name in given})

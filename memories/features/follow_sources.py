@@ -1,0 +1,472 @@
+"""Features of which words are erased: what other words carry stays, the rest goes with its history.
+
+`redactions` reads, `redact` writes in the caller's transaction, which holds the workspace's lock.
+"""
+
+import uuid
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import TypeAlias
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from memories.english import lexical
+from memories.features import apply, facts_to_features, sets
+from memories.features.apply import ChangeOrigin, Vectors
+from memories.features.commands import ADD, DELETE, UPDATE, Command, plan
+from memories.features.config import config_of
+from memories.features.features_by_hand import undo_changes, vectors_before
+from memories.features.sets import own_set, unmark
+from memories.features.update import models_of, statements_by_memory
+from memories.index import entries, prepared_sql, subjects, workspace_index
+from memories.models import (
+    Episode,
+    Feature,
+    FeatureChange,
+    FeatureCitation,
+    FeatureMark,
+    FeatureRefusal,
+    FeatureSet,
+    Layer,
+    Memory,
+    SubjectMerge,
+    WorkspaceIndex,
+)
+from workspaces.models import Subject
+from workspaces.scope import Scope
+
+Action = FeatureChange.Action
+Ids: TypeAlias = Collection[uuid.UUID]
+
+
+@dataclass(slots=True)
+class Redaction:
+    """The changes of a feature, oldest first: those that stand without the erased words, with what
+    they were before as it is then, and those that fall; `lost` are citations of the former."""
+
+    feature: Feature
+    standing: list[FeatureChange] = field(default_factory=list)
+    fallen: list[FeatureChange] = field(default_factory=list)
+    lost: int = 0
+
+    @classmethod
+    def of(cls, changes: Sequence[FeatureChange], erased: Ids, parted: Ids) -> "Redaction":
+        """What is left of the changes of one feature; `parted` are the merges that are taken
+        back."""
+        left = cls(changes[0].feature)
+        for change in changes:
+            before = left.standing[-1].after if left.standing else None
+            is_broken = bool(left.fallen) and (
+                not left.standing or left.fallen[-1].pk > left.standing[-1].pk
+            )
+            # The outcome of a merge is what one of its parts said; other changes may end or restore
+            # what is no longer there.
+            says_nothing = bool(change.action == Action.MERGE and change.after) or (
+                change.after == before and (change.after is None or change.action == Action.UNDO)
+            )
+            if _falls(change, erased, parted) or (is_broken and says_nothing):
+                left.fallen.append(change)
+                continue
+            if is_broken:
+                change.before = before
+                change.action = change.action if before else Action.ADD
+            left.lost += sum(each.episode_id in erased for each in change.citations.all())
+            left.standing.append(change)
+        return left
+
+    @property
+    def citations_gone(self) -> int:
+        """Those of erased words, and those of what falls."""
+        return self.lost + sum(len(change.citations.all()) for change in self.fallen)
+
+    @property
+    def is_gone(self) -> bool:
+        """Nothing is left that it could say; what a person took back does not return."""
+        says = any(change.after for change in self.standing)
+        return not says or self.standing[-1].undone_at is not None
+
+
+def remove_standing_on(
+    space: WorkspaceIndex, spans: Mapping[uuid.UUID, Collection[tuple[int, int]]]
+) -> list[uuid.UUID]:
+    """Take away the features, with their history, that stand on any of these spans of episodes; all
+    that they stood on is taken in again."""
+    cited = FeatureCitation.objects.filter(episode__in=spans)
+    gone = {
+        row.feature_id
+        for row in cited
+        if any(row.start < end and start < row.end for start, end in spans[row.episode_id])
+    }
+    features = Feature.objects.filter(pk__in=gone).select_related("set")
+    others = FeatureCitation.objects.filter(feature__in=gone).values_list("episode_id", flat=True)
+    again = {each for each in others if each}
+    FeatureRefusal.objects.filter(episode_ids__overlap=list(spans)).delete()
+    for touched in {feature.set_id: feature.set for feature in features}.values():
+        apply.mark_changed(touched)
+    entries.remove(space, Layer.FEATURES, gone)
+    features.delete()
+    if again:
+        unmark(space.workspace_id, again)
+    return list(gone)
+
+
+def redactions(episodes: QuerySet[Episode] | Ids) -> list[Redaction]:
+    """What would be left of all features that these words touch. A merge whose outcome falls is
+    taken back: what had become part of it comes again."""
+    cited = FeatureCitation.objects.filter(episode__in=episodes)
+    erased = set(cited.values_list("episode_id", flat=True))
+    touched = set(cited.values_list("feature_id", flat=True))
+    parted: set[uuid.UUID] = set()
+    while True:
+        rows = FeatureChange.objects.filter(feature__in=touched).order_by("feature_id", "pk")
+        whole = rows.select_related("feature").prefetch_related("citations")
+        result = [
+            Redaction.of(list(own), erased, parted)
+            for _, own in groupby(whole, key=lambda change: change.feature_id)
+        ]
+        fallen = {c.batch for one in result for c in one.fallen if c.action == Action.MERGE}
+        if fallen <= parted:
+            return result
+        parted |= fallen
+        parts = FeatureChange.objects.filter(
+            batch__in=parted, action=Action.MERGE, after__isnull=True
+        )
+        touched |= set(parts.values_list("feature_id", flat=True))
+
+
+def _falls(change: FeatureChange, erased: Ids, parted: Ids) -> bool:
+    if change.action == Action.MERGE and change.after is None:
+        return change.batch in parted
+    cited = list(change.citations.all())
+    lost = [each for each in cited if each.episode_id in erased]
+    kept = [each for each in cited if each.episode_id not in erased]
+    if not lost or not kept:
+        return bool(lost)
+    if change.after is None:
+        return False
+    # The value holds words that only what is erased said; how it begins ("likes") is nobody's word.
+    words = set(lexical.stems(change.after["value"].split(maxsplit=1)[-1]))
+    return bool(words & (_stems(lost) - _stems(kept)))
+
+
+def _stems(cited: Iterable[FeatureCitation]) -> set[str]:
+    return {stem for each in cited for stem in lexical.stems(each.quote)}
+
+
+def redact(space: WorkspaceIndex, left: Redaction, erased: Ids) -> Counter[str]:
+    """Let a feature say what is left of it, under its own id; the rows that went, by what they
+    are."""
+    last = left.standing[-1]
+    again = {each.episode_id for change in left.fallen for each in change.citations.all()}
+    FeatureCitation.objects.filter(feature=left.feature, episode__in=erased).delete()
+    FeatureChange.objects.filter(pk__in=[change.pk for change in left.fallen]).delete()
+    FeatureChange.objects.filter(feature=left.feature).update(is_current=False)
+    for change in left.standing:
+        change.is_current = change.pk == last.pk
+        change.save(update_fields=["before", "action", "is_current"])
+    # Why something was done may quote what was erased; a merge tells it of all its parts.
+    merges = [change.batch for change in left.standing if change.action == Action.MERGE]
+    parts = Q(batch__in=merges, action=Action.MERGE)
+    FeatureChange.objects.filter(Q(feature=left.feature) | parts).update(reason="")
+    if left.fallen:
+        # As the last change left it; where another feature says that by now, it becomes its part.
+        feature = left.feature
+        feature.set_to(last.after or last.before or {})
+        feature.ended_at = None if last.after else feature.ended_at
+        if last.after and (other := apply.same_as(feature)):
+            rows = FeatureCitation.objects.filter(change=last)
+            apply.add_support(other, apply.cited_of(rows, last.occurred_at))
+            entries.remove(space, Layer.FEATURES, [feature.pk])
+            feature.delete()
+        else:
+            feature.save()
+            apply.reindex(space, [feature.pk], [] if feature.ended_at else [feature], {})
+    unmark(space.workspace_id, again - set(erased))
+    apply.mark_changed(left.feature.set)
+    return Counter(
+        {
+            "features recomputed": 1,
+            "feature changes": len(left.fallen),
+            "feature citations": left.citations_gone,
+        }
+    )
+
+
+# Features that stand on one memory follow what a person does to it: they end when it is forgotten,
+# change when it is put right, and move with it to another subject.
+#
+# All in the caller's transaction, which holds the workspace's lock.
+
+# Memories, and the versions that a person corrected to them: a correction has no words of its own.
+LINE = """
+with recursive line (id) as (
+  select unnest(%(memories)s::uuid[])
+  union
+  select s.old_id from line join memories_supersession s on s.new_id = line.id
+  where s.rule = 'edit' and s.state = 'applied')
+"""
+# Those of which every citation lies in words that facts of the memories were read from.
+STANDING_ON = f"""{LINE},
+words as (
+  select c.episode_id, c.start, c."end" from memories_citation c
+  join memories_fact f on f.id = c.fact_id where f.memory_id in (select id from line)),
+own as (
+  select fc.feature_id, exists (
+      select 1 from words w where w.episode_id = fc.episode_id
+        and w.start < fc."end" and fc.start < w."end") as inside
+  from memories_featurecitation fc
+  join memories_featurechange ch on ch.id = fc.change_id and ch.is_current
+  where fc.feature_id in (select fc.feature_id from memories_featurecitation fc
+                          join words w on w.episode_id = fc.episode_id))
+select f.id from memories_feature f
+where f.ended_at is null and f.method <> 'manual'
+  and f.id in (select feature_id from own group by feature_id having bool_and(inside))
+"""
+EPISODES = f"""{LINE}
+select distinct c.episode_id from memories_citation c join memories_fact f on f.id = c.fact_id
+where f.memory_id in (select id from line) and c.episode_id is not null
+"""
+
+
+def withdraw(scope: Scope, memories: Sequence[Memory]) -> int:
+    """End the features that stand on nothing but these memories' words; their number."""
+    features = _standing_on(memories)
+    for feature in features:
+        command = Command(DELETE, target=feature.pk, reason="the memory it stood on was forgotten")
+        _change(scope, feature, command, "forgotten")
+    return len(features)
+
+
+def correct(scope: Scope, old: Memory, new: Memory) -> None:
+    """What stood on the old words says the new ones, by the same quotes; what rules did not read
+    out of them before, they may now."""
+    episodes = episodes_of(old)
+    statement = statements_by_memory(scope.workspace_id, episodes).get(new.pk)
+    if statement is None:
+        return
+    for feature in _standing_on([old]):
+        known = apply.known_features([feature])[0]
+        command = facts_to_features.corrected(replace(statement, confidence=1.0), known)
+        cited = apply.cited_now(feature)
+        at = None if command.action == DELETE else known.occurred_at  # it was never so
+        command = replace(command, cited=cited, occurred_at=at)
+        _change(scope, feature, command, "correction")
+    # Not into sets that took them in by a model: that would read the old words again.
+    marks = FeatureMark.objects.filter(episode__in=episodes)
+    rows = FeatureSet.objects.filter(pk__in=marks.values("set")).select_related("workspace")
+    by_rules = [row.pk for row in rows if models_of(row) is None]
+    sets.unmark(scope.workspace_id, episodes, sets=by_rules)
+
+
+def move(scope: Scope, memory: Memory, target: Subject) -> None:
+    """What stands on the memory goes to the own set of the subject that it is about from now on;
+    where it was not taken in yet, by rules. Called before the memory itself moves."""
+    into = own_set(target)
+    features = [each for each in _standing_on([memory]) if each.subject_id not in (None, target.pk)]
+    for feature in features:
+        cited = apply.cited_now(feature)
+        copy = Command(
+            ADD, feature.category, feature.tag, feature.feature, feature.value,
+            target.name if feature.about else "", feature.slot, cited=cited,
+            occurred_at=max(each.occurred_at for each in cited),
+        )  # fmt: skip
+        _add(scope, into, [copy], feature.agent_id)
+        command = Command(DELETE, target=feature.pk, reason=f"it is about {target}")
+        _change(scope, feature, command, "moved")
+    episodes = episodes_of(memory)
+    statement = statements_by_memory(scope.workspace_id, episodes).get(memory.pk)
+    if not features and statement is not None and memory.subject_id != target.pk:
+        agent = Episode.objects.filter(pk__in=episodes).values_list("agent_id", flat=True)[0]
+        known = apply.known_features(apply.live_features(into, agent).values())
+        statement = replace(statement, speaker=target.name or facts_to_features.NAMELESS)
+        _add(scope, into, facts_to_features.commands([statement], known), agent)
+
+
+def _standing_on(memories: Sequence[Memory]) -> list[Feature]:
+    """The live features that machines read out of these memories' words alone."""
+    given = {"memories": [memory.pk for memory in memories]}
+    ids = [row.id for row in prepared_sql.rows(STANDING_ON, given)]
+    return list(Feature.objects.filter(pk__in=ids).select_related("set__workspace"))
+
+
+def episodes_of(memory: Memory) -> list[uuid.UUID]:
+    """The episodes that a memory's facts were read from, or those of what it corrects."""
+    return [row.episode_id for row in prepared_sql.rows(EPISODES, {"memories": [memory.pk]})]
+
+
+def _change(scope: Scope, feature: Feature, command: Command, rule: str) -> None:
+    """One command on one feature, whoever made it."""
+    space = workspace_index.index_of(scope.workspace_id)
+    feature_set = apply.lock_set(space, feature.set)
+    origin = ChangeOrigin(feature_set, scope.actor, feature.method, rule, feature.agent_id)
+    apply.apply_commands(space, origin, [command], {})
+
+
+def _add(
+    scope: Scope, into: FeatureSet, commands: list[Command], agent_id: uuid.UUID | None
+) -> None:
+    """As far as the set's categories and what is newer in it allow."""
+    space = workspace_index.index_of(scope.workspace_id)
+    feature_set = apply.lock_set(space, into)
+    origin = ChangeOrigin(feature_set, scope.actor, Feature.Method.RULE, "moved", agent_id)
+    known = apply.known_features(apply.live_features(feature_set, agent_id).values())
+    by_slot = {(each.about, each.slot): each for each in known if each.slot}
+    newer = [
+        replace(each, action=UPDATE, target=by_slot[each.about, each.slot].id)
+        if (each.about, each.slot) in by_slot else each
+        for each in commands
+    ]  # fmt: skip
+    config = config_of(into.workspace.settings, into.config)
+    planned = plan(newer, config.categories, known)
+    apply.apply_commands(space, origin, planned.commands, {})
+
+
+# What was taken in about one subject becomes another's, and goes back; in the caller's
+# transaction.
+#
+# The own set of the merged subject stays, with all its history and the marks of what it took in:
+# its features only end, in one batch, so that they can come back word for word.
+
+SETS, BY_HAND = "feature set", "feature by hand"  # the kinds of merged rows
+RULE = "merge"
+
+
+def merge(scope: Scope, made: SubjectMerge) -> dict[str, list[uuid.UUID]]:
+    """Ids of the sets and of the features by hand that went over; the rest is taken in anew from
+    the episodes, which went before."""
+    own, into = own_set(made.source), own_set(made.target)
+    others = _sets_of(made.source).exclude(pk=own.pk)
+    moved = list(others.values_list("pk", flat=True))
+    # All that machines read out ends; of what a person wrote, what the other set says as well.
+    living = Feature.objects.live()
+    known = living.filter(set=into, agent=OuterRef("agent"), fingerprint=OuterRef("fingerprint"))
+    nobodys = living.filter(set=into, agent=None, fingerprint=OuterRef("fingerprint"))
+    is_known = Exists(known) | Q(agent=None) & Exists(nobodys)
+    ending = living.filter(~Q(method=Feature.Method.MANUAL) | is_known, set=own)
+    _end(scope, own, ending, f"{made.source} was merged into {made.target}", made.batch)
+    # What a person wrote, and what a person ended: that holds wherever it is.
+    ended = FeatureChange.objects.filter(
+        set=own, is_current=True, after__isnull=True, rule=apply.BY_HAND
+    )
+    by_hand = Q(method=Feature.Method.MANUAL) | Q(pk__in=ended.values("feature"))
+    written = list(Feature.objects.filter(by_hand, set=own).values_list("pk", flat=True))
+    _give_sets(scope, moved, made.target)
+    _give_features(scope, written, into)
+    _begin_again([own.pk, into.pk, *moved])
+    return {SETS: moved, BY_HAND: written}
+
+
+def vectors_for_separation(made: SubjectMerge) -> Vectors:
+    """What the features that ended with the merge will need to be found again."""
+    return vectors_before(workspace_index.index_of(made.workspace_id), _ended_with(made))
+
+
+def separate(scope: Scope, made: SubjectMerge, vectors: Vectors) -> int:
+    """Give back what went over, as it is now; how many features. The episodes went before."""
+    source, target = made.source, made.target
+    own, into = own_set(source), own_set(target)
+    sets = _sets_of(target).filter(pk__in=made.ids(SETS)).values_list("pk", flat=True)
+    back = list(sets)
+    _give_sets(scope, back, source)
+    living = Feature.objects.live().filter(set=own)
+    # Somebody told it to the source since.
+    again = Q(ended_at=None, fingerprint__in=living.values("fingerprint"))
+    by_hand = Feature.objects.filter(pk__in=made.ids(BY_HAND), set=into).exclude(again)
+    _give_features(scope, list(by_hand.values_list("pk", flat=True)), own)
+    ended = []
+    for change in _ended_with(made):
+        fingerprint = Feature.fingerprint_of(change.before or {})
+        same = Feature.objects.live().filter(set=change.set_id, agent=change.feature.agent_id)
+        if not same.filter(fingerprint=fingerprint).exists():
+            ended.append(change)
+    if ended:
+        space = workspace_index.index_of(own.workspace_id)
+        undo_changes(scope, apply.lock_set(space, own), ended, vectors)
+    for feature_set in FeatureSet.objects.filter(pk__in=[into.pk, *back]):
+        _drop_foreign(scope, feature_set)
+    _begin_again([own.pk, into.pk, *back])
+    return Feature.objects.live().filter(subject=source).count()
+
+
+def split(scope: Scope, made: SubjectMerge) -> None:
+    """What the source's own set took in of what went over ends, and is taken in anew by both."""
+    own, into = own_set(made.source), own_set(made.target)
+    _drop_foreign(scope, own, made.batch)
+    _begin_again([own.pk, into.pk])
+
+
+def follow(scope: Scope, memory_ids: Ids, subject: Subject) -> None:
+    """What stands on these memories goes to the subject; called before they do."""
+    for memory in Memory.objects.live().filter(pk__in=memory_ids):
+        move(scope, memory, subject)
+
+
+def _sets_of(subject: Subject) -> QuerySet[FeatureSet]:
+    return FeatureSet.objects.filter(workspace_id=subject.workspace_id, subject=subject)
+
+
+def _ended_with(made: SubjectMerge) -> list[FeatureChange]:
+    """The changes of the merge that nothing followed."""
+    rows = FeatureChange.objects.filter(batch=made.batch, is_current=True, undone_at=None)
+    return list(rows.select_related("feature").order_by("-pk"))
+
+
+def _end(
+    scope: Scope, feature_set: FeatureSet, ending: QuerySet[Feature], reason: str, batch: uuid.UUID
+) -> None:
+    by_agent: dict[uuid.UUID | None, list[uuid.UUID]] = {}
+    for agent, feature in ending.values_list("agent_id", "pk"):
+        by_agent.setdefault(agent, []).append(feature)
+    space = workspace_index.index_of(scope.workspace_id)
+    for agent_id, ids in by_agent.items():
+        origin = ChangeOrigin(feature_set, scope.actor, Feature.Method.RULE, RULE, agent_id, batch)
+        commands = [Command(DELETE, target=each, reason=reason) for each in ids]
+        apply.apply_commands(space, origin, commands, {})
+
+
+def _give_sets(scope: Scope, ids: Ids, subject: Subject) -> None:
+    FeatureSet.objects.filter(pk__in=ids).update(subject=subject)
+    _now_about(scope, Feature.objects.filter(set__in=ids), subject)
+
+
+def _give_features(scope: Scope, ids: Ids, into: FeatureSet) -> None:
+    if into.subject is None:
+        return  # its own set has always one
+    FeatureChange.objects.filter(feature__in=ids).update(set=into)
+    rows = Feature.objects.filter(pk__in=ids)
+    rows.update(set=into)
+    _now_about(scope, rows, into.subject)
+
+
+def _now_about(scope: Scope, rows: QuerySet[Feature], subject: Subject) -> None:
+    rows.update(subject=subject, updated_at=timezone.now())
+    living = list(rows.filter(ended_at=None).values_list("pk", flat=True))
+    subjects.move(workspace_index.index_of(scope.workspace_id), Layer.FEATURES, living, subject.pk)
+
+
+def _drop_foreign(scope: Scope, feature_set: FeatureSet, batch: uuid.UUID | None = None) -> None:
+    """What a set took in of episodes that it does not fit any more ends; a person's words stay."""
+    fits = sets.fitting(feature_set).filter(pk=OuterRef("episode_id"))
+    foreign = FeatureMark.objects.filter(~Exists(fits), set=feature_set)
+    gone = list(foreign.values_list("episode_id", flat=True))
+    cited = FeatureCitation.objects.filter(episode__in=gone, change__is_current=True)
+    ending = Feature.objects.live().filter(set=feature_set, pk__in=cited.values("feature"))
+    ending = ending.exclude(method=Feature.Method.MANUAL)
+    rest = FeatureCitation.objects.filter(feature__in=ending).exclude(episode__in=gone)
+    again = list(rest.values_list("episode_id", flat=True).distinct())
+    _end(scope, feature_set, ending, "the subjects are two", batch or uuid.uuid4())
+    foreign.delete()
+    if again:
+        sets.unmark(feature_set.workspace_id, again)
+
+
+def _begin_again(ids: Iterable[uuid.UUID]) -> None:
+    """Whoever is taking into one of them begins again; all that waits is looked for anew."""
+    now = timezone.now()
+    FeatureSet.objects.filter(pk__in=list(ids)).update(
+        cursor=None, due_at=now, waiting_since=now, lease_until=None, claims=F("claims") + 1,
+        embedding_due_at=now,
+    )  # fmt: skip

@@ -1,0 +1,153 @@
+"""PDF by pdfium: a page after the other, each closed before the next; scanned pages by OCR."""
+
+import io
+import os
+import resource
+import shutil
+import subprocess
+from importlib.util import find_spec
+from typing import Any
+
+import pypdfium2 as pdfium
+
+from memories.file_formats.assembly import Assembly, FileRefused, FileText
+
+# Pictures by OCR: rapidocr where it is installed, else the program tesseract.
+
+SURE = 0.5  # of a line: below it, it is noise
+LARGEST = 60_000_000  # dots
+LANGUAGES = os.environ.get("OCR_LANGUAGES", "eng")
+
+
+def is_reader_there() -> bool:
+    return find_spec("rapidocr") is not None or shutil.which("tesseract") is not None
+
+
+class Reader:
+    """Reads one picture after the other."""
+
+    MISSING = "Install the extra `ocr` (pip install rapidocr onnxruntime) or tesseract to read it."
+
+    def __init__(self) -> None:
+        self._engine: Any = None
+        # Its models need more than a file may before anybody looks at its pictures.
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        if find_spec("rapidocr") is not None:
+            from rapidocr import RapidOCR
+
+            self._engine = RapidOCR(params={"Global.log_level": "critical"})
+
+    def read(self, picture: Any) -> tuple[str, float]:
+        """The text, in lines, and how sure the engine is of it (0 to 1)."""
+        if self._engine is None:
+            return self._by_program(picture), 0.8
+        found = self._engine(picture.convert("RGB"))
+        lines = zip(found.txts or (), found.scores or (), strict=True)
+        kept = [(text, float(score)) for text, score in lines if score >= SURE]
+        if not kept:
+            return "", 0.0
+        return "\n".join(text for text, _ in kept), sum(score for _, score in kept) / len(kept)
+
+    @staticmethod
+    def _by_program(picture: Any) -> str:
+        data = io.BytesIO()
+        picture.convert("RGB").save(data, "PNG")
+        command = ["tesseract", "stdin", "stdout", "-l", LANGUAGES]
+        done = subprocess.run(command, input=data.getvalue(), capture_output=True, check=False)
+        return done.stdout.decode(errors="replace")
+
+
+def read_image(data: bytes) -> FileText:
+    """Raises FileRefused: `ocr_unavailable`, `damaged`, `bomb`."""
+    if not is_reader_there():
+        raise FileRefused("ocr_unavailable", Reader.MISSING)
+    from PIL import Image
+
+    try:
+        picture = Image.open(io.BytesIO(data))
+        if picture.width * picture.height > LARGEST:
+            raise FileRefused("bomb", f"{picture.width} x {picture.height} dots are too many.")
+        picture.load()
+    except (OSError, ValueError, Image.DecompressionBombError) as error:
+        raise FileRefused("damaged", "The picture cannot be opened.") from error
+    text, sure = Reader().read(picture)
+    made = Assembly()
+    made.add_part("page", "page 1", text, confidence=round(sure, 3))
+    return made.done(type="image", extractor="ocr", pages=1)
+
+
+MOST_PAGES = 5_000
+MOST_SCANNED = 60  # pages that are read by OCR, which takes seconds for each
+SCALE = 2.0  # of 72 dots an inch
+PASSWORD = 4  # FPDF_ERR_PASSWORD
+
+
+def read_pdf(data: bytes) -> FileText:
+    """Raises FileRefused: `encrypted`, `damaged`, `too_many_pages`."""
+    try:
+        file = pdfium.PdfDocument(data)
+    except pdfium.PdfiumError as error:
+        if getattr(error, "err_code", 0) == PASSWORD:
+            raise FileRefused("encrypted", "The file is locked with a password.") from error
+        raise FileRefused("damaged", "This PDF cannot be opened.") from error
+    with file:
+        pages = len(file)
+        if pages > MOST_PAGES:
+            raise FileRefused("too_many_pages", f"{pages:,} pages; {MOST_PAGES:,} are read.")
+        made, empty, warnings = Assembly(), [], []
+        texts = [_page_text(file, number) for number in range(pages)]
+        for number, text in enumerate(texts):
+            if text is None:
+                warnings.append({"code": "damaged", "part": f"page {number + 1}"})
+            elif not text.strip():
+                empty.append(number)
+        if len(warnings) == pages:
+            raise FileRefused("damaged", "No page of this PDF can be read.")
+        sure = _read_scans(file, empty, texts, warnings) if empty else {}
+        for number, text in enumerate(texts):
+            label = f"page {number + 1}"
+            made.add_part("page", label, text or "", confidence=sure.get(number))
+        try:
+            told = file.get_metadata_dict(skip_empty=True)
+        except UnicodeDecodeError:  # the file calls itself what is no text
+            told = {}
+        names = {"title": told.get("Title", ""), "author": told.get("Author", "")}
+        return made.done(type="pdf", extractor="pypdfium2", pages=pages, warnings=warnings, **names)
+
+
+def _page_text(file: pdfium.PdfDocument, number: int) -> str | None:
+    """None where the page is damaged."""
+    try:
+        page = file[number]
+        text = page.get_textpage()
+        said = text.get_text_range()
+        text.close()
+        page.close()
+    except pdfium.PdfiumError:
+        return None
+    return str(said)
+
+
+def _read_scans(
+    file: pdfium.PdfDocument,
+    empty: list[int],
+    texts: list[str | None],
+    warnings: list[dict[str, str]],
+) -> dict[int, float]:
+    """Pages without text are looked at as pictures; how sure their reader is, by page."""
+    with_pictures = [n for n in empty if any(file[n].get_objects(filter=[3], max_depth=2))]
+    if not with_pictures:
+        return {}
+    if not is_reader_there():
+        if len(empty) == len(texts):
+            raise FileRefused("ocr_unavailable", "All pages are pictures. " + Reader.MISSING)
+        warnings += [{"code": "ocr_unavailable", "part": f"page {n + 1}"} for n in with_pictures]
+        return {}
+    reader, sure = Reader(), {}
+    for number in with_pictures[:MOST_SCANNED]:
+        picture = file[number].render(scale=SCALE).to_pil()
+        texts[number], sure[number] = reader.read(picture)
+    left = with_pictures[MOST_SCANNED:]
+    warnings += [{"code": "too_many_pages", "part": f"page {number + 1}"} for number in left]
+    return sure

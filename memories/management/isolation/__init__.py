@@ -1,1 +1,0 @@
-"""Two tenants, and every way from one to the other: what `prove_isolation` tries."""

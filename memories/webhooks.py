@@ -1,0 +1,339 @@
+"""Webhooks: addresses of a workspace that are told what changes, signed, until they have heard."""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import json
+import logging
+import time
+import uuid
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection, transaction
+from django.utils import timezone
+
+from memories import leases, metrics
+from memories.errors import Conflict, Invalid, ProviderError, needed
+from memories.events import as_data
+from memories.models import ChangeEvent, Webhook, WebhookDelivery
+from memories.models.webhook import new_nonce
+from memories.providers import web_fetch
+from memories.providers.allowed_addresses import is_refused
+from memoryproject import crossings
+from memoryproject.postgres import visible
+from memoryproject.postgres.connection import ServerSilent
+from workspaces.expired import delete_some
+from workspaces.models import AuditEntry
+from workspaces.scope import Scope
+
+# Sending what is due to an address: one after the other, each tried again after longer and longer
+# waits, and given up at last where everybody can see it.
+#
+# No transaction is open while the other side is asked. A delivery may be sent twice, where its
+# process died before it wrote what came of it: the id is the same.
+
+State = WebhookDelivery.State
+# Before the second attempt, the third, and so on; after the last it is given up.
+WAITS = tuple(
+    timedelta(seconds=each) for each in (10, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400)
+)
+GONE = 410  # whoever answers so wants no more
+KEPT = timedelta(days=30)
+TURN = 20.0  # seconds for one address, then others have their turn
+MOST_DUE = 100
+# One delivery at a time goes to an address: what hangs holds nobody else up.
+DUE = """
+select d.webhook_id, d.workspace_id from memories_webhookdelivery d
+join memories_webhook h on h.id = d.webhook_id and h.is_active
+where d.state = 'waiting' and d.next_attempt_at <= %(now)s
+group by d.webhook_id, d.workspace_id
+order by min(d.next_attempt_at) limit %(most)s
+"""
+
+
+def due() -> list[tuple[uuid.UUID, uuid.UUID]]:
+    """Hooks that have something to hear, each with its workspace; who waits longest first."""
+    with crossings.everywhere(), connection.cursor() as cursor:
+        cursor.execute(DUE, {"now": timezone.now(), "most": MOST_DUE})
+        return [(hook, workspace) for hook, workspace in cursor.fetchall()]
+
+
+def deliver_due(webhook_id: uuid.UUID, workspace_id: uuid.UUID) -> int:
+    """Send what is due to one address, for a turn; the number of tries. 0 where another process is
+    at it."""
+    until, tries = time.monotonic() + TURN, 0
+    allowed = tuple(settings.WEBHOOK_ALLOWED_HOSTS)
+    with visible.only(workspace_id):
+        while time.monotonic() < until and (delivery := _claim(webhook_id)):
+            now = timezone.now()
+            body = json.dumps(message_of(delivery), separators=(",", ":")).encode()
+            secrets = secrets_of(delivery.webhook, now)
+            headers = signed(secrets, str(delivery.pk), int(now.timestamp()), body)
+            status, error = None, ""
+            try:
+                status = web_fetch.post(delivery.webhook.url, headers, body, allowed)
+            except ProviderError as failure:
+                error = str(failure)[:300]
+            _write(delivery, status, error)
+            tries += 1
+    return tries
+
+
+@transaction.atomic(durable=True)
+def _claim(webhook_id: uuid.UUID) -> WebhookDelivery | None:
+    hook = Webhook.objects.select_for_update(skip_locked=True).filter(pk=webhook_id).first()
+    if hook is None or not hook.is_active:
+        return None
+    now = timezone.now()
+    own = WebhookDelivery.objects.filter(webhook=hook, state=State.WAITING)
+    if own.filter(lease_until__gt=now, lease_until__lte=now + leases.FAR).exists():
+        return None
+    delivery = own.filter(next_attempt_at__lte=now).order_by("next_attempt_at", "id").first()
+    if delivery is None:
+        return None
+    delivery.attempts += 1
+    delivery.claims += 1
+    delivery.lease_until = now + timedelta(seconds=2 * web_fetch.LONGEST) + leases.LEASE
+    delivery.save(update_fields=["attempts", "claims", "lease_until", "updated_at"])
+    delivery.webhook = hook
+    return delivery
+
+
+def _write(delivery: WebhookDelivery, status: int | None, error: str) -> None:
+    """What came of an attempt; nothing where somebody else has the row by now."""
+    now = timezone.now()
+    values: dict[str, Any] = {"status": status, "error": error, "lease_until": None}
+    if status is not None and 200 <= status < 300:
+        values |= {"state": State.DELIVERED, "delivered_at": now, "next_attempt_at": None}
+    elif status == GONE or delivery.attempts > len(WAITS):
+        values |= {"state": State.GIVEN_UP, "next_attempt_at": None}
+    else:
+        values |= {"next_attempt_at": now + WAITS[delivery.attempts - 1]}
+    rows = WebhookDelivery.objects.filter(pk=delivery.pk, claims=delivery.claims)
+    rows.update(**values, updated_at=now)
+    metrics.count("webhook_deliveries", outcome=values.get("state", "failed"))
+
+
+def message_of(delivery: WebhookDelivery) -> dict[str, Any]:
+    """What an address is told: ids and states, and nothing of what was said."""
+    about = {"type": delivery.kind, "at": delivery.happened_at.isoformat()}
+    if delivery.item is not None:
+        event = ChangeEvent(
+            kind=delivery.kind, item=delivery.item, state=delivery.item_state,
+            created_at=delivery.happened_at,
+        )  # fmt: skip
+        about = as_data(event)
+    return {**about, "id": str(delivery.pk), "workspaceId": str(delivery.workspace_id)}
+
+
+def prune() -> int:
+    """Take away what was sent or given up long ago; the number of rows."""
+    over = WebhookDelivery.objects.filter(created_at__lt=timezone.now() - KEPT)
+    return delete_some(over.exclude(state=State.WAITING))
+
+
+# Who delivers: a task of an event loop that looks what is due, and threads that wait for nobody
+# but their own address.
+
+log = logging.getLogger(__name__)
+
+MOST_AT_ONCE = 8  # addresses
+MOST_OF_WORKSPACE = 2  # of these: another workspace's addresses that hang are no matter of ours
+LOOKED_EVERY = 1.0  # seconds
+AFTER_AN_ERROR = 5.0
+
+Run = Callable[..., Awaitable[Any]]
+
+
+class WebhookSender:
+    """`run` is how a function is called that waits; it has MOST_AT_ONCE threads and one more."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self.busy: dict[uuid.UUID, uuid.UUID] = {}  # hooks, with their workspaces
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            try:
+                self.begin(await self._run(due))
+                await asyncio.sleep(LOOKED_EVERY)
+            except (DatabaseError, InterfaceError, ServerSilent) as error:
+                log.warning("webhooks could not be looked at: %s", error)  # what is due stays so
+                await asyncio.sleep(AFTER_AN_ERROR)
+
+    def begin(self, due: list[tuple[uuid.UUID, uuid.UUID]]) -> None:
+        """Take up hooks as far as there is room."""
+        of_workspace = Counter(self.busy.values())
+        for hook, workspace in due:
+            if len(self.busy) >= MOST_AT_ONCE:
+                return
+            if hook not in self.busy and of_workspace[workspace] < MOST_OF_WORKSPACE:
+                of_workspace[workspace] += 1
+                self.busy[hook] = workspace
+                asyncio.ensure_future(self._deliver(hook, workspace))
+
+    async def _deliver(self, hook: uuid.UUID, workspace: uuid.UUID) -> None:
+        try:
+            await self._run(deliver_due, hook, workspace)
+        except Exception:  # it is due again when its lease has run out
+            log.exception("workspace %s: webhook %s was not told", workspace, hook)
+        finally:
+            del self.busy[hook]
+
+
+# How what is sent proves where it comes from: as https://www.standardwebhooks.com has it.
+# `webhook-signature` holds a signature by each secret that is good, the newest first: after a
+# change of the secret receivers may take their time.
+
+LABEL = "whsec_"
+
+
+def secret_of(webhook: Webhook, nonce: str = "") -> str:
+    """As a receiver is told it. Made anew each time; nothing in the database is one."""
+    of = f"webhook {webhook.pk} {nonce or webhook.nonce}".encode()
+    made = hmac.new(settings.SECRET_KEY.encode(), of, hashlib.sha256).digest()
+    return LABEL + base64.b64encode(made).decode()
+
+
+def secrets_of(webhook: Webhook, now: datetime) -> list[str]:
+    """Those that are good, the newest first."""
+    good = [secret_of(webhook)]
+    if webhook.previous_nonce and webhook.previous_until and webhook.previous_until > now:
+        good.append(secret_of(webhook, webhook.previous_nonce))
+    return good
+
+
+def signed(secrets: list[str], name: str, moment: int, body: bytes) -> dict[str, str]:
+    """The headers of a message: its id, when it was sent (Unix time), and who says so."""
+    text = f"{name}.{moment}.".encode() + body
+    marks = []
+    for secret in secrets:
+        key = base64.b64decode(secret.removeprefix(LABEL))
+        digest = hmac.new(key, text, hashlib.sha256).digest()
+        marks.append(f"v1,{base64.b64encode(digest).decode()}")
+    return {
+        "webhook-id": name,
+        "webhook-timestamp": str(moment),
+        "webhook-signature": " ".join(marks),
+    }
+
+
+# Webhooks made, changed, given another secret and removed; and what was given up, sent again.
+
+MOST = 20  # of a workspace
+
+
+@dataclass(frozen=True, slots=True)
+class NewWebhook:
+    url: str
+    events: tuple[str, ...]
+    name: str = ""
+
+
+@transaction.atomic(durable=True)
+def create(scope: Scope, new: NewWebhook) -> Webhook:
+    """Raises Invalid for an address that may not be called, Conflict where there are too many."""
+    _check(new.url)
+    if Webhook.objects.filter(workspace_id=scope.workspace_id).count() >= MOST:
+        raise Conflict(f"A workspace has at most {MOST} webhooks.", field="url")
+    hook = Webhook(
+        workspace_id=scope.workspace_id, url=new.url, name=new.name, created_by=scope.actor,
+        events=sorted(set(new.events)),
+    )  # fmt: skip
+    hook.save(force_insert=True)
+    scope.audit("create_webhook", hook, after={"url": new.url, "events": hook.events})
+    return hook
+
+
+def _check(url: str) -> None:
+    """What can be told of an address without looking its name up; the rest is told when it is
+    called."""
+    try:
+        parts = urlsplit(url)
+        is_web = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_web = False
+    if not is_web or "@" in parts.netloc:
+        raise Invalid("url", "This is no http address without a name and a password in it.")
+    if is_refused(url, settings.WEBHOOK_ALLOWED_HOSTS):
+        raise Invalid(
+            "url",
+            "A public https address, or one that the operator allows (WEBHOOK_ALLOWED_HOSTS).",
+        )
+
+
+def webhook_of(scope: Scope, webhook_id: uuid.UUID) -> Webhook:
+    """Raises NotFound."""
+    return needed(Webhook.objects.visible_to(scope).filter(pk=webhook_id).first(), "Webhook")
+
+
+@transaction.atomic(durable=True)
+def change(scope: Scope, webhook_id: uuid.UUID, changes: Mapping[str, Any]) -> Webhook:
+    """Another url, name, events or is_active; what is not named stays. What waits for one that is
+    switched off waits until it is switched on."""
+    hook = webhook_of(scope, webhook_id)
+    if "url" in changes:
+        _check(changes["url"])
+    if "events" in changes:
+        changes = {**changes, "events": sorted(set(changes["events"]))}
+    if changes:
+        rows = Webhook.objects.filter(pk=hook.pk)
+        rows.update(**changes, updated_at=timezone.now())
+        scope.audit("change_webhook", hook, after=changes)
+    return webhook_of(scope, webhook_id)
+
+
+@transaction.atomic(durable=True)
+def remove(scope: Scope, webhook_id: uuid.UUID) -> None:
+    """With all that was to be sent to it."""
+    hook = webhook_of(scope, webhook_id)
+    scope.audit("remove_webhook", hook, after={"url": hook.url})
+    hook.delete()
+
+
+@transaction.atomic(durable=True)
+def rotate(scope: Scope, webhook_id: uuid.UUID, overlap: timedelta) -> Webhook:
+    """Another secret. The old one signs as well for the time of `overlap`."""
+    hook = webhook_of(scope, webhook_id)
+    now = timezone.now()
+    Webhook.objects.filter(pk=hook.pk).update(
+        nonce=new_nonce(), previous_nonce=hook.nonce if overlap else "", updated_at=now,
+        previous_until=now + overlap if overlap else None,
+    )  # fmt: skip
+    scope.audit("rotate_webhook", hook, after={})
+    return webhook_of(scope, webhook_id)
+
+
+@transaction.atomic(durable=True)
+def ping(scope: Scope, webhook_id: uuid.UUID) -> WebhookDelivery:
+    """Send it something that says nothing, to see whether it is heard."""
+    hook = webhook_of(scope, webhook_id)
+    return WebhookDelivery.objects.create(
+        workspace_id=scope.workspace_id, webhook=hook, kind=WebhookDelivery.PING
+    )
+
+
+@transaction.atomic(durable=True)
+def redeliver(scope: Scope, delivery_id: uuid.UUID) -> WebhookDelivery:
+    """Send it again, now, with the same id; what waits is tried at once. Conflict while it is being
+    sent."""
+    rows = WebhookDelivery.objects.visible_to(scope).select_for_update()
+    delivery = needed(rows.filter(pk=delivery_id).first(), "Delivery")
+    now = timezone.now()
+    if delivery.lease_until and delivery.lease_until > now:
+        raise Conflict("It is being sent.", field="state")
+    WebhookDelivery.objects.filter(pk=delivery.pk).update(
+        state=State.WAITING, attempts=0, next_attempt_at=now, lease_until=None, error="",
+        status=None, delivered_at=None, updated_at=now,
+    )  # fmt: skip
+    line = AuditEntry.line(scope.workspace_id, scope.actor, "redeliver_webhook", delivery)
+    line.save()
+    return WebhookDelivery.objects.get(pk=delivery.pk)

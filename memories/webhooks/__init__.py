@@ -1,1 +1,0 @@
-"""Webhooks: addresses of a workspace that are told what changes, signed, until they have heard."""

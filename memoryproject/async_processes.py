@@ -1,0 +1,155 @@
+"""A process behind the front that speaks MCP: an event loop, with as many requests at once as its
+lane has places.
+"""
+
+import asyncio
+import contextvars
+import logging
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from django.db import close_old_connections
+
+from memoryproject import log_lines, replica
+from memoryproject.front.lanes import Lane
+from memoryproject.front.wire import FRONT, POSITION, next_frame, packed
+from memoryproject.web import GRACE, SOON, WAITED_FOR, notes_of
+
+log = logging.getLogger(__name__)
+
+Respond = Callable[[dict[str, Any], bytes], Awaitable[tuple[dict[str, Any], bytes]]]
+
+
+class McpProcess:
+    """`respond` gives status, headers and body for an environ and a body."""
+
+    def __init__(self, lane: Lane, front: str, respond: Respond) -> None:
+        self.lane, self.front, self.respond = lane, front, respond
+        self.busy = 0
+
+    async def run(self) -> None:
+        """Until SIGTERM; then what is under way gets GRACE seconds."""
+        if sys.platform == "linux":
+            Path("/proc/self/comm").write_text(f"web-{self.lane.name}")
+        loop, asked_to_end = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_signal_handler(signal.SIGTERM, asked_to_end.set)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, WAITED_FOR)  # the parent waits for them
+        places = [asyncio.create_task(self._place()) for _ in range(self.lane.threads)]
+        await asked_to_end.wait()
+        end = loop.time() + GRACE
+        while self.busy and loop.time() < end:
+            await asyncio.sleep(0.02)
+        for place in places:
+            place.cancel()
+        await asyncio.gather(*places, return_exceptions=True)
+
+    async def _place(self) -> None:
+        """Comes back where the front was started anew."""
+        while True:
+            try:
+                reader, writer = await asyncio.open_unix_connection(self.front)
+                try:
+                    await self._serve(reader, writer)
+                finally:
+                    writer.close()
+            except OSError as error:
+                log.debug("no front at %s: %s", self.front, error)
+            await asyncio.sleep(SOON)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(packed({"lane": self.lane.name, "pid": os.getpid()}))
+        while frame := await next_frame(reader):
+            self.busy += 1
+            try:
+                environ = {**frame[0]["environ"], FRONT: True}
+                head, body = await self.respond(environ, frame[1])
+                if replica.is_used():
+                    environ[POSITION] = await asyncio.to_thread(replica.written)
+                writer.write(packed({**head, **notes_of(environ), "more": False}, body))
+                await writer.drain()
+            finally:
+                self.busy -= 1
+
+
+# The side of the event loop in what `front/streams.py` passes on: streams that are opened by
+# tickets, each a task, and what they send.
+
+LOOKED_FOR_AGAIN = 0.1  # seconds until it looks again for a front that was not there
+
+# Serves the stream of a number and a ticket, until it is over or cancelled.
+Serve = Callable[[int, dict[str, Any]], Awaitable[None]]
+
+
+class Threads:
+    """Where what waits for the database is run: so many at once, each with a connection of its
+    own."""
+
+    def __init__(self, most: int, name: str) -> None:
+        self._pool = ThreadPoolExecutor(most, thread_name_prefix=name)
+
+    async def run(self, act: Callable[..., Any], *given: Any) -> Any:
+        context = contextvars.copy_context()
+
+        def work() -> Any:
+            close_old_connections()
+            return context.run(act, *given)
+
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+
+class StreamProcess:
+    """`kinds` says who serves the streams of each kind of ticket."""
+
+    def __init__(self, front: str) -> None:
+        self.front = front
+        self.kinds: dict[str, Serve] = {}
+        self.tasks: dict[int, asyncio.Task[None]] = {}
+        self._writer: asyncio.StreamWriter | None = None
+
+    def send(self, numbers: Iterable[int], part: bytes) -> None:
+        if self._writer is not None and (listed := list(numbers)):
+            self._writer.write(packed({"streams": listed}, part))
+
+    async def run(self) -> None:
+        """Until it is cancelled; comes back where the front was started anew."""
+        while True:
+            try:
+                reader, self._writer = await asyncio.open_unix_connection(self.front)
+                try:
+                    await self._serve(reader)
+                finally:
+                    self._writer.close()
+                    self._writer = None
+                    for task in self.tasks.values():
+                        task.cancel()
+            except OSError as error:
+                log.debug("no front at %s: %s", self.front, error)
+            await asyncio.sleep(LOOKED_FOR_AGAIN)
+
+    async def _serve(self, reader: asyncio.StreamReader) -> None:
+        assert self._writer is not None
+        self._writer.write(packed({"pid": os.getpid()}))
+        while frame := await next_frame(reader):
+            head, _ = frame
+            if "open" in head:
+                number = head["open"]
+                self.tasks[number] = asyncio.create_task(self._stream(number, head["ticket"]))
+            elif task := self.tasks.get(head["close"]):
+                task.cancel()
+
+    async def _stream(self, number: int, ticket: dict[str, Any]) -> None:
+        log_lines.request_id.set(ticket["requestId"])
+        with suppress(asyncio.CancelledError):
+            try:
+                await self.kinds[ticket["kind"]](number, ticket)
+            except Exception:
+                log.exception("a stream broke off")  # its reader sees that it ends
+        del self.tasks[number]
+        if self._writer is not None:
+            self._writer.write(packed({"ended": number}))
