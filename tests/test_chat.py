@@ -13,7 +13,7 @@ from django.db import connections
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories import chat_answer
+from memories import chat
 from memories.api.chat_routes import LiveChat, ticket_of
 from memories.chat import AskedChat, ChatRequest, ChatSource, CitationMarks, nearest
 from memories.models import Conversation, Episode, ModelUse, Revision
@@ -79,7 +79,7 @@ def test_a_memory_is_quoted_by_the_words_it_stands_on(alice: Person):
 
 def test_what_nothing_answers_is_said(alice: Person):
     answer = caller(alice).post("/chat", asked("zzz"))
-    assert (answer.body["citations"], answer.body["message"]) == ([], chat_answer.NOTHING)
+    assert (answer.body["citations"], answer.body["message"]) == ([], chat.NOTHING)
 
 
 @pytest.mark.parametrize("mode", ["agentic", "deep"])
@@ -315,9 +315,9 @@ def test_turns_and_tokens_come_to_an_end(
     hand_in(alice)
     wire.says(("Once more. ", (SEARCH,)))
     answer = caller(alice).post("/chat", asked(mode="agentic"))
-    assert answer.body["usage"]["calls"] == chat_answer.TURNS["agentic"]
+    assert answer.body["usage"]["calls"] == chat.TURNS["agentic"]
     assert "tools" not in wire.bodies[-1]
-    monkeypatch.setitem(chat_answer.TOKENS, "agentic", 100)
+    monkeypatch.setitem(chat.TOKENS, "agentic", 100)
     assert caller(alice).post("/chat", asked(mode="agentic")).body["usage"]["calls"] == 2
 
 
