@@ -22,7 +22,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from psycopg import pq
 
-from memoryproject.start_steps import write_private
+from memoryproject.first_run import write_private
 
 DEADLINE = 3.0  # seconds
 CROWDED = 0.9  # of all connections

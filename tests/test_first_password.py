@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django.fixtures import Settings
 
-from memoryproject import start_steps
+from memoryproject import first_run
 from workspaces.models import User
 from workspaces.new_workspace import FirstRun
 
@@ -19,7 +19,7 @@ CHANGE = "/admin/password_change/"
 @pytest.fixture
 def made(db: None, tmp_path: Path, settings: Settings) -> FirstRun:
     settings.DATA_DIR = tmp_path
-    found = start_steps.made_now(tmp_path)
+    found = first_run.made_now(tmp_path)
     assert found is not None
     return found
 
@@ -37,7 +37,7 @@ def change(client: Client, old: str | None, new: str = NEW) -> int:
 
 
 def in_the_file(folder: Path) -> object:
-    return json.loads((folder / start_steps.FILE).read_text())["admin_password"]
+    return json.loads((folder / first_run.FILE).read_text())["admin_password"]
 
 
 def test_every_page_leads_to_the_form_until_the_password_is_changed(made: FirstRun) -> None:
@@ -65,7 +65,7 @@ def test_a_changed_password_is_taken_out_of_the_file(made: FirstRun, tmp_path: P
     change(logged_in(made), made.admin_password)
 
     assert in_the_file(tmp_path) is None
-    kept = start_steps.made_before(tmp_path)
+    kept = first_run.made_before(tmp_path)
     assert kept is not None
     assert (kept.admin_password, kept.key) == (None, made.key)
 
@@ -85,7 +85,7 @@ def test_a_start_finds_that_it_was_changed_by_a_command(made: FirstRun, tmp_path
     admin = User.objects.get()
     admin.set_password(NEW)
     admin.save()
-    kept = start_steps.made_before(tmp_path)
+    kept = first_run.made_before(tmp_path)
 
     assert kept is not None
     assert kept.admin_password is in_the_file(tmp_path) is None
@@ -96,7 +96,7 @@ def test_an_older_installation_whose_password_still_works_must_change_it(
     made: FirstRun, tmp_path: Path
 ) -> None:
     User.objects.update(must_change_password=False)
-    kept = start_steps.made_before(tmp_path)
+    kept = first_run.made_before(tmp_path)
 
     assert kept == made
     assert User.objects.get().must_change_password
