@@ -28,7 +28,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from memoryproject import crossings, start_steps
+from memoryproject import crossings, first_run
 from memoryproject.postgres import visible
 from workspaces.adminbase.access import access_for
 from workspaces.login import second_factor, throttle
@@ -226,7 +226,7 @@ class OwnPassword(LoginPage, auth.PasswordChangeView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         response = super().form_valid(form)
-        start_steps.forget_password(settings.DATA_DIR, form.user.get_username())
+        first_run.forget_password(settings.DATA_DIR, form.user.get_username())
         messages.success(
             self.request, gettext("Your password is changed. Other sessions of yours ended.")
         )

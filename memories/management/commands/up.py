@@ -20,7 +20,7 @@ from django.db import connection, connections
 
 from memories.extraction import fallback
 from memories.index import repair
-from memoryproject import crossings, database_roles, embedded_postgres, start_steps, walls
+from memoryproject import crossings, database_roles, embedded_postgres, first_run, walls
 from memoryproject.address import Address, AddressInUse, Pulse, answers, reserve
 from memoryproject.postgres import login_check
 from memoryproject.postgres.base import one_line_refusals
@@ -58,7 +58,7 @@ class Start:
         """Whether a web process has taken it out of the file since this start."""
         if self.known is None or self.known.admin_password is None:
             return False
-        kept = start_steps.read(settings.DATA_DIR)
+        kept = first_run.read(settings.DATA_DIR)
         return kept is not None and kept.admin_password is None
 
     def greeting(self) -> list[str]:
@@ -78,7 +78,7 @@ class Start:
         if self.known is None:
             return ["  key    make one with: python3 manage.py createkey"]
         if not self.is_first:
-            return [f"  login and key of the first start: {settings.DATA_DIR / start_steps.FILE}"]
+            return [f"  login and key of the first start: {settings.DATA_DIR / first_run.FILE}"]
         return [
             f"  login  {self.known.admin_user} / {self.known.admin_password}"
             "  (to be changed at the first login)",
@@ -130,8 +130,8 @@ class Command(BaseCommand):
         with held, only_one(settings.DATA_DIR), the_database(), meeting_place() as meeting:
             address = Address(host, held.getsockname()[1])
             role = self.prepare()
-            made = start_steps.made_now(settings.DATA_DIR)
-            known = made or start_steps.made_before(settings.DATA_DIR)
+            made = first_run.made_now(settings.DATA_DIR)
+            known = made or first_run.made_before(settings.DATA_DIR)
             connections.close_all()
             shown = self.tell_demo() if demo else ()
             children = processes(address, role, Size(web, 0 if no_worker else workers), meeting)
@@ -201,12 +201,12 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(start.greeting()))
             self.stdout.flush()
             if info is not None:  # last: whoever waits for it finds all else
-                start_steps.write_private(info.resolve(), start.info())
+                first_run.write_private(info.resolve(), start.info())
 
         def forget_password() -> None:
-            changed = replace(start, known=start_steps.read(settings.DATA_DIR))
+            changed = replace(start, known=first_run.read(settings.DATA_DIR))
             if info is not None:
-                start_steps.write_private(info.resolve(), changed.info())
+                first_run.write_private(info.resolve(), changed.info())
 
         ready = Once(lambda: answers(start.address), tell)
         pulse = Pulse(meeting, children[0].begin_anew)
