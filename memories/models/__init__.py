@@ -33,7 +33,7 @@ from memories.models.feature import (
     FeatureSet,
     SetDiscovery,
 )
-from memories.models.golden import GoldenQuestion, GoldenRun, change_of, is_lost
+from memories.models.golden_question import GoldenQuestion, GoldenRun, change_of, is_lost
 from memories.models.index import (
     SCOPE_CODE,
     VISIBILITY_CODE,

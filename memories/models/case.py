@@ -12,7 +12,7 @@ from django.utils import timezone
 from memories.models.conversation import MemorySession
 from memories.models.document import Document
 from memories.models.fact import Fact
-from memories.models.golden import GoldenQuestion
+from memories.models.golden_question import GoldenQuestion
 from memories.models.memory import Memory
 from workspaces.models import Membership, Row, Subject, Workspace
 from workspaces.scope import Scope
