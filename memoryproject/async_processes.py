@@ -1,6 +1,5 @@
-"""A process behind the front that speaks MCP: an event loop, with as many requests at once as its
-lane has places.
-"""
+"""Processes behind the front with an event loop: one speaks MCP, with as many requests at once as
+its lane has places, one tells what comes."""
 
 import asyncio
 import contextvars

@@ -1,4 +1,5 @@
-"""Invitations: ask somebody in by a link, accept, decline, take back."""
+"""Invitations: ask somebody in by a link, accept, decline, take back; and the pages that a link
+opens."""
 
 import logging
 import secrets

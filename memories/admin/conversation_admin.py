@@ -1,4 +1,5 @@
-"""Conversations, with what was said in them."""
+"""Conversations, with what was said in them; sessions, with what became of each; and what people
+said to the memory itself."""
 
 from collections import defaultdict
 from typing import Any

@@ -1,6 +1,5 @@
-"""Decisions as a curator reads them: both sides with what differs, their quotes, and plain
-words.
-"""
+"""Decisions and cases as a curator reads them: a decision's both sides with what differs, a case's
+statements on a timeline, each with its quotes and plain words."""
 
 import uuid
 from collections import defaultdict

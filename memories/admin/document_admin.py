@@ -1,6 +1,5 @@
-"""Documents: what became of each file, what was read of it, and where it failed; and files dropped
-on a page.
-"""
+"""Documents: what became of each file, what was read of it, and where it failed; files dropped on a
+page; the spaces that they stand in, and the connections that they come from."""
 
 from typing import Any
 

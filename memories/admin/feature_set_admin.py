@@ -1,4 +1,5 @@
-"""Feature sets: what waits in each, what it holds, how it is configured, and taking things back."""
+"""Feature sets: what waits in each, what it holds, how it is configured, what counts without it,
+and taking things back."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,5 @@
-"""The inbox as a page: what waits for a person, by risk, person or document; a key or two each."""
+"""The inbox as a page: what waits for a person, by risk, person or document; a key or two each;
+what a person's word does, and what was decided last."""
 
 import uuid
 from collections.abc import Sequence

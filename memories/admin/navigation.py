@@ -1,4 +1,5 @@
-"""Where a page hangs: the side bar, the tabs below each of its entries, breadcrumbs; what waits."""
+"""Where a page hangs: the side bar, the tabs below each of its entries, breadcrumbs; what waits;
+and Ctrl-K."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass

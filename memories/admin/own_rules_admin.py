@@ -1,4 +1,5 @@
-"""Patterns that a workspace adds to the library, with a box to try them in."""
+"""What a workspace adds to the rules that ship, each with a box to try it in: patterns, slots and
+words of change."""
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta

@@ -1,4 +1,5 @@
-"""What a person's page shows, gathered in few queries however much there is."""
+"""What a person's page shows, gathered in few queries however much there is; the timeline of a
+life; and all of it to take along."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,5 @@
-"""Rules as pages: what people made of what each one found, and a hundred memories to judge."""
+"""Rules as pages: what each is called, what people made of what it found, and a hundred memories to
+judge."""
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,5 @@
-"""Long work in the browser: how far it is, an end where it is safe, and what came of it."""
+"""The server in the browser: long work and its end, runs of benchmark and evaluate, and, for
+superusers, how it is."""
 
 import re
 import uuid

@@ -1,4 +1,5 @@
-"""A subject's page: what is known of somebody, to be put right where it is wrong."""
+"""The list of people, and a subject's page: what is known of somebody, to be put right where it is
+wrong."""
 
 import uuid
 from datetime import timedelta

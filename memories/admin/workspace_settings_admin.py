@@ -1,4 +1,4 @@
-"""A workspace's page with all its settings in view."""
+"""A workspace's page with all its settings in view, and its policy as a page."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Routes: documents."""
+"""Routes: documents, what each is made of, search in them, and the spaces that they stand in."""
 
 import json
 import uuid

@@ -1,4 +1,5 @@
-"""Routes: features, written and corrected by hand, with the history of each value."""
+"""Routes: features, written and corrected by hand, with the history of each value; feature sets;
+and profiles."""
 
 import uuid
 from collections.abc import Mapping

@@ -1,4 +1,5 @@
-"""Routes: the inbox, which is all that waits for a person, and a person's word on what failed."""
+"""Routes: the inbox, which is all that waits for a person; cases, supersessions, and a person's
+word on what failed."""
 
 import uuid
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
-"""Routes: ingest, its preview, and sessions, each one ingest with its state and outcome."""
+"""Routes: ingest, its preview, and sessions, each one ingest with its state and outcome; and how
+one that is sent again is answered again."""
 
 import hashlib
 import json

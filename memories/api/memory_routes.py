@@ -1,6 +1,5 @@
-"""Routes: memories, written and corrected by hand; and what people said to the memory, with its
-undoing.
-"""
+"""Routes: memories, written and corrected by hand; facts, with the words they stand on; and what
+people said to the memory, with its undoing."""
 
 import re
 import uuid

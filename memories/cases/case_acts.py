@@ -1,6 +1,5 @@
 """A person's word on a case: all that was said of one attribute, decided together and taken back
-together.
-"""
+together, left for later, or given to somebody."""
 
 import uuid
 from collections import Counter

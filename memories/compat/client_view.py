@@ -1,6 +1,5 @@
 """What every route for another server's client does first: the key says who asks, and its workspace
-is meant.
-"""
+is meant; and the chains by whose ids it asks."""
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence

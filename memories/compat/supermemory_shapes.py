@@ -1,4 +1,4 @@
-"""How documents and memories look to supermemory's clients."""
+"""What supermemory's clients send, and how documents and memories look to them."""
 
 import json
 import uuid

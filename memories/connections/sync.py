@@ -1,6 +1,5 @@
 """Asking sources what changed: a run is a row that is due, claimed by a worker, and goes on from
-the cursor that was kept last.
-"""
+the cursor that was kept last; what a source says that it has is written down."""
 
 import logging
 import time

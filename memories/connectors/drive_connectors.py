@@ -1,6 +1,5 @@
-"""Files of a Google Drive, whole or below one folder; documents of Google's own kinds as what they
-export to.
-"""
+"""Files of a Google Drive, whole or below one folder, documents of Google's own kinds as what they
+export to; and those of a OneDrive or SharePoint."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any

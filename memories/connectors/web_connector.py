@@ -1,4 +1,5 @@
-"""Pages of a site: those that its sitemap or feed names, else those that its pages lead to."""
+"""Pages of a site: those that its sitemap or feed names, else those that its pages lead to; and how
+sitemaps and feeds are read."""
 
 import re
 import zlib

@@ -1,4 +1,5 @@
-"""Keeping what comes: a file on the disk, then the document's row in one short transaction."""
+"""Keeping what comes: a file on the disk, then the document's row in one short transaction; or a
+long message as a document."""
 
 import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence

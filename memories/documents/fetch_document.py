@@ -1,6 +1,5 @@
-"""What a document is to be read from, where that is elsewhere: its address, or a connection's
-item.
-"""
+"""What a document is to be read from, where that is elsewhere: its address, or a connection's item
+by the connection's credentials, which lie sealed in its row."""
 
 import hashlib
 import json

@@ -1,4 +1,5 @@
-"""What people say to the memory itself: forget, correct, retract, never mention again, remember.
+"""What people say to the memory itself: forget, correct, retract, never mention again, remember;
+and what "it" or "that" of an order means by the words before it.
 
 Data and patterns of English; what is done about it stands in memories.intents. An order opens its
 sentence, after words of politeness, or follows a pause inside of it; what somebody is told to have

@@ -1,4 +1,5 @@
-"""Patterns that a workspace adds itself: tried on sentences, compiled by RE2.
+"""Patterns that a workspace adds itself: tried on sentences, compiled by RE2; and one to begin
+with, made of a sentence.
 
 Where one reads the same words as the library, it counts: who adds it knows better than we do.
 """

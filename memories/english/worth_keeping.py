@@ -1,4 +1,5 @@
-"""Whether what a pattern finds in a clause is worth keeping, and if not, why not.
+"""Whether what a pattern finds in a clause is worth keeping, and if not, why not: the forms of
+words that tell it, and the rules.
 
 The rules are those of `memories.evaluation.worth_stories`. A clause comes here in the first person;
 what it does not name cannot be resolved any more. Patterns that fit almost anything must say more

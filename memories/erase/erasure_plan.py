@@ -1,4 +1,4 @@
-"""What an erasure is of, and what would go with it."""
+"""What an erasure is of, what would go with it, and what legal holds keep from it."""
 
 import uuid
 from collections.abc import Collection, Sequence

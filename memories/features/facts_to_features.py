@@ -1,4 +1,5 @@
-"""From facts to features without a model: by the pattern that found them and the slot they fill."""
+"""From facts to features without a model: by the pattern that found them and the slot they fill,
+where the statement tells something by itself."""
 
 import re
 import uuid

@@ -1,4 +1,5 @@
-"""Features of which words are erased: what other words carry stays, the rest goes with its history.
+"""Features follow what they stand on: words that are erased, a memory that is forgotten or put
+right, a subject that becomes another.
 
 `redactions` reads, `redact` writes in the caller's transaction, which holds the workspace's lock.
 """

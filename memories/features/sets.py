@@ -1,4 +1,5 @@
-"""Feature sets: found, made, configured and deleted; what counts for one, and what waits in all."""
+"""Feature sets: found, made, configured and deleted; what counts for one, what waits in each, and
+which are due."""
 
 import uuid
 from collections.abc import Collection, Iterable, Mapping

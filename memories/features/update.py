@@ -1,4 +1,5 @@
-"""Taking what waits into a set: gather, ask, apply. It can run twice, from the rows."""
+"""Taking what waits into a set: gather, ask, apply; and merging what grew too long. It can run
+twice, from the rows."""
 
 import logging
 import time

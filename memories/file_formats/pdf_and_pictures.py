@@ -1,4 +1,5 @@
-"""PDF by pdfium: a page after the other, each closed before the next; scanned pages by OCR."""
+"""PDF by pdfium: a page after the other, each closed before the next; scanned pages, and pictures,
+by OCR: rapidocr where it is installed, else the program tesseract."""
 
 import io
 import os

@@ -1,4 +1,5 @@
-"""Learn from a session that is due. It can run twice, from the rows."""
+"""Learn from a session that is due: its messages with what was said before, step by step. It can
+run twice, from the rows."""
 
 import logging
 import math

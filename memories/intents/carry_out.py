@@ -1,6 +1,5 @@
-"""Orders done: what is meant is forgotten with its words, corrected, or kept; and an
-order taken back.
-"""
+"""Orders done: what is meant is forgotten with its words, wherever else it is told, corrected, or
+kept; and an order taken back."""
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence

@@ -1,6 +1,4 @@
-"""What tools answer, short enough for a model's window; their fields are written as the arguments
-are.
-"""
+"""What a caller of a tool may say, and what tools answer, short enough for a model's window."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

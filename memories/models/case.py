@@ -1,4 +1,5 @@
-"""What waits for a person: one subject and one attribute, with all that was said of it."""
+"""What waits for a person: one subject and one attribute, with all that was said of it; and what
+people said of what failed."""
 
 import uuid
 from collections.abc import Mapping

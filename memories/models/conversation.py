@@ -1,5 +1,5 @@
-"""What was said: conversations, their episodes, the sessions that brought them in, and what a long
-one comes to; and whether what is said belongs to a team where nobody says so: the one place.
+"""The names of a row; what was said: conversations, their episodes, the sessions that brought them
+in, and what a long one comes to; and whether what is said belongs to a team where nobody says so.
 """
 
 import uuid

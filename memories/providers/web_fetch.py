@@ -1,4 +1,5 @@
-"""Reading what others serve: one address at a time, within bounds of size, time and redirects.
+"""Reading what others serve: one address at a time, within bounds of size, time and redirects; and
+telling an address of others something.
 
 Each address, and each that one redirects to, is looked up once, checked, and asked at what was
 looked up (`allowed_addresses`).

@@ -1,4 +1,4 @@
-"""A person's word on decisions: approve, reject, keep both. `undo.py` has the ways back."""
+"""A person's word on decisions: approve, reject, keep both; and the ways back."""
 
 import uuid
 
@@ -146,7 +146,7 @@ def believe_again(space: WorkspaceIndex, memory: Memory, cause: str) -> None:
 #     restore   a memory, forgotten or expired    it is believed again, and may be learned again
 #     separate  a merge of two subjects           each has its own (`merge_and_separate.py`)
 #
-# The states of a decision before and after each act are in `approve.ACTS`.
+# The states of a decision before and after each act are in `ACTS`.
 
 Cause = MemoryPeriod.Cause
 

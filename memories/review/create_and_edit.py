@@ -1,4 +1,4 @@
-"""A memory written by hand."""
+"""A memory written or changed by hand; one that holds a secret or an order waits for a person."""
 
 import uuid
 from collections.abc import Mapping, Sequence

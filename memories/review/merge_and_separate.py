@@ -1,4 +1,5 @@
-"""Subjects and memories put together: two subjects or two duplicates become one, memories move."""
+"""Subjects and memories put together: two subjects or two duplicates become one, memories move; and
+taken apart again."""
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The `filter` of search and lists: parsed and validated; `filter_sql` makes SQL of it.
+"""The `filter` of search and lists: parsed, validated, and made SQL of.
 
 {"and": [{"field": "category", "op": "eq", "value": "plan"},
          {"not": {"field": "metadata.archived", "op": "exists", "value": true}}]}

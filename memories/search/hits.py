@@ -1,4 +1,5 @@
-"""From scored candidates to hits: their rows, their citations and their chains."""
+"""From scored candidates to hits: their rows, their citations, their chains, and the lines of
+summaries."""
 
 import uuid
 from collections.abc import Sequence

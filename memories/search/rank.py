@@ -1,6 +1,7 @@
-"""Sets of features may speak an embedding model of their own: then the layer is asked once per
-model, each with the query's vector under it, and no vector meets one of another model.
-"""
+"""Candidates of all layers ranked; features at an instant are read out of their history.
+
+Sets of features may speak an embedding model of their own: then the layer is asked once per
+model, each with the query's vector under it, and no vector meets one of another model."""
 
 import uuid
 from collections import Counter

@@ -1,7 +1,6 @@
-"""The summary of what lies before a window: episodes in their order, as sentences are chosen from
-them, with citations; and which summaries have fallen behind. There the row is the queue; the worker
-is woken for it.
-"""
+"""A conversation within a token budget, and the summary of what lies before: episodes in their
+order, as sentences are chosen from them, with citations; and which summaries have fallen behind.
+There the row is the queue; the worker is woken for it."""
 
 import re
 import time

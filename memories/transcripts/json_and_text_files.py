@@ -1,6 +1,5 @@
-"""JSON files, read piece by piece: of a list of conversations, and of values one on each line, only
-one is held at a time.
-"""
+"""JSON, text and Markdown, read piece by piece: of a list of conversations, and of values one on
+each line, only one is held at a time."""
 
 import json
 import math

@@ -1,6 +1,5 @@
 """A workspace with all its history as lines of JSON, out of one snapshot, batch by batch: what it
-holds of each table, and what it does not, with the reason.
-"""
+holds of each table, and what it does not, with the reason; and its way back in."""
 
 import json
 import uuid

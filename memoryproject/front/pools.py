@@ -1,4 +1,5 @@
-"""The web processes as the front sees them: connections that come, take a request, and answer."""
+"""The web processes as the front sees them: connections that come, take a request, and answer; and
+the waiting for ingests."""
 
 import asyncio
 import logging

@@ -1,6 +1,5 @@
-"""One request as the front holds it, who asks, and what the front answers by itself: RFC 9457
-problems.
-"""
+"""One request as the front holds it: its body, bounded in size and time, who asks, and what the
+front answers by itself: RFC 9457 problems."""
 
 import asyncio
 import hashlib

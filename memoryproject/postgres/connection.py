@@ -1,4 +1,5 @@
-"""A psycopg connection that waits for its server for a bounded time.
+"""A psycopg connection that waits for its server for a bounded time, and for one that fell silent
+not again.
 
 `statement_timeout` is kept by the server, and a server that is frozen keeps nothing: its sockets
 stay open, and whoever waits at one waits for ever. So the client looks at the clock, too.

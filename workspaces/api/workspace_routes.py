@@ -1,4 +1,4 @@
-"""Routes: the asker's workspaces."""
+"""Routes: the asker's workspaces, and subjects, whom or what memories are about."""
 
 import uuid
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Attributes of which a person has one value at a time. Data only."""
+"""Attributes of which a person, a thing, a place or a team has one value at a time. Data only."""
 
 from memories.english.statements.attribute_forms import SlotForm
 

@@ -1,6 +1,6 @@
 """Finds the single-valued attributes that a statement gives to a subject: states (married, vegan,
-closed, red, a nurse), tools, what is preferred to what, and how many of a thing somebody has.
-"""
+closed, red, a nurse), tools, what is told by forms of words, what is preferred to what, and how many
+of a thing somebody has."""
 
 import re
 from collections.abc import Iterator, Sequence
