@@ -1,20 +1,13 @@
 """Where the web server listens, and under which names it is asked."""
 
-import select
 import socket
-import time
 import urllib.request
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.error import HTTPError, URLError
 
 from django.conf import settings
 
-from memoryproject.front.wire import packed
-
 EVERYWHERE = ("0.0.0.0", "::")
-PULSE, SILENCE = 5.0, 30.0  # seconds between two questions; without an answer it is stuck
 
 
 class AddressInUse(Exception):
@@ -64,44 +57,6 @@ def answers(address: Address) -> bool:
     except (URLError, OSError):
         return False
     return True
-
-
-class Pulse:
-    """Asks again and again whether the front answers, without waiting for it; `on_silence` is
-    called where it has not for SILENCE seconds. By the socket of the web processes, which no client
-    fills."""
-
-    def __init__(self, meeting: Path, on_silence: Callable[[], None]) -> None:
-        self.meeting, self.on_silence = meeting, on_silence
-        self.question: socket.socket | None = None
-        self.asked_at = self.answered_at = time.monotonic()
-
-    def __call__(self) -> None:
-        now = time.monotonic()
-        try:
-            if self.question is None:
-                if now - self.asked_at >= PULSE:
-                    self.asked_at = now
-                    self.question = socket.socket(socket.AF_UNIX)
-                    self.question.settimeout(1.0)
-                    self.question.connect(str(self.meeting))
-                    self.question.sendall(packed({"pulse": True}))
-            elif select.select([self.question], [], [], 0)[0]:
-                if self.question.recv(64):
-                    self.answered_at = now
-                self._drop()
-            elif now - self.asked_at > SILENCE:
-                self._drop()
-        except OSError:
-            self._drop()
-        if now - self.answered_at > SILENCE:
-            self.answered_at = now
-            self.on_silence()
-
-    def _drop(self) -> None:
-        if self.question is not None:
-            self.question.close()
-            self.question = None
 
 
 def allowed_hosts(host: str) -> list[str]:

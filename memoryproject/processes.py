@@ -4,8 +4,10 @@ task worker."""
 import ctypes
 import logging
 import os
+import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +22,7 @@ from django.conf import settings
 
 from memoryproject.address import Address, allowed_hosts
 from memoryproject.front.lanes import MCP, Options, processes_of
+from memoryproject.front.wire import packed
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +30,7 @@ TICK = 0.2  # seconds
 STOP_TIMEOUT = 20.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 STEADY = 60.0  # a child that ran so long has recovered
+PULSE, SILENCE = 5.0, 30.0  # between two questions to the front; without an answer it is stuck
 PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
@@ -201,3 +205,41 @@ def _front(address: Address) -> list[str]:
     words += ["--http1-header-read-timeout", "20000"]
     words += ["--respawn-failed-workers", "--workers-kill-timeout", "15"]
     return [*words, "memoryproject.front.server:app"]
+
+
+class Pulse:
+    """Asks again and again whether the front answers, without waiting for it; `on_silence` is
+    called where it has not for SILENCE seconds. By the socket of the web processes, which no client
+    fills."""
+
+    def __init__(self, meeting: Path, on_silence: Callable[[], None]) -> None:
+        self.meeting, self.on_silence = meeting, on_silence
+        self.question: socket.socket | None = None
+        self.asked_at = self.answered_at = time.monotonic()
+
+    def __call__(self) -> None:
+        now = time.monotonic()
+        try:
+            if self.question is None:
+                if now - self.asked_at >= PULSE:
+                    self.asked_at = now
+                    self.question = socket.socket(socket.AF_UNIX)
+                    self.question.settimeout(1.0)
+                    self.question.connect(str(self.meeting))
+                    self.question.sendall(packed({"pulse": True}))
+            elif select.select([self.question], [], [], 0)[0]:
+                if self.question.recv(64):
+                    self.answered_at = now
+                self._drop()
+            elif now - self.asked_at > SILENCE:
+                self._drop()
+        except OSError:
+            self._drop()
+        if now - self.answered_at > SILENCE:
+            self.answered_at = now
+            self.on_silence()
+
+    def _drop(self) -> None:
+        if self.question is not None:
+            self.question.close()
+            self.question = None

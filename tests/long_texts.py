@@ -192,10 +192,10 @@ def _tried(text: str) -> None:
 
 
 READERS: dict[str, Callable[[str], object]] = {
-    "english.antecedents.asks": spoken_intents.asks,
-    "english.antecedents.is_of_work": spoken_intents.is_of_work,
-    "english.antecedents.is_talk": spoken_intents.is_talk,
-    "english.antecedents.named_in": spoken_intents.named_in,
+    "english.spoken_intents.asks": spoken_intents.asks,
+    "english.spoken_intents.is_of_work": spoken_intents.is_of_work,
+    "english.spoken_intents.is_talk": spoken_intents.is_talk,
+    "english.spoken_intents.named_in": spoken_intents.named_in,
     "english.change_clauses.may_change": change_clauses.may_change,
     "english.instead.does_now": instead.does_now,
     "english.instead.given_up": lambda text: instead.given_up(text, is_instead=True),
@@ -222,9 +222,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "search.confidence.is_noise": lambda text: is_noise("Where is it?", hit(text)),
     "bounds.parts": lambda text: list(bounds.parts(text, 1_000)),
     "bounds.start_of": bounds.start_of,
-    "chat.chat_prompts.questions_in": chat.questions_in,
-    "chat.sources.CitationMarks.feed": lambda text: chat.CitationMarks({}).feed(text),
-    "chat.sources.nearest": lambda text: chat.nearest(text, WHERE),
+    "chat.questions_in": chat.questions_in,
+    "chat.CitationMarks.feed": lambda text: chat.CitationMarks({}).feed(text),
+    "chat.nearest": lambda text: chat.nearest(text, WHERE),
     "message_pieces.passages": message_pieces.passages,
     "compat.memmachine_filter.read_filter": lambda text: _or_not(
         memmachine_filter.read_filter, text
@@ -353,11 +353,11 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.person.with_listener": lambda text: person.with_listener(text, "Ben"),
     "english.clauses.is_noun_alone": clauses.is_noun_alone,
     "english.clauses.presupposed": lambda text: list(clauses.presupposed(text)),
-    "english.propose_pattern.proposal": lambda text: workspace_patterns.proposal(
+    "english.workspace_patterns.proposal": lambda text: workspace_patterns.proposal(
         text, ["Anna likes tea"]
     ),
-    "english.propose_pattern.shape": workspace_patterns.shape,
-    "english.propose_pattern.shape_of": lambda text: workspace_patterns.shape_of(
+    "english.workspace_patterns.shape": workspace_patterns.shape,
+    "english.workspace_patterns.shape_of": lambda text: workspace_patterns.shape_of(
         text, ["Anna likes tea"]
     ),
     "english.read_clause.plain": read_clause.plain,
@@ -396,17 +396,17 @@ READERS: dict[str, Callable[[str], object]] = {
     "ranking.query.asks_in_time": ranking.asks_in_time,
     "features.feature_prompts.read_answer": lambda text: _or_not(_read_commands, text),
     "features.facts_to_features.predicate": lambda text: facts_to_features.predicate(text, "Anna"),
-    "features.clear_statements.is_clear": facts_to_features.is_clear,
-    "features.clear_statements.is_home": lambda text: facts_to_features.is_home(text, "Oslo"),
-    "features.clear_statements.is_somebody": facts_to_features.is_somebody,
-    "features.clear_statements.is_state_of": lambda text: facts_to_features.is_state_of(
+    "features.facts_to_features.is_clear": facts_to_features.is_clear,
+    "features.facts_to_features.is_home": lambda text: facts_to_features.is_home(text, "Oslo"),
+    "features.facts_to_features.is_somebody": facts_to_features.is_somebody,
+    "features.facts_to_features.is_state_of": lambda text: facts_to_features.is_state_of(
         "Ada", text, "vegan"
     ),
-    "features.clear_statements.is_thing": facts_to_features.is_thing,
-    "features.clear_statements.stands_alone": lambda text: facts_to_features.stands_alone(
+    "features.facts_to_features.is_thing": facts_to_features.is_thing,
+    "features.facts_to_features.stands_alone": lambda text: facts_to_features.stands_alone(
         text, "tea", "Anna"
     ),
-    "features.clear_statements.to_the_point": facts_to_features.to_the_point,
+    "features.facts_to_features.to_the_point": facts_to_features.to_the_point,
     "guard.served_line.indented": served_line.indented,
     "guard.served_line.name": served_line.name,
     "guard.served_line.one_line": served_line.one_line,
@@ -421,10 +421,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "tokens.start_of": lambda text: tokens.start_of(text, 2_000),
     "tokens.tokens_of": tokens.tokens_of,
     "transcripts.activities.is_written_out": activities.is_written_out,
-    "transcripts.json_access.clean_text": json_and_text_files.clean_text,
-    "events.event_log.cursor_of": events.cursor_of,
+    "transcripts.json_and_text_files.clean_text": json_and_text_files.clean_text,
+    "events.cursor_of": events.cursor_of,
     "transcripts.memory_exports.StatementPlace.take": _statements_of,
-    "transcripts.text_files.pieces": lambda text: list(json_and_text_files.pieces(text)),
+    "transcripts.json_and_text_files.pieces": lambda text: list(json_and_text_files.pieces(text)),
 }
 
 
@@ -466,16 +466,16 @@ WITHIN: dict[str, Callable[[str], object]] = {
 # by `bounds.WHOLE` or by its callers before anything is read.
 OTHERS = frozenset(
     """
-    chat.chat_prompts.with_sources chat.sources.Sources.citation chat.sources.Sources.of_documents
-    chat.sources.Sources.of_memories connections.sync.Turn.finish connectors.notion_connector.moment
+    chat.with_sources chat.Sources.citation chat.Sources.of_documents
+    chat.Sources.of_memories connections.sync.Turn.finish connectors.notion_connector.moment
     index.entries.summary_item summaries.summarize.answered
-    compat.chains.chain_of compat.chains.head_of documents.pipeline.moment_of
-    documents.summarize_text.summary_of index.entries.passage_item
+    compat.client_view.chain_of compat.client_view.head_of documents.pipeline.moment_of
+    documents.pipeline.summary_of index.entries.passage_item
     search.confidence.similarity_by_words english.patterns.library.is_wish
     guard.credentials.key_names guard.credentials.names guard.identity_numbers.names
-    search.standing.LayerRows.asked
-    review.create.checked review.approve.approve review.edit.new_version
-    review.held_by_hand.places_in
+    search.context.LayerRows.asked
+    review.create_and_edit.checked review.approve_and_undo.approve
+    review.create_and_edit.new_version review.create_and_edit.places_in
     extraction.extraction_types.visibility_of
     extraction.extraction_types.ExtractOptions.visibility_of
     review.quarantine.accept english.verbs.is_adverb
@@ -490,11 +490,11 @@ OTHERS = frozenset(
     index.prepared_sql.arrays index.prepared_sql.execute index.prepared_sql.first
     index.prepared_sql.rows providers.http_reranker.HttpReranker.scores
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
-    search.layer_query.query_vector search.layer_query.vector_of
+    search.conditions.query_vector search.conditions.vector_of
     search.after_ranking.reranker_scores
-    transcripts.text_files.MarkdownPlace.add
-    transcripts.text_files.MarkdownPlace.enter
-    transcripts.text_files.paragraph
+    transcripts.json_and_text_files.MarkdownPlace.add
+    transcripts.json_and_text_files.MarkdownPlace.enter
+    transcripts.json_and_text_files.paragraph
     """.split()
 )
 NAMES = frozenset(

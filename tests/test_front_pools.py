@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from memoryproject.address import Pulse
 from memoryproject.front.lanes import Lane
 from memoryproject.front.pools import Gone, Pool, PoolConnection, Queued, Waits
 from memoryproject.front.wire import packed
+from memoryproject.processes import Pulse
 from tests.live_server import wait_for
 
 # A process that answers each frame with its body, and does first what the frame says.
@@ -205,7 +205,7 @@ def test_two_who_wait_for_one_session_are_both_told(tmp_path: Path) -> None:
 
 
 def test_a_front_that_answers_has_a_pulse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memoryproject.address.PULSE", 0.0)
+    monkeypatch.setattr("memoryproject.processes.PULSE", 0.0)
     silences: list[float] = []
 
     async def act(place: Bench) -> None:
@@ -222,8 +222,8 @@ def test_a_front_that_answers_has_a_pulse(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_front_that_takes_connections_and_says_nothing_has_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memoryproject.address.PULSE", 0.0)
-    monkeypatch.setattr("memoryproject.address.SILENCE", 0.3)
+    monkeypatch.setattr("memoryproject.processes.PULSE", 0.0)
+    monkeypatch.setattr("memoryproject.processes.SILENCE", 0.3)
     silences: list[float] = []
     with socket.socket(socket.AF_UNIX) as stuck:
         stuck.bind(str(tmp_path / "s"))

@@ -20,12 +20,12 @@ from memories.admin.own_rules_admin import (
     WorkspacePatternAdmin,
     WorkspaceSlotAdmin,
 )
+from memories.admin.performance_page import RunAdmin
 from memories.admin.server_admin import (
     QUEUE_ADMINS,
     SERVER_ADMINS,
     BreakerAdmin,
     LongJobAdmin,
-    RunAdmin,
 )
 from memories.admin.subject_admin import SubjectAdmin
 from memories.admin.supersession_admin import RejectionAdmin, SupersessionAdmin

@@ -22,7 +22,7 @@ from memories.connectors.github_connector import LARGEST_FILE
 from memories.connectors.web_connector import fetched_page, name_of
 from memories.errors import Invalid
 from memories.models import Connection, ConnectionItem, Document
-from memories.providers.git_clone import clone
+from memories.providers.git_clone import LEAST_SECONDS, clone
 from memories.providers.web_fetch import WAIT, FetchError, FetchLimits, WebRequest, fetch
 from memories.settings_objects import checked
 
@@ -96,7 +96,6 @@ def wire_of(provider: str, kind: type[Connector]) -> Wire:
 MISSES = 2
 GONE = 410
 LONGEST_PAUSE = timedelta(days=1)
-REPOSITORY_SECONDS = 180.0
 ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 
 
@@ -146,7 +145,7 @@ def fetched_repository(url: str, limits: FetchLimits) -> FetchedItem:
     """Its readable files as an archive. Raises FetchError."""
     found = clone(
         url,
-        replace(limits, seconds=max(limits.seconds, REPOSITORY_SECONDS)),
+        replace(limits, seconds=max(limits.seconds, LEAST_SECONDS)),
         settings.FETCH_ALLOWED_HOSTS,
         lambda path, size: size <= LARGEST_FILE and is_readable(path),
     )

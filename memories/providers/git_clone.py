@@ -40,6 +40,7 @@ OLDEST = (2, 37)  # the first that can be told which address a name has
 ADVERTISED = "/info/refs?service=git-upload-pack"
 MEDIA_TYPE = "application/x-git-upload-pack-advertisement"
 BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./+-]{0,199}")
+LEAST_SECONDS = 180.0  # for a whole repository, however short other fetches are
 MEMORY = 2**30  # bytes, of each of its processes
 EPOCH = (1980, 1, 1, 0, 0, 0)  # of all files: the same state is the same archive
 FILE_MODES = (b"100644", b"100755", b"100664")  # no links, no submodules

@@ -33,6 +33,7 @@ from memories.english.statements.overlap import (
 )
 from memories.english.statements.parse import change_roots
 from memories.english.statements.read_statement import Reading, read
+from memories.english.statements.word_lists import SINGLE_ROLES
 from memories.english.statements.wording import MONTHS, RELATIVE_DATES, Word, root
 
 NUMBERED = "numbered"  # the number that differs tells which one is meant
@@ -297,8 +298,7 @@ def _is_successor(old: Reading, new: Reading) -> bool:
 
 
 _new_role = re.compile(
-    r"[^,;]{1,60}['’]s new (?:husband|wife|boyfriend|girlfriend|fianc[eé]e?|boss|manager|supervisor|landlord|landlady|lodger"
-    r"|roommate|doctor|dentist|optician|hairdresser|therapist) is (?:called |named )?[A-Z]"
+    rf"[^,;]{{1,60}}['’]s new (?:{'|'.join(SINGLE_ROLES)}) is (?:called |named )?[A-Z]"
 )
 
 

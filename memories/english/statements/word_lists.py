@@ -147,3 +147,8 @@ LIGHT = frozenset(
     play hold give wear issue session provider platform want try plan hope prefer team university inc ltd corporation company restaurant cafe group
     """.split()
 )
+# Whom one has singly: "Ann's new lodger is Kim" takes the place of another.
+SINGLE_ROLES = """
+    husband wife boyfriend girlfriend fiancee? fiancée? boss manager supervisor landlord landlady
+    lodger roommate doctor dentist optician hairdresser therapist
+""".split()

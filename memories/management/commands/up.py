@@ -21,10 +21,10 @@ from django.db import connection, connections
 from memories.extraction import fallback
 from memories.index import repair
 from memoryproject import crossings, database_roles, embedded_postgres, first_run, walls
-from memoryproject.address import Address, AddressInUse, Pulse, answers, reserve
+from memoryproject.address import Address, AddressInUse, answers, reserve
 from memoryproject.postgres import login_check
 from memoryproject.postgres.base import one_line_refusals
-from memoryproject.processes import Child, Size, meeting_place, processes, supervise
+from memoryproject.processes import Child, Pulse, Size, meeting_place, processes, supervise
 from memoryproject.start_steps import StartStep
 from workspaces.models import Workspace
 from workspaces.new_workspace import FirstRun
