@@ -261,7 +261,8 @@ def main() -> None:
     parser.add_argument("--tree", type=Path, default=TREE, help="a checkout of the release")
     parser.add_argument("--out", type=Path, default=RELEASES)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    # The guard of the database may make its locks anew while the folder goes.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         data = Path(folder) / "data"
         with server(options.tree, data) as info:
             call = caller(info)

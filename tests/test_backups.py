@@ -165,7 +165,7 @@ def test_a_backup_with_the_last_of_the_steps_that_a_migration_replaces_is_taken(
 ) -> None:
     manifest = json.loads((backup / backups.MANIFEST).read_text())
     manifest["migrations"] |= {
-        "memories": "0003_days_and_summaries",
+        "memories": "0004_summaries_by_models",
         "workspaces": "0007_spaces_of_a_key",
     }
     (backup / backups.MANIFEST).write_text(json.dumps(manifest))

@@ -256,8 +256,8 @@ def test_sigterm_while_it_still_starts_leaves_nothing(ended: Server, begin):
 
 def test_data_that_stands_between_two_old_versions_is_refused_and_stays(ended: Server):
     run = partial(ended.run, "dbshell", "--", "--tuples-only", "--no-align", "--command")
-    forgotten = "where name in ('0001_tables_of_0_1_0', '0003_days_and_summaries')"
-    run(f"delete from django_migrations {forgotten}")
+    forgotten = "'0001_all_tables_of_0_1_0', '0003_days_and_summaries', '0004_summaries_by_models'"
+    run(f"delete from django_migrations where name in ({forgotten})")
     before = run("select app, name from django_migrations order by id")
 
     text = refused("--port", "0", "--data", str(ended.folder / "data"))

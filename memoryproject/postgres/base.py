@@ -20,7 +20,7 @@ from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error
 from django.core.management import CommandError
-from django.db import NotSupportedError, connection, models
+from django.db import NotSupportedError, connection, models, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.base.validation import BaseDatabaseValidation
 from django.db.backends.postgresql import base, client, creation, features, schema
@@ -55,6 +55,12 @@ OLD_STEPS = (
     ({"0030_served_memories", "0001_release_0_1_0"}, "c18273f1"),
     ({"0003_days_and_summaries"}, "68bea688"),
 )
+# The one that came after these: where it alone is missing, its columns are added.
+LAST_STEP = ("memories", "0004_summaries_by_models")
+LAST_COLUMNS = """
+alter table memories_embeddingmodel add column confidence jsonb;
+alter table memories_talksummary add column stands_on varchar(64) not null default '';
+"""
 
 
 class DatabaseValidation(BaseDatabaseValidation):
@@ -78,24 +84,32 @@ class DatabaseValidation(BaseDatabaseValidation):
         ]
 
 
-def refuse_half_way(connection: BaseDatabaseWrapper) -> None:
-    """Raises CommandError where the database has taken steps of before the first release, and not
-    all that a migration of today replaces: the rest is no longer there to be taken."""
-    applied = MigrationRecorder(connection).applied_migrations().keys()
+def finish_old_steps(connection: BaseDatabaseWrapper) -> None:
+    """Where the database has taken steps of before the first release, and not all that a migration
+    of today replaces: take the last of them, where it alone is missing. Raises CommandError where
+    there are more, which are no longer there to be taken."""
+    recorder = MigrationRecorder(connection)
+    applied = recorder.applied_migrations().keys()
     there = MigrationLoader(None).disk_migrations
     for (app, _), migration in there.items():
-        begun = migration.replaces and any(app == each for each, _ in applied)
-        if begun and set(migration.replaces) - applied - there.keys():
-            steps = {name for app, name in applied if app == "memories"}
-            missing: list[str] = []
-            for ends, commit in reversed(OLD_STEPS):
-                if steps & ends:
-                    break
-                missing.insert(0, f"commit {commit} over it once")
-            raise CommandError(
-                "This data was written by a version before the first release, and not by the last"
-                f" of them: start {', then '.join(missing)}, then this version."
-            )
+        missing = set(migration.replaces) - applied - there.keys()
+        if not missing or all(app != each for each, _ in applied):
+            continue
+        if missing == {LAST_STEP}:
+            with transaction.atomic(connection.alias), connection.cursor() as cursor:
+                cursor.execute(LAST_COLUMNS)
+                recorder.record_applied(*LAST_STEP)
+            continue
+        steps = {name for app, name in applied if app == "memories"}
+        commits: list[str] = []
+        for ends, commit in reversed(OLD_STEPS):
+            if steps & ends:
+                break
+            commits.insert(0, f"commit {commit} over it once")
+        raise CommandError(
+            "This data was written by a version before the first release, and not by the last"
+            f" of them: start {', then '.join(commits)}, then this version."
+        )
 
 
 def _refusal(message: str, number: str, advice: str) -> Error:
@@ -259,7 +273,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def prepare_database(self) -> None:
         """What Django calls first when it migrates."""
-        refuse_half_way(self)
+        finish_old_steps(self)
         self.ensure_connection()
         if self.connection.is_shared:
             raise CommandError(

@@ -1,8 +1,9 @@
-"""All tables of memories, each as it is in 0.1.0 but for the columns of 0004: what its columns and
-constraints are, then in SQL what Django's models cannot say: storage, views, and triggers.
+"""All tables of memories, each as it was when 0.1.0 was released: what its columns and constraints
+are, then in SQL what Django's models cannot say: storage, views, and triggers.
 
-`replaces` names the steps that led there. A database that has taken them all is taken as it is; one
-that has taken others, or some, is refused (see memoryproject/postgres/base.py)."""
+`replaces` names the steps that led there. A database that has taken them all is taken as it is, one
+that lacks the last alone is given its columns, and one that has taken others, or fewer, is refused
+(see memoryproject/postgres/base.py)."""
 
 import re
 import uuid
@@ -257,6 +258,7 @@ class Migration(migrations.Migration):
         ("memories", "0001_release_0_1_0"),
         ("memories", "0002_filters_and_wishes"),
         ("memories", "0003_days_and_summaries"),
+        ("memories", "0004_summaries_by_models"),
     ]
 
     initial = True
@@ -380,6 +382,13 @@ class Migration(migrations.Migration):
                     "state",
                     models.CharField(
                         choices=labelled("active", "retired"), default="active", max_length=8
+                    ),
+                ),
+                (
+                    "confidence",
+                    models.JSONField(
+                        help_text="Weights that `calibrate` measured; empty: the shipped ones.",
+                        null=True,
                     ),
                 ),
             ],
@@ -2807,6 +2816,7 @@ class Migration(migrations.Migration):
                 CONVERSATION,
                 SUBJECT,
                 WORKSPACE,
+                ("stands_on", models.CharField(blank=True, db_default="", max_length=64)),
             ],
             options={
                 "verbose_name": "summary of a talk",
