@@ -44,7 +44,10 @@ def strangers_environment() -> dict[str, str]:
 def measured() -> dict[str, str]:
     """For processes whose lines count where those of the tests do. It costs each of them half of
     its time again: enough where a file of tests is the one that runs some lines."""
-    config = {"COVERAGE_PROCESS_START": str(ROOT / "pyproject.toml")}
+    config = {
+        "COVERAGE_PROCESS_START": str(ROOT / "pyproject.toml"),
+        "PYTHONPATH": str(ROOT / "tests" / "measured"),
+    }
     return config if "tests.executed_lines" in sys.modules else {}
 
 

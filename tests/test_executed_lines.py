@@ -15,6 +15,7 @@ from slipcover import Slipcover
 from slipcover.branch import preinstrument
 
 from tests.executed_lines import arcs_of
+from tests.live_server import measured
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -146,3 +147,18 @@ def test_a_suite_that_runs_too_little_fails(tmp_path: Path, words: str, code: in
     )
     assert (done.returncode, "1 passed" in done.stdout) == (code, True), done.stdout + done.stderr
     assert "of lines and branches were run, 50.0% must be" in done.stdout
+
+
+def test_a_measured_process_counts_on_where_an_expression_was_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    lines = ["import re", "word = re.compile('[a-z]+')", "if word:", "    word = None", "word = 1"]
+    (tmp_path / "ways.py").write_text("\n".join(lines))
+    (tmp_path / "pyproject.toml").write_text(PROJECT)
+    monkeypatch.setitem(sys.modules, "tests.executed_lines", sys)  # as when all tests are run
+    config = {"COVERAGE_PROCESS_START": str(tmp_path / "pyproject.toml")}
+    command = [sys.executable, "-c", "import ways"]
+    subprocess.run(command, cwd=tmp_path, env={**os.environ, **measured(), **config}, check=True)
+    data = CoverageData(str(tmp_path / ".coverage"))
+    data.read()
+    assert sorted(data.lines(str(tmp_path / "ways.py")) or ()) == [1, 2, 3, 4, 5]
