@@ -13,8 +13,8 @@ from memories.english.calendar import DATE_ORDERS
 from memories.english.patterns.library import PATTERNS
 from memories.english.statements import shipped_rules
 from memories.errors import Conflict, Invalid, refuse
-from memories.extraction.extraction_types import DEFAULT_TRUST, TRUST
 from memories.extraction.fallback import WHEN, Models
+from memories.extraction.trust import DEFAULT_TRUST, TRUST
 from memories.features import sets
 from memories.features.config import (
     LONGEST_NAME,

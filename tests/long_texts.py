@@ -54,6 +54,7 @@ from memories.english import (
     write_dates,
 )
 from memories.english.patterns import library
+from memories.english.referents import People, Talk
 from memories.english.statements import (
     asides,
     auxiliaries,
@@ -63,7 +64,6 @@ from memories.english.statements import (
     parse,
     wording,
 )
-from memories.english.talk import People, Talk
 from memories.errors import Invalid
 from memories.extraction import evidence, model_claims, paraphrase
 from memories.features import facts_to_features, feature_prompts
@@ -343,9 +343,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.workspace_patterns.with_library": lambda text: workspace_patterns.with_library(
         [], [OWN, OWN], text, "Anna", AT
     ),
-    "english.talk.People.hear": lambda text: People().hear(text, "Anna"),
-    "english.talk.People.resolved": _resolved,
-    "english.talk.People.turn": lambda text: People().turn(text, "Anna"),
+    "english.referents.People.hear": lambda text: People().hear(text, "Anna"),
+    "english.referents.People.resolved": _resolved,
+    "english.referents.People.turn": lambda text: People().turn(text, "Anna"),
     "english.person.mentions": person.mentions,
     "english.person.mentions_speaker": person.mentions_speaker,
     "english.person.of_anybody": person.of_anybody,
@@ -362,7 +362,7 @@ READERS: dict[str, Callable[[str], object]] = {
     ),
     "english.read_clause.plain": read_clause.plain,
     "english.read_clause.with_subject": read_clause.with_subject,
-    "english.talk.Talk.hear": _heard,
+    "english.referents.Talk.hear": _heard,
     "english.patterns.library.Trial.match": _tried,
     "english.patterns.library.first_of_question": library.first_of_question,
     "english.patterns.library.first": lambda text: library.first(text, is_request=False),

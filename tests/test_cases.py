@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from memories import cases, metrics, resolve, review, stored_metrics, sweep
 from memories.cases import CaseDecision
-from memories.cases.case_acts import Replaced
+from memories.cases.case_decision import Replaced
 from memories.errors import Conflict
 from memories.models import Case, CaseItem, Fact, Figure, Memory, Supersession, rank_of, topic_of
 from memories.resolve import CaseAbout, NewItem

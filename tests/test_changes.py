@@ -8,6 +8,7 @@ import pytest
 from memories.english import find_claims
 from memories.english.dates import event_date
 from memories.english.reasons import ground_words, rests_on
+from memories.english.referents import Talk
 from memories.english.statements import (
     Relation,
     is_life_event,
@@ -17,7 +18,6 @@ from memories.english.statements import (
     true_from,
 )
 from memories.english.statements.life_events import IMPLIED_ENDS, LIFE, ImpliedEnd
-from memories.english.talk import Talk
 from memories.evaluation import change_stories
 from memories.extraction.extraction_types import Extraction
 from memories.ingest import NewMessage

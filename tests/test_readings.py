@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memories.english import find_claims
-from memories.english.talk import Talk
+from memories.english.referents import Talk
 from memories.english.write_dates import with_dates
 
 AT = datetime(2026, 3, 11, tzinfo=UTC)

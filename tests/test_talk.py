@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memories.english import find_claims, gatekeeper
-from memories.english.talk import Talk
+from memories.english.referents import Talk
 
 AT = datetime(2026, 2, 6, 12, 30, tzinfo=UTC)
 

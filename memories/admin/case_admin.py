@@ -14,7 +14,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
 from memories import cases, ingest
-from memories.admin.decision_cards import CHOICES, CaseCard, card_of, decision_by, with_statements
+from memories.admin.decision_cards import CHOICES, CaseCard, card_of, with_statements
 from memories.admin.inbox_page import (
     MORNING,
     REST,
@@ -25,6 +25,7 @@ from memories.admin.inbox_page import (
     InboxPage,
 )
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed
+from memories.cases.case_decision import decision_by
 from memories.cases.inbox import RISKS, failed
 from memories.documents import document_store
 from memories.english.plain_words import attribute_words
@@ -322,7 +323,15 @@ class CaseAdmin(MemoryRowAdmin):
             if name.startswith("choice-") and way in CHOICES
         }
         scope = self.scope(request, row)
-        cases.decide_case(scope, row.pk, decision_by(card, verb, content, chosen))
+        said = decision_by(
+            verb,
+            [each.item for each in card.statements],
+            card.newest,
+            {pk for order in card.orders for pk in order.memory_ids},
+            content=content,
+            chosen=chosen,
+        )
+        cases.decide_case(scope, row.pk, said)
         return card
 
     def do_approve(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:

@@ -12,8 +12,7 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from memories.admin.memory_timeline import with_quotes
-from memories.cases import CaseDecision
-from memories.cases.case_acts import Replaced, Reworded
+from memories.cases.case_decision import is_waiting, newest_of
 from memories.english.plain_words import attribute_words, rule_words
 from memories.models import Case, CaseItem, Fact, Intent, Memory, MemoryState, Supersession
 from memories.resolve import OLDER
@@ -215,65 +214,6 @@ def _card(
         quotes = facts[item.memory_id or item.fact_id]
         statements.append(CaseStatement(item, state, order, own, quotes, choice))
     return CaseCard(case, statements, newest, decider)
-
-
-def is_waiting(item: CaseItem) -> bool:
-    return item.fact is not None and item.fact.quarantined_at is not None
-
-
-def standing(items: Sequence[CaseItem]) -> list[Memory]:
-    """Memories that can still be decided about, the oldest first."""
-    ended = (MemoryState.SUPERSEDED, MemoryState.FORGOTTEN)
-    return [item.memory for item in items if item.memory and item.memory.state not in ended]
-
-
-def newest_of(items: Sequence[CaseItem], waiting: Sequence[uuid.UUID]) -> Memory | None:
-    """The newest memory that waits to replace another, or that is held back."""
-    rows = [m for m in standing(items) if m.pk in waiting or m.held_at is not None]
-    return max(rows, key=lambda memory: memory.pk, default=None)
-
-
-def decision_by(card: CaseCard, verb: str, content: str, chosen: dict[str, str]) -> CaseDecision:
-    """What a button says of everything in the case. Approve: the newest replaces all others; keep
-    both: all are believed; reject: what waits is forgotten, the others stay. `chosen`: by memory
-    id, for `decide`. What is asked of the memory is done where it is approved, but for memories
-    that are chosen to be kept."""
-    items = [each.item for each in card.statements]
-    memories, new = standing(items), card.newest
-    named = {pk for row in card.orders for pk in row.memory_ids}
-    facts = tuple(item.fact_id for item in items if is_waiting(item) and item.fact_id)
-    waits = {m.pk for m in memories if m.held_at is not None} | ({new.pk} if new else set())
-    ways = dict.fromkeys((m.pk for m in memories), "keep")
-    if verb == "approve" and new is not None:
-        ways |= {m.pk: "replace" for m in memories if m.pk != new.pk}
-    elif verb == "reject":
-        ways |= dict.fromkeys(waits, "forget")
-    elif verb == "decide":
-        ways |= {m.pk: chosen.get(str(m.pk), "keep") for m in memories}
-    if verb == "approve":
-        ways |= dict.fromkeys((m.pk for m in memories if m.pk in named), "order")
-    elif verb == "decide":
-        asked = [m.pk for m in memories if m.pk in named and ways[m.pk] == "forget"]
-        ways |= dict.fromkeys(asked, "order")
-    kept = [m for m in memories if ways[m.pk] == "keep"]
-    heir = max(kept, key=lambda m: m.pk, default=None)
-    return CaseDecision(
-        keep=tuple(m.pk for m in kept),
-        replace=tuple(
-            Replaced(m.pk, heir.pk) for m in memories if ways[m.pk] == "replace" and heir
-        ),
-        forget=tuple(m.pk for m in memories if ways[m.pk] == "forget"),
-        edit=reworded(new, content),
-        accept=() if verb == "reject" else facts,
-        dismiss=facts if verb == "reject" else (),
-        intent="do" if verb in ("approve", "decide") else "leave",
-    )
-
-
-def reworded(memory: Memory | None, content: str) -> Reworded | None:
-    if memory is None or not content or content == memory.content:
-        return None
-    return Reworded(memory.pk, content)
 
 
 State, KEPT_BOTH = Supersession.State, Supersession.KEPT_BOTH

@@ -33,7 +33,7 @@ from memories.admin.decision_cards import decision_cards
 from memories.english.calendar import DATE_ORDERS, DateOrder
 from memories.english.plain_words import REASONS
 from memories.errors import Conflict, Invalid
-from memories.extraction.extraction_types import BELIEVE, DEFAULT_TRUST, HOLD, IGNORE, SOURCES
+from memories.extraction.trust import BELIEVE, DEFAULT_TRUST, HOLD, IGNORE, SOURCES
 from memories.features.config import PRODUCT, WORKSPACE_SETTING
 from memories.guard import LABELS
 from memories.languages import NAMES

@@ -2,7 +2,6 @@
 transaction, taken back as one, put off, or given to somebody."""
 
 from memories.cases.case_acts import (
-    CaseDecision,
     ask_case,
     assign_case,
     assign_failure,
@@ -12,6 +11,7 @@ from memories.cases.case_acts import (
     snooze_failure,
     undo_case,
 )
+from memories.cases.case_decision import CaseDecision
 from memories.cases.inbox import InboxFilter, figures, inbox
 
 __all__ = [

@@ -3,16 +3,15 @@ together, left for later, or given to somebody."""
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
-from pydantic import Field
 
 from memories import intents, masks, resolve
+from memories.cases.case_decision import DO, LEAVE, CaseDecision, Replaced
 from memories.cases.inbox import RISKS, failed
 from memories.english import statements
 from memories.errors import Conflict, Invalid, NotFound, needed
@@ -47,12 +46,10 @@ from memories.review.create_and_edit import checked, new_version, unmask_held
 from memories.review.forget import forget_locked, locked, reject_claim
 from memories.review.quarantine import Vectors, believe_fact, dismiss_locked, embedded, locked_fact
 from workspaces.models import AuditEntry, Membership
-from workspaces.request_fields import AnyText, Flag, Maybe, NullIs, OneOf, Text, Whole, declared
 from workspaces.scope import Scope
 
 IN_A_CASE = "case"  # the rule of a replacement that no machine had proposed
 REJECTED = "rejected"
-DO, LEAVE = "do", "leave"
 ORDER = "order"  # the step of an order that was done
 UNMASK = "unmask"  # and of words that are shown from then on
 # What a step did, as people are told.
@@ -68,58 +65,6 @@ DONE = {
     UNMASK: "shown again",
 }
 State = Supersession.State
-Ids = Annotated[tuple[uuid.UUID, ...], Field(max_length=100), NullIs(())]
-
-
-@declared
-@dataclass(frozen=True, slots=True)
-class Replaced:
-    old: uuid.UUID
-    new: uuid.UUID
-
-
-@declared
-@dataclass(frozen=True, slots=True)
-class Reworded:
-    memory_id: uuid.UUID
-    content: Text
-
-
-@declared
-@dataclass(frozen=True, slots=True)
-class CaseDecision:
-    """What becomes of each: `forget` is also not learned again. Memories that are not named stay
-    as they are; what is held back, and a fact in quarantine, has to be named."""
-
-    keep: Ids = ()
-    replace: Annotated[tuple[Replaced, ...], Field(max_length=100), NullIs(())] = ()
-    forget: Ids = ()
-    edit: Annotated[Reworded | None, Field(description="Say it in these words instead.")] = None
-    accept: Ids = ()
-    dismiss: Ids = ()
-    unmask: Annotated[
-        Flag, Field(description="Show what is masked for the sake of what is accepted.")
-    ] = False
-    intent: Annotated[str, OneOf([DO, LEAVE]), NullIs("")] = ""
-    note: Annotated[AnyText, Field(max_length=2000), NullIs("")] = ""
-    version: Maybe[
-        Annotated[
-            Whole,
-            Field(description="Of the case as it was read: 409 where it has changed since."),
-        ]
-    ] = None
-
-    @property
-    def named(self) -> Iterator[tuple[str, uuid.UUID]]:
-        """Each memory that it names, with the place where it does."""
-        for name in ("keep", "forget"):
-            for place, memory_id in enumerate(getattr(self, name)):
-                yield f"{name}[{place}]", memory_id
-        for place, pair in enumerate(self.replace):
-            yield f"replace[{place}].old", pair.old
-            yield f"replace[{place}].new", pair.new
-        if self.edit:
-            yield "edit.memoryId", self.edit.memory_id
 
 
 def locked_case(scope: Scope, case_id: uuid.UUID) -> Case:

@@ -28,9 +28,9 @@ from memories.english.dates import event_date, places
 from memories.english.patterns import library
 from memories.english.patterns.instructions import WITH_A_TASK
 from memories.english.patterns.pattern import Found, Pattern
+from memories.english.referents import UNKNOWN, People, Talk
 from memories.english.shorten_clause import shortened
 from memories.english.statements import is_life_event, may_end
-from memories.english.talk import UNKNOWN, People, Talk
 from memories.english.verbs import PAST
 from memories.english.worth_keeping import Telling
 

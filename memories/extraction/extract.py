@@ -16,13 +16,10 @@ from memories.bounds import Budget
 from memories.english import find_claims, gatekeeper, verbs, workspace_patterns, worth_keeping
 from memories.english.patterns.library import compile_patterns
 from memories.english.patterns.pattern import Found
-from memories.english.talk import Talk
+from memories.english.referents import Talk
 from memories.english.topics import is_private_life, is_work
 from memories.english.write_dates import end_of_state, with_dates
 from memories.extraction.extraction_types import (
-    HOLD,
-    IGNORE,
-    SOURCES,
     SPEAKING,
     Extraction,
     ExtractOptions,
@@ -34,6 +31,7 @@ from memories.extraction.extraction_types import (
 )
 from memories.extraction.fallback import FallbackChain
 from memories.extraction.model_claims import ask_model
+from memories.extraction.trust import HOLD, IGNORE, SOURCES
 from memories.models import (
     Category,
     Episode,

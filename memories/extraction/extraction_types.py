@@ -12,10 +12,11 @@ from typing import Any
 from memories import guard
 from memories.english.calendar import DateOrder
 from memories.english.patterns.pattern import TEAM_CATEGORIES
-from memories.english.talk import UNKNOWN
+from memories.english.referents import UNKNOWN
 from memories.english.topics import is_private_life, is_work, told_by_us
 from memories.english.workspace_patterns import OwnPattern
 from memories.errors import ProviderError
+from memories.extraction.trust import DEFAULT_TRUST, SOURCE_OF
 from memories.guard import served_line
 from memories.masked_text import is_masked
 from memories.models import Category, Episode, MemorySession, Visibility
@@ -28,18 +29,6 @@ SPEAKING = (
     Episode.Kind.ACTIVITY,
 )
 Span = tuple[int, int]
-# What becomes of claims that stand on the words of one source alone; by source, in words for people.
-TRUST = BELIEVE, HOLD, IGNORE = ("believe", "hold", "ignore")
-SOURCES = {
-    "user": "a user", "assistant": "an assistant", "tool": "a tool", "document": "a document",
-    "agents": "an agent's report",
-}  # fmt: skip
-DEFAULT_TRUST = dict.fromkeys(SOURCES, BELIEVE) | {"assistant": IGNORE}
-SOURCE_OF: dict[str, str] = {
-    Episode.Kind.ASSISTANT: "assistant", Episode.Kind.TOOL_USE: "tool",
-    Episode.Kind.TOOL_RESULT: "tool", Episode.Kind.ERROR: "tool",
-    Episode.Kind.ACTIVITY: "agents", Episode.Kind.TEXT: "document",
-}  # fmt: skip
 NO_UNSURE: Mapping[uuid.UUID, str] = MappingProxyType({})
 ROLES = frozenset(("user", "human"))  # as callers put them where a name belongs
 NEW_LINE, BULLETS = "\n", "… \t\r\n-*•>"

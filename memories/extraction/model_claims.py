@@ -11,19 +11,18 @@ from memories.bounds import STATEMENT
 from memories.english import lexical, read_clause
 from memories.english.calendar import MONTHS, WEEKDAYS, DateOrder
 from memories.english.patterns.pattern import FACT_TYPES
-from memories.english.talk import UNKNOWN
+from memories.english.referents import UNKNOWN
 from memories.english.write_dates import end_of_state, with_dates
 from memories.errors import BudgetSpent
 from memories.extraction.evidence import FIRST_PERSON, Evidence, sentences_of, unsupported
 from memories.extraction.extraction_types import (
-    BELIEVE,
-    SOURCES,
     Extraction,
     ExtractOptions,
     Message,
     since,
 )
 from memories.extraction.fallback import ChainAnswer, FallbackChain, ReadFact
+from memories.extraction.trust import BELIEVE, SOURCES
 from memories.message_pieces import PIECE
 from memories.models import Category, Fact, FactType, Source
 from memories.providers import ExtractedFact, ExtractionRequest

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from memories import resolve
 from memories.english.plain_words import RULES
-from memories.english.talk import UNKNOWN
+from memories.english.referents import UNKNOWN
 from memories.extraction import Message
 from memories.extraction.evidence import FIRST_PERSON, sentences_of
 from memories.index import row_marks, workspace_index

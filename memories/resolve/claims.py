@@ -14,8 +14,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.english import lexical
+from memories.english.referents import UNKNOWN
 from memories.english.statements import PastPeriod
-from memories.english.talk import UNKNOWN
 from memories.index import prepared_sql
 from memories.index.entries import Item, texts_of
 from memories.index.nearest import Placement

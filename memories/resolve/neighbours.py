@@ -14,8 +14,8 @@ from django.utils import timezone
 from pgvector import HalfVector
 
 from memories.english import lexical
+from memories.english.referents import UNKNOWN
 from memories.english.statements import Reading, is_said_by, negates
-from memories.english.talk import UNKNOWN
 from memories.index import nearest, prepared_sql
 from memories.index.nearest import Pair, Placement, Reach
 from memories.models import LIVE_SQL, Episode, Layer, WorkspaceIndex

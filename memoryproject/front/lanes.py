@@ -67,6 +67,7 @@ WAITING = Lane("waiting", queue=30, work=240, threads=16)
 BESIDE = Lane("beside", queue=5, work=20, threads=2)
 # What speaks MCP has an event loop of its own; its places wait for models, too.
 MCP = Lane("mcp", queue=30, work=240, threads=16)
+CHATS_AT_ONCE = 16  # live answers of the chat, in each of its processes
 LANES = {lane.name: lane for lane in (READ, WRITE, PAGES, LOGIN, WAITING, BESIDE, MCP)}
 
 

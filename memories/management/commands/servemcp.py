@@ -17,11 +17,9 @@ from memories.index import configured_embedder
 from memories.mcp.door import McpDoor
 from memories.webhooks import MOST_AT_ONCE, WebhookSender
 from memoryproject.async_processes import McpProcess, StreamProcess, Threads
-from memoryproject.front.lanes import MCP, Lane
+from memoryproject.front.lanes import CHATS_AT_ONCE, MCP, Lane
 from memoryproject.front.streams import streams_socket
 from memoryproject.web import Parent
-
-CHATS_AT_ONCE = 16
 
 
 class Command(BaseCommand):

@@ -1,0 +1,131 @@
+"""What a person says of a case: of each memory and fact in it what becomes of it; and what approve,
+keep both and reject mean."""
+
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from memories.models import CaseItem, Memory, MemoryState
+from workspaces.request_fields import AnyText, Flag, Maybe, NullIs, OneOf, Text, Whole, declared
+
+DO, LEAVE = "do", "leave"
+Ids = Annotated[tuple[uuid.UUID, ...], Field(max_length=100), NullIs(())]
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    old: uuid.UUID
+    new: uuid.UUID
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class Reworded:
+    memory_id: uuid.UUID
+    content: Text
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class CaseDecision:
+    """What becomes of each: `forget` is also not learned again. Memories that are not named stay
+    as they are; what is held back, and a fact in quarantine, has to be named."""
+
+    keep: Ids = ()
+    replace: Annotated[tuple[Replaced, ...], Field(max_length=100), NullIs(())] = ()
+    forget: Ids = ()
+    edit: Annotated[Reworded | None, Field(description="Say it in these words instead.")] = None
+    accept: Ids = ()
+    dismiss: Ids = ()
+    unmask: Annotated[
+        Flag, Field(description="Show what is masked for the sake of what is accepted.")
+    ] = False
+    intent: Annotated[str, OneOf([DO, LEAVE]), NullIs("")] = ""
+    note: Annotated[AnyText, Field(max_length=2000), NullIs("")] = ""
+    version: Maybe[
+        Annotated[
+            Whole,
+            Field(description="Of the case as it was read: 409 where it has changed since."),
+        ]
+    ] = None
+
+    @property
+    def named(self) -> Iterator[tuple[str, uuid.UUID]]:
+        """Each memory that it names, with the place where it does."""
+        for name in ("keep", "forget"):
+            for place, memory_id in enumerate(getattr(self, name)):
+                yield f"{name}[{place}]", memory_id
+        for place, pair in enumerate(self.replace):
+            yield f"replace[{place}].old", pair.old
+            yield f"replace[{place}].new", pair.new
+        if self.edit:
+            yield "edit.memoryId", self.edit.memory_id
+
+
+def is_waiting(item: CaseItem) -> bool:
+    return item.fact is not None and item.fact.quarantined_at is not None
+
+
+def standing(items: Sequence[CaseItem]) -> list[Memory]:
+    """Memories that can still be decided about, the oldest first."""
+    ended = (MemoryState.SUPERSEDED, MemoryState.FORGOTTEN)
+    return [item.memory for item in items if item.memory and item.memory.state not in ended]
+
+
+def newest_of(items: Sequence[CaseItem], waiting: Sequence[uuid.UUID]) -> Memory | None:
+    """The newest memory that waits to replace another, or that is held back."""
+    rows = [m for m in standing(items) if m.pk in waiting or m.held_at is not None]
+    return max(rows, key=lambda memory: memory.pk, default=None)
+
+
+def decision_by(
+    verb: str,
+    items: Sequence[CaseItem],
+    new: Memory | None,
+    named: Collection[uuid.UUID],
+    *,
+    content: str,
+    chosen: Mapping[str, str],
+) -> CaseDecision:
+    """What a button says of everything in the case. Approve: the newest replaces all others; keep
+    both: all are believed; reject: what waits is forgotten, the others stay. `chosen`: by memory
+    id, for `decide`. What is asked of the memory, of the memories `named`, is done where it is
+    approved, but for those that are chosen to be kept. `content`: how `new` is to be put."""
+    memories = standing(items)
+    facts = tuple(item.fact_id for item in items if is_waiting(item) and item.fact_id)
+    waits = {m.pk for m in memories if m.held_at is not None} | ({new.pk} if new else set())
+    ways = dict.fromkeys((m.pk for m in memories), "keep")
+    if verb == "approve" and new is not None:
+        ways |= {m.pk: "replace" for m in memories if m.pk != new.pk}
+    elif verb == "reject":
+        ways |= dict.fromkeys(waits, "forget")
+    elif verb == "decide":
+        ways |= {m.pk: chosen.get(str(m.pk), "keep") for m in memories}
+    if verb == "approve":
+        ways |= dict.fromkeys((m.pk for m in memories if m.pk in named), "order")
+    elif verb == "decide":
+        asked = [m.pk for m in memories if m.pk in named and ways[m.pk] == "forget"]
+        ways |= dict.fromkeys(asked, "order")
+    kept = [m for m in memories if ways[m.pk] == "keep"]
+    heir = max(kept, key=lambda m: m.pk, default=None)
+    return CaseDecision(
+        keep=tuple(m.pk for m in kept),
+        replace=tuple(
+            Replaced(m.pk, heir.pk) for m in memories if ways[m.pk] == "replace" and heir
+        ),
+        forget=tuple(m.pk for m in memories if ways[m.pk] == "forget"),
+        edit=_reworded(new, content),
+        accept=() if verb == "reject" else facts,
+        dismiss=facts if verb == "reject" else (),
+        intent=DO if verb in ("approve", "decide") else LEAVE,
+    )
+
+
+def _reworded(memory: Memory | None, content: str) -> Reworded | None:
+    if memory is None or not content or content == memory.content:
+        return None
+    return Reworded(memory.pk, content)
