@@ -197,7 +197,7 @@ def test_a_sync_that_was_stopped_between_pages_misses_nothing(
     alice: Person, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memories.connections.sync.BATCH", 1)
-    written = sync.apply_changes.write
+    written = sync.write
     calls: list[int] = []
 
     def dies(*given: Any) -> Any:
@@ -206,7 +206,7 @@ def test_a_sync_that_was_stopped_between_pages_misses_nothing(
             raise SystemExit
         return written(*given)
 
-    monkeypatch.setattr(sync.apply_changes, "write", dies)
+    monkeypatch.setattr(sync, "write", dies)
     run = connection.runs.get()
     with pytest.raises(SystemExit):
         sync.run(run.pk)
