@@ -104,7 +104,7 @@ def test_an_answer_is_forgotten_after_a_day(http: Caller) -> None:
 
 def test_a_failure_frees_the_key(http: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr("memories.review.create_and_edit", lambda *_: 1 / 0)
+        broken.setattr("memories.review.create", lambda *_: 1 / 0)
         assert http.post("/memories", NEW, Idempotency_Key=KEY).status == 500
     assert http.post("/memories", {}, Idempotency_Key=KEY).status == 400
     assert http.post("/memories", NEW, Idempotency_Key=KEY).status == 201

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from memories.cases import CaseDecision, case_acts
+from memories.cases import CaseDecision, decide_case, undo_case
 from memories.english.exact_values import exact_values, withdrawn_value
 from memories.english.spoken_intents import find_intents
 from memories.ingest import NewMessage
 from memories.models import Case, Episode, Intent, MaskedSpan, Memory
-from memories.review import create_and_edit
+from memories.review import edit
 from tests.people import Person
 
 BADGE = "The badge of the north gate is NG-1188-C. The gate opens at six."
@@ -87,7 +87,7 @@ def test_anybody_else_gets_a_case_which_a_person_may_still_do(alice: Person) -> 
     order = told(alice, ("Ravi", BADGE), ("Lena", PURGE))
     assert (order.state, order.reason) == ("case", "somebody else's words")
     assert "NG-1188-C" in served(alice)
-    case_acts(alice.scope, Case.objects.get().pk, CaseDecision(intent="do"))
+    decide_case(alice.scope, Case.objects.get().pk, CaseDecision(intent="do"))
     assert "NG-1188-C" not in served(alice)
     assert not Memory.objects.live().filter(content__contains="NG-1188-C").exists()
 
@@ -108,17 +108,17 @@ def test_among_several_what_one_of_them_names_exactly_is_served_to_nobody_until_
     assert "NG-1188-C" not in served(alice)
     assert "opens at six" in served(alice)
     assert Memory.objects.live().count() >= before
-    case_acts(alice.scope, case.pk, CaseDecision(intent="leave"))
+    decide_case(alice.scope, case.pk, CaseDecision(intent="leave"))
     assert "User's badge for the north gate is NG-1188-C." in alice.live()
     assert PURGE in served(alice)
-    case_acts(alice.scope, case.pk)
+    undo_case(alice.scope, case.pk)
     assert "NG-1188-C" not in served(alice)
-    case_acts(alice.scope, case.pk, CaseDecision(intent="do"))
+    decide_case(alice.scope, case.pk, CaseDecision(intent="do"))
     assert "NG-1188-C" not in served(alice)
     assert not Memory.objects.live().filter(content__contains="north gate is").exists()
-    case_acts(alice.scope, case.pk)
+    undo_case(alice.scope, case.pk)
     assert "NG-1188-C" not in served(alice)
-    case_acts(alice.scope, case.pk, CaseDecision(intent="leave"))
+    decide_case(alice.scope, case.pk, CaseDecision(intent="leave"))
     assert PURGE in served(alice)
     assert not MaskedSpan.objects.exists()
 
@@ -128,7 +128,7 @@ def test_what_is_pinned_or_the_teams_is_served_while_it_waits(
     alice: Person, change: dict[str, Any]
 ) -> None:
     memory = alice.note("User's badge for the north gate is NG-1188-C.", user_id="desk")
-    create_and_edit(alice.scope, memory.pk, change)
+    edit(alice.scope, memory.pk, change)
     order = told(alice, ("Omar", "Morning, all."), ("Ravi", BADGE), ("Lena", PURGE))
     assert order.state == "case"
     assert "NG-1188-C" in served(alice)
@@ -136,7 +136,7 @@ def test_what_is_pinned_or_the_teams_is_served_while_it_waits(
 
 def test_what_a_person_had_forgotten_is_masked_where_a_reminder_names_it(alice: Person) -> None:
     told(alice, ("Ravi", BADGE), ("Lena", PURGE))
-    case_acts(alice.scope, Case.objects.get().pk, CaseDecision(intent="do"))
+    decide_case(alice.scope, Case.objects.get().pk, CaseDecision(intent="do"))
     again = told(alice, ("Omar", "Reminder: NG-1188-C is retired and deleted."))
     assert again.state == "done"
     assert "NG-1188-C" not in served(alice)

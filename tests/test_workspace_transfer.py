@@ -201,7 +201,7 @@ def test_what_was_stopped_goes_on(
     exported: Path, alice: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remove(alice.workspace)
-    monkeypatch.setattr(workspace_files, "BATCH", 20)
+    monkeypatch.setattr(workspace_files, "IMPORTED_AT_ONCE", 20)
     whole = exported.read_text()
     lines = whole.splitlines(keepends=True)
     exported.write_text("".join(lines[:51]))

@@ -9,7 +9,7 @@ from bench.story import Told
 from memories.features import features_by_hand
 from memories.features.features_by_hand import NewFeature
 from memories.models import Feature, Memory
-from memories.review import NewMemory, create_and_edit
+from memories.review import NewMemory, create
 from tests.browser.conftest import faults
 from tests.browser.test_pages import LOOKS
 from workspaces.models import Subject
@@ -129,7 +129,7 @@ def test_feature_is_corrected_and_ended_in_place(visit: Any, told: Told) -> None
 def test_duplicates_are_merged_in_place(visit: Any) -> None:
     memory = Memory.objects.live().get(content__contains="peanuts")
     new = NewMemory(memory.content, "ada", category="identity", visibility="global")
-    create_and_edit(Scope(memory.workspace_id, "test", ROLE_CAPABILITIES["owner"]), new)
+    create(Scope(memory.workspace_id, "test", ROLE_CAPABILITIES["owner"]), new)
     grace = visit("grace.hopper")
     grace.opens(page_of("ada"))
     grace.page.locator(".desk-alike").get_by_role("button").first.click()
