@@ -14,6 +14,7 @@ from memories.admin.document_admin import ConnectionAdmin, DocumentAdmin, SpaceA
 from memories.admin.erasure_admin import ErasureAdmin
 from memories.admin.fact_admin import FactAdmin
 from memories.admin.feature_set_admin import FeatureAdmin, FeatureSetAdmin
+from memories.admin.long_job_admin import LongJobAdmin
 from memories.admin.memory_admin import MemoryAdmin
 from memories.admin.own_rules_admin import (
     WorkspaceChangeAdmin,
@@ -21,14 +22,9 @@ from memories.admin.own_rules_admin import (
     WorkspaceSlotAdmin,
 )
 from memories.admin.performance_page import RunAdmin
-from memories.admin.server_admin import (
-    QUEUE_ADMINS,
-    SERVER_ADMINS,
-    BreakerAdmin,
-    LongJobAdmin,
-)
 from memories.admin.subject_admin import SubjectAdmin
 from memories.admin.supersession_admin import RejectionAdmin, SupersessionAdmin
+from memories.admin.system_admin import QUEUE_ADMINS, SERVER_ADMINS, BreakerAdmin
 from memories.admin.unmatched_admin import MissAdmin
 from memories.admin.usage_page import ModelPriceAdmin
 from memories.admin.webhook_admin import WebhookAdmin, WebhookDeliveryAdmin

@@ -18,7 +18,13 @@ from memories import leases, metrics, outbox
 from memories.errors import ProviderError
 from memories.extraction import find_quote
 from memories.extraction.fallback import FallbackChain, chain_of, models_from
-from memories.features import apply, commands, facts_to_features, feature_prompts, sets
+from memories.features import (
+    apply,
+    facts_to_features,
+    feature_prompts,
+    merge_features,
+    sets,
+)
 from memories.features.apply import (
     ApplyResult,
     ChangeOrigin,
@@ -32,11 +38,9 @@ from memories.features.commands import (
     DELETE,
     KEEP,
     LONGEST_VALUE,
-    Apart,
     Cited,
     Command,
     CommandPlan,
-    FeatureMerge,
     KnownFeature,
     RefusedCommand,
     fault_of_value,
@@ -52,6 +56,7 @@ from memories.features.feature_prompts import (
     ParsedAnswer,
 )
 from memories.features.features_by_hand import undone_merges
+from memories.features.merge_features import Apart, FeatureMerge
 from memories.features.sets import find, ready
 from memories.index import prepared_sql, workspace_index
 from memories.leases import TakenOver
@@ -373,7 +378,7 @@ def _merge_sections(by: str, feature_set: FeatureSet, *, over: int) -> int:
     agents = Feature.objects.live().filter(set=feature_set).values_list("agent_id", flat=True)
     for agent_id in agents.order_by("agent_id").distinct():
         known = apply.known_features(apply.live_features(feature_set, agent_id).values())
-        for rows in commands.sections(known, over):
+        for rows in merge_features.sections(known, over):
             section = _Section(config, rows, apart)
             with metrics.timer("set_consolidation"):
                 if models:
@@ -407,7 +412,7 @@ def _by_likeness(space: WorkspaceIndex, section: _Section) -> _ProposedMerges:
         return float(np.dot(vectors[one], vectors[other]))
 
     threshold = model.duplicate_threshold if model else 1.1
-    proposed = commands.by_similarity(section.rows, similar, threshold, section.apart)
+    proposed = merge_features.by_similarity(section.rows, similar, threshold, section.apart)
     return _ProposedMerges("rule", f"likeness {threshold:.2f}", proposed)
 
 
@@ -425,12 +430,12 @@ def _ask_model(section: _Section, models: FallbackChain) -> _ProposedMerges:
     result.refused.extend(RefusedCommand("it is no merge", raw=raw) for raw in answer.broken)
     for part in answer.parts:
         values = part.model_dump(include={"tag", "feature", "value"})
-        merge = commands.by_answer(part.ids, named, values)
+        merge = merge_features.by_answer(part.ids, named, values)
         if isinstance(merge, str):
             result.refused.append(RefusedCommand(merge, raw=part.model_dump()))
             continue
         fault = "a person took this merge back"
-        if not commands.are_apart([merge.kept, *merge.gone], section.apart):
+        if not merge_features.are_apart([merge.kept, *merge.gone], section.apart):
             command = Command("add", merge.kept.category, merge.tag, merge.feature, merge.value)
             fault = fault_of_value(command, section.config.categories)
         if fault:

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any
 
-import msgspec
 from django.conf import settings
 from django.db import close_old_connections
 from django.http import HttpRequest
@@ -17,7 +16,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from memories import metrics
 from memories.mcp.asker import PATH, McpAsker, asker_of
-from memories.mcp.protocol import ASKER, McpProtocol, Run
+from memories.mcp.protocol import ASKER, McpProtocol, Run, in_plain_words
 from memoryproject import log_lines
 from memoryproject.front.lanes import MCP
 from memoryproject.log_lines import NOTED
@@ -25,7 +24,6 @@ from memoryproject.postgres import visible
 from workspaces.api.problems import Problem, page, problem_of
 from workspaces.keys import LABEL, prefix_of
 
-NO_REQUEST = "This is no request as the protocol has it: see its method and params."
 log = logging.getLogger(__name__)
 
 # Verbs wait for the database, each in a thread with a connection of its own.
@@ -96,17 +94,6 @@ class McpDoor:
 
         await self.manager.handle_request(asgi_scope(asker), receive, send)  # type: ignore[arg-type]  # its mappings are of Any
         return head, in_plain_words(b"".join(parts))
-
-
-def in_plain_words(content: bytes) -> bytes:
-    """An error of the protocol without the words of the library that found it."""
-    if b"pydantic" not in content:
-        return content
-    answer = msgspec.json.decode(content)
-    if "error" not in answer:
-        return content
-    error = {"code": answer["error"]["code"], "message": NO_REQUEST}
-    return msgspec.json.encode({**answer, "error": error})
 
 
 def asgi_scope(asker: McpAsker) -> dict[str, Any]:

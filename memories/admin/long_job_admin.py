@@ -1,4 +1,5 @@
-"""The server in the browser: long work and its end, backups, and, for superusers, how it is."""
+"""Long work in the browser: how far it is, an end where it is safe, and what came of it; and
+backups."""
 
 from datetime import timedelta
 from typing import Any
@@ -11,18 +12,16 @@ from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.translation import gettext
 from django.utils.translation import gettext as text
 from django.utils.translation import gettext_lazy as _
-from django_q.models import Failure, OrmQ, Schedule
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from memories import long_jobs
 from memories.admin.memory_rows import MemoryRowAdmin, one_line, text_column
-from memories.models import IndexRepair, LongJob, WorkerBeat
+from memories.models import LongJob
 from workspaces.adminbase.access import Access, access_of
 from workspaces.adminbase.actors import name_of
-from workspaces.adminbase.list_admin import AdminPage, Empty, ServerAdmin, display
+from workspaces.adminbase.list_admin import AdminPage, Empty, display
 from workspaces.adminbase.row_admin import Verb
 from workspaces.adminbase.scoped_admin import DayFilter
 from workspaces.auth import as_uuid
@@ -226,96 +225,3 @@ def counts_text(job: LongJob) -> str:
         for name, number in job.result.items()
         if number
     )
-
-
-# How the server is, for superusers: the queue, who works on it, and indexes being made anew. Tasks
-# are bells, so there is little to do here but look.
-
-
-class QueueAdmin(ServerAdmin):
-    """What may be deleted."""
-
-    has_delete_permission = ServerAdmin.has_view_permission
-
-
-class FailureAdmin(QueueAdmin):
-    list_display = ("func", "args", "started", "stopped", "attempt_count")
-    search_fields = ("func",)
-    ordering = ("-started",)
-
-
-class TaskAdmin(QueueAdmin):
-    list_display = ("id", "func", "key", "lock")
-    fields = readonly_fields = ("key", "lock", "task_id", "func", "args")
-
-
-class ScheduleAdmin(QueueAdmin):
-    list_display = ("name", "func", "schedule_type", "minutes", "next_run")
-
-
-class BreakerAdmin(QueueAdmin):
-    """Deleting one lets the model be asked again at once."""
-
-    ordering = ("-state", "name")  # the open ones first
-    list_display = ("name", "state", "since", "detail", "failures", "next_try_at")
-    list_filter = ("state", "purpose")
-
-
-class ServerRowAdmin(ServerAdmin):
-    """Rows whose page shows all columns."""
-
-    can_add = False
-    sortable_by = ()
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return [field.name for field in self.opts.concrete_fields]
-
-
-class RepairAdmin(ServerRowAdmin):
-    list_display = (
-        "workspace", "state_label", "rows_done", "rows_left", "rows_a_second", "started_at",
-        "finished_at", "error",
-    )  # fmt: skip
-    list_select_related = ("workspace",)
-
-    @display(
-        description=_("state"),
-        label={"done": "success", "failing": "danger", "waiting": "warning", "running": "info"},
-    )
-    def state_label(self, repair: IndexRepair) -> str:
-        return repair.state
-
-    @display(description=_("rows done"))
-    def rows_done(self, repair: IndexRepair) -> str:
-        return f"{repair.done:,}"
-
-    @display(description=_("rows to go"))
-    def rows_left(self, repair: IndexRepair) -> str:
-        return "to be counted" if repair.rest is None else f"{repair.rest:,}"
-
-    @display(description=_("rows a second"))
-    def rows_a_second(self, repair: IndexRepair) -> str:
-        return f"{repair.rate:,.0f}"
-
-    def empty(self, request: HttpRequest) -> Empty:
-        text = "A new version that reads texts otherwise makes old rows anew; that is told here."
-        return Empty(gettext("No index was repaired yet"), text)
-
-
-class WorkerAdmin(ServerRowAdmin):
-    list_display = ("kind", "host", "pid", "started_at", "seen_at")
-
-    def empty(self, request: HttpRequest) -> Empty:
-        return Empty(
-            gettext("No worker is seen"),
-            gettext("One of these must run:"),
-            "manage.py up\nmanage.py work",
-        )
-
-
-QUEUE_ADMINS: dict[Any, type[ServerAdmin]] = {
-    Failure: FailureAdmin,
-    OrmQ: TaskAdmin,
-    Schedule: ScheduleAdmin,
-}
-SERVER_ADMINS: dict[Any, type[ServerAdmin]] = {IndexRepair: RepairAdmin, WorkerBeat: WorkerAdmin}
