@@ -64,6 +64,6 @@ def ready() -> Path:
 
 def _digest() -> str:
     digest = hashlib.sha256(template_database.digest().encode())
-    for module in (embedded_postgres, postgres_guard, embedded_postgres):
+    for module in (embedded_postgres, postgres_guard):
         digest.update(Path(module.__file__).read_bytes())
     return digest.hexdigest()[:16]
