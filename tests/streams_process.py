@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from memoryproject.async_processes import StreamProcess
 from memoryproject.front.streams import streams_socket
 from memoryproject.front.wire import next_frame, packed
+from memoryproject.stream_process import StreamProcess
 
 SOCKET, FOLDER = sys.argv[1], Path(sys.argv[2])
 streams = StreamProcess(streams_socket(SOCKET))

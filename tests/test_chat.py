@@ -18,7 +18,7 @@ from memories.api.chat_routes import LiveChat, ticket_of
 from memories.chat import AskedChat, ChatRequest, ChatSource, CitationMarks, nearest
 from memories.models import Conversation, Episode, ModelUse, Revision
 from memories.providers.chat_model import ChatMessage
-from memoryproject.async_processes import Threads
+from memoryproject.stream_process import Threads
 from tests.api_fixtures import Answer, caller, member
 from tests.documents import hand_in
 from tests.people import Person

@@ -12,7 +12,7 @@ from django.db import connection, connections
 
 from memories import events
 from memories.events import EventFilter, LiveEvents, ticket_of
-from memoryproject.async_processes import Threads
+from memoryproject.stream_process import Threads
 from tests.documents import hand_in
 from tests.people import Person
 from workspaces.keys import revoke_key

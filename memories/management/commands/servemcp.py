@@ -16,9 +16,10 @@ from memories.extraction import warm_up
 from memories.index import configured_embedder
 from memories.mcp.door import McpDoor
 from memories.webhooks import MOST_AT_ONCE, WebhookSender
-from memoryproject.async_processes import McpProcess, StreamProcess, Threads
 from memoryproject.front.lanes import CHATS_AT_ONCE, MCP, Lane
 from memoryproject.front.streams import streams_socket
+from memoryproject.mcp_process import McpProcess
+from memoryproject.stream_process import StreamProcess, Threads
 from memoryproject.web import Parent
 
 
