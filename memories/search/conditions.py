@@ -619,7 +619,7 @@ def in_layer(request: SearchRequest, asked: LayerQuery, layer: str) -> LayerQuer
     tree = filters.all_of(own, request.filter)
     values: dict[str, Any] = {}
     conditions = [filters.sql_of(tree, layer, values, request.at)] if tree else []
-    # What features were stands in their history alone: see past_features.
+    # What features were stands in their history alone: see PastFeatures in rank.py.
     history = not request.at.is_now and layer != "features"
     if history:
         values |= request.at.values
