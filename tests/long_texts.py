@@ -466,7 +466,8 @@ WITHIN: dict[str, Callable[[str], object]] = {
 # by `bounds.WHOLE` or by its callers before anything is read.
 OTHERS = frozenset(
     """
-    chat.with_sources chat.Sources.citation chat.Sources.of_documents
+    cases.case_decision.decision_by chat.with_sources chat.Sources.citation
+    chat.Sources.of_documents
     chat.Sources.of_memories connections.sync.Turn.finish connectors.notion_connector.moment
     index.entries.summary_item summaries.summarize.answered
     compat.client_view.chain_of compat.client_view.head_of documents.pipeline.moment_of
