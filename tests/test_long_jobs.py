@@ -353,13 +353,15 @@ def test_commands_show_themselves(
     assert job.result
 
 
-def test_a_failed_backup_says_why(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_backup_says_why(
+    alice: Person, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def broken(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("memoryproject.backups.run", broken)
     with pytest.raises(CommandError, match="No space left"):
-        run("backup", "/tmp/nowhere-to-back-up")
+        run("backup", str(tmp_path / "backup"))
     assert (the_job().state, the_job().error) == (State.FAILED, "No space left on device")
 
 
