@@ -7,6 +7,7 @@ from memories import checks
 
 # Before all that imports it from far within: there the calls that compile its expressions cross the
 # end of a piece of Python's stack, and each takes and gives back 16 kB, a hundred thousand times.
+# By name: an import here changes the order in which mypy's plugin meets the models.
 importlib.import_module("memories.english.instead")
 
 COLLECT_AFTER = (50_000, 20, 20)  # objects, young collections, middle ones

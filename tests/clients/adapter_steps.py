@@ -138,6 +138,7 @@ async def run_an_agent() -> None:
         while not any("Kiwi" in each for each in learned) and time.monotonic() < end:
             found = await own.search("What is her parrot called?", user_id="nora")
             learned = [hit.memory.content for hit in found.results if hit.memory]
+            await asyncio.sleep(0.1)
         assert any("Kiwi" in each for each in learned), learned
         await session.clear_session()
         assert await session.get_items() == []

@@ -149,6 +149,6 @@ LIGHT = frozenset(
 )
 # Whom one has singly: "Ann's new lodger is Kim" takes the place of another.
 SINGLE_ROLES = """
-    husband wife boyfriend girlfriend fiancee? fiancée? boss manager supervisor landlord landlady
-    lodger roommate doctor dentist optician hairdresser therapist
+    husband wife boyfriend girlfriend fiance fiancee fiancé fiancée boss manager supervisor landlord
+    landlady lodger roommate doctor dentist optician hairdresser therapist
 """.split()
