@@ -28,7 +28,7 @@ def bob_at_desk(workspace: Workspace) -> Desk:
 def code_of(user: User, steps: int = 0) -> str:
     factor = SecondFactor.objects.get(user=user)
     totp = pyotp.TOTP(second_factor.secret_of(factor))
-    return totp.at(time.time() + steps * second_factor.STEP)
+    return totp.at(timezone.now() + timedelta(seconds=steps * second_factor.STEP))
 
 
 def turned_on(desk: Desk) -> list[str]:

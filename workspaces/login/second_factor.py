@@ -3,7 +3,6 @@
 import base64
 import secrets
 import string
-import time
 
 import pyotp
 import segno
@@ -89,7 +88,7 @@ def _uses_step(user: User, code: str) -> bool:
     factor = SecondFactor.objects.filter(user=user).first()
     if factor is None:
         return False
-    totp, now = pyotp.TOTP(secret_of(factor)), int(time.time()) // STEP
+    totp, now = pyotp.TOTP(secret_of(factor)), int(timezone.now().timestamp()) // STEP
     for step in range(now - DRIFT, now + DRIFT + 1):
         if secrets.compare_digest(totp.at(step * STEP).encode(), code.strip().encode()):
             # One that is as old as the last, or older, was used: two who send it at once do not
