@@ -26,7 +26,7 @@ from memories.long_jobs import NewJob, Stopped
 from memories.models import Entry, Erasure, LongJob, SyncRun, Vector, WorkspaceIndex
 from memoryproject import crossings
 from memoryproject.postgres import visible
-from tests.live_server import wait_for
+from tests.live_server import PATIENCE, wait_for
 from tests.ordinary_role import ordinary_role
 from tests.people import Person
 from workspaces.models import Subject
@@ -64,7 +64,7 @@ def test_work_tells_how_far_it_is_while_it_goes_on(alice: Person) -> None:
     new = NewJob(Kind.IMPORT, alice.workspace.pk, 200, "messages", "shell")
     with long_jobs.recorded(new) as work:
         work.advance(50)
-        assert wait_for(lambda: the_job().done == 50, 20)
+        assert wait_for(lambda: the_job().done == 50)
         row = the_job()
         assert (row.state, row.share, row.requested_by) == (State.RUNNING, 25, "shell")
         assert row.rate > 0
@@ -79,7 +79,7 @@ def test_it_is_written_although_the_work_s_own_transaction_is_rolled_back(alice:
     new = NewJob(Kind.IMPORT, alice.workspace.pk, 10)
     with long_jobs.recorded(new) as work, transaction.atomic():
         work.advance(7)
-        assert wait_for(lambda: work.row.pk is not None and _seen_elsewhere() == 7, 20)
+        assert wait_for(lambda: work.row.pk is not None and _seen_elsewhere() == 7)
         transaction.set_rollback(True)
     assert the_job().done == 7
 
@@ -138,7 +138,7 @@ def test_another_model_s_vectors_are_cancelled_and_gone_on_with(
 
     def slowly(*given: object) -> object:
         if Vector.objects.exists():
-            held.wait(60)
+            held.wait(PATIENCE)
         return embed(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(due_vectors, "embed", slowly)
@@ -156,12 +156,12 @@ def test_another_model_s_vectors_are_cancelled_and_gone_on_with(
 
     thread = threading.Thread(target=work)
     thread.start()
-    assert wait_for(lambda: LongJob.objects.running().filter(done__gt=0).exists(), 60)
+    assert wait_for(lambda: LongJob.objects.running().filter(done__gt=0).exists())
     long_jobs.cancel(owner_scope(alice.workspace.pk, "test"), the_job())
     # The work hears of it when its row is written next.
-    assert wait_for(lambda: _writes(2), 60)
+    assert wait_for(lambda: _writes(2))
     held.set()
-    thread.join(60)
+    thread.join(PATIENCE)
     row = the_job()
     assert ended == ["Stopped. The same command goes on from here."]
     assert (row.state, row.cancelled_by, row.error) == (State.CANCELLED, "test", "")
@@ -181,7 +181,7 @@ def _writes(number: int) -> bool:
     """So many writes of the row from now on."""
     for _ in range(number):
         before = the_job().updated_at
-        if not wait_for(lambda before=before: the_job().updated_at > before, 20):  # type: ignore[misc]
+        if not wait_for(lambda before=before: the_job().updated_at > before):  # type: ignore[misc]
             return False
     return True
 
@@ -195,7 +195,7 @@ def test_a_cancelled_import_keeps_what_was_stored(
 
     def cancelled_at_once(job: long_jobs.JobRecorder, number: int) -> None:
         long_jobs.cancel(owner_scope(alice.workspace.pk, "test"), job.row)
-        assert wait_for(lambda: job.is_cancel_asked, 20)
+        assert wait_for(lambda: job.is_cancel_asked)
         advance(job, number)
 
     with monkeypatch.context() as patched:
@@ -246,7 +246,7 @@ def test_the_work_of_a_killed_process_is_given_up_and_says_why(alice: Person) ->
     with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"begun\n"
-        assert wait_for(lambda: the_job().done == 4, 30)
+        assert wait_for(lambda: the_job().done == 4)
         os.kill(process.pid, signal.SIGKILL)
     assert the_job().state == State.RUNNING
     sweep.sweep()
@@ -309,7 +309,7 @@ def test_a_source_that_is_asked_is_shown_and_stopped_between_two_pages(
     def stopped_after_it(turn: sync.Turn) -> bool:
         page(turn)
         long_jobs.cancel(owner_scope(alice.workspace.pk, "test"), turn.job.row)
-        return not wait_for(lambda: turn.job.is_cancel_asked, 20)
+        return not wait_for(lambda: turn.job.is_cancel_asked)
 
     with monkeypatch.context() as patched:
         patched.setattr(sync.Turn, "page", stopped_after_it)

@@ -16,7 +16,7 @@ PATH = "/v1/embeddings"
 def embedder(
     server: HTTPServer, model: str = "text-embedding-3-small", dimensions: int = 0
 ) -> Embedder:
-    config = EmbedderConfig("openai", model, dimensions, "key", server.url_for("/v1"), 5.0)
+    config = EmbedderConfig("openai", model, dimensions, "key", server.url_for("/v1"), 60.0)
     return embedder_from(config)
 
 

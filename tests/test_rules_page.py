@@ -126,14 +126,14 @@ def test_what_a_pattern_off_would_lose_is_told_before(alice: Person, mallory: Pe
     before = PatternChoice((), frozenset())
     off = PatternChoice((), frozenset({"prefers"}))
     since = timezone.now() - WEEK
-    found = rehearse_patterns(alice.scope, before, off, since, seconds=5)
+    found = rehearse_patterns(alice.scope, before, off, since, seconds=60)
     assert [each.statement for each in found.lost] == ["User prefers tea to coffee"]
     assert (found.made, found.read, found.messages) == ([], 2, 2)
-    back = rehearse_patterns(alice.scope, off, before, since, seconds=5)
+    back = rehearse_patterns(alice.scope, off, before, since, seconds=60)
     assert [each.statement for each in back.made] == ["User prefers tea to coffee"]
-    assert rehearse_patterns(mallory.scope, before, off, since, seconds=5).lost == []
+    assert rehearse_patterns(mallory.scope, before, off, since, seconds=60).lost == []
     later = timezone.now() + WEEK
-    assert rehearse_patterns(alice.scope, before, off, later, seconds=5).messages == 0
+    assert rehearse_patterns(alice.scope, before, off, later, seconds=60).messages == 0
     assert Memory.objects.count() == 2
 
 
@@ -151,11 +151,11 @@ def test_what_an_attribute_off_would_leave_is_told_before(
     alice.say("I live in Oslo.", user_id="ana")
     alice.say("I live in Bergen.", user_id="ana")
     since, words = timezone.now() - WEEK, now_without(alice, "slot:residence")
-    found = rehearse_words(alice.scope, OwnWords(), words, since, seconds=5)
+    found = rehearse_words(alice.scope, OwnWords(), words, since, seconds=60)
     [change] = found.changed
     assert (change.was.kind, change.would.kind) == ("update", "different")
     for other in (mallory, carol):
-        assert rehearse_words(other.scope, OwnWords(), words, since, seconds=5).changed == []
+        assert rehearse_words(other.scope, OwnWords(), words, since, seconds=60).changed == []
     assert rehearse_words(alice.scope, OwnWords(), words, since, seconds=-1).is_cut
 
 
@@ -164,7 +164,7 @@ def test_what_an_own_attribute_would_replace_is_told_before(alice: Person) -> No
     alice.tell("The tall urn is glazed tenmoku", user_id="u")
     slot = WorkspaceSlot(name="kiln", regex=r"(?P<subject>.+) is glazed (?P<value>\w+)")
     words = OwnWords(slots=(slot.value,))
-    found = rehearse_words(alice.scope, OwnWords(), words, timezone.now() - WEEK, seconds=5)
+    found = rehearse_words(alice.scope, OwnWords(), words, timezone.now() - WEEK, seconds=60)
     assert [(each.was.kind, each.would.kind) for each in found.changed] == [("different", "update")]
     assert len(alice.live()) == 2
 

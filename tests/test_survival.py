@@ -36,7 +36,7 @@ def test_nothing_is_lost_and_nothing_is_there_twice(server: Server) -> None:
         if number in kills:
             os.kill(kills[number](server), signal.SIGKILL)
         assert tell(server, number), server.log.read_text()[-2000:]
-    assert wait_for(lambda: swept(server), 120), server.ask(UNFINISHED)
+    assert wait_for(lambda: swept(server)), server.ask(UNFINISHED)
     count = "select count(*), count(distinct content), sum(source_count) from memories_memory"
     assert server.ask(count) == [(TOLD, TOLD, TOLD)]
     assert server.ask("select count(*) from memories_episode") == [(TOLD,)]
