@@ -48,7 +48,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TrialServer]:
 
 def test_clients_of_every_kind_are_answered(server: TrialServer):
     heard, samples = Heard(), Samples(server)
-    load = Load(server.info["url"], server.path, server.info["key"], 10, 0.1, seed=3)
+    # By this seed the first requests of the ten are of all kinds, however slow the machine is.
+    load = Load(server.info["url"], server.path, server.info["key"], 10, 0.1, seed=9)
     # In a thread of its own: the browser of other tests leaves a loop in this one.
     with ThreadPoolExecutor(1) as aside:
         aside.submit(asyncio.run, go_on(load, heard, 6.0, samples.take)).result()
@@ -75,7 +76,7 @@ def test_what_is_killed_and_stopped_loses_and_doubles_nothing(server: TrialServe
     # `RINGING` and a sweep more where a worker was killed that had heard their bell.
     wish = Options(
         seed=5, stopped_for=2.0, large=60, keyed=0.0, patience=360.0,
-        deadline=time.monotonic() + 200,
+        deadline=time.monotonic() + 600,
     )  # fmt: skip
     points = [
         Point(1, KILL, WEB, "large", delay=0.3, place=0.9),
@@ -90,7 +91,7 @@ def test_what_is_killed_and_stopped_loses_and_doubles_nothing(server: TrialServe
 
 def test_what_is_killed_at_any_state_of_a_document_loses_and_doubles_nothing(server: TrialServer):
     wish = DocumentOptions(
-        seed=5, patience=120.0, deadline=time.monotonic() + 120, hurried=True
+        seed=5, patience=360.0, deadline=time.monotonic() + 600, hurried=True
     )  # fmt: skip
     points = [
         Point(1, KILL, WORKER, "done", delay=0.0, place=0.0),
