@@ -306,7 +306,7 @@ def test_a_plan_that_is_called_off_in_words_ends_nothing(alice: Person, planned:
 
 
 def test_a_plan_that_is_put_off_moves_the_end(alice: Person, planned: str) -> None:
-    later = (timezone.now() + timedelta(days=200)).strftime("%d %B %Y")
-    alice.say(f"I will start at Ericsson on {later}.", user_id="ada", thread_id="talk")
-    moved = (timezone.now() + timedelta(days=200)).strftime("%Y-%m-%d")
-    assert ends(alice, "Nokia") == [moved]
+    later = timezone.now() + timedelta(days=200)
+    said = f"I will start at Ericsson on {later.strftime('%d %B %Y')}."
+    alice.say(said, user_id="ada", thread_id="talk")
+    assert ends(alice, "Nokia") == [later.strftime("%Y-%m-%d")]

@@ -50,6 +50,7 @@ def used(workspace: Workspace, searches: int, days_ago: int = 0, **values: int) 
     SearchUse.objects.create(workspace=workspace, day=day, searches=searches, **values)
 
 
+@pytest.mark.usefixtures("still_clock")  # no day ends in it
 def test_searches_are_counted_by_user_and_day(alice: Person) -> None:
     alice.note("Prefers tea", user_id="ana")
     for query in ("tea", "tea again"):
@@ -112,6 +113,7 @@ def test_counts_of_what_went_meanwhile_are_dropped(alice: Person) -> None:
     assert SearchUse.objects.count() == 1
 
 
+@pytest.mark.usefixtures("still_clock")  # no day ends in it
 def test_each_memory_is_counted_by_whom_it_was_served_to(alice: Person, mallory: Person) -> None:
     tea = alice.note("Prefers tea", user_id="ana")
     alice.note("Rust is the language")
@@ -197,6 +199,7 @@ def test_no_more_vectors_are_kept_in_a_process_than_are_meant(
     assert len(conditions._local) <= 2
 
 
+@pytest.mark.usefixtures("still_clock")  # no day ends in it
 def test_usage_is_told_by_day_to_admins(alice: Person, mallory: Person) -> None:
     used(alice.workspace, 4, results=8, empty=1)
     used(alice.workspace, 2, days_ago=1)
@@ -216,6 +219,7 @@ def test_usage_is_told_by_day_to_admins(alice: Person, mallory: Person) -> None:
     assert caller(mallory).get(theirs).status == 404
 
 
+@pytest.mark.usefixtures("still_clock")  # no day ends in it
 def test_the_page_draws_usage_and_tells_tables_to_the_operator_alone(
     alice: Person, mallory: Person
 ) -> None:
