@@ -8,7 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from memoryproject.embedded_postgres import as_server
 from tests.live_server import ROOT, wait_for
 
 LEAST = (1, 21)  # the first that keeps account of prepared statements
+TRIES = 5  # of ports: one that was free may be somebody else's when it is listened at
 SUITE, MIRROR = "trixie", "http://deb.debian.org/debian"
 # The program, and what it is linked with.
 PACKAGES = (
@@ -112,10 +113,24 @@ def pooler(at: Path, host: Path, users: Sequence[str], **options: object) -> Ite
     """In front of all databases of the server whose socket lies in `host`, in transaction mode;
     `users` come by TCP from this machine, without a password."""
     at.mkdir()
+    (at / "users").write_text("".join(f'"{name}" ""\n' for name in users))
+    for _ in range(TRIES):
+        made = _started(at, host, options)
+        if made.process.poll() is None:
+            break
+    try:
+        assert _answers(made.port), made.log.read_text()
+        yield made
+    finally:
+        made.process.send_signal(signal.SIGTERM)
+        made.process.wait()
+
+
+def _started(at: Path, host: Path, options: Mapping[str, object]) -> Pooler:
+    """It has ended where the port is somebody else's."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    (at / "users").write_text("".join(f'"{name}" ""\n' for name in users))
     own = {
         "listen_addr": "127.0.0.1", "listen_port": port, "unix_socket_dir": "",
         "auth_type": "trust", "auth_file": at / "users",
@@ -126,13 +141,8 @@ def pooler(at: Path, host: Path, users: Sequence[str], **options: object) -> Ite
     (at / "pgbouncer.ini").write_text(f"[databases]\n* = host={host}\n[pgbouncer]\n{lines}")
     # It refuses root, as PostgreSQL does.
     process = subprocess.Popen([*as_server(), *command(), "-q", str(at / "pgbouncer.ini")])
-    try:
-        assert wait_for(lambda: process.poll() is not None or _answers(port))
-        assert process.poll() is None, (at / "log").read_text()
-        yield Pooler(port, process, at / "log")
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait()
+    wait_for(lambda: process.poll() is not None or _answers(port))
+    return Pooler(port, process, at / "log")
 
 
 def _answers(port: int) -> bool:
