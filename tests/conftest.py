@@ -2,6 +2,7 @@
 Mallory has a workspace of her own and must see nothing."""
 
 import asyncio
+import gc
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
@@ -160,6 +161,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return rank, -counts[item.path], str(item.path)
 
     items.sort(key=place)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: no collection has to walk it again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
