@@ -56,16 +56,15 @@ from memories.english import (
 from memories.english.patterns import library
 from memories.english.referents import People, Talk
 from memories.english.statements import (
-    asides,
     auxiliaries,
     hedges,
     implied_ends,
     instruction_kinds,
-    parse,
+    read_statement,
     wording,
 )
 from memories.errors import Invalid
-from memories.extraction import evidence, model_claims, paraphrase
+from memories.extraction import evidence, model_claims
 from memories.features import facts_to_features, feature_prompts
 from memories.file_formats import assembly
 from memories.forgotten_words import ForgottenWords, places_in
@@ -208,7 +207,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.patterns.library.first_wish": lambda text: library.first_wish(text, is_question=False),
     "english.statements.hedges.if_so": hedges.if_so,
     "english.statements.replacement.may_end": statements.may_end,
-    "english.statements.asides.aside": asides.aside,
+    "english.reasons.aside": reasons.aside,
     "english.statements.instruction_kinds.instruction_kinds": instruction_kinds.instruction_kinds,
     "english.statements.instruction_kinds.is_permission": instruction_kinds.is_permission,
     "forgotten_words.ForgottenWords.is_said_by": ForgottenWords.of("I live in Oslo").is_said_by,
@@ -240,7 +239,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "file_formats.assembly.storable": assembly.storable,
     "file_formats.assembly.tidied": assembly.tidied,
     "english.statements.compare.prefilter": statements.prefilter,
-    "english.statements.parse.parse": lambda text: parse.parse(text),
+    "english.statements.read_statement.parse": lambda text: read_statement.parse(text),
     "english.statements.read_statement.read": statements.read,
     "english.statements.auxiliaries.plain": auxiliaries.plain,
     "english.statements.wording.is_identifier": wording.is_identifier,
@@ -251,10 +250,10 @@ READERS: dict[str, Callable[[str], object]] = {
         text, f"{text[:300]} zz"
     ),
     "extraction.model_claims.names_strangers": lambda text: model_claims.names_strangers(text, []),
-    "extraction.paraphrase.addresses": lambda text: list(paraphrase.addresses(text, text)),
-    "extraction.paraphrase.days": lambda text: list(paraphrase.days("in May", text, AT)),
-    "extraction.paraphrase.numbers": lambda text: list(paraphrase.numbers("7 of 9", text, AT)),
-    "extraction.paraphrase.scripts": paraphrase.scripts,
+    "extraction.evidence.addresses": lambda text: list(evidence.addresses(text, text)),
+    "extraction.evidence.days": lambda text: list(evidence.days("in May", text, AT)),
+    "extraction.evidence.numbers": lambda text: list(evidence.numbers("7 of 9", text, AT)),
+    "extraction.evidence.scripts": evidence.scripts,
     "extraction.evidence.sentences_of": lambda text: evidence.sentences_of(
         text, [(len(text) // 2, len(text) // 2 + 9)]
     ),
@@ -486,7 +485,7 @@ OTHERS = frozenset(
     english.verbs.is_past english.verbs.past
     english.verbs.plural english.verbs.third_person english.verbs.without_s
     english.verbs.with_s english.verbs.is_participle english.verbs.is_past english.verbs.may_be_past
-    english.statements.attribute_forms.own_slots models.feature.Feature.text_of
+    english.statements.attributes.own_slots models.feature.Feature.text_of
     index.entries.keys_of_episode
     index.prepared_sql.arrays index.prepared_sql.execute index.prepared_sql.first
     index.prepared_sql.rows providers.http_reranker.HttpReranker.scores

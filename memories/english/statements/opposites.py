@@ -8,7 +8,7 @@ tell apart.
 from collections import Counter
 from collections.abc import Sequence
 
-from memories.english.statements.overlap import LONGEST, Relation
+from memories.english.statements.duplicates import LONGEST, Relation
 from memories.english.statements.read_statement import Reading
 from memories.english.statements.word_lists import BE
 from memories.english.statements.wording import root
