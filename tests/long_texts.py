@@ -57,7 +57,7 @@ from memories.english.patterns import library
 from memories.english.referents import People, Talk
 from memories.english.statements import (
     auxiliaries,
-    hedges,
+    hedges_and_opposites,
     implied_ends,
     instruction_kinds,
     read_statement,
@@ -79,7 +79,7 @@ from memories.search import Hit
 from memories.search.confidence import confidence_of, is_noise, signs_of
 from memories.search.message_excerpt import passage_of
 from memories.summaries import choose_sentences
-from memories.transcripts import activities, json_and_text_files, memory_exports
+from memories.transcripts import activities, datasets_and_memory_exports, json_and_text_files
 from memories.transcripts.transcript import SourceFile
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -181,7 +181,7 @@ def _worth(text: str) -> None:
 
 
 def _statements_of(text: str) -> None:
-    place = memory_exports.StatementPlace(SourceFile(Path("notes.md"), "notes"))
+    place = datasets_and_memory_exports.StatementPlace(SourceFile(Path("notes.md"), "notes"))
     for number, line in enumerate(text.splitlines(), 1):
         list(place.take(number, line, is_first=number == 1))
 
@@ -205,7 +205,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.corrections.without_denied": lambda text: corrections.without_denied(text, "Oslo"),
     "english.reasons.is_held_now": reasons.is_held_now,
     "english.patterns.library.first_wish": lambda text: library.first_wish(text, is_question=False),
-    "english.statements.hedges.if_so": hedges.if_so,
+    "english.statements.hedges_and_opposites.if_so": hedges_and_opposites.if_so,
     "english.statements.replacement.may_end": statements.may_end,
     "english.reasons.aside": reasons.aside,
     "english.statements.instruction_kinds.instruction_kinds": instruction_kinds.instruction_kinds,
@@ -422,7 +422,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "transcripts.activities.is_written_out": activities.is_written_out,
     "transcripts.json_and_text_files.clean_text": json_and_text_files.clean_text,
     "events.cursor_of": events.cursor_of,
-    "transcripts.memory_exports.StatementPlace.take": _statements_of,
+    "transcripts.datasets_and_memory_exports.StatementPlace.take": _statements_of,
     "transcripts.json_and_text_files.pieces": lambda text: list(json_and_text_files.pieces(text)),
 }
 
@@ -467,8 +467,9 @@ OTHERS = frozenset(
     """
     cases.case_decision.decision_by chat.with_sources chat.Sources.citation
     chat.Sources.of_documents
-    chat.Sources.of_memories connections.sync.Turn.finish connectors.notion_connector.moment
-    index.entries.summary_item summaries.summarize.answered
+    chat.Sources.of_memories connections.sync.Turn.finish
+    connectors.github_and_notion_connectors.moment
+    index.entries.summary_item summaries.running_summary.answered
     compat.client_view.chain_of compat.client_view.head_of documents.pipeline.moment_of
     documents.pipeline.summary_of index.entries.passage_item
     search.confidence.similarity_by_words english.patterns.library.is_wish

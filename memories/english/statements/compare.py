@@ -32,9 +32,8 @@ from memories.english.statements.duplicates import (
     turned_round,
     weight,
 )
-from memories.english.statements.hedges import if_so
+from memories.english.statements.hedges_and_opposites import if_so, opposed
 from memories.english.statements.implied_ends import events, implied
-from memories.english.statements.opposites import opposed
 from memories.english.statements.read_statement import ME, MY, Reading, change_roots, read
 from memories.english.statements.replacement import (
     denied,

@@ -21,9 +21,8 @@ from memories.english.statements.duplicates import (
     subject_words,
     weight,
 )
-from memories.english.statements.hedges import if_so
+from memories.english.statements.hedges_and_opposites import if_so, words_opposed
 from memories.english.statements.implied_ends import events, words_ended
-from memories.english.statements.opposites import words_opposed
 from memories.english.statements.read_statement import Reading, change_roots, read
 from memories.english.statements.word_lists import (
     ENDINGS,
