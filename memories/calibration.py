@@ -2,8 +2,8 @@
 hit is as good as chance: measured, not guessed.
 
 The smallest threshold at which, among random pairs of statements about one subject, at most one in
-10,000 would be taken for the same, and nine of ten that are taken for the same among the shipped
-pairs are. The guards (numbers, order, polarity...) stand before the threshold here as everywhere.
+10,000 would be taken for the same, and nine of ten that are taken for the same among the pairs
+below are. The guards (numbers, order, polarity...) stand before the threshold here as everywhere.
 """
 
 import zlib
@@ -16,7 +16,6 @@ import numpy.typing as npt
 from django.db import transaction
 
 from memories.english.statements import read, relation
-from memories.english.statements.calibration_pairs import DIFFERENT, SAME
 from memories.errors import ProviderError
 from memories.index import configured_embedder, prepared_sql, workspace_index
 from memories.models import EmbeddingModel, Layer, WorkspaceIndex
@@ -32,6 +31,105 @@ from memories.search.confidence import (
 from memories.search.context import PACKED
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
+
+# Pairs by which a threshold is calibrated: all about one person, written for this. Data only.
+
+# Two ways of saying one thing
+SAME = (
+    ("Robin keeps bees on the roof", "Robin is a rooftop beekeeper"),
+    ("Robin plays the oboe in a wind quintet", "Robin is the oboist of a wind quintet"),
+    ("Robin bakes sourdough every Sunday", "Every Sunday Robin bakes sourdough bread"),
+    ("Robin is allergic to shellfish", "Robin has a shellfish allergy"),
+    ("Robin drives a green camper van", "Robin's camper van is green"),
+    ("Robin works night shifts at the hospital", "Robin works at the hospital on the night shift"),
+    ("Robin grew up on a sheep farm", "Robin was raised on a sheep farm"),
+    ("Robin prefers window seats", "Robin likes window seats better"),
+    ("Robin has two sons and a daughter", "Robin has three children, two boys and one girl"),
+    ("Robin is writing a cookbook", "Robin is working on a cookbook"),
+    ("Robin speaks fluent Danish", "Robin is fluent in Danish"),
+    ("Robin is afraid of thunderstorms", "Robin is scared of thunderstorms"),
+    ("Robin's favourite season is autumn", "Autumn is Robin's favorite season"),
+    ("Robin collects old maps", "Robin has a collection of old maps"),
+    ("Robin runs a pottery studio", "Robin is the owner of a pottery studio"),
+    ("Robin wakes up at half past five", "Robin gets up at 5:30 am"),
+    ("Robin doesn't eat pork", "Robin does not eat pork"),
+    ("Robin commutes by ferry", "Robin takes the ferry to work"),
+    ("Robin is learning sign language", "Robin studies sign language"),
+    ("Robin sings in the church choir", "Robin is a singer in the church choir"),
+    ("Robin lives near the harbour", "Robin's home is near the harbour"),
+    ("Robin has a pet tortoise called Otto", "Robin's tortoise is named Otto"),
+    ("Robin volunteers at the fire brigade", "Robin is a volunteer at the fire brigade"),
+    (
+        "Robin studied marine biology in Plymouth",
+        "Robin has a degree in marine biology from Plymouth",
+    ),
+    ("Robin needs reading glasses", "Robin has to wear reading glasses"),
+    ("Robin hates horror films", "Robin can't stand horror movies"),
+    ("Robin owns a small vineyard", "Robin has a little vineyard"),
+    ("Robin is vegan", "Robin follows a vegan diet"),
+    ("Robin meets friends for chess on Thursdays", "On Thursdays Robin plays chess with friends"),
+    ("Robin's appointment is on 4 May", "Robin has an appointment on May 4th"),
+    ("Robin donated 200 euros to the library", "Robin gave the library 200 euros"),
+    ("Robin repairs antique clocks", "Robin fixes antique clocks"),
+    ("Robin has lived abroad for ten years", "For ten years Robin has been living abroad"),
+    ("Robin is married to a pilot", "Robin's spouse is a pilot"),
+    ("Robin wants short answers", "Robin would like the answers to be short"),
+    ("Robin swims in the lake in winter", "In winter Robin swims in the lake"),
+    ("Robin has never been to Asia", "Robin never visited Asia"),
+    ("Robin rents a garden plot", "Robin is renting a garden plot"),
+    ("Robin builds model ships", "Robin makes model ships"),
+    (
+        "Robin takes the dog to the beach each morning",
+        "Each morning Robin goes to the beach with the dog",
+    ),
+)
+# Two things, however near their words are
+DIFFERENT = (
+    ("Robin keeps bees on the roof", "Robin keeps goats behind the house"),
+    ("Robin plays the oboe", "Robin plays the accordion"),
+    ("Robin bakes sourdough every Sunday", "Robin bakes pretzels every Friday"),
+    ("Robin is allergic to shellfish", "Robin is allergic to penicillin"),
+    ("Robin booked the outbound ferry", "Robin booked the return ferry"),
+    ("Robin works night shifts at the hospital", "Robin works on the hospital's garden"),
+    ("Robin grew up on a sheep farm", "Robin visited a sheep farm"),
+    ("Robin likes window seats", "Robin does not like window seats"),
+    ("Robin has two sons", "Robin has two canoes"),
+    ("Robin is writing a cookbook", "Robin is reading a cookbook"),
+    ("Robin speaks fluent Danish", "Robin speaks a little Polish"),
+    ("Robin is afraid of thunderstorms", "Robin is afraid of dentists"),
+    ("Robin's favourite season is autumn", "Robin's favourite dish is ramen"),
+    ("Robin collects old maps", "Robin collects old coins"),
+    ("Robin runs a pottery studio", "Robin attends a pottery course"),
+    ("Robin ran 5 km in March", "Robin ran 10 km in June"),
+    ("Robin doesn't eat pork", "Robin doesn't eat mushrooms"),
+    ("Robin commutes by ferry", "Robin's sister commutes by tram"),
+    ("Robin finished the first chapter", "Robin finished the second chapter"),
+    ("Robin sings in the church choir", "Robin paints the church door"),
+    ("Robin lent Kim a tent", "Kim lent Robin a tent"),
+    ("Robin has a tortoise called Otto", "Robin has a nephew called Emil"),
+    ("Robin volunteers at the fire brigade", "Robin volunteers at the food bank"),
+    ("Robin studied marine biology", "Robin studied music theory"),
+    ("Robin needs reading glasses", "Robin needs hiking boots"),
+    ("Robin hates horror films", "Robin loves silent films"),
+    ("Robin owns a small vineyard", "Robin owns a small gallery"),
+    (
+        "Robin uploaded the photos from before the repair",
+        "Robin uploaded the photos from after the repair",
+    ),
+    ("Robin meets friends for chess on Thursdays", "Robin meets friends for lunch on Mondays"),
+    ("Robin's appointment is on 4 May", "Robin's anniversary is on 4 May"),
+    ("Robin explores the history of the harbour", "Robin explores the wildlife of the harbour"),
+    ("Robin repairs antique clocks", "Robin sells antique lamps"),
+    ("Robin asked about the opening hours", "Robin asked about the closing date"),
+    ("Robin is married to a pilot", "Robin is friends with a pilot"),
+    ("Robin wants short answers", "Robin wants answers with sources"),
+    ("Robin swims in the lake in winter", "Robin skates on the lake in winter"),
+    ("Robin took the train from Lyon to Turin", "Robin took the train from Turin to Lyon"),
+    ("Robin rents a garden plot", "Robin rents a storage box"),
+    ("Robin builds model ships", "Robin builds dry stone walls"),
+    ("Robin plans to visit Peru", "Robin visited Peru"),
+)
+
 
 MERGES, PRECISION = 1 / 10_000, 0.9
 LOWEST, HIGHEST, STEP = 0.5, 0.99, 0.005

@@ -19,15 +19,15 @@ from memories.extraction import fallback
 from memories.ingest import NewMessage
 from memories.models import Conversation, Document, Episode, Memory, Passage
 from memories.providers import chat_model_from, network
-from memories.providers.chat_model import (
+from memories.providers.extractor_and_chat_model import (
     ChatMessage,
     ChatModel,
     ChatQuestion,
     ChatReply,
     ChatTool,
+    ExtractorConfig,
     ToolCall,
 )
-from memories.providers.extractor import ExtractorConfig
 from memories.search import SearchRequest
 from workspaces.auth import as_uuid
 from workspaces.scope import NOBODY, NotAllowed, Scope, agent_to_write, subject_to_write

@@ -50,7 +50,7 @@ from memories.models import (
     WorkspaceIndex,
     passages_of,
 )
-from memories.summaries import summary_before, talk_summaries
+from memories.summaries import running_summary, talk_summaries
 from memoryproject import crossings
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
@@ -370,7 +370,7 @@ def _follow_episodes(space: WorkspaceIndex, ids: Sequence[uuid.UUID]) -> None:
     document_store.read_anew(space, ids)
     told = Episode.objects.filter(pk__in=ids)
     conversations = told.values_list("conversation_id", flat=True)
-    summary_before.start_again({each for each in conversations if each})
+    running_summary.start_again({each for each in conversations if each})
     talk_summaries.start_again(space, told)
 
 

@@ -60,9 +60,9 @@ from memories.models import (
     WorkspaceIndex,
     expired_memories,
 )
-from memories.models.conversation import AHEAD
+from memories.models.conversation_and_summaries import AHEAD
 from memories.review import forget_locked
-from memories.summaries import summarize, talk_summaries
+from memories.summaries import running_summary, talk_summaries
 from memoryproject import crossings
 from memoryproject.postgres import visible
 from workspaces import audit_chain, expired
@@ -267,8 +267,8 @@ OTHERS = (
         "summary",
         "summaries",
         "memories_conversationsummary",
-        summarize.due,
-        lambda row, _: summarize.summarize(row),
+        running_summary.due,
+        lambda row, _: running_summary.summarize(row),
     ),
     _Job(
         "summaries of talk",

@@ -12,7 +12,7 @@ from memories.erase import workspace_removal
 from memories.features import set_embedding, update
 from memories.features.update import update_set
 from memories.index import repair, segments
-from memories.summaries.summarize import summarize as make_summary
+from memories.summaries.running_summary import summarize as make_summary
 from memoryproject import crossings
 from memoryproject.postgres import visible
 

@@ -1,16 +1,68 @@
-"""What the first start made, kept in the data folder so that the next start can tell it again."""
+"""The first start: what it makes, what a start tells on the terminal, and what is kept of the first
+in the data folder so that the next can tell it again."""
 
 import json
 import os
-from dataclasses import asdict, replace
+import secrets
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from django.conf import settings
 from django.db import transaction
 
-from workspaces.keys import scope_for_key
-from workspaces.new_workspace import FirstRun, first_run, is_first_password
+from memoryproject.address import Address
+from memoryproject.postgres import visible
+from workspaces.keys import KeyOptions, issue_key, scope_for_key
+from workspaces.models import Agent, Membership, Role, User, Workspace
 
 FILE = "first_run.json"
+CALL = """  curl {url}/api/v1/workspaces/{workspace}/memories/{verb} \\
+    -H 'Authorization: Bearer {key}' \\
+    -H 'Content-Type: application/json' -d '{body}'"""
+TELL = ("ingest", '{"content": "I prefer tea to coffee, and I moved to Lisbon in May."}')
+ASK = ("search", '{"query": "tea or coffee?"}')
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRun:
+    """What a new server made; the two secrets are known only here. The password is None once it
+    was changed."""
+
+    workspace: str
+    admin_user: str
+    admin_password: str | None
+    key: str
+
+
+@transaction.atomic
+def first_run(slug: str = "demo") -> FirstRun | None:
+    """Make the first admin, workspace, agent and key; None where any user exists already."""
+    if User.objects.exists():
+        return None
+    password = secrets.token_urlsafe(12)
+    admin = User.objects.create_superuser("admin", "admin@localhost.localdomain", password)
+    ask_for_another_password(admin)
+    workspace = Workspace(slug=slug, name=slug.title())
+    visible.add(workspace.pk)
+    workspace.save(force_insert=True)
+    Membership.objects.create(workspace=workspace, user=admin, role=Role.OWNER)
+    Agent.objects.create(workspace=workspace, external_id="assistant", name="Assistant")
+    _, key = issue_key(workspace.pk, KeyOptions("first key"), actor="up", user=admin)
+    return FirstRun(workspace.slug, admin.username, password, key)
+
+
+def is_first_password(username: str, password: str) -> bool:
+    """Whether it opens the account still, which then must change it at the next login."""
+    admin = User.objects.filter(username=username).first()
+    if admin is None or not admin.check_password(password):
+        return False
+    ask_for_another_password(admin)
+    return True
+
+
+def ask_for_another_password(user: User) -> None:
+    user.must_change_password = True
+    user.save(update_fields=["must_change_password"])
 
 
 def made_now(data_dir: Path) -> FirstRun | None:
@@ -66,3 +118,59 @@ def write_private(file: Path, content: dict[str, object]) -> None:
         out.flush()
         os.fsync(out.fileno())
     draft.replace(file)
+
+
+@dataclass(frozen=True)
+class Start:
+    """What this start can tell: `known` is the first start's login and key, `is_first` when this is
+    it. `demo`: what the example shows, and the paths of its pages."""
+
+    address: Address
+    known: FirstRun | None
+    is_first: bool
+    demo: tuple[tuple[str, str], ...] = ()
+
+    def info(self) -> dict[str, object]:
+        facts: dict[str, object] = {"url": self.address.url, "mcpUrl": f"{self.address.url}/mcp"}
+        if self.known is not None:
+            facts |= {"workspace": self.known.workspace, "key": self.known.key}
+            facts |= {"adminUser": self.known.admin_user}
+            facts |= {"adminPassword": self.known.admin_password}
+        return facts
+
+    def password_was_changed(self) -> bool:
+        """Whether a web process has taken it out of the file since this start."""
+        if self.known is None or self.known.admin_password is None:
+            return False
+        kept = read(settings.DATA_DIR)
+        return kept is not None and kept.admin_password is None
+
+    def greeting(self) -> list[str]:
+        url = self.address.url
+        lines = [
+            f"memoryproject answers at {url}",
+            f"  admin  {url}/admin/",
+            f"  API    {url}/api/docs",
+            f"  MCP    {url}/mcp",
+        ]
+        shown = ["Look at the example:"] if self.demo else []
+        shown += [f"  {idea}\n    {url}{path}" for idea, path in self.demo]
+        return [*lines, *self.secrets(), *shown, "Ctrl-C stops it."]
+
+    def secrets(self) -> list[str]:
+        """Shown once; later starts name the file that keeps them."""
+        if self.known is None:
+            return ["  key    make one with: python3 manage.py createkey"]
+        if not self.is_first:
+            return [f"  login and key of the first start: {settings.DATA_DIR / FILE}"]
+        return [
+            f"  login  {self.known.admin_user} / {self.known.admin_password}"
+            "  (to be changed at the first login)",
+            f"  key    {self.known.key}  (workspace {self.known.workspace})",
+            "Tell it something, then ask:",
+            *(self.call(self.known, *what) for what in (TELL, ASK)),
+        ]
+
+    def call(self, known: FirstRun, verb: str, body: str) -> str:
+        names = {"url": self.address.url, "workspace": known.workspace, "key": known.key}
+        return CALL.format(**names, verb=verb, body=body)

@@ -10,7 +10,7 @@ from drf_spectacular.views import (
 
 from memories.api import metrics_page
 from memoryproject import health
-from workspaces import invitations
+from workspaces import members
 from workspaces.adminbase.login_pages import InvitationLink, WelcomePage
 from workspaces.api.problems import unknown_route
 
@@ -23,10 +23,10 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     # Browsers ask for it on pages that name no icon.
     path("favicon.ico", RedirectView.as_view(url="/static/memoryproject/logo.svg", permanent=True)),
-    path("accounts/invitations", invitations.OwnInvitationsView.as_view(), name="invitations"),
+    path("accounts/invitations", members.OwnInvitationsView.as_view(), name="invitations"),
     path(
         "accounts/invitations/<uuid:row>/<str:token>",
-        invitations.InvitationView.as_view(),
+        members.InvitationView.as_view(),
         name="invitation",
     ),
     # Where somebody sets a password by a link.

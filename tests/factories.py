@@ -68,7 +68,7 @@ class MembershipFactory(DjangoModelFactory):
 
 
 class InvitationFactory(DjangoModelFactory):
-    """One that nobody can accept: `workspaces.invitations.invite` makes one with its link."""
+    """One that nobody can accept: `workspaces.members.invite` makes one with its link."""
 
     class Meta:
         model = Invitation

@@ -56,16 +56,15 @@ from memories.english import (
 from memories.english.patterns import library
 from memories.english.referents import People, Talk
 from memories.english.statements import (
-    asides,
     auxiliaries,
-    hedges,
+    hedges_and_opposites,
     implied_ends,
     instruction_kinds,
-    parse,
+    read_statement,
     wording,
 )
 from memories.errors import Invalid
-from memories.extraction import evidence, model_claims, paraphrase
+from memories.extraction import evidence, model_claims
 from memories.features import facts_to_features, feature_prompts
 from memories.file_formats import assembly
 from memories.forgotten_words import ForgottenWords, places_in
@@ -80,7 +79,7 @@ from memories.search import Hit
 from memories.search.confidence import confidence_of, is_noise, signs_of
 from memories.search.message_excerpt import passage_of
 from memories.summaries import choose_sentences
-from memories.transcripts import activities, json_and_text_files, memory_exports
+from memories.transcripts import activities, datasets_and_memory_exports, json_and_text_files
 from memories.transcripts.transcript import SourceFile
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -182,7 +181,7 @@ def _worth(text: str) -> None:
 
 
 def _statements_of(text: str) -> None:
-    place = memory_exports.StatementPlace(SourceFile(Path("notes.md"), "notes"))
+    place = datasets_and_memory_exports.StatementPlace(SourceFile(Path("notes.md"), "notes"))
     for number, line in enumerate(text.splitlines(), 1):
         list(place.take(number, line, is_first=number == 1))
 
@@ -206,9 +205,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.corrections.without_denied": lambda text: corrections.without_denied(text, "Oslo"),
     "english.reasons.is_held_now": reasons.is_held_now,
     "english.patterns.library.first_wish": lambda text: library.first_wish(text, is_question=False),
-    "english.statements.hedges.if_so": hedges.if_so,
+    "english.statements.hedges_and_opposites.if_so": hedges_and_opposites.if_so,
     "english.statements.replacement.may_end": statements.may_end,
-    "english.statements.asides.aside": asides.aside,
+    "english.reasons.aside": reasons.aside,
     "english.statements.instruction_kinds.instruction_kinds": instruction_kinds.instruction_kinds,
     "english.statements.instruction_kinds.is_permission": instruction_kinds.is_permission,
     "forgotten_words.ForgottenWords.is_said_by": ForgottenWords.of("I live in Oslo").is_said_by,
@@ -240,7 +239,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "file_formats.assembly.storable": assembly.storable,
     "file_formats.assembly.tidied": assembly.tidied,
     "english.statements.compare.prefilter": statements.prefilter,
-    "english.statements.parse.parse": lambda text: parse.parse(text),
+    "english.statements.read_statement.parse": lambda text: read_statement.parse(text),
     "english.statements.read_statement.read": statements.read,
     "english.statements.auxiliaries.plain": auxiliaries.plain,
     "english.statements.wording.is_identifier": wording.is_identifier,
@@ -251,10 +250,10 @@ READERS: dict[str, Callable[[str], object]] = {
         text, f"{text[:300]} zz"
     ),
     "extraction.model_claims.names_strangers": lambda text: model_claims.names_strangers(text, []),
-    "extraction.paraphrase.addresses": lambda text: list(paraphrase.addresses(text, text)),
-    "extraction.paraphrase.days": lambda text: list(paraphrase.days("in May", text, AT)),
-    "extraction.paraphrase.numbers": lambda text: list(paraphrase.numbers("7 of 9", text, AT)),
-    "extraction.paraphrase.scripts": paraphrase.scripts,
+    "extraction.evidence.addresses": lambda text: list(evidence.addresses(text, text)),
+    "extraction.evidence.days": lambda text: list(evidence.days("in May", text, AT)),
+    "extraction.evidence.numbers": lambda text: list(evidence.numbers("7 of 9", text, AT)),
+    "extraction.evidence.scripts": evidence.scripts,
     "extraction.evidence.sentences_of": lambda text: evidence.sentences_of(
         text, [(len(text) // 2, len(text) // 2 + 9)]
     ),
@@ -423,7 +422,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "transcripts.activities.is_written_out": activities.is_written_out,
     "transcripts.json_and_text_files.clean_text": json_and_text_files.clean_text,
     "events.cursor_of": events.cursor_of,
-    "transcripts.memory_exports.StatementPlace.take": _statements_of,
+    "transcripts.datasets_and_memory_exports.StatementPlace.take": _statements_of,
     "transcripts.json_and_text_files.pieces": lambda text: list(json_and_text_files.pieces(text)),
 }
 
@@ -468,8 +467,9 @@ OTHERS = frozenset(
     """
     cases.case_decision.decision_by chat.with_sources chat.Sources.citation
     chat.Sources.of_documents
-    chat.Sources.of_memories connections.sync.Turn.finish connectors.notion_connector.moment
-    index.entries.summary_item summaries.summarize.answered
+    chat.Sources.of_memories connections.sync.Turn.finish
+    connectors.github_and_notion_connectors.moment
+    index.entries.summary_item summaries.running_summary.answered
     compat.client_view.chain_of compat.client_view.head_of documents.pipeline.moment_of
     documents.pipeline.summary_of index.entries.passage_item
     search.confidence.similarity_by_words english.patterns.library.is_wish
@@ -486,7 +486,7 @@ OTHERS = frozenset(
     english.verbs.is_past english.verbs.past
     english.verbs.plural english.verbs.third_person english.verbs.without_s
     english.verbs.with_s english.verbs.is_participle english.verbs.is_past english.verbs.may_be_past
-    english.statements.attribute_forms.own_slots models.feature.Feature.text_of
+    english.statements.attributes.own_slots models.feature.Feature.text_of
     index.entries.keys_of_episode
     index.prepared_sql.arrays index.prepared_sql.execute index.prepared_sql.first
     index.prepared_sql.rows providers.http_reranker.HttpReranker.scores

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from asgiref.sync import async_to_sync, sync_to_async
 
-from memories.mcp.door import McpDoor
+from memories.mcp.protocol import McpDoor
 from tests.people import Person
 
 LEGACY, MODERN = "2025-11-25", "2026-07-28"

@@ -18,7 +18,7 @@ from memories.models import MemorySession
 from tests.desk import Desk, list_of, member, page_of
 from tests.factories import AgentFactory, AuditEntryFactory, MembershipFactory
 from tests.people import Person, bound_to_agent
-from workspaces.adminbase.acts import ACTS
+from workspaces.adminbase.acts_and_actors import ACTS
 from workspaces.models import AuditEntry, Role, Workspace, erasing_audit
 
 

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse, reverse_lazy
 from django.utils import timezone
 
-from memories.admin.long_job_admin import pace
+from memories.admin.system_and_long_job_admin import pace
 from memories.models import Erasure, LongJob
 from memories.stored_metrics import gauges
 from tests.desk import Desk, list_of, member, messages_of, page_of, superuser

@@ -9,7 +9,7 @@ from django.utils import timezone
 from bench.speed import acts, facts, report
 from bench.speed.recall import FILTERS
 from memories import metrics, stored_metrics
-from memories.admin.performance_page import PERIODS, PlotPeriod, drawings
+from memories.admin.usage_and_performance_pages import PERIODS, PlotPeriod, drawings
 from memories.evaluation.conflicts import Judged
 from memories.evaluation.extraction import Turns
 from memories.models import EvaluationRun

@@ -11,7 +11,7 @@ from django.utils import timezone
 from tests.api_fixtures import Answer, Caller, caller, member, session_of
 from tests.factories import MembershipFactory, UserFactory
 from tests.people import Person
-from workspaces.invitations import InvitationOver, join
+from workspaces.members import InvitationOver, join
 from workspaces.models import AuditEntry, Invitation, Membership, User, Workspace
 
 PASSWORD = "correct horse battery staple"

@@ -9,8 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from memories import calibration
-from memories.calibration import LabelledQuestion
-from memories.english.statements.calibration_pairs import DIFFERENT, SAME
+from memories.calibration import DIFFERENT, SAME, LabelledQuestion
 from memories.index import configured_embedder
 from memories.models import EmbeddingModel
 from tests.people import Person

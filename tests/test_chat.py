@@ -14,10 +14,10 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from memories import chat
-from memories.api.chat_routes import LiveChat, ticket_of
+from memories.api.conversation_and_chat_routes import LiveChat, ticket_of
 from memories.chat import AskedChat, ChatRequest, ChatSource, CitationMarks, nearest
 from memories.models import Conversation, Episode, ModelUse, Revision
-from memories.providers.chat_model import ChatMessage
+from memories.providers.extractor_and_chat_model import ChatMessage
 from memoryproject.stream_process import Threads
 from tests.api_fixtures import Answer, caller, member
 from tests.documents import hand_in

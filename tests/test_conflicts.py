@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from memories.english.statements import Relation, read, relation, slot_keys
-from memories.english.statements.attribute_forms import SlotForm
-from memories.english.statements.contradictions import ENDINGS
+from memories.english.statements.attributes import SlotForm
 from memories.english.statements.find_attributes import FORMS
+from memories.english.statements.word_lists import ENDINGS
 from memories.providers import EmbedderConfig, embedder_from
 
 DATA = Path(__file__).parent / "data"

@@ -8,7 +8,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from memories.connectors.connector import Connector, Unlisted
-from memories.connectors.github_connector import MOST_COMPARED
+from memories.connectors.github_and_notion_connectors import MOST_COMPARED
 from memories.providers.web_fetch import FetchError
 from tests.source_stubs import Stub, listed, says
 

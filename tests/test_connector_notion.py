@@ -151,7 +151,7 @@ def test_a_page_comes_as_markdown(stub: Stub, notion: Notion) -> None:
 def test_a_page_without_an_end_is_cut(
     stub: Stub, notion: Notion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memories.connectors.notion_connector.MOST_BLOCKS", 3)
+    monkeypatch.setattr("memories.connectors.github_and_notion_connectors.MOST_BLOCKS", 3)
     notion.page("long", NOON, *(block("paragraph", str(n)) for n in range(5)))
     found = source(stub).fetch("long", {})
     assert found is not None

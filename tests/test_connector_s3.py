@@ -7,7 +7,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from memories.connectors.connector import Connector, Unlisted, Wire
-from memories.connectors.s3_connector import S3Connector, S3Credentials, S3Options, sign
+from memories.connectors.folder_and_s3_connectors import S3Connector, S3Credentials, S3Options, sign
 from memories.providers.web_fetch import FetchError
 from tests.source_stubs import Stub, listed
 

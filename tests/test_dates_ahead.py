@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memories.english.dates import event_date, spans
-from memories.extraction import paraphrase
+from memories.extraction import evidence
 from tests.api_fixtures import caller
 from tests.people import Person
 
@@ -89,7 +89,7 @@ def test_beyond_the_calendar_no_day_is_meant(year: int, words: str, will: str) -
         text = will.format(words)
         when = event_date(text, at)
         assert when is None or abs(when.year - year) <= 20
-        list(paraphrase.numbers(text, text, at))
+        list(evidence.numbers(text, text, at))
         for span in spans(text, at):
             assert span.first_day <= span.last_day
 

@@ -37,7 +37,7 @@ from memories.models import (
     WorkspacePattern,
 )
 from memories.review import forget
-from memories.summaries.summary_before import window
+from memories.summaries.running_summary import window
 from tests.api_fixtures import caller, member
 from tests.people import Person
 from workspaces.models import AuditEntry, Subject

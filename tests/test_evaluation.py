@@ -12,7 +12,6 @@ from memories.evaluation import (
     change_stories,
     conflicts,
     extraction,
-    measures,
     retrieval,
 )
 from memories.evaluation.evaluation_report import retrieval_json, retrieval_lines
@@ -45,25 +44,25 @@ def write(folder: Path, *lines: object) -> Path:
 
 
 def test_a_ranking_is_measured_by_where_the_right_messages_stand() -> None:
-    found = measures.ranking(["a", "x", "b", "x", "c"], {"b", "z"})
+    found = retrieval.measures_of(["a", "x", "b", "x", "c"], {"b", "z"})
     assert found["recall@5"] == found["recall@20"] == 0.5
     assert found["mrr"] == pytest.approx(1 / 3)
     assert found["ndcg@10"] == pytest.approx(0.5 / (1 + 0.6309297535714575))
 
 
 def test_a_perfect_ranking_has_full_marks() -> None:
-    assert set(measures.ranking(["a", "b"], {"a", "b"}).values()) == {1.0}
+    assert set(retrieval.measures_of(["a", "b"], {"a", "b"}).values()) == {1.0}
 
 
 def test_a_ranking_that_finds_nothing_has_none() -> None:
-    assert set(measures.ranking([], {"a"}).values()) == {0.0}
+    assert set(retrieval.measures_of([], {"a"}).values()) == {0.0}
 
 
 def test_texts_overlap_by_their_shared_terms() -> None:
-    one, other = measures.terms("Ada drinks green tea"), measures.terms("Ada drank tea")
-    assert measures.overlap(one, one) == 1.0
-    assert measures.overlap(one, other) == pytest.approx(4 / 7)
-    assert measures.overlap(one, []) == measures.overlap([], []) == 0.0
+    one, other = extraction.terms("Ada drinks green tea"), extraction.terms("Ada drank tea")
+    assert extraction.overlap(one, one) == 1.0
+    assert extraction.overlap(one, other) == pytest.approx(4 / 7)
+    assert extraction.overlap(one, []) == extraction.overlap([], []) == 0.0
 
 
 # ---- LoCoMo's labels ------------------------------------------------------------------------
@@ -120,14 +119,14 @@ def test_rankings_are_measured_side_by_side(db: None) -> None:
     assert set(found.measured) == {"hybrid", "keyword", "vector"}
     best = found.measured["hybrid"]
     assert len(best["all"]) == 5
-    assert measures.mean(best["all"], "recall@20") == 1.0
-    assert measures.mean(best["single-hop"], "mrr") > 0.5
+    assert retrieval.mean(best["all"], "recall@20") == 1.0
+    assert retrieval.mean(best["single-hop"], "mrr") > 0.5
 
 
 def test_a_category_below_a_baseline_is_told() -> None:
     found = Retrieval()
     for ranking, recall in (("hybrid", 0.5), ("keyword", 0.6), ("vector", 0.4)):
-        found.add(ranking, "multi-hop", dict.fromkeys(measures.COLUMNS, recall))
+        found.add(ranking, "multi-hop", dict.fromkeys(retrieval.COLUMNS, recall))
     assert "below keyword: multi-hop (n 1), recall@10 0.500 < 0.600" in retrieval_lines(found)
     assert [low["baseline"] for low in retrieval_json(found)["below"]] == ["keyword"] * 2
 
@@ -135,7 +134,7 @@ def test_a_category_below_a_baseline_is_told() -> None:
 def test_that_no_category_is_below_is_told_too() -> None:
     found = Retrieval()
     for ranking in ("hybrid", "keyword", "vector"):
-        found.add(ranking, "multi-hop", dict.fromkeys(measures.COLUMNS, 0.5))
+        found.add(ranking, "multi-hop", dict.fromkeys(retrieval.COLUMNS, 0.5))
     told = "by recall@10, hybrid is below keyword or vector in no category"
     assert list(retrieval_lines(found))[-1] == told
 

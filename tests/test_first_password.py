@@ -9,8 +9,8 @@ from django.urls import reverse
 from pytest_django.fixtures import Settings
 
 from memoryproject import first_run
+from memoryproject.first_run import FirstRun
 from workspaces.models import User
-from workspaces.new_workspace import FirstRun
 
 NEW = "one that I chose myself"
 CHANGE = "/admin/password_change/"

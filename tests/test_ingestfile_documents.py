@@ -66,7 +66,7 @@ def test_what_was_stopped_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch)
         def stops(*_: Any) -> None:
             raise Stopped
 
-        patched.setattr("memories.management.progress.Steps.__call__", stops)
+        patched.setattr("memories.management.progress_and_import_report.Steps.__call__", stops)
         with pytest.raises(CommandError) as stopped:
             hand_in(folder)
     assert stopped.value.returncode == 130

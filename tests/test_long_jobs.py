@@ -147,7 +147,7 @@ def test_another_model_s_vectors_are_cancelled_and_gone_on_with(
     def work() -> None:
         try:
             # Signals are for the first thread alone.
-            monkeypatch.setattr("memories.management.progress.SIGNALS", ())
+            monkeypatch.setattr("memories.management.progress_and_import_report.SIGNALS", ())
             run("reembed")
         except CommandError as error:
             ended.append(str(error))

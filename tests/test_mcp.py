@@ -449,7 +449,7 @@ def test_a_database_that_fails_is_told_with_a_pause(
 
         raise OperationalError("the database is gone")
 
-    monkeypatch.setattr("memories.mcp.door.asker_of", fail)
+    monkeypatch.setattr("memories.mcp.protocol.asker_of", fail)
     answer = mcp_caller(alice).ask("tools/list")
     assert (answer.status, answer.headers["retry-after"]) == (503, "5")
 
@@ -457,7 +457,7 @@ def test_a_database_that_fails_is_told_with_a_pause(
 def test_a_fault_of_ours_is_told_without_its_cause(
     alice: Person, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("memories.mcp.door.asker_of", lambda environ: environ.nothing)
+    monkeypatch.setattr("memories.mcp.protocol.asker_of", lambda environ: environ.nothing)
     answer = mcp_caller(alice).ask("tools/list")
     assert (answer.status, answer.body["code"]) == (500, "internal_server_error")
     assert "AttributeError" in caplog.text

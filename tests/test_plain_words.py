@@ -9,7 +9,7 @@ from memories.english.patterns.library import PATTERNS
 from tests.admin_pages import SECRET, rows_of
 from tests.desk import superuser
 from tests.test_navigation import read
-from workspaces.adminbase.actors import KINDS
+from workspaces.adminbase.acts_and_actors import KINDS
 from workspaces.models import Workspace
 
 # What is meant for programs and is shown as such.

@@ -19,7 +19,7 @@ from bench.speed.loading import Place, load
 from memories.index import entries, nearest, prepared_sql, segments, workspace_index
 from memories.index.nearest import Placement, Reach
 from memories.models import DueVector, Entry, Layer
-from memories.models.supersession import MEMBERS
+from memories.models.supersession_and_subject_merge import MEMBERS
 from memories.resolve import neighbours as resolving
 from memories.resolve import rejections, state_changes
 from memories.search import candidates, conditions, filters

@@ -18,8 +18,8 @@ from memories.errors import Conflict, NotFound
 from memories.ingest import NewMessage
 from memories.models import Conversation, ConversationSummary, Episode, Memory
 from memories.review import forget
-from memories.summaries import summarize, summary_before
-from memories.summaries.summary_before import Window, window
+from memories.summaries import running_summary
+from memories.summaries.running_summary import Window, window
 from memories.tokens import tokens_of
 from tests.api_fixtures import caller
 from tests.people import Person, with_key
@@ -93,10 +93,10 @@ def test_every_line_stands_in_its_episode(long_talk: Person) -> None:
 
 def test_the_worker_keeps_a_summary_that_says_the_same(long_talk: Person) -> None:
     before = asked(long_talk)
-    [row_id] = summarize.due()
-    row = summarize.summarize(row_id)
+    [row_id] = running_summary.due()
+    row = running_summary.summarize(row_id)
     assert row is not None
-    assert summarize.due() == []
+    assert running_summary.due() == []
     kept = ConversationSummary.objects.get()
     assert (kept.method, kept.episodes, kept.rule) == ("extractive", 51, "sentences-1")
     after = asked(long_talk)
@@ -113,9 +113,9 @@ def test_an_extractive_summary_copies_no_words(long_talk: Person) -> None:
 def test_it_is_made_anew_when_enough_was_said_since(long_talk: Person) -> None:
     asked(long_talk)
     sweep.sweep()
-    more = [at(70, "I adopted a cat called Miso."), *small_talk(summary_before.STEP * 2, 100)]
+    more = [at(70, "I adopted a cat called Miso."), *small_talk(running_summary.STEP * 2, 100)]
     long_talk.say(*more, thread_id="t", user_id="ada")
-    assert len(summarize.due()) == 1
+    assert len(running_summary.due()) == 1
     assert sweep.sweep().summaries == 1
     assert ConversationSummary.objects.get().episodes == 92
     assert "Miso" in asked(long_talk).summary.text
@@ -268,7 +268,7 @@ def told_by_model(long_talk: Person, model: HTTPServer) -> list[dict[str, Any]]:
     good = ("Ada lives in Lisbon since May.", [0, 1], [])
     bodies = serve_in_turn(model, PATH, answer(good, ("Ada is rich.", [], []), ("Hm.", [999], [])))
     asked(long_talk)
-    summarize.summarize(summarize.due()[0])
+    running_summary.summarize(running_summary.due()[0])
     return bodies
 
 
@@ -291,7 +291,7 @@ def test_the_next_summary_goes_on_from_the_last(
     long_talk.say(*small_talk(40, 100), thread_id="t", user_id="ada", extract="none")
     model.clear()
     bodies = serve_in_turn(model, PATH, answer(("Ada moved to Lisbon.", [3], [0])))
-    summarize.summarize(summarize.due()[0])
+    running_summary.summarize(running_summary.due()[0])
     sent = bodies[0]["messages"][1]["content"]
     assert "Ada lives in Lisbon since May." in sent
     assert "I moved to Lisbon" not in sent
@@ -304,7 +304,7 @@ def test_where_the_model_fails_sentences_are_chosen_and_it_is_asked_again_later(
 ) -> None:
     serve_in_turn(model, PATH, failing(503, openai_error("busy")))
     asked(long_talk)
-    row = summarize.summarize(summarize.due()[0])
+    row = running_summary.summarize(running_summary.due()[0])
     kept = ConversationSummary.objects.get()
     assert row is not None
     assert kept.method == "extractive"
@@ -319,9 +319,9 @@ def test_what_was_erased_meanwhile_is_not_written(long_talk: Person) -> None:
     until = timezone.now() + timedelta(minutes=5)
     ConversationSummary.objects.update(lease_until=until, attempts=1)
     row.refresh_from_db()
-    made = replace(summarize.chosen(list(Episode.objects.order_by("occurred_at"))), seen=60)
-    summary_before.start_again([row.conversation_id])
-    assert not summarize.write(row, made)
+    made = replace(running_summary.chosen(list(Episode.objects.order_by("occurred_at"))), seen=60)
+    running_summary.start_again([row.conversation_id])
+    assert not running_summary.write(row, made)
     assert ConversationSummary.objects.get().lines == []
 
 

@@ -14,7 +14,7 @@ from memories import review
 from memories.index import workspace_index
 from memories.models import DueSummary, Entry, Episode, Layer, Memory, ModelUse, TalkSummary
 from memories.resolve import state_changes
-from memories.summaries import subject_summaries, summarize, talk_summaries
+from memories.summaries import running_summary, subject_summaries, talk_summaries
 from memories.summaries.subject_summaries import ModelTurn, NewTalkSummary, TalkAudience
 from tests.api_fixtures import caller
 from tests.people import Person
@@ -413,13 +413,13 @@ def test_what_is_said_while_the_model_answers_throws_its_answer_not_away(
     facts: Person, model: HTTPServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bodies = told_by(model, settings, answer((PORTO, [0]), (BOAT, [3])))
-    answered = summarize.answered
+    answered = running_summary.answered
 
     def while_somebody_speaks(*asked: Any) -> Any:
         facts.say("I love chess.", user_id="mira", extract="patterns")
         return answered(*asked)
 
-    monkeypatch.setattr(summarize, "answered", while_somebody_speaks)
+    monkeypatch.setattr(running_summary, "answered", while_somebody_speaks)
     assert make_all() == 1
     assert [line["text"] for line in lines()] == [PORTO, BOAT]
     row = DueSummary.objects.get()

@@ -119,6 +119,6 @@ COMMANDS_SILENT = {
 SENDERS = {
     "memories/admin/playground_page.py",
     "memories/extraction/model_claims.py", "memories/intents/targets.py",
-    "memories/features/update.py",
-    "memories/summaries/summarize.py", "memories/index/due_vectors.py", "memories/search/rank.py",
+    "memories/features/update.py", "memories/summaries/running_summary.py",
+    "memories/index/due_vectors.py", "memories/search/rank.py",
 }  # fmt: skip

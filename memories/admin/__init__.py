@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django_q.models import Success
 
-from memories.admin.case_admin import CaseAdmin
+from memories.admin.case_and_supersession_admin import CaseAdmin, RejectionAdmin, SupersessionAdmin
 from memories.admin.conversation_admin import (
     ConversationAdmin,
     EpisodeAdmin,
@@ -14,19 +14,21 @@ from memories.admin.document_admin import ConnectionAdmin, DocumentAdmin, SpaceA
 from memories.admin.erasure_admin import ErasureAdmin
 from memories.admin.fact_admin import FactAdmin
 from memories.admin.feature_set_admin import FeatureAdmin, FeatureSetAdmin
-from memories.admin.long_job_admin import LongJobAdmin
 from memories.admin.memory_admin import MemoryAdmin
 from memories.admin.own_rules_admin import (
     WorkspaceChangeAdmin,
     WorkspacePatternAdmin,
     WorkspaceSlotAdmin,
 )
-from memories.admin.performance_page import RunAdmin
 from memories.admin.subject_admin import SubjectAdmin
-from memories.admin.supersession_admin import RejectionAdmin, SupersessionAdmin
-from memories.admin.system_admin import QUEUE_ADMINS, SERVER_ADMINS, BreakerAdmin
+from memories.admin.system_and_long_job_admin import (
+    QUEUE_ADMINS,
+    SERVER_ADMINS,
+    BreakerAdmin,
+    LongJobAdmin,
+)
 from memories.admin.unmatched_admin import MissAdmin
-from memories.admin.usage_page import ModelPriceAdmin
+from memories.admin.usage_and_performance_pages import ModelPriceAdmin, RunAdmin
 from memories.admin.webhook_admin import WebhookAdmin, WebhookDeliveryAdmin
 from memories.admin.workspace_settings_admin import WorkspaceSettingsAdmin
 from memories.models import (

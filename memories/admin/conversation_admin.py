@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from memories import ingest, intents, masks, skip_counts
-from memories.admin.decision_cards import ORDERS
+from memories.admin.case_and_decision_cards import ORDERS
 from memories.admin.memory_rows import (
     CitedSpan,
     MarkedText,
@@ -36,7 +36,7 @@ from memories.models import (
     Memory,
     MemorySession,
 )
-from workspaces.adminbase.actors import name_of
+from workspaces.adminbase.acts_and_actors import name_of
 from workspaces.adminbase.list_admin import BoundedPaginator, Empty, display
 from workspaces.adminbase.row_admin import Verb
 from workspaces.adminbase.scoped_admin import DayFilter, PickFilter, StateFilter

@@ -15,7 +15,7 @@ from memories import erase
 from memories.admin.memory_rows import MemoryRowAdmin
 from memories.models import Conversation, Episode
 from workspaces.adminbase.access import access_of
-from workspaces.adminbase.actors import kind_text, name_of
+from workspaces.adminbase.acts_and_actors import kind_text, name_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.models import Capability, Subject
 

@@ -43,7 +43,7 @@ from memories.features.set_embedding import state_of
 from memories.features.sets import effective_of, inherited_of
 from memories.features.update import asks_model, consolidate, update_now, update_soon
 from memories.models import Feature, FeatureChange, FeatureCitation, FeatureRefusal, FeatureSet
-from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.acts_and_actors import names_of
 from workspaces.adminbase.list_admin import AdminPage, Empty, display
 from workspaces.adminbase.row_admin import Verb
 from workspaces.adminbase.scoped_admin import PickFilter, StateFilter

@@ -14,11 +14,11 @@ from django.utils.translation import gettext
 from psycopg import sql
 
 from memories import stored_metrics
+from memories.admin.case_and_supersession_admin import NO_CONTRADICTION
 from memories.admin.conversation_admin import outcome
 from memories.admin.memory_list import said_twice
 from memories.admin.memory_rows import ingest_hint
 from memories.admin.navigation import MOST_WAITING, waiting
-from memories.admin.supersession_admin import NO_CONTRADICTION
 from memories.models import (
     Conversation,
     DueVector,

@@ -21,7 +21,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext as _
 
 from memories import cases, events
-from memories.admin.decision_cards import (
+from memories.admin.case_and_decision_cards import (
     CaseCard,
     case_cards,
     decision_cards,
@@ -34,7 +34,7 @@ from memories.cases.inbox import KINDS, FailedRow, InboxFilter, documents_of, ki
 from memories.cases.inbox import waiting as waiting_rows
 from memories.models import Case, Document, Episode, Revision, Supersession
 from workspaces.adminbase.access import Access, actor_of
-from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.acts_and_actors import names_of
 from workspaces.adminbase.list_admin import AdminPage, bounded_counts, count_text
 from workspaces.adminbase.row_admin import MOST_AT_ONCE, RowAdmin, Verb, back_to, refusal_text
 from workspaces.auth import as_uuid

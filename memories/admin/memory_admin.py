@@ -34,7 +34,7 @@ from memories.models import (
     versions_of,
 )
 from memories.models.memory import memories_seen_by
-from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.acts_and_actors import names_of
 from workspaces.adminbase.list_admin import Empty
 from workspaces.adminbase.row_admin import Button, Verb, back_to
 from workspaces.models import ApiKey, Capability

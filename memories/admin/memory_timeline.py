@@ -13,7 +13,7 @@ from django.utils.dateparse import parse_date, parse_datetime
 
 from memories.english.plain_words import rule_words
 from memories.models import AsOf, Citation, Fact, Memory, MemoryPeriod, Supersession, chain
-from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.acts_and_actors import names_of
 from workspaces.adminbase.word_diff import Piece, word_diff
 from workspaces.scope import Scope
 

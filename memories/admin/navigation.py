@@ -13,7 +13,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as text
 from django.utils.translation import gettext_lazy as _
 
-from memories.admin.long_job_admin import jobs_of
+from memories.admin.system_and_long_job_admin import jobs_of
 from memories.cases.inbox import RISKS, InboxFilter
 from memories.cases.inbox import waiting as waiting_rows
 from memories.models import Case, Document, LongJob, Memory, MemorySession

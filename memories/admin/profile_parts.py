@@ -43,8 +43,7 @@ from memories.models import (
     Supersession,
     WorkspaceIndex,
 )
-from workspaces.adminbase.actors import describe_targets, kind_text
-from workspaces.adminbase.acts import act_words
+from workspaces.adminbase.acts_and_actors import act_words, describe_targets, kind_text
 from workspaces.adminbase.list_admin import bounded_counts, count_text
 from workspaces.models import AuditEntry, Subject
 from workspaces.models.workspace import first_uuid7

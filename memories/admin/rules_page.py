@@ -35,8 +35,7 @@ from memories.resolve.rehearsal import rehearse_words
 from memories.rule_rates import DecisionRate, RuleRate
 from memories.workspace_settings import settings_of
 from workspaces.adminbase.access import look_at
-from workspaces.adminbase.actors import describe_targets, names_of
-from workspaces.adminbase.acts import act_words
+from workspaces.adminbase.acts_and_actors import act_words, describe_targets, names_of
 from workspaces.adminbase.list_admin import AdminPage
 from workspaces.auth import as_uuid
 from workspaces.models import AuditEntry, Capability, Workspace

@@ -34,7 +34,7 @@ from memories.index.workspace_index import index_of
 from memories.models import Case, Episode, LegalHold
 from memories.models.memory_state import LIVE_SQL
 from workspaces.adminbase.access import workspace_id_of
-from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.acts_and_actors import names_of
 from workspaces.adminbase.list_admin import MOST, Empty, ListView, count_text, display
 from workspaces.adminbase.row_admin import Button, Verb, refusal_text
 from workspaces.adminbase.scoped_admin import StateFilter

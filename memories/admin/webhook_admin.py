@@ -11,7 +11,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from memories import webhooks
 from memories.admin.memory_rows import MemoryRowAdmin, one_line
 from memories.models import WebhookDelivery
-from workspaces.adminbase.actors import name_of
+from workspaces.adminbase.acts_and_actors import name_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.adminbase.row_admin import Verb
 from workspaces.adminbase.scoped_admin import DayFilter

@@ -29,7 +29,7 @@ from unfold.widgets import (
 )
 
 from memories import golden, workspace_settings
-from memories.admin.decision_cards import decision_cards
+from memories.admin.case_and_decision_cards import decision_cards
 from memories.english.calendar import DATE_ORDERS, DateOrder
 from memories.english.plain_words import REASONS
 from memories.errors import Conflict, Invalid

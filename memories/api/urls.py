@@ -1,13 +1,11 @@
 from django.urls import path
 
 from memories.api import (
-    audit_routes,
-    chat_routes,
     connection_routes,
-    conversation_routes,
+    conversation_and_chat_routes,
     document_routes,
     erasure_routes,
-    event_routes,
+    event_and_webhook_routes,
     feature_routes,
     golden_routes,
     inbox_routes,
@@ -15,8 +13,7 @@ from memories.api import (
     memory_routes,
     pattern_routes,
     search_routes,
-    usage_routes,
-    webhook_routes,
+    usage_and_audit_routes,
     workspace_changes_routes,
 )
 from workspaces.api.workspace_routes import SubjectView
@@ -32,9 +29,9 @@ SUPERSESSION = f"{OWN}/supersessions/<uuid:row>"
 
 Subject = erasure_routes.erases(SubjectView, "subject", "Subject")
 Conversation = erasure_routes.erases(
-    conversation_routes.ConversationView, "conversation", "Conversation"
+    conversation_and_chat_routes.ConversationView, "conversation", "Conversation"
 )
-Episode = erasure_routes.erases(conversation_routes.EpisodeView, "episode", "Episode")
+Episode = erasure_routes.erases(conversation_and_chat_routes.EpisodeView, "episode", "Episode")
 CONNECTION = f"{OWN}/connections/<uuid:row>"
 Document = erasure_routes.erases(document_routes.DocumentView, "document", "Document")
 
@@ -60,9 +57,9 @@ urlpatterns = [
     path(f"{DOCUMENT}/revisions", document_routes.RevisionsView.as_view()),
     path(f"{DOCUMENT}/file", document_routes.FileView.as_view()),
     path(f"{DOCUMENT}/erasure", erasure_routes.plans("document", "Document").as_view()),
-    path(f"{DOCUMENT}/events", event_routes.DocumentEventsView.as_view()),
-    path(f"{OWN}/chat", chat_routes.ChatView.as_view()),
-    path(f"{OWN}/events", event_routes.EventsView.as_view()),
+    path(f"{DOCUMENT}/events", event_and_webhook_routes.DocumentEventsView.as_view()),
+    path(f"{OWN}/chat", conversation_and_chat_routes.ChatView.as_view()),
+    path(f"{OWN}/events", event_and_webhook_routes.EventsView.as_view()),
     path(f"{OWN}/spaces", document_routes.SpacesView.as_view()),
     path(f"{OWN}/spaces/<uuid:row>", document_routes.SpaceView.as_view()),
     path("workspaces", workspace_changes_routes.CreatingWorkspacesView.as_view()),
@@ -79,14 +76,16 @@ urlpatterns = [
     path(
         f"{OWN}/episodes/<uuid:row>/erasure", erasure_routes.plans("episode", "Episode").as_view()
     ),
-    path(f"{OWN}/webhooks", webhook_routes.WebhooksView.as_view()),
-    path(WEBHOOK, webhook_routes.WebhookView.as_view()),
-    path(f"{WEBHOOK}/rotate", webhook_routes.RotateWebhookView.as_view()),
-    path(f"{WEBHOOK}/ping", webhook_routes.PingWebhookView.as_view()),
-    path(f"{OWN}/deliveries", webhook_routes.DeliveriesView.as_view()),
-    path(f"{OWN}/deliveries/<uuid:row>/redeliver", webhook_routes.RedeliverView.as_view()),
-    path(f"{OWN}/usage", usage_routes.UsageView.as_view()),
-    path(f"{OWN}/costs", usage_routes.CostsView.as_view()),
+    path(f"{OWN}/webhooks", event_and_webhook_routes.WebhooksView.as_view()),
+    path(WEBHOOK, event_and_webhook_routes.WebhookView.as_view()),
+    path(f"{WEBHOOK}/rotate", event_and_webhook_routes.RotateWebhookView.as_view()),
+    path(f"{WEBHOOK}/ping", event_and_webhook_routes.PingWebhookView.as_view()),
+    path(f"{OWN}/deliveries", event_and_webhook_routes.DeliveriesView.as_view()),
+    path(
+        f"{OWN}/deliveries/<uuid:row>/redeliver", event_and_webhook_routes.RedeliverView.as_view()
+    ),
+    path(f"{OWN}/usage", usage_and_audit_routes.UsageView.as_view()),
+    path(f"{OWN}/costs", usage_and_audit_routes.CostsView.as_view()),
     path(f"{OWN}/holds", erasure_routes.HoldsView.as_view()),
     path(f"{OWN}/holds/<uuid:row>/lift", erasure_routes.LiftHoldView.as_view()),
     path(f"{OWN}/erasures", erasure_routes.ErasuresView.as_view()),
@@ -106,25 +105,28 @@ urlpatterns = [
     path(f"{OWN}/facts/<uuid:row>", memory_routes.FactView.as_view()),
     path(f"{OWN}/facts/<uuid:row>/accept", memory_routes.AcceptView.as_view()),
     path(f"{OWN}/facts/<uuid:row>/dismiss", memory_routes.DismissView.as_view()),
-    path(f"{OWN}/episodes", conversation_routes.EpisodesView.as_view()),
+    path(f"{OWN}/episodes", conversation_and_chat_routes.EpisodesView.as_view()),
     path(f"{OWN}/episodes/<uuid:row>", Episode.as_view()),
-    path(f"{OWN}/episodes/<uuid:row>/unmask", conversation_routes.UnmaskEpisodeView.as_view()),
-    path(f"{OWN}/conversations", conversation_routes.ConversationsView.as_view()),
+    path(
+        f"{OWN}/episodes/<uuid:row>/unmask",
+        conversation_and_chat_routes.UnmaskEpisodeView.as_view(),
+    ),
+    path(f"{OWN}/conversations", conversation_and_chat_routes.ConversationsView.as_view()),
     path(f"{OWN}/conversations/<uuid:row>", Conversation.as_view()),
     path(
         f"{OWN}/conversations/<uuid:row>/episodes",
-        conversation_routes.ConversationEpisodesView.as_view(),
+        conversation_and_chat_routes.ConversationEpisodesView.as_view(),
     ),
     path(
         f"{OWN}/conversations/<uuid:row>/context",
-        conversation_routes.ConversationContextView.as_view(),
+        conversation_and_chat_routes.ConversationContextView.as_view(),
     ),
     path(f"{OWN}/golden-questions", golden_routes.GoldenQuestionsView.as_view()),
     path(f"{OWN}/golden-questions/import", golden_routes.ImportGoldenQuestionsView.as_view()),
     path(f"{OWN}/golden-questions/<uuid:row>", golden_routes.GoldenQuestionView.as_view()),
     path(f"{OWN}/golden-runs", golden_routes.GoldenRunsView.as_view()),
     path(f"{OWN}/golden-runs/<uuid:row>", golden_routes.GoldenRunView.as_view()),
-    path(f"{OWN}/audit", audit_routes.AuditView.as_view()),
+    path(f"{OWN}/audit", usage_and_audit_routes.AuditView.as_view()),
     path(f"{OWN}/patterns", pattern_routes.PatternsView.as_view()),
     path(f"{OWN}/misses", pattern_routes.MissesView.as_view()),
     path(f"{OWN}/rejections", pattern_routes.RejectionsView.as_view()),

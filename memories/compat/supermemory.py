@@ -56,7 +56,7 @@ from memories.ingest import IngestRequest, NewMessage
 from memories.ingest.ingest_request import AT_ONCE
 from memories.models import Conversation, Document, Memory
 from memories.models.document import DocumentQuerySet
-from memories.providers.chat_model import ChatMessage
+from memories.providers.extractor_and_chat_model import ChatMessage
 from memories.search import SearchRequest, filters
 from memories.waited_ingest import USUAL_WAIT, ingest_and_wait
 from memoryproject.front.wire import FRONT

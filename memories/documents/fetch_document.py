@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from memories.connectors import CONNECTORS
 from memories.connectors.connector import Connector, FetchedItem, Wire, is_readable
-from memories.connectors.github_connector import LARGEST_FILE
+from memories.connectors.github_and_notion_connectors import LARGEST_FILE
 from memories.connectors.web_connector import fetched_page, name_of
 from memories.errors import Invalid
 from memories.models import Connection, ConnectionItem, Document

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from memories.english import instead
 from memories.english.instead import NAME
-from memories.english.statements.contradictions import KIN, PROFESSIONS
+from memories.english.statements.word_lists import KIN, PROFESSIONS
 
 GONE = re.compile(
     r"\b(?:no longer|any ?more|any longer|used to|after all|instead of|took me off|done with|moved on from"

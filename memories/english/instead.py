@@ -7,7 +7,7 @@ Pure: two clauses in, the words that they mean out.
 import re
 
 from memories.english.calendar import MONTH_NAMES
-from memories.english.statements.contradictions import KIN, PROFESSIONS
+from memories.english.statements.word_lists import KIN, PROFESSIONS
 
 NAME = r"(?:(?:Dr|Mr|Mrs|Ms|Miss|Prof)\.? )?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2}"
 NOW = r"(?:now|these days|nowadays|from now on|at the moment|instead)"

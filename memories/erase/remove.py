@@ -45,7 +45,7 @@ from memories.models import (
     WorkspaceSlot,
 )
 from memories.resolve import state_changes
-from memories.summaries import summary_before, talk_summaries
+from memories.summaries import running_summary, talk_summaries
 from workspaces.models import AuditEntry
 
 Ids: TypeAlias = Collection[uuid.UUID]
@@ -137,7 +137,7 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
         speaker.filter(episodes__lte=0).delete()
     done += _unindex(space, Layer.EPISODES, ids)
     conversations = {e.conversation_id for e in episodes if e.conversation_id}
-    done["summaries"] += summary_before.start_again(conversations)
+    done["summaries"] += running_summary.start_again(conversations)
     done["summaries of talks"] += talk_summaries.start_again(
         space, Episode.objects.filter(pk__in=ids)
     )

@@ -10,9 +10,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from memories.evaluation.measures import share
 from memories.evaluation.retrieval import scratch
-from memories.evaluation.story_files import read_lines, tell
+from memories.evaluation.story_files import read_lines, share, tell
 from memories.ingest import NewMessage
 from memories.models import Case, CaseItem, Ground, Memory
 from workspaces.scope import Scope

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from memories.english import statements
-from memories.evaluation.measures import share
-from memories.evaluation.story_files import read_lines
+from memories.evaluation.story_files import read_lines, share
 from memories.providers import Embedder
 
 LABELS = {"same": "same", "duplicate": "same", "update": "update", "different": "different"}

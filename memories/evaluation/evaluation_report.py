@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from memories.evaluation import measures
 from memories.evaluation.change_stories import ChangesTold
 from memories.evaluation.conflicts import JUDGEMENTS, Judged
 from memories.evaluation.dated_stories import DatedAnswers
 from memories.evaluation.extraction import Turns
 from memories.evaluation.guard_stories import StoryFaults
 from memories.evaluation.intent_stories import StoriesTold
-from memories.evaluation.retrieval import ALL, DECIDES, RANKINGS, Retrieval
+from memories.evaluation.retrieval import ALL, COLUMNS, DECIDES, RANKINGS, Retrieval, mean
 from memories.evaluation.worth_stories import WorthJudged
 
 
@@ -20,15 +19,13 @@ def retrieval_lines(found: Retrieval) -> Iterator[str]:
     if found.left_out:
         told = ", ".join(f"{count} {reason}" for reason, count in sorted(found.left_out.items()))
         yield f"questions left out: {found.left_out.total()} ({told})"
-    yield f"{'category':<14}{'n':>6}  {'ranking':<9}" + "".join(
-        f"{c:>11}" for c in measures.COLUMNS
-    )
+    yield f"{'category':<14}{'n':>6}  {'ranking':<9}" + "".join(f"{c:>11}" for c in COLUMNS)
     groups = found.measured.get(RANKINGS[0], {})
     categories = [*sorted(group for group in groups if group != ALL), *([ALL] if groups else [])]
     for category in categories:
         for ranking in RANKINGS:
             rows = found.measured[ranking][category]
-            values = "".join(f"{measures.mean(rows, c):>11.3f}" for c in measures.COLUMNS)
+            values = "".join(f"{mean(rows, c):>11.3f}" for c in COLUMNS)
             yield f"{category:<14}{len(rows):>6}  {ranking:<9}{values}"
     lines = [
         f"below {low.baseline}: {low.category} (n {low.questions}),"
@@ -47,7 +44,7 @@ def retrieval_json(found: Retrieval) -> dict[str, Any]:
         "rankings": {
             ranking: {
                 category: {"n": len(rows)}
-                | {column: round(measures.mean(rows, column), 4) for column in measures.COLUMNS}
+                | {column: round(mean(rows, column), 4) for column in COLUMNS}
                 for category, rows in groups.items()
             }
             for ranking, groups in found.measured.items()
@@ -140,5 +137,5 @@ def figures(found: dict[str, Any]) -> dict[str, float]:
         f"{ranking}, {category}: {column}": row[column]
         for ranking, groups in found["rankings"].items()
         for category, row in groups.items()
-        for column in measures.COLUMNS
+        for column in COLUMNS
     }

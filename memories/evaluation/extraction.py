@@ -5,13 +5,15 @@ Times are the processor's: what else runs on the machine does not count.
 
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from memories import extraction
+from memories.english import lexical
 from memories.evaluation.labelled_conversations import LabelledConversation
-from memories.evaluation.measures import overlap, share, terms
+from memories.evaluation.story_files import share
 from memories.extraction import ExtractOptions
 from memories.ingest.process import MOST_BEFORE
 from memories.models import Episode, MemorySession
@@ -139,3 +141,13 @@ def _as_message(message: TranscriptMessage) -> extraction.Message:
 
 def _at(ordered: Sequence[float], part: float) -> float:
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))] if ordered else 0.0
+
+
+def overlap(one: Sequence[str], other: Sequence[str]) -> float:
+    """F1 of two texts' index terms, with repeats: 0 to 1."""
+    common = (Counter(one) & Counter(other)).total()
+    return share(2 * common, len(one) + len(other))
+
+
+def terms(text: str) -> list[str]:
+    return lexical.stems(text)

@@ -15,8 +15,8 @@ from typing import Any
 from django.db.models import Q
 
 from memories import ingest, review
-from memories.evaluation.measures import share
 from memories.evaluation.retrieval import scratch
+from memories.evaluation.story_files import share
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Citation, Episode, Fact, MaskedSpan, Memory, MemorySession, Visibility
 from memories.search import SearchRequest, search

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from memories.evaluation.measures import share
 from memories.evaluation.retrieval import scratch
-from memories.evaluation.story_files import read_lines, tell
+from memories.evaluation.story_files import read_lines, share, tell
 from memories.ingest import NewMessage
 from memories.models import Episode, Intent, Memory
 from workspaces.scope import Scope

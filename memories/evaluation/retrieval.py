@@ -3,13 +3,13 @@
 Each conversation goes through ingest into a workspace of its own, which is removed afterwards.
 """
 
+import math
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from memories.evaluation import measures
 from memories.evaluation.labelled_conversations import LabelledConversation
 from memories.index import workspace_index
 from memories.models import Entry, MemorySession, Speaker
@@ -21,8 +21,10 @@ from workspaces.scope import Scope, worker_scope
 
 RANKINGS = ("hybrid", "keyword", "vector")
 LAYERS = ("episodes", "memories")
+DEPTHS = (5, 10, 20)
+COLUMNS = (*(f"recall@{depth}" for depth in DEPTHS), "mrr", "ndcg@10")
 # A baseline may tell a message twice, by itself and by a memory: so many hits hold 20 messages.
-HITS = 2 * max(measures.DEPTHS)
+HITS = 2 * max(DEPTHS)
 ALL = "all"
 DECIDES = "recall@10"  # what a category is compared with the baselines by
 
@@ -61,8 +63,8 @@ class Retrieval:
             Below(category, len(rows), baseline, own, theirs)
             for category, rows in sorted(self.measured.get(best, {}).items())
             for baseline in baselines
-            if (own := measures.mean(rows, DECIDES))
-            < (theirs := measures.mean(self.measured[baseline][category], DECIDES))
+            if (own := mean(rows, DECIDES))
+            < (theirs := mean(self.measured[baseline][category], DECIDES))
         ]
 
 
@@ -94,7 +96,7 @@ def evaluate(cases: Sequence[LabelledConversation], advance: Advance) -> Retriev
                         for hit in search(scope, wanted).hits
                         for row in ([hit.episode] if hit.episode else hit.citations or ())
                     ]
-                    measure = measures.ranking(names, question.gold)
+                    measure = measures_of(names, question.gold)
                     found.add(ranking, question.category, measure)
                     advance(1)
         found.conversations += 1
@@ -118,3 +120,21 @@ def scratch() -> Iterator[Scope]:
         Speaker.objects.filter(workspace=number).delete()
         with erasing_audit():
             workspace.delete()
+
+
+def measures_of(found: Sequence[str], gold: Collection[str]) -> dict[str, float]:
+    """COLUMNS for one question; `found` best first, of repeats the first counts."""
+    hits = [name in gold for name in dict.fromkeys(found)]
+    measured = {f"recall@{depth}": sum(hits[:depth]) / len(gold) for depth in DEPTHS}
+    measured["mrr"] = next((1 / place for place, hit in enumerate(hits, 1) if hit), 0.0)
+    ideal = sum(_gain(place) for place in range(min(10, len(gold))))
+    measured["ndcg@10"] = sum(_gain(p) for p, hit in enumerate(hits[:10]) if hit) / ideal
+    return measured
+
+
+def _gain(place: int) -> float:
+    return 1 / math.log2(place + 2)
+
+
+def mean(rows: Sequence[Mapping[str, float]], column: str) -> float:
+    return sum(row[column] for row in rows) / len(rows)

@@ -1,4 +1,4 @@
-"""Labelled lines of a file, and stories of them told to a scratch workspace."""
+"""Labelled lines of a file, stories of them told to a scratch workspace, and shares of them."""
 
 import json
 from collections.abc import Callable
@@ -47,3 +47,8 @@ def tell(scope: Scope, name: str, message: NewMessage) -> None:
     session = ingest.ingest(scope, request)
     if not session.is_final:
         ingest.run(session.pk)
+
+
+def share(part: float, whole: float) -> float:
+    """0 of nothing."""
+    return part / whole if whole else 0.0

@@ -29,9 +29,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from memories.evaluation.measures import share
 from memories.evaluation.retrieval import scratch
-from memories.evaluation.story_files import read_lines, tell
+from memories.evaluation.story_files import read_lines, share, tell
 from memories.ingest import NewMessage
 from memories.models import Memory
 from workspaces.scope import Scope

@@ -31,7 +31,7 @@ from memories.models import (
     Layer,
     WorkspaceIndex,
 )
-from memories.models.conversation import AHEAD
+from memories.models.conversation_and_summaries import AHEAD
 from memories.models.feature import OF_ITS_TIME
 from workspaces.models.workspace import uuid7
 

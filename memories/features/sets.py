@@ -40,7 +40,7 @@ from memories.models import (
     MemorySession,
     SetDiscovery,
 )
-from memories.models.conversation import AHEAD
+from memories.models.conversation_and_summaries import AHEAD
 from memories.settings_objects import faults
 from memoryproject.postgres import visible
 from workspaces.models import AuditEntry, Subject, Workspace

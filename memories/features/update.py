@@ -70,7 +70,7 @@ from memories.models import (
     Layer,
     WorkspaceIndex,
 )
-from memories.models.conversation import BELIEVED_AT
+from memories.models.conversation_and_summaries import BELIEVED_AT
 from memories.prompts import PromptMessage
 from memories.providers import ModelQuestion
 from memoryproject.postgres import visible

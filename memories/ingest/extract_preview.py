@@ -19,7 +19,7 @@ from memories.ingest.mask_messages import GUARD, screen_each, without_secrets
 from memories.ingest.process import ConversationPlace, said_before
 from memories.ingest.store import last_words
 from memories.models import Conversation, WorkspacePattern
-from memories.models.conversation import is_shared_by_default
+from memories.models.conversation_and_summaries import is_shared_by_default
 from memories.providers import network
 from workspaces.models import Agent, Subject
 from workspaces.scope import NOBODY, Scope, agent_to_read, subject_to_write

@@ -46,7 +46,7 @@ from memories.models import (
     WorkspaceIndex,
     WorkspacePattern,
 )
-from memories.models.conversation import is_shared_by_default
+from memories.models.conversation_and_summaries import is_shared_by_default
 from memories.resolve import Claim, ResolveOutcome
 from memoryproject import crossings
 from workspaces.scope import Scope, worker_scope

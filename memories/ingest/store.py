@@ -43,7 +43,7 @@ from memories.models import (
     MemorySession,
     WorkspaceIndex,
 )
-from memories.summaries import summary_before
+from memories.summaries import running_summary
 from memoryproject.postgres.prepared import Asked
 from workspaces.scope import Scope
 
@@ -252,7 +252,7 @@ def _grow(session: MemorySession, tail: Tail, made: Sequence[Episode]) -> None:
     those summaries are due that are of whom it is about."""
     known, after = tail.positions, tail.positions + len(made)
     if session.conversation_id is not None:
-        summary_before.grown(session.conversation_id, known, after)
+        running_summary.grown(session.conversation_id, known, after)
     is_short = session.conversation_id is None or after < due_summaries.FEWEST
     if session.subject_id is not None and is_short:
         due_summaries.of_subject(session.workspace_id, session.subject_id)

@@ -5,7 +5,7 @@ import os
 import re
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from django.core.management.base import (
 )
 from django.db import connection
 from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_datetime
 
 from memories.index import workspace_index
 from memories.models import EvaluationRun, WorkspaceIndex
@@ -27,6 +28,7 @@ from memoryproject.postgres import visible
 from memoryproject.postgres.base import one_line_refusals
 from workspaces.models import Workspace
 
+LONGEST = timedelta(days=36_500)  # until a key ends
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -94,6 +96,27 @@ def span(text: str) -> timedelta:
     if match is None:
         raise ArgumentTypeError(f"{text!r} is no time like 30m, 24h, 7d, 2w")
     return timedelta(**{UNITS[match[2]]: int(match[1])})
+
+
+def moment(text: str) -> datetime:
+    """When `30d` or `2027-01-31` is; a date ends at its own midnight. For argparse."""
+    found = None
+    if re.fullmatch(r"[0-9]{1,6}[mhdw]", text):
+        if span(text) > LONGEST:
+            raise ArgumentTypeError(f"{text} is more than a hundred years")
+        found = timezone.now() + span(text)
+    else:
+        with suppress(ValueError):
+            day, found = parse_date(text), parse_datetime(text)
+            if day is not None:
+                found = datetime(day.year, day.month, day.day)
+    if found is not None and timezone.is_naive(found):
+        found = timezone.make_aware(found)
+    if found is None:
+        raise ArgumentTypeError(f"{text!r} is neither a time like 30d, 12h, 2w nor a date")
+    if found <= timezone.now():
+        raise ArgumentTypeError(f"{text} is over: the key would be of no use")
+    return found
 
 
 def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:

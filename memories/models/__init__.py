@@ -1,13 +1,16 @@
 from memories.models.case import Case, CaseItem, FailureMark, add_served, rank_of, topic_of
 from memories.models.change_event import ChangeEvent
-from memories.models.conversation import (
+from memories.models.conversation_and_summaries import (
+    CONTENT,
     NAME_COLUMNS,
     Conversation,
     ConversationSummary,
+    DueSummary,
     Episode,
     MemoryScope,
     MemorySession,
     NamedQuerySet,
+    TalkSummary,
     Visibility,
     name_joins,
 )
@@ -22,7 +25,7 @@ from memories.models.document import (
     Space,
     passages_of,
 )
-from memories.models.erasure import Erasure, LegalHold
+from memories.models.erasure_and_masked_span import Erasure, LegalHold, MaskedSpan
 from memories.models.fact import Citation, Fact, Ground, Miss
 from memories.models.feature import (
     Feature,
@@ -51,7 +54,6 @@ from memories.models.index import (
 )
 from memories.models.intent import Intent
 from memories.models.long_job import LongJob
-from memories.models.masked_span import MaskedSpan
 from memories.models.memory import (
     Category,
     FactType,
@@ -90,9 +92,14 @@ from memories.models.operations import (
 )
 from memories.models.own_words import WorkspaceChange, WorkspacePattern, WorkspaceSlot
 from memories.models.source_connection import Connection, ConnectionItem, SyncRun
-from memories.models.subject_merge import MergedRows, SubjectMerge
-from memories.models.supersession import Link, Supersession, chain, versions_of
-from memories.models.talk_summary import CONTENT, DueSummary, TalkSummary
+from memories.models.supersession_and_subject_merge import (
+    Link,
+    MergedRows,
+    SubjectMerge,
+    Supersession,
+    chain,
+    versions_of,
+)
 from memories.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [

@@ -10,7 +10,7 @@ from django.db import connection, models
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from memories.models.conversation import MemorySession
+from memories.models.conversation_and_summaries import MemorySession
 from memories.models.document import Document
 from memories.models.fact import Fact
 from memories.models.golden_question import GoldenQuestion

@@ -14,7 +14,12 @@ from django.db.models.functions import Substr
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from memories.models.conversation import Episode, MemorySession, NamedQuerySet, Visibility
+from memories.models.conversation_and_summaries import (
+    Episode,
+    MemorySession,
+    NamedQuerySet,
+    Visibility,
+)
 from memories.models.memory import seen_by
 from memories.models.memory_state import NOW, AsOf
 from workspaces.models import Agent, Row, Subject, Workspace

@@ -13,7 +13,7 @@ from django.db.models import Exists, F, OuterRef, Prefetch, Q, Subquery, Window
 from django.db.models.functions import JSONObject, RowNumber
 from django.utils import timezone
 
-from memories.models.conversation import (
+from memories.models.conversation_and_summaries import (
     Episode,
     MemorySession,
     NamedQuerySet,

@@ -13,7 +13,12 @@ from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from memories.english import lexical
-from memories.models.conversation import Conversation, Episode, NamedQuerySet, Visibility
+from memories.models.conversation_and_summaries import (
+    Conversation,
+    Episode,
+    NamedQuerySet,
+    Visibility,
+)
 from memories.models.fact import Fact
 from memories.models.index import EmbeddingModel
 from memories.models.memory import NamedSQL, seen_by

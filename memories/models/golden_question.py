@@ -6,7 +6,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from memories.models.conversation import AllOrNoneQuerySet, Conversation
+from memories.models.conversation_and_summaries import AllOrNoneQuerySet, Conversation
 from workspaces.models import Agent, Row, Subject, Workspace
 
 

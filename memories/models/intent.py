@@ -4,8 +4,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
-from memories.models.conversation import Episode, MemorySession, RecordedQuerySet
-from memories.models.supersession import Supersession
+from memories.models.conversation_and_summaries import Episode, MemorySession, RecordedQuerySet
+from memories.models.supersession_and_subject_merge import Supersession
 from workspaces.models import Agent, Row, Subject, Workspace
 
 

@@ -13,7 +13,12 @@ from django.db.models import Exists, F, OuterRef, Q, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Least
 
-from memories.models.conversation import Conversation, MemoryScope, NamedQuerySet, Visibility
+from memories.models.conversation_and_summaries import (
+    Conversation,
+    MemoryScope,
+    NamedQuerySet,
+    Visibility,
+)
 from memories.models.memory_state import (
     AS_KNOWN,
     BELIEVED_IDS,

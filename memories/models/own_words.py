@@ -13,7 +13,7 @@ from memories.english.statements import OwnChange, OwnSlot
 from memories.english.statements.workspace_word_faults import change_faults, slot_faults
 from memories.english.workspace_patterns import OwnPattern, faults
 from memories.expressions import LONGEST_REGEX, Fault
-from memories.models.conversation import Visibility
+from memories.models.conversation_and_summaries import Visibility
 from memories.models.memory import Category
 from workspaces.models import Row, Workspace
 

@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from memories.models.conversation import AllOrNoneQuerySet, NamedQuerySet, Visibility
+from memories.models.conversation_and_summaries import AllOrNoneQuerySet, NamedQuerySet, Visibility
 from memories.models.document import Document
 from workspaces.models import Agent, Row, Subject, Workspace
 from workspaces.scope import Scope

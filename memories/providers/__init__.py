@@ -6,9 +6,9 @@ from typing import Any
 
 from memories.errors import ProviderError
 from memories.prompts import ExtractionRequest, PromptMessage
-from memories.providers.chat_model import ChatModel
 from memories.providers.embedder import Embedder, EmbedderConfig, Side, Vector, embeddable
-from memories.providers.extractor import (
+from memories.providers.extractor_and_chat_model import (
+    ChatModel,
     ExtractedFact,
     ExtractedQuote,
     ExtractionAnswer,
@@ -31,7 +31,7 @@ EMBEDDERS = {
 EXTRACTORS = {
     "anthropic": "memories.providers.anthropic_provider.AnthropicExtractor",
     "openai": "memories.providers.openai_provider.OpenAIExtractor",
-    "none": "memories.providers.extractor.NoExtractor",
+    "none": "memories.providers.extractor_and_chat_model.NoExtractor",
 }
 CHAT_MODELS = {
     "anthropic": "memories.providers.anthropic_provider.AnthropicChat",

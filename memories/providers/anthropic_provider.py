@@ -7,18 +7,16 @@ import anthropic
 
 from memories.errors import ProviderError
 from memories.providers import network
-from memories.providers.chat_model import (
+from memories.providers.extractor_and_chat_model import (
     ChatModel,
     ChatQuestion,
     ChatReply,
-    Tell,
-    ToolCall,
-)
-from memories.providers.extractor import (
     Extractor,
     ExtractorConfig,
     ModelQuestion,
     ModelReply,
+    Tell,
+    ToolCall,
     refused,
 )
 

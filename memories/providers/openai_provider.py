@@ -11,22 +11,20 @@ import openai
 
 from memories.errors import ProviderError
 from memories.providers import network
-from memories.providers.chat_model import (
+from memories.providers.embedder import Embedder, EmbedderConfig, Matrix, Side, batches, known_model
+from memories.providers.extractor_and_chat_model import (
     ArgumentsBuilder,
     ChatMessage,
     ChatModel,
     ChatQuestion,
     ChatReply,
     ChatTool,
-    Tell,
-    ToolCall,
-)
-from memories.providers.embedder import Embedder, EmbedderConfig, Matrix, Side, batches, known_model
-from memories.providers.extractor import (
     Extractor,
     ExtractorConfig,
     ModelQuestion,
     ModelReply,
+    Tell,
+    ToolCall,
     refused,
 )
 from memories.providers.network import Endpoint

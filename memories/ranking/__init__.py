@@ -4,7 +4,6 @@
 plain rankings put candidates in order.
 """
 
-from memories.ranking.asked_days import asked_days
 from memories.ranking.columns import (
     Candidate,
     Candidates,
@@ -14,9 +13,8 @@ from memories.ranking.columns import (
     by_vector,
     linea,
 )
-from memories.ranking.hybrid import RecencyBoost, hybrid
+from memories.ranking.hybrid import RecencyBoost, by_passage, hybrid
 from memories.ranking.message_marks import WISHES, Mark, marks
-from memories.ranking.passages import by_passage
 from memories.ranking.query import (
     SPEAKER_ROLES,
     EventQuestion,
@@ -24,6 +22,7 @@ from memories.ranking.query import (
     Participant,
     QueryView,
     analyse,
+    asked_days,
     asks_in_time,
     event_question,
     listed,

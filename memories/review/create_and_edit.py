@@ -36,7 +36,7 @@ from memories.models import (
     Visibility,
     WorkspaceIndex,
 )
-from memories.models.conversation import is_shared_by_default
+from memories.models.conversation_and_summaries import is_shared_by_default
 from memories.resolve import Claim, file_facts, grounds, rejections, state_changes
 from memories.review.forget import CORRECTED, audit, locked, reject_claim
 from workspaces.request_fields import (

@@ -12,7 +12,7 @@ from memories.english.topics import is_private_life, is_work
 from memories.english.workspace_patterns import RULE
 from memories.index import entries, workspace_index
 from memories.models import Category, Episode, Layer, Memory, Source, Visibility
-from memories.models.conversation import is_shared_by_default
+from memories.models.conversation_and_summaries import is_shared_by_default
 from memories.review.forget import audit
 from workspaces.scope import Scope
 

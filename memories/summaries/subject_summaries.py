@@ -27,9 +27,9 @@ from memories.index.due_summaries import FEWEST
 from memories.message_pieces import PIECE
 from memories.models import Citation, Episode, MemoryScope, TalkSummary
 from memories.prompts import PromptMessage, SummaryLineAnswer, SummaryRequest
-from memories.summaries import choose_sentences, summarize
+from memories.summaries import choose_sentences, running_summary
 from memories.summaries.choose_sentences import Sentence
-from memories.summaries.summary_before import UNSAID, Spans, citations
+from memories.summaries.running_summary import UNSAID, Spans, citations
 from memories.tokens import tokens_of
 
 # A summary as it is to be written: whose it is, its lines and what they say.
@@ -340,7 +340,7 @@ def _ask(ladder: FallbackChain, words: Sequence[BelievedWords], topic: str) -> t
     most = TOPIC_LINES if topic else LINES
     told: list[ModelLine] = []
     rule = ""
-    pieces = list(runs(((one, len(one.text)) for one in words), PIECE))[-summarize.PIECES :]
+    pieces = list(runs(((one, len(one.text)) for one in words), PIECE))[-running_summary.PIECES :]
     for piece in pieces:
         messages = tuple(
             PromptMessage(at, one.episode.role, one.text, one.speaker, one.episode.occurred_at)
@@ -348,7 +348,7 @@ def _ask(ladder: FallbackChain, words: Sequence[BelievedWords], topic: str) -> t
         )
         request = SummaryRequest(tuple(line.text for line in told), messages, most)
         rules, text = prompts.beliefs_rules(request), prompts.beliefs_text(request, topic)
-        answer, model = summarize.answered(ladder, rules, text)
+        answer, model = running_summary.answered(ladder, rules, text)
         lines = [_line(each, told, piece) for each in answer.lines[:most]]
         told = [kept for line in lines for kept in _in_its_words(line)]
         rule = f"{model} {prompts.BELIEFS_VERSION}"

@@ -38,7 +38,8 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.prompts import SUMMARY_VERSION
-from memories.summaries import summarize
+from memories.summaries import running_summary
+from memories.summaries.running_summary import UNSAID, Spans, citations, is_unsaid
 from memories.summaries.subject_summaries import (
     LONGEST,
     OF_SUBJECTS,
@@ -52,7 +53,6 @@ from memories.summaries.subject_summaries import (
     of_subject,
     texts_now,
 )
-from memories.summaries.summary_before import UNSAID, Spans, citations, is_unsaid
 
 Kind = TalkSummary.Kind
 
@@ -160,7 +160,7 @@ def _due_again(row: DueSummary, turn: ModelTurn) -> datetime | None:
     now = timezone.now()
     fails_for_now = turn.error is not None and not turn.error.permanent
     if fails_for_now and row.attempts < MAX_ATTEMPTS:
-        return now + summarize.BACK_OFF * 2**row.attempts
+        return now + running_summary.BACK_OFF * 2**row.attempts
     if not turn.is_left or turn.error is not None:
         return None
     row.attempts = 0  # none has failed
@@ -223,9 +223,9 @@ def _whole(
         return known.lines, known.rule, stands_on
     if turn.ladder is not None and turn.may_ask():
         asked = ConversationSummary(workspace_id=row.workspace_id, agent_id=audience.agent_id)
-        whole = summarize.made(asked, episodes, ROOM, in_one_go=True)
+        whole = running_summary.made(asked, episodes, ROOM, in_one_go=True)
     else:
-        whole = summarize.chosen(episodes, ROOM)
+        whole = running_summary.chosen(episodes, ROOM)
     if whole.error is not None:
         turn.failed(whole.error)
     is_told = whole.method == ConversationSummary.Method.LLM

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from memories.transcripts import chat_messages, dataset_formats, json_and_text_files, memory_exports
+from memories.transcripts import chat_messages, datasets_and_memory_exports, json_and_text_files
 from memories.transcripts.json_and_text_files import BOM, LONGEST
 from memories.transcripts.transcript import (
     BadLine,
@@ -86,21 +86,31 @@ class FormatReader(NamedTuple):
 READERS = {
     "chatgpt": FormatReader(chat_messages.is_chatgpt_export, chat_messages.read_chatgpt),
     "claude": FormatReader(chat_messages.is_claude_export, chat_messages.read_claude),
-    "locomo": FormatReader(dataset_formats.is_locomo, dataset_formats.read_locomo),
-    "beam": FormatReader(dataset_formats.is_beam, dataset_formats.read_beam),
-    "realmem": FormatReader(dataset_formats.is_realmem, dataset_formats.read_realmem),
-    "claude-memory": FormatReader(
-        memory_exports.is_claude_memory, memory_exports.read_claude_memory
+    "locomo": FormatReader(
+        datasets_and_memory_exports.is_locomo, datasets_and_memory_exports.read_locomo
     ),
-    "supermemory": FormatReader(memory_exports.is_supermemory, memory_exports.read_supermemory),
-    "mem0": FormatReader(memory_exports.is_mem0, memory_exports.read_mem0),
+    "beam": FormatReader(
+        datasets_and_memory_exports.is_beam, datasets_and_memory_exports.read_beam
+    ),
+    "realmem": FormatReader(
+        datasets_and_memory_exports.is_realmem, datasets_and_memory_exports.read_realmem
+    ),
+    "claude-memory": FormatReader(
+        datasets_and_memory_exports.is_claude_memory, datasets_and_memory_exports.read_claude_memory
+    ),
+    "supermemory": FormatReader(
+        datasets_and_memory_exports.is_supermemory, datasets_and_memory_exports.read_supermemory
+    ),
+    "mem0": FormatReader(
+        datasets_and_memory_exports.is_mem0, datasets_and_memory_exports.read_mem0
+    ),
     "messages": FormatReader(chat_messages.is_messages, chat_messages.read_messages),
 }
 SAME = {"openai": "messages", "anthropic": "messages"}
 LAYOUTS = {
     "text": json_and_text_files.read_text,
     "markdown": json_and_text_files.read_markdown,
-    "statements": memory_exports.read_statements,
+    "statements": datasets_and_memory_exports.read_statements,
 }
 VALUES = {"jsonl": json_and_text_files.values_of_lines, "json": json_and_text_files.values_of_json}
 FORMATS = (*LAYOUTS, *VALUES, *READERS, *SAME)

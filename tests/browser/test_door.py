@@ -10,10 +10,10 @@ from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
 from bench.story import PASSWORD, Told
+from memoryproject.first_run import ask_for_another_password
 from tests.browser.conftest import REFUSED
 from workspaces.login import second_factor
 from workspaces.models import LoginPause, SecondFactor, User
-from workspaces.new_workspace import ask_for_another_password
 
 NEW = "one that I chose myself"
 

@@ -22,8 +22,20 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 
 from workspaces.adminbase.access import access_of
-from workspaces.adminbase.actors import APPS, describe_targets, kind_text, name_of, names_of
-from workspaces.adminbase.acts import ACTS, EXACT, INGEST, QUIET, WRONG_REASON, act_text, act_words
+from workspaces.adminbase.acts_and_actors import (
+    ACTS,
+    APPS,
+    EXACT,
+    INGEST,
+    QUIET,
+    WRONG_REASON,
+    act_text,
+    act_words,
+    describe_targets,
+    kind_text,
+    name_of,
+    names_of,
+)
 from workspaces.adminbase.list_admin import (
     MOST,
     BoundedPaginator,

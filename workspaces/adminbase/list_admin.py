@@ -30,7 +30,7 @@ from unfold.admin import ModelAdmin
 from unfold.views import ChangeList, UnfoldModelAdminViewMixin
 
 from workspaces.adminbase.access import Access, access_of
-from workspaces.adminbase.actors import KINDS
+from workspaces.adminbase.acts_and_actors import KINDS
 from workspaces.models import Membership
 
 if TYPE_CHECKING:

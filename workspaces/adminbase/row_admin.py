@@ -19,7 +19,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_lazy
 
 from workspaces.adminbase.access import look_at, workspace_id_of
-from workspaces.adminbase.actors import names_of
+from workspaces.adminbase.acts_and_actors import names_of
 from workspaces.adminbase.list_admin import display
 from workspaces.adminbase.scoped_admin import ScopedAdmin
 from workspaces.models import Capability

@@ -25,7 +25,7 @@ from unfold.contrib.filters.admin.dropdown_filters import DropdownFilter
 from unfold.widgets import SELECT_CLASSES, UnfoldAdminSelectWidget
 
 from workspaces.adminbase.access import Access, access_of, actor_of, workspace_id_of
-from workspaces.adminbase.actors import KINDS
+from workspaces.adminbase.acts_and_actors import KINDS
 from workspaces.adminbase.list_admin import ListAdmin
 from workspaces.auth import as_uuid
 from workspaces.models import AuditEntry, Capability, Subject, Workspace

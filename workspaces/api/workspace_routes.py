@@ -13,7 +13,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces import invitations, new_workspace
+from workspaces import members, new_workspace
 from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
@@ -102,9 +102,7 @@ class WorkspacesView(AskerView):
             made = new_workspace.create_workspace(new, actor=actor)
         except new_workspace.SlugTaken:
             raise conflict("Another workspace has this slug.", field="slug") from None
-        link = (
-            invitations.link_of(request, made.invitation, made.token) if made.invitation else None
-        )
+        link = members.link_of(request, made.invitation, made.token) if made.invitation else None
         answer = NewWorkspaceJson.of(made.workspace, key=made.key, invite_url=link)
         return Response(answer, status=201)
 

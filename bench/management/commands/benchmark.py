@@ -27,7 +27,7 @@ from bench.speed.server import Server, ServerFailed, environment
 from bench.speed.study import PARTS, Study, Wish, study, use
 from memories.management import command_options
 from memories.management.command_options import add_result_file, whole_number
-from memories.management.progress import Progress, progress
+from memories.management.progress_and_import_report import Progress, progress
 from memoryproject import embedded_postgres
 from memoryproject.embedded_postgres import Home
 from memoryproject.postgres_guard import open_lock, try_lock

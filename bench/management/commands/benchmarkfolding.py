@@ -13,7 +13,7 @@ from bench.scratch import scratch_database
 from bench.speed import folding
 from bench.speed.folding import Wish
 from memories.management.command_options import CommandWithExamples, add_result_file
-from memories.management.progress import progress
+from memories.management.progress_and_import_report import progress
 
 
 class Command(CommandWithExamples):

@@ -13,7 +13,7 @@ from bench.speed.corpus import Corpus
 from bench.speed.loading import load
 from memories.index import configured_embedder
 from memories.management.command_options import CommandWithExamples
-from memories.management.progress import progress
+from memories.management.progress_and_import_report import progress
 
 
 class Command(CommandWithExamples):

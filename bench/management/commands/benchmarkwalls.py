@@ -12,7 +12,7 @@ from bench.scratch import scratch_database
 from bench.speed.layout import label, size_of
 from bench.speed.walls_cost import WallCost, measure
 from memories.management.command_options import CommandWithExamples, add_result_file
-from memories.management.progress import progress
+from memories.management.progress_and_import_report import progress
 
 
 class Command(CommandWithExamples):

@@ -18,7 +18,7 @@ from bench.faults.points import KILL, STOP, plan
 from bench.faults.trial import Options, Trial
 from bench.server import ServerFailed
 from bench.trial_command import TrialCommand, count, folder_of, server_in, some_of
-from memories.management.progress import progress
+from memories.management.progress_and_import_report import progress
 
 Make: TypeAlias = Callable[[Path, dict[str, Any]], tuple[Outcome, list[Bound]]]
 CLOCK, DISK, DOCUMENTS = "clock", "disk", "documents"

@@ -9,7 +9,7 @@ from bench.bounds import Bound
 from bench.pdfs.odd_pdfs import odd_pdfs
 from bench.pdfs.trial import counted, found_pdfs, hand_in
 from bench.trial_command import TrialCommand, count, folder_of, server_in
-from memories.management.progress import progress
+from memories.management.progress_and_import_report import progress
 
 
 class Command(TrialCommand):

@@ -3,7 +3,7 @@
 Pure: no database, no network. Words, attributes and signs of change are rows of data.
 """
 
-from memories.english.statements.attribute_forms import NO_WORDS, OwnChange, OwnSlot, OwnWords, Slot
+from memories.english.statements.attributes import NO_WORDS, OwnChange, OwnSlot, OwnWords, Slot
 from memories.english.statements.compare import (
     Prefilter,
     are_rivals,
@@ -13,13 +13,13 @@ from memories.english.statements.compare import (
     prefilter_of,
     relation,
 )
+from memories.english.statements.duplicates import Relation
 from memories.english.statements.implied_ends import (
     PastPeriod,
     is_life_event,
     past_period,
     true_from,
 )
-from memories.english.statements.overlap import Relation
 from memories.english.statements.read_statement import Reading, is_said_by, read, slot_keys
 from memories.english.statements.replacement import (
     NUMBERED,

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from memories.english.statements.contradictions import NEGATIVES
 from memories.english.statements.word_lists import (
     ADVERBS,
     ARTICLES,
     CHANGED_NOW,
     FUNCTION,
     MODAL,
+    NEGATIVES,
     NOW,
     PAST_TIMES,
 )

@@ -12,28 +12,29 @@ from functools import lru_cache
 
 from memories.bounds import WHOLE
 from memories.english.plain_words import ENDED, IMPLIED, SLOT
-from memories.english.statements.asides import aside
-from memories.english.statements.attribute_forms import NO_WORDS, OwnWords, Slot
+from memories.english.reasons import aside
+from memories.english.statements.attributes import NO_WORDS, OwnWords, Slot
 from memories.english.statements.auxiliaries import GETS, NO, QUIT, RENAMED, negatives
-from memories.english.statements.duplicates import duplicate, identical, is_richer, near
-from memories.english.statements.hedges import if_so
-from memories.english.statements.implied_ends import events, implied
-from memories.english.statements.opposites import opposed
-from memories.english.statements.overlap import (
+from memories.english.statements.duplicates import (
     DIFFERENT,
     SHARED_START,
     Overlap,
     Relation,
     compare,
+    duplicate,
+    identical,
     is_by_name,
     is_family,
+    is_richer,
     light,
     meet,
+    near,
     turned_round,
     weight,
 )
-from memories.english.statements.parse import ME, MY, change_roots
-from memories.english.statements.read_statement import Reading, read
+from memories.english.statements.hedges_and_opposites import if_so, opposed
+from memories.english.statements.implied_ends import events, implied
+from memories.english.statements.read_statement import ME, MY, Reading, change_roots, read
 from memories.english.statements.replacement import (
     denied,
     ended,

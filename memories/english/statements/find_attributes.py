@@ -6,20 +6,23 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from memories.english.statements.attribute_forms import (
+from memories.english.statements.attributes import (
+    OF_PEOPLE,
+    OF_THINGS,
     Slot,
     SlotForm,
     condition_of,
     text_of,
     value_of,
 )
-from memories.english.statements.attributes import OF_PEOPLE, OF_THINGS
 from memories.english.statements.auxiliaries import RENAMED, Parse, is_date, is_time, key
-from memories.english.statements.contradictions import GROUPS, PROFESSIONS, RIVALS
 from memories.english.statements.word_lists import (
     CLOCK_VERBS,
+    GROUPS,
     MANY,
     PREPOSITIONS,
+    PROFESSIONS,
+    RIVALS,
     ROLES,
     SINGLE,
     WHEN_VERBS,

@@ -18,12 +18,10 @@ from memories.english.dates import spans
 from memories.english.numbers import words_from
 from memories.english.plain_words import IMPLIED
 from memories.english.statements.auxiliaries import is_when
-from memories.english.statements.contradictions import PROFESSIONS
+from memories.english.statements.duplicates import KIN_ROOTS, Relation, light, meet, subject_words
 from memories.english.statements.life_events import IMPLIED_ENDS, LIFE
-from memories.english.statements.overlap import KIN_ROOTS, Relation, light, meet, subject_words
-from memories.english.statements.parse import ME
-from memories.english.statements.read_statement import Reading, read
-from memories.english.statements.word_lists import ARTICLES, BE, FUNCTION, HAVE
+from memories.english.statements.read_statement import ME, Reading, read
+from memories.english.statements.word_lists import ARTICLES, BE, FUNCTION, HAVE, PROFESSIONS
 from memories.english.statements.wording import Word, root, words
 from memories.english.verbs import PARTICIPLES, PAST
 

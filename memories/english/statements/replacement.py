@@ -8,20 +8,10 @@ from functools import lru_cache
 from memories.english.calendar import DateOrder
 from memories.english.dates import last_day
 from memories.english.plain_words import ENDED
-from memories.english.statements.attribute_forms import NO_WORDS, OwnChange, OwnWords, condition_of
+from memories.english.statements.attributes import NO_WORDS, OwnChange, OwnWords, condition_of
 from memories.english.statements.auxiliaries import RENAMED, is_time
-from memories.english.statements.contradictions import (
-    ENDINGS,
-    EVENTS,
-    HABITS,
-    KINDS,
-    NOW_SINGLE,
-)
-from memories.english.statements.duplicates import MANY_VALUED_ROOTS
-from memories.english.statements.hedges import if_so
-from memories.english.statements.implied_ends import events, words_ended
-from memories.english.statements.opposites import words_opposed
-from memories.english.statements.overlap import (
+from memories.english.statements.duplicates import (
+    MANY_VALUED_ROOTS,
     Overlap,
     Relation,
     light,
@@ -31,9 +21,17 @@ from memories.english.statements.overlap import (
     subject_words,
     weight,
 )
-from memories.english.statements.parse import change_roots
-from memories.english.statements.read_statement import Reading, read
-from memories.english.statements.word_lists import SINGLE_ROLES
+from memories.english.statements.hedges_and_opposites import if_so, words_opposed
+from memories.english.statements.implied_ends import events, words_ended
+from memories.english.statements.read_statement import Reading, change_roots, read
+from memories.english.statements.word_lists import (
+    ENDINGS,
+    EVENTS,
+    HABITS,
+    KINDS,
+    NOW_SINGLE,
+    SINGLE_ROLES,
+)
 from memories.english.statements.wording import MONTHS, RELATIVE_DATES, Word, root
 
 NUMBERED = "numbered"  # the number that differs tells which one is meant

@@ -8,14 +8,16 @@ and sense; and what it adds must be words that say little.
 import re
 
 from memories.english.statements.compare import relation
-from memories.english.statements.duplicates import breaks, owner, swapped
-from memories.english.statements.overlap import (
+from memories.english.statements.duplicates import (
     KIN_ROOTS,
     Overlap,
+    breaks,
     compare,
     exchanged,
     light,
+    owner,
     subject_words,
+    swapped,
 )
 from memories.english.statements.read_statement import Reading
 from memories.english.statements.word_lists import PREPOSITIONS

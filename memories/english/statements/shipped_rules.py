@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from memories.english.plain_words import ATTRIBUTES, ENDED, IMPLIED, SLOT
 from memories.english.statements.attributes import OF_PEOPLE, OF_THINGS
-from memories.english.statements.contradictions import ENDINGS
 from memories.english.statements.life_events import IMPLIED_ENDS
+from memories.english.statements.word_lists import ENDINGS
 
 # Of attributes that no row of words tells.
 _told_by_code = {

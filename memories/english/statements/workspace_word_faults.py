@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from memories.english.statements.attribute_forms import (
+from memories.english.statements.attributes import (
     KEY,
     SUBJECT,
     VALUE,

@@ -11,7 +11,7 @@ from django.db import connection
 
 from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples, whole_number
-from memories.management.progress import interruptible, shown_job
+from memories.management.progress_and_import_report import interruptible, shown_job
 from memories.models import LongJob
 from memoryproject import backups
 from memoryproject.backups import BackupFault

@@ -17,7 +17,7 @@ from memories.evaluation import labelled_conversations
 from memories.evaluation.story_files import read_lines
 from memories.index import configured_embedder, workspace_index
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
-from memories.management.progress import progress
+from memories.management.progress_and_import_report import progress
 from memories.models import EmbeddingModel
 from memories.transcripts import Unreadable
 from memoryproject.postgres import visible

@@ -12,7 +12,7 @@ from memories.index import check, configured_embedder, rebuild
 from memories.index.check import Agreement
 from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples, add_workspace, chosen_spaces
-from memories.management.progress import interruptible, shown_job
+from memories.management.progress_and_import_report import interruptible, shown_job
 from memories.models import LongJob, WorkspaceIndex
 from memories.providers import embedder_from
 

@@ -3,19 +3,15 @@
 import json
 import re
 from argparse import ArgumentParser, ArgumentTypeError
-from contextlib import suppress
-from datetime import datetime, timedelta
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.utils import timezone
-from django.utils.dateparse import parse_date, parse_datetime
 
 from memories.management.command_options import (
     CommandWithExamples,
     add_workspace,
+    moment,
     one_workspace,
-    span,
     whole_number,
 )
 from workspaces import keys
@@ -24,7 +20,6 @@ from workspaces.models import ApiKey, Capability, ServerKey
 from workspaces.models.key import CONTAINER_TAG
 from workspaces.scope import agent_to_write, subject_to_write, worker_scope
 
-LONGEST = timedelta(days=36_500)
 OF_A_WORKSPACE = ("workspace", "agent", "subject", "space", "capability", "per_minute")
 
 
@@ -162,24 +157,3 @@ def container_tag(text: str) -> str:
     if not re.fullmatch(CONTAINER_TAG, text):
         raise ArgumentTypeError(f"{text!r} is no tag of a space: up to 100 of A-Z a-z 0-9 _ : . -")
     return text
-
-
-def moment(text: str) -> datetime:
-    """When `30d` or `2027-01-31` is; a date ends at its own midnight. For argparse."""
-    found = None
-    if re.fullmatch(r"[0-9]{1,6}[mhdw]", text):
-        if span(text) > LONGEST:
-            raise ArgumentTypeError(f"{text} is more than a hundred years")
-        found = timezone.now() + span(text)
-    else:
-        with suppress(ValueError):
-            day, found = parse_date(text), parse_datetime(text)
-            if day is not None:
-                found = datetime(day.year, day.month, day.day)
-    if found is not None and timezone.is_naive(found):
-        found = timezone.make_aware(found)
-    if found is None:
-        raise ArgumentTypeError(f"{text!r} is neither a time like 30d, 12h, 2w nor a date")
-    if found <= timezone.now():
-        raise ArgumentTypeError(f"{text} is over: the key would be of no use")
-    return found

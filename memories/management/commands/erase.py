@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from memories import erase
 from memories.errors import Conflict, NotFound
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
-from memories.management.progress import see_through
+from memories.management.progress_and_import_report import see_through
 from memories.models import Conversation, Erasure
 from workspaces.auth import as_uuid
 from workspaces.models import Subject, Workspace

@@ -30,7 +30,7 @@ from memories.evaluation.labelled_conversations import LabelledConversation
 from memories.index import configured_embedder
 from memories.management import command_options
 from memories.management.command_options import CommandWithExamples, add_result_file, whole_number
-from memories.management.progress import progress
+from memories.management.progress_and_import_report import progress
 from memories.providers import embedder_from
 from memories.transcripts import Unreadable
 

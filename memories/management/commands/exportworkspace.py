@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 
 from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
-from memories.management.progress import interruptible, shown_job
+from memories.management.progress_and_import_report import interruptible, shown_job
 from memories.models import LongJob
 from memories.transfer import workspace_files
 

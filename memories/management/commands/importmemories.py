@@ -17,8 +17,14 @@ from memories.errors import Conflict, ProviderError
 from memories.long_jobs import NewJob
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
 from memories.management.commands.ingestfile import Run, files_in
-from memories.management.import_report import Survey, Tally, survey
-from memories.management.progress import interruptible, see_through, shown_job
+from memories.management.progress_and_import_report import (
+    Survey,
+    Tally,
+    interruptible,
+    see_through,
+    shown_job,
+    survey,
+)
 from memories.models import Conversation, Episode, Erasure, LongJob, MemorySession
 from memories.providers.memory_pull import HOMES, PullSource, pull
 from memories.transcripts import Transcript, read

@@ -13,7 +13,7 @@ from django.core.management.base import CommandError
 from memories.errors import Invalid
 from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples
-from memories.management.progress import interruptible, shown_job
+from memories.management.progress_and_import_report import interruptible, shown_job
 from memories.models import LongJob, WorkspaceImport
 from memories.transfer import workspace_files
 from memoryproject.postgres import visible

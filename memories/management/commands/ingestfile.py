@@ -21,8 +21,14 @@ from memories.documents.document_store import NewDocument
 from memories.errors import Conflict, Forbidden, Invalid, ProviderError
 from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples, one_workspace, whole_number
-from memories.management.import_report import Survey, Tally, survey
-from memories.management.progress import Steps, interruptible, shown_job
+from memories.management.progress_and_import_report import (
+    Steps,
+    Survey,
+    Tally,
+    interruptible,
+    shown_job,
+    survey,
+)
 from memories.models import LongJob, MemorySession
 from memories.transcripts import FORMATS, Transcript, read
 from memories.transfer.transcript_import import ImportOptions, import_transcript

@@ -10,7 +10,7 @@ from django.core.validators import validate_email
 from django.urls import reverse
 
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
-from workspaces import invitations, members
+from workspaces import members
 from workspaces.members import MembershipConflict
 from workspaces.models import Membership, Role, Workspace
 from workspaces.scope import Scope, owner_scope
@@ -75,7 +75,7 @@ class Command(CommandWithExamples):
         role = options["role"] or Role.VIEWER.value
         if options["dry_run"]:
             return {"role": role}
-        row, token = invitations.invite(scope, options["email"], role, options["name"])
+        row, token = members.invite(scope, options["email"], role, options["name"])
         return {"role": role, "invitePath": reverse("invitation", args=[row.pk, token])}
 
     @staticmethod

@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from memories.management import isolation
 from memories.management.command_options import CommandWithExamples
 from memories.management.isolation import ProofTally
-from memories.management.progress import progress
+from memories.management.progress_and_import_report import progress
 from memories.sweep import sweep
 from memoryproject import database_roles
 

@@ -16,7 +16,7 @@ from memories.management.command_options import (
     chosen_spaces,
     one_workspace,
 )
-from memories.management.progress import Interruption, interruptible, shown_job
+from memories.management.progress_and_import_report import Interruption, interruptible, shown_job
 from memories.models import DueVector, EmbeddingModel, LongJob, WorkspaceIndex
 from workspaces.scope import worker_scope
 

@@ -9,7 +9,7 @@ from memories.errors import ProviderError
 from memories.index import common_terms, rebuild, reembedding, segments
 from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples, add_workspace, chosen_spaces
-from memories.management.progress import Interruption, interruptible, shown_job
+from memories.management.progress_and_import_report import Interruption, interruptible, shown_job
 from memories.models import LongJob, WorkspaceIndex
 
 

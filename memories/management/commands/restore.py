@@ -13,7 +13,7 @@ from django.db import connection
 
 from memories.documents import blobs
 from memories.management.command_options import CommandWithExamples
-from memories.management.progress import progress
+from memories.management.progress_and_import_report import progress
 from memories.models import Blob
 from memoryproject import backups, database_roles
 from memoryproject.backups import BackupFault

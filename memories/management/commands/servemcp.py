@@ -9,12 +9,12 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from memories import events, stored_metrics
-from memories.api import chat_routes
-from memories.api.chat_routes import LiveChat
+from memories.api import conversation_and_chat_routes
+from memories.api.conversation_and_chat_routes import LiveChat
 from memories.events import LiveEvents
 from memories.extraction import warm_up
 from memories.index import configured_embedder
-from memories.mcp.door import McpDoor
+from memories.mcp.protocol import McpDoor
 from memories.webhooks import MOST_AT_ONCE, WebhookSender
 from memoryproject.front.lanes import CHATS_AT_ONCE, MCP, Lane
 from memoryproject.front.streams import streams_socket
@@ -53,7 +53,7 @@ async def _serve(lane: Lane, front: str) -> None:
     streams = StreamProcess(streams_socket(front))
     live = LiveEvents(streams.send, Threads(2, "events").run)
     streams.kinds[events.KIND] = live.serve
-    streams.kinds[chat_routes.KIND] = LiveChat(
+    streams.kinds[conversation_and_chat_routes.KIND] = LiveChat(
         streams.send, Threads(CHATS_AT_ONCE, "chat").run
     ).serve
     async with McpDoor().open() as door:

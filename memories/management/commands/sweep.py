@@ -11,7 +11,7 @@ from memories import health_parts
 from memories.features.update import update_due_sets
 from memories.index import repair, segments
 from memories.management.command_options import CommandWithExamples
-from memories.management.progress import interruptible
+from memories.management.progress_and_import_report import interruptible
 from memories.models import DueVector
 from memories.sweep import Swept, sweep
 

@@ -22,74 +22,12 @@ from memories.extraction import fallback
 from memories.index import repair
 from memoryproject import crossings, database_roles, embedded_postgres, first_run, walls
 from memoryproject.address import Address, AddressInUse, answers, reserve
+from memoryproject.first_run import Start
 from memoryproject.postgres import login_check
 from memoryproject.postgres.base import one_line_refusals
 from memoryproject.processes import Child, Pulse, Size, meeting_place, processes, supervise
 from memoryproject.start_steps import StartStep
 from workspaces.models import Workspace
-from workspaces.new_workspace import FirstRun
-
-CALL = """  curl {url}/api/v1/workspaces/{workspace}/memories/{verb} \\
-    -H 'Authorization: Bearer {key}' \\
-    -H 'Content-Type: application/json' -d '{body}'"""
-TELL = ("ingest", '{"content": "I prefer tea to coffee, and I moved to Lisbon in May."}')
-ASK = ("search", '{"query": "tea or coffee?"}')
-
-
-@dataclass(frozen=True)
-class Start:
-    """What this start can tell: `known` is the first start's login and key, `is_first` when this is
-    it. `demo`: what the example shows, and the paths of its pages."""
-
-    address: Address
-    known: FirstRun | None
-    is_first: bool
-    demo: tuple[tuple[str, str], ...] = ()
-
-    def info(self) -> dict[str, object]:
-        facts: dict[str, object] = {"url": self.address.url, "mcpUrl": f"{self.address.url}/mcp"}
-        if self.known is not None:
-            facts |= {"workspace": self.known.workspace, "key": self.known.key}
-            facts |= {"adminUser": self.known.admin_user}
-            facts |= {"adminPassword": self.known.admin_password}
-        return facts
-
-    def password_was_changed(self) -> bool:
-        """Whether a web process has taken it out of the file since this start."""
-        if self.known is None or self.known.admin_password is None:
-            return False
-        kept = first_run.read(settings.DATA_DIR)
-        return kept is not None and kept.admin_password is None
-
-    def greeting(self) -> list[str]:
-        url = self.address.url
-        lines = [
-            f"memoryproject answers at {url}",
-            f"  admin  {url}/admin/",
-            f"  API    {url}/api/docs",
-            f"  MCP    {url}/mcp",
-        ]
-        shown = ["Look at the example:"] if self.demo else []
-        shown += [f"  {idea}\n    {url}{path}" for idea, path in self.demo]
-        return [*lines, *self.secrets(), *shown, "Ctrl-C stops it."]
-
-    def secrets(self) -> list[str]:
-        """Shown once; later starts name the file that keeps them."""
-        if self.known is None:
-            return ["  key    make one with: python3 manage.py createkey"]
-        if not self.is_first:
-            return [f"  login and key of the first start: {settings.DATA_DIR / first_run.FILE}"]
-        return [
-            f"  login  {self.known.admin_user} / {self.known.admin_password}"
-            "  (to be changed at the first login)",
-            f"  key    {self.known.key}  (workspace {self.known.workspace})",
-            "Tell it something, then ask:",
-            *(self.call(self.known, *what) for what in (TELL, ASK)),
-        ]
-
-    def call(self, known: FirstRun, verb: str, body: str) -> str:
-        names = {"url": self.address.url, "workspace": known.workspace, "key": known.key}
-        return CALL.format(**names, verb=verb, body=body)
 
 
 class Command(BaseCommand):

@@ -1,0 +1,331 @@
+"""Decisions and cases as a curator reads them: a decision's both sides with what differs, a case's
+statements on a timeline, each with its quotes and plain words.
+"""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Prefetch
+from django.utils import timezone
+from django.utils.timesince import timesince
+
+from memories.admin.memory_timeline import with_quotes
+from memories.cases.case_decision import is_waiting, newest_of
+from memories.english.plain_words import attribute_words, rule_words
+from memories.models import Case, CaseItem, Fact, Intent, Memory, MemoryState, Supersession
+from memories.resolve import OLDER
+from workspaces.adminbase.acts_and_actors import name_of, names_of
+from workspaces.adminbase.word_diff import Piece, side, word_diff
+
+# Cases as a curator reads them: every statement on a timeline with its quotes, and plain words.
+
+MOST_QUOTES = 3
+KINDS = {
+    "held": ("front_hand", "held back until you decide"),
+    "quarantine": ("help", "not believed until you decide"),
+    "uncertain": ("question_mark", "uncertain until you decide"),
+    "intent": ("record_voice_over", "asked for in a message"),
+}
+ORDERS = {
+    "forget": "asks to forget",
+    "never": "asks never to mention",
+    "retract": "takes back",
+    "correct": "corrects",
+    "remember": "asks to remember",
+}
+# What may become of a statement among several.
+CHOICES = {"keep": "Keep", "replace": "Replaced by the newest", "forget": "Forget"}
+
+
+@dataclass(frozen=True, slots=True)
+class CaseStatement:
+    """One line of the timeline. `choice` is what becomes of it where everything is approved."""
+
+    item: CaseItem
+    state: str
+    order: Intent | None
+    pieces: list[Piece]
+    facts: list[Fact]
+    choice: str
+
+    @property
+    def memory(self) -> Memory | None:
+        return self.item.memory
+
+    @property
+    def fact(self) -> Fact | None:
+        return self.item.fact
+
+    @property
+    def asks(self) -> str:
+        """What somebody asks for, in plain words."""
+        return ORDERS[self.order.kind] if self.order else ""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseCard:
+    """A case as a page shows it."""
+
+    case: Case
+    statements: list[CaseStatement]
+    newest: Memory | None
+    decider: str
+
+    @property
+    def is_held(self) -> bool:
+        return any(each.state == MemoryState.HELD for each in self.statements)
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """An icon, and what is believed meanwhile."""
+        if self.case.kind not in ("held", "contradiction"):
+            return KINDS[self.case.kind]
+        if self.is_held:
+            return KINDS["held"]
+        return ("call_split", f"{'both' if self.is_pair else 'all'} believed until you decide")
+
+    @property
+    def orders(self) -> list[Intent]:
+        """What somebody asks for, and waits."""
+        rows = [each.order for each in self.statements if each.order]
+        return [row for row in rows if row.state == Intent.State.CASE]
+
+    @property
+    def unseen(self) -> int:
+        """How many more memories the orders name than the case shows."""
+        named = {pk for row in self.orders for pk in row.memory_ids}
+        return len(named - {each.item.memory_id for each in self.statements})
+
+    @property
+    def about(self) -> str:
+        orders = [each.asks for each in self.statements if each.order]
+        return orders[0] if orders else attribute_words(self.case.attribute)
+
+    @property
+    def whys(self) -> list[str]:
+        """Each reason to ask once."""
+        reasons = [each.fact.quarantine_reason for each in self.statements if each.fact]
+        reasons += [f"asked because: {row.reason}" for row in self.orders if row.reason]
+        words = (
+            []
+            if self.orders
+            else [rule_words(each.item.why) for each in self.statements if each.item.why]
+        )
+        return list(dict.fromkeys([*reasons, *words]))
+
+    @property
+    def is_pair(self) -> bool:
+        return len(self.statements) == 2 and not self.orders
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether what becomes of each may be said one by one."""
+        return len(self.statements) > 2
+
+    @property
+    def choices(self) -> dict[str, str]:
+        return CHOICES
+
+    @property
+    def waited(self) -> str:
+        since = timesince(self.case.created_at, timezone.now(), depth=1)
+        return "just now" if since.startswith("0") else f"{since} ago"
+
+    @property
+    def text(self) -> str:
+        """What it is about, in the newest words."""
+        if self.newest is not None:
+            return self.newest.content
+        quotes = [each.order.quote for each in self.statements if each.order]
+        facts = [each.fact.statement for each in self.statements if each.fact]
+        return next(iter([*quotes, *facts]), self.about)
+
+
+def with_statements(rows: Any) -> Any:
+    items = CaseItem.objects.select_related("memory", "fact").order_by("at", "pk")
+    return rows.select_related("workspace", "subject", "assignee__user").prefetch_related(
+        Prefetch("items", items)
+    )
+
+
+def case_cards(cases: Sequence[Case]) -> list[CaseCard]:
+    """Few queries for any number of cases, which come `with_statements`."""
+    memories = {item.memory_id for case in cases for item in case.items.all() if item.memory_id}
+    own = {item.fact_id for case in cases for item in case.items.all() if item.fact_id}
+    facts: dict[Any, list[Fact]] = defaultdict(list)
+    for fact in with_quotes(Fact.objects.newest_of(memories, MOST_QUOTES)):
+        facts[fact.memory_id].append(fact)
+    for fact in with_quotes(Fact.objects.filter(pk__in=own)):
+        facts[fact.pk].append(fact)
+    asked = {item.intent for case in cases for item in case.items.all() if item.intent}
+    orders = Intent.objects.select_related("episode").in_bulk(asked)
+    names = names_of(case.decided_by for case in cases if case.decided_by)
+    waiting = defaultdict(list)
+    pairs = Supersession.objects.filter(case__in=cases, state=Supersession.State.PENDING)
+    for case_id, new_id in pairs.values_list("case", "new"):
+        waiting[case_id].append(new_id)
+    return [
+        _card(case, facts, waiting[case.pk], orders, names.get(case.decided_by, case.decided_by))
+        for case in cases
+    ]
+
+
+def card_of(case: Case) -> CaseCard:
+    """Of a case that came `with_statements`, read once: its page asks for it for its text, its
+    buttons and their forms."""
+    held = vars(case)
+    if "card" not in held:
+        [held["card"]] = case_cards([case])
+    card: CaseCard = held["card"]
+    return card
+
+
+def _card(
+    case: Case,
+    facts: dict[Any, list[Fact]],
+    waiting: list[uuid.UUID],
+    orders: Mapping[uuid.UUID, Intent],
+    decider: str,
+) -> CaseCard:
+    items = list(case.items.all())
+    newest = newest_of(items, waiting)
+    own_orders = [orders.get(item.intent) if item.intent else None for item in items]
+    named = {pk for row in own_orders if row for pk in row.memory_ids}
+    texts = [
+        item.memory.content if item.memory
+        else item.fact.statement if item.fact
+        else order.quote if order
+        else ""
+        for item, order in zip(items, own_orders, strict=True)
+    ]  # fmt: skip
+    pieces = [[Piece("same", text)] for text in texts]
+    if len(items) == 2 and not any(own_orders):
+        both = word_diff(*texts)
+        pieces = [side(both, "removed"), side(both, "added")]
+    statements = []
+    for item, order, own in zip(items, own_orders, pieces, strict=True):
+        is_asked = order is not None and order.state == Intent.State.CASE
+        waits = is_asked or is_waiting(item)
+        state = item.memory.state if item.memory else "waits" if waits else "decided"
+        choice = "keep" if newest is None or item.memory_id == newest.pk else "replace"
+        choice = "forget" if item.memory_id in named else choice
+        quotes = facts[item.memory_id or item.fact_id]
+        statements.append(CaseStatement(item, state, order, own, quotes, choice))
+    return CaseCard(case, statements, newest, decider)
+
+
+State, KEPT_BOTH = Supersession.State, Supersession.KEPT_BOTH
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two memories, with the words that only it has."""
+
+    label: str
+    memory: Memory
+    state: str
+    pieces: list[Piece]
+    facts: list[Fact]
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionCard:
+    """A decision as a page shows it; `pieces` is the new text with what was removed where it
+    stood."""
+
+    decision: Supersession
+    old: Side
+    new: Side
+    pieces: list[Piece]
+    decider: str
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the new memory is not believed while it waits."""
+        return self.decision.new.held_at is not None
+
+    @property
+    def is_moot(self) -> bool:
+        """Whether the old memory ended meanwhile, so that nothing can be replaced."""
+        old = self.decision.old
+        return self.decision.state == State.PENDING and not old.is_live
+
+    @property
+    def why(self) -> str:
+        return rule_words(self.decision.rule)
+
+    @property
+    def did(self) -> str:
+        return deed(self.decision)
+
+    @property
+    def why_not_undone(self) -> str:
+        """Why an applied one offers no undo, "" where it does."""
+        if self.decision.state != State.APPLIED or self.undoing:
+            return ""
+        return "a newer version replaced it: undo that first, in its chain"
+
+    @property
+    def ago(self) -> str:
+        return ago(self.decision)
+
+    @property
+    def undoing(self) -> str:
+        """The verb that takes it back, "" where there is none."""
+        return undoing(self.decision)
+
+
+def decision_cards(decisions: Sequence[Supersession]) -> list[DecisionCard]:
+    """Three queries for any number of decisions, which come with both memories."""
+    memories = {memory for each in decisions for memory in (each.old_id, each.new_id)}
+    facts: dict[Any, list[Fact]] = defaultdict(list)
+    for fact in with_quotes(Fact.objects.newest_of(memories, MOST_QUOTES)):
+        facts[fact.memory_id].append(fact)
+    names = names_of(each.decided_by for each in decisions)
+    cards = []
+    for each in decisions:
+        old, new = each.old, each.new
+        pieces = word_diff(old.content, new.content)
+        was = Side("Was", old, old.state, side(pieces, "removed"), facts[old.pk])
+        becomes = Side("Becomes", new, new.state, side(pieces, "added"), facts[new.pk])
+        name = names.get(each.decided_by, each.decided_by)
+        cards.append(DecisionCard(each, was, becomes, pieces, name))
+    return cards
+
+
+def deed(decision: Supersession) -> str:
+    """What was done, as in "<somebody> approved it"."""
+    if decision.state == State.REJECTED:
+        return KEPT_BOTH if decision.is_kept_both else "rejected it"
+    if decision.state == State.APPLIED and decision.rule == "edit":
+        return "corrected it"
+    words = {
+        State.APPLIED: "approved it" if decision.waited else "replaced it",
+        State.UNDONE: "undid it",
+        State.PENDING: "put it back" if decision.waited else "asked",
+    }
+    return words[State(decision.state)]
+
+
+def undoing(decision: Supersession) -> str:
+    """`undo` takes back, `redo` lets what was undone stand again; "" while it waits."""
+    if decision.state == State.APPLIED:
+        # What was replaced itself is taken back first; a version of the past replaced nothing.
+        is_last = decision.new.superseded_by_id is None or decision.rule == OLDER
+        return "undo" if is_last or decision.waited else ""
+    if decision.state == State.REJECTED and decision.waited:
+        return "undo"
+    return "redo" if decision.state == State.UNDONE else ""
+
+
+def meanwhile(decision: Supersession) -> str:
+    """What somebody else did to it, and when, for whoever comes too late."""
+    return f"{name_of(decision.decided_by)} {deed(decision)} {ago(decision)}."
+
+
+def ago(decision: Supersession) -> str:
+    since = timesince(decision.decided_at, timezone.now(), depth=1)
+    return "just now" if since.startswith("0") else f"{since} ago"

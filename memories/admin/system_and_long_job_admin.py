@@ -1,0 +1,322 @@
+"""How the server is, for superusers: the queue, who works on it, and indexes being made anew (tasks
+are bells, so there is little to do here but look); and long work, with backups."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, Q, QuerySet
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.defaultfilters import filesizeformat
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.translation import gettext
+from django.utils.translation import gettext as text
+from django.utils.translation import gettext_lazy as _
+from django_q.models import Failure, OrmQ, Schedule
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+
+from memories import long_jobs
+from memories.admin.memory_rows import MemoryRowAdmin, one_line, text_column
+from memories.models import IndexRepair, LongJob, WorkerBeat
+from workspaces.adminbase.access import Access, access_of
+from workspaces.adminbase.acts_and_actors import name_of
+from workspaces.adminbase.list_admin import AdminPage, Empty, ServerAdmin, display
+from workspaces.adminbase.row_admin import Verb
+from workspaces.adminbase.scoped_admin import DayFilter
+from workspaces.auth import as_uuid
+from workspaces.models import Capability
+
+
+class QueueAdmin(ServerAdmin):
+    """What may be deleted."""
+
+    has_delete_permission = ServerAdmin.has_view_permission
+
+
+class FailureAdmin(QueueAdmin):
+    list_display = ("func", "args", "started", "stopped", "attempt_count")
+    search_fields = ("func",)
+    ordering = ("-started",)
+
+
+class TaskAdmin(QueueAdmin):
+    list_display = ("id", "func", "key", "lock")
+    fields = readonly_fields = ("key", "lock", "task_id", "func", "args")
+
+
+class ScheduleAdmin(QueueAdmin):
+    list_display = ("name", "func", "schedule_type", "minutes", "next_run")
+
+
+class BreakerAdmin(QueueAdmin):
+    """Deleting one lets the model be asked again at once."""
+
+    ordering = ("-state", "name")  # the open ones first
+    list_display = ("name", "state", "since", "detail", "failures", "next_try_at")
+    list_filter = ("state", "purpose")
+
+
+class ServerRowAdmin(ServerAdmin):
+    """Rows whose page shows all columns."""
+
+    can_add = False
+    sortable_by = ()
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        return [field.name for field in self.opts.concrete_fields]
+
+
+class RepairAdmin(ServerRowAdmin):
+    list_display = (
+        "workspace", "state_label", "rows_done", "rows_left", "rows_a_second", "started_at",
+        "finished_at", "error",
+    )  # fmt: skip
+    list_select_related = ("workspace",)
+
+    @display(
+        description=_("state"),
+        label={"done": "success", "failing": "danger", "waiting": "warning", "running": "info"},
+    )
+    def state_label(self, repair: IndexRepair) -> str:
+        return repair.state
+
+    @display(description=_("rows done"))
+    def rows_done(self, repair: IndexRepair) -> str:
+        return f"{repair.done:,}"
+
+    @display(description=_("rows to go"))
+    def rows_left(self, repair: IndexRepair) -> str:
+        return "to be counted" if repair.rest is None else f"{repair.rest:,}"
+
+    @display(description=_("rows a second"))
+    def rows_a_second(self, repair: IndexRepair) -> str:
+        return f"{repair.rate:,.0f}"
+
+    def empty(self, request: HttpRequest) -> Empty:
+        text = "A new version that reads texts otherwise makes old rows anew; that is told here."
+        return Empty(gettext("No index was repaired yet"), text)
+
+
+class WorkerAdmin(ServerRowAdmin):
+    list_display = ("kind", "host", "pid", "started_at", "seen_at")
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty(
+            gettext("No worker is seen"),
+            gettext("One of these must run:"),
+            "manage.py up\nmanage.py work",
+        )
+
+
+QUEUE_ADMINS: dict[Any, type[ServerAdmin]] = {
+    Failure: FailureAdmin,
+    OrmQ: TaskAdmin,
+    Schedule: ScheduleAdmin,
+}
+SERVER_ADMINS: dict[Any, type[ServerAdmin]] = {IndexRepair: RepairAdmin, WorkerBeat: WorkerAdmin}
+
+
+# Long work in the browser: how far it is, an end where it is safe, and what came of it; and
+# backups.
+
+MOST_SHOWN = 50
+LATELY = timedelta(seconds=20)  # what ended is told by a page that is open for so long
+BACKUP_EACH = timedelta(days=2)  # a newest one that is older is told, here and by the alert
+EXAMPLE = "/srv/backups"  # where they are, as long as there is none
+MINUTE, HOUR = 60, 3600  # seconds
+CANCEL = Verb(
+    "cancel", _("Stop"), "stop_circle", "danger",
+    _("It ends after what it is at just now. What is done until then stays."),
+    capability=Capability.ADMIN,
+)  # fmt: skip
+
+
+def jobs_of(access: Access) -> QuerySet[LongJob]:
+    """What a person may know of; erasures are for who administers, as their certificates are."""
+    rows = LongJob.objects.all()
+    others = access.limit(rows.exclude(kind=LongJob.Kind.ERASURE), "workspace")
+    return others | access.limit(
+        rows.filter(kind=LongJob.Kind.ERASURE), "workspace", Capability.ADMIN
+    )
+
+
+def pace(job: LongJob) -> str:
+    """How far it is, how fast, and how long it takes yet: `120 of 300 rows, 4 a second, 45 s left`;
+    of what is over how many, in what time."""
+    total = job.total if job.total != job.done else None
+    far = f"{job.done:,}" if total is None else f"{job.done:,} {text('of')} {total:,}"
+    parts = [f"{far} {text(job.unit)}"]
+    if job.is_live and job.rate:
+        number, span = (job.rate, text("a second"))
+        if job.rate < 1:
+            number, span = (job.rate * MINUTE, text("a minute"))
+        parts.append(f"{number:,.0f} {span}")
+        if job.seconds_left is not None:
+            parts.append(text("%(time)s left") % {"time": span_text(job.seconds_left)})
+    elif job.finished_at and job.seconds >= 1:
+        parts.append(text("in %(time)s") % {"time": span_text(job.seconds)})
+    return ", ".join(parts)
+
+
+def span_text(seconds: float) -> str:
+    if seconds < 2 * MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < 2 * HOUR:
+        return f"{seconds / MINUTE:.0f} min"
+    return f"{seconds / HOUR:.0f} h"
+
+
+def state_text(job: LongJob) -> str:
+    if job.state != LongJob.State.RUNNING:
+        return str(job.get_state_display())
+    if not job.is_live:
+        return text("silent")
+    return text("ending") if job.cancelled_by else text("running")
+
+
+class RunningPage(AdminPage):
+    """What runs now, or ended just now, of what the person may see; as JSON for the corner of
+    every page. A page names those that it shows as running (`shown`): it is told of their end,
+    however late it asks."""
+
+    path, name, title = "running/", "memories_running", "Work"
+    model_admin: "LongJobAdmin"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        ended = Q(finished_at__gt=timezone.now() - LATELY)
+        live = Q(pk__in=LongJob.objects.running().values("pk"))
+        ids = map(as_uuid, request.GET.getlist("shown")[:MOST_SHOWN])
+        shown = Q(pk__in=[row_id for row_id in ids if row_id])
+        rows = jobs_of(self.access).filter(live | ended | shown).select_related("workspace")
+        jobs = [
+            {
+                "id": str(job.pk),
+                "title": f"{job} ({job.workspace})" if self.names_workspace(job) else str(job),
+                "running": job.is_live,
+                "state": state_text(job),
+                "share": job.share,
+                "note": pace(job) if job.is_live else one_line(job.error or pace(job)),
+                "url": self.model_admin.page_of(job),
+            }
+            for job in rows.order_by("-id")[: 2 * MOST_SHOWN]
+        ]
+        return JsonResponse({"jobs": jobs}, headers={"Cache-Control": "no-store"})
+
+    def names_workspace(self, job: LongJob) -> bool:
+        return self.access.is_of_many and job.workspace is not None
+
+
+class BackupsPage(AdminPage):
+    """When the server was backed up, for who administers it. Taking one needs the owner of the
+    tables, whom no process that serves may be: so it is a command, and this page tells it."""
+
+    path, name, title = "backups/", "memories_backups", "Backups"
+    template_name = "admin/memories/backups.html"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not self.access.everywhere:
+            raise PermissionDenied
+        rows = LongJob.objects.filter(kind=LongJob.Kind.BACKUP).order_by("-id")
+        newest = rows.filter(state=LongJob.State.DONE).first()
+        jobs = [
+            {
+                "row": job,
+                "state": state_text(job),
+                "folder": "/".join(job.result[k] for k in ("in", "folder") if k in job.result),
+                "error": job.error,
+                "bytes": filesizeformat(job.result["bytes"]) if "bytes" in job.result else "",
+                "pace": pace(job),
+                "url": reverse("admin:memories_longjob_change", args=[job.pk]),
+            }
+            for job in rows[:MOST_SHOWN]
+        ]
+        is_old = newest is None or timezone.now() - newest.created_at > BACKUP_EACH
+        return self.render_to_response(
+            self.get_context_data(
+                jobs=jobs,
+                newest=newest,
+                is_old=is_old,
+                data=settings.DATA_DIR,
+                code=settings.BASE_DIR,
+                where=newest.result.get("in", EXAMPLE) if newest else EXAMPLE,
+                folder=newest.result.get("folder", "memory-…") if newest else "memory-…",
+                days=BACKUP_EACH.days,
+            )
+        )
+
+
+class LongJobAdmin(MemoryRowAdmin):
+    write_capability = Capability.ADMIN
+    pages = (RunningPage, BackupsPage)
+    list_display = ("work", "state_label", "far", "by", "created_at", "outcome")
+    list_select_related = ("workspace",)
+    list_filter = (("state", ChoicesDropdownFilter), ("kind", ChoicesDropdownFilter), DayFilter)
+    actor_field = "requested_by"
+    page_template = "admin/memories/long_job.html"
+    verbs = (CANCEL,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return jobs_of(access_of(request)).order_by(*self.ordering)
+
+    @display(description=_("work"))
+    def work(self, job: LongJob) -> str:
+        return str(job)
+
+    @display(
+        description=_("state"),
+        label={"done": "success", "running": "info", "failed": "danger", "silent": "warning",
+               "ending": "warning"},
+    )  # fmt: skip
+    def state_label(self, job: LongJob) -> str:
+        return state_text(job)
+
+    @display(description=_("how far"))
+    def far(self, job: LongJob) -> str:
+        if not job.is_live:
+            return pace(job)
+        value = "" if job.share is None else f"{job.share}"
+        return format_html(
+            '<span class="desk-work-far" data-job="{}"><progress max="100" aria-label="{}"{}>'
+            '</progress> <span class="desk-small" data-note>{}</span></span>',
+            job.pk, str(job), format_html(' value="{}"', value) if value else "", pace(job),
+        )  # fmt: skip
+
+    @display(description=_("what came of it"))
+    def outcome(self, job: LongJob) -> str:
+        return text_column(job.error or counts_text(job) or "-", 60)
+
+    def offers(self, row: Any, verb: Verb) -> bool:
+        return row.is_live and row.may_be_cancelled
+
+    def do_cancel(self, request: HttpRequest, row: Model, values: dict[str, Any]) -> str:
+        assert isinstance(row, LongJob)
+        long_jobs.cancel(self.scope(request, row), row)
+        return text("It ends after what it is at just now.")
+
+    def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        return {
+            "by": name_of(row.requested_by),
+            "cancelled_by": name_of(row.cancelled_by) if row.cancelled_by else "",
+            "state": state_text(row),
+            "pace": pace(row),
+            "took": span_text(row.seconds),
+        }
+
+    def empty(self, request: HttpRequest) -> Empty:
+        return Empty(
+            text("Nothing long was done yet"),
+            text("Imports, exports, backups, new vectors, repairs and erasures are shown here while"
+                 " they run, and 90 days longer."),
+        )  # fmt: skip
+
+
+def counts_text(job: LongJob) -> str:
+    """`2 known, 48 stored`."""
+    return ", ".join(
+        f"{number:,} {name}" if isinstance(number, int) else f"{name}: {number}"
+        for name, number in job.result.items()
+        if number
+    )

@@ -1,0 +1,283 @@
+"""Routes: what changes, as server-sent events; webhooks, and what was sent to them."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated, Self
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from msgspec import Meta
+from pydantic import Field, StringConstraints
+from rest_framework.request import Request
+from rest_framework.response import Response
+from typing_extensions import TypedDict
+
+from memories import events, webhooks
+from memories.documents import document_store
+from memories.events import (
+    RETRY,
+    ROWS,
+    EventCursor,
+    EventFilter,
+    as_message,
+    cursor_of,
+    ticket_of,
+    visible_items,
+)
+from memories.models import ChangeEvent, Webhook, WebhookDelivery
+from memories.webhooks import NewWebhook, secret_of
+from memoryproject.front.wire import STREAM, STREAM_HEADERS
+from workspaces.api.json_answers import JsonAnswer
+from workspaces.api.json_requests import read, read_query
+from workspaces.api.paging import PageQuery, paged
+from workspaces.api.problems import invalid
+from workspaces.api.schema import operation
+from workspaces.api.views import ADMINISTERS, WorkspaceView
+from workspaces.request_fields import Flag, Maybe, OneOf, Text, declared
+from workspaces.scope import Scope
+
+KINDS = (*ROWS, *ChangeEvent.Kind.values)
+LAST = OpenApiParameter(
+    "Last-Event-ID",
+    str,
+    OpenApiParameter.HEADER,
+    description="The id of the last event that was heard: what came since then is told first. Kept"
+    " for 24 hours.",
+)
+ANSWER = {(200, "text/event-stream"): OpenApiTypes.STR}
+Position = Annotated[str, StringConstraints(max_length=events.LONGEST_CURSOR)]
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class EventsOfOneQuery:
+    last_event_id: Maybe[Position] = None
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class EventsQuery(EventsOfOneQuery):
+    type: Maybe[Annotated[str, OneOf(KINDS)]] = None
+
+
+class EventsView(WorkspaceView):
+    @operation("streamEvents", query=EventsQuery, headers=[LAST], answer=ANSWER)
+    def get(self, request: Request, workspace: str) -> HttpResponse:
+        """What happens to documents, sessions, cases and memories that the asker may see: ids and
+        states, no content. The stream stays open; `type` narrows it to one kind of event, or to
+        all about one kind of thing (`document`)."""
+        query = read_query(EventsQuery, request)
+        only = EventFilter(kinds=(query.type,) if query.type else ())
+        last = position(request, query) or events.newest()
+        return streamed(request, self.scope, only, last)
+
+
+class DocumentEventsView(WorkspaceView):
+    @operation("streamDocumentEvents", query=EventsOfOneQuery, headers=[LAST], answer=ANSWER)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> HttpResponse:
+        """The steps of one document. Begins with where it stands."""
+        last = position(request, read_query(EventsOfOneQuery, request))
+        now = events.newest()  # before its state is read: what comes after that is told
+        document = document_store.document_of(self.scope, row)
+        if last is not None:
+            return streamed(request, self.scope, EventFilter(item=row), last)
+        half = document.state if document.is_final else "step"
+        stands = ChangeEvent(
+            kind=f"document.{half}", item=row, state=document.state, created_at=document.updated_at
+        )
+        return streamed(request, self.scope, EventFilter(item=row), now, as_message(stands, now))
+
+
+def position(request: Request, query: EventsOfOneQuery) -> EventCursor | None:
+    """Where the asker stopped, by the header that browsers send, or the address."""
+    text = request.META.get("HTTP_LAST_EVENT_ID") or query.last_event_id
+    if not text:
+        return None
+    cursor = cursor_of(text)
+    if cursor is None:
+        raise invalid("Last-Event-ID", "This is no id of an event.")
+    return cursor
+
+
+def streamed(
+    request: Request, scope: Scope, only: EventFilter, after: EventCursor, first: bytes = b""
+) -> HttpResponse:
+    """What is there after a cursor, and the ticket for what comes. Where no front stands before
+    this, the answer ends, and a client comes again with the last id."""
+    batch = events.read([scope.workspace_id], after)
+    seen = visible_items(scope, [event for event, _ in batch.events])
+    messages = [
+        as_message(event, cursor)
+        for event, cursor in batch.events
+        if event.item in seen and only.takes(event)
+    ]
+    # An id alone is no event: it says where to begin where nothing comes.
+    start = f"id: {batch.cursor}\n\n".encode()
+    request.META[STREAM] = ticket_of(scope, only, batch.cursor)
+    body = b"".join([RETRY, first, *messages, start])
+    return HttpResponse(body, content_type="text/event-stream", headers=STREAM_HEADERS)
+
+
+# Routes: webhooks, and what was sent to them.
+
+Url = Annotated[Text, Field(max_length=500)]
+Name = Annotated[str, Field(max_length=100)]
+Events = Annotated[
+    tuple[Annotated[str, OneOf(ChangeEvent.Kind)], ...],
+    Field(min_length=1, max_length=len(ChangeEvent.Kind), description="What it is told of."),
+]
+
+
+class WebhookJson(JsonAnswer):
+    id: uuid.UUID
+    url: str
+    name: str
+    events: list[str]
+    is_active: bool
+    previous_until: Annotated[
+        datetime | None, Meta(description="Until then the secret before this one signs as well.")
+    ]
+    created_by: str
+    created_at: datetime
+    updated_at: datetime
+
+
+class WebhookSecretJson(WebhookJson):
+    secret: Annotated[str, Meta(description="Shown only here; signs what is sent.")] = ""
+
+    @classmethod
+    def with_secret(cls, hook: Webhook) -> Self:
+        return cls.of(hook, secret=secret_of(hook))
+
+
+class DeliveryJson(JsonAnswer):
+    id: Annotated[uuid.UUID, Meta(description="The header webhook-id of what is sent.")]
+    webhook_id: uuid.UUID
+    kind: str
+    item: Annotated[uuid.UUID | None, Meta(description="The row that changed.")]
+    item_state: str
+    happened_at: datetime
+    state: WebhookDelivery.State
+    attempts: int
+    next_attempt_at: datetime | None
+    status: Annotated[int | None, Meta(description="What the address answered last.")]
+    error: str
+    delivered_at: datetime | None
+    created_at: datetime
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class WebhookBody:
+    url: Url
+    events: Events
+    name: Name = ""
+
+
+@declared
+class WebhookChanges(TypedDict, total=False):
+    url: Url
+    events: Events
+    name: Name
+    is_active: Flag
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class RotateWebhook:
+    overlap_seconds: Annotated[
+        int,
+        Field(ge=0, le=2_592_000, strict=True, description="How long the old one signs as well."),
+    ] = 86_400
+
+
+@declared
+@dataclass(frozen=True, slots=True)
+class DeliveryQuery(PageQuery):
+    webhook_id: Maybe[uuid.UUID] = None
+    state: Maybe[Annotated[str, OneOf(WebhookDelivery.State)]] = None
+
+
+class WebhooksView(WorkspaceView):
+    needs = ADMINISTERS
+    secrets = ("secret",)
+
+    @operation("listWebhooks", page=WebhookJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """Where events are sent, without the secrets."""
+        return paged(request, Webhook.objects.visible_to(self.scope), WebhookJson.of)
+
+    @operation("createWebhook", request=WebhookBody, answer={201: WebhookSecretJson})
+    def post(self, request: Request, workspace: str) -> Response:
+        """Tell this address what changes: ids and states, signed as standardwebhooks.com has it.
+        What is not answered with 2xx is sent again after growing waits, for two days."""
+        body = read(WebhookBody, request.data)
+        hook = webhooks.create(self.scope, NewWebhook(body.url, body.events, body.name))
+        return Response(WebhookSecretJson.with_secret(hook), status=201)
+
+
+class WebhookView(WorkspaceView):
+    needs = ADMINISTERS
+
+    @operation("readWebhook", answer=WebhookJson)
+    def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """A webhook, without its secret."""
+        return Response(WebhookJson.of(webhooks.webhook_of(self.scope, row)))
+
+    @operation("changeWebhook", request=WebhookChanges, answer=WebhookJson)
+    def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Change address, name or events, or switch it off and on."""
+        changes = read(WebhookChanges, request.data)
+        return Response(WebhookJson.of(webhooks.change(self.scope, row, dict(changes))))
+
+    @operation("removeWebhook", answer={204: None})
+    def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Send nothing there any more."""
+        webhooks.remove(self.scope, row)
+        return Response(status=204)
+
+
+class RotateWebhookView(WorkspaceView):
+    needs = ADMINISTERS
+    secrets = ("secret",)
+
+    @operation("rotateWebhook", request=RotateWebhook, answer=WebhookSecretJson)
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Another secret; for a while the old one signs as well."""
+        overlap = timedelta(seconds=read(RotateWebhook, request.data).overlap_seconds)
+        return Response(WebhookSecretJson.with_secret(webhooks.rotate(self.scope, row, overlap)))
+
+
+class PingWebhookView(WorkspaceView):
+    needs = ADMINISTERS
+
+    @operation("pingWebhook", answer={202: DeliveryJson})
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Send it something that says nothing; its delivery tells what came of it."""
+        return Response(DeliveryJson.of(webhooks.ping(self.scope, row)), status=202)
+
+
+class DeliveriesView(WorkspaceView):
+    needs = ADMINISTERS
+
+    @operation("listDeliveries", query=DeliveryQuery, page=DeliveryJson)
+    def get(self, request: Request, workspace: str) -> Response:
+        """What was sent, waits, or was given up; kept for 30 days."""
+        query = read_query(DeliveryQuery, request)
+        rows = WebhookDelivery.objects.visible_to(self.scope)
+        if query.webhook_id is not None:
+            rows = rows.filter(webhook=query.webhook_id)
+        if query.state is not None:
+            rows = rows.filter(state=query.state)
+        return paged(request, rows, DeliveryJson.of)
+
+
+class RedeliverView(WorkspaceView):
+    needs = ADMINISTERS
+
+    @operation("redeliver", answer={202: DeliveryJson})
+    def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
+        """Send it again, with the same id; 409 while it is being sent."""
+        return Response(DeliveryJson.of(webhooks.redeliver(self.scope, row)), status=202)

@@ -1,0 +1,431 @@
+"""Access tokens: made out of what a person gave once, kept as long as they hold; and the files of a
+Google Drive, a OneDrive or SharePoint, which are read with them."""
+
+import base64
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from pydantic import Field
+
+from memories.connectors.connector import (
+    Changes,
+    Connector,
+    Cursor,
+    CursorExpired,
+    Endings,
+    FetchedItem,
+    SourceItem,
+    Unlisted,
+    Wire,
+    is_readable,
+    malformed,
+    read_json,
+)
+from memories.providers.web_fetch import WAIT, FetchError, WebAnswer, WebRequest, fetch
+from memories.settings_objects import SettingsObject
+
+EARLY = 60.0  # seconds before its end that a token is not used any more
+MOST = 1_000
+_kept: dict[str, tuple[str, float]] = {}
+
+
+def access_token(
+    wire: Wire, url: str, form: Mapping[str, str], *, fresh: bool = False
+) -> tuple[str, str]:
+    """An access token for this form, and the refresh token that takes the place of the given one,
+    or "". `fresh`: the known one was refused. Raises FetchError."""
+    token, end = _kept.get(_key(url, form), ("", 0.0))
+    if not fresh and time.monotonic() < end:
+        return token, ""
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    request = WebRequest(url, "POST", headers, urlencode(form).encode())
+    try:
+        answer = read_json(fetch(request, wire.limits, wire.allowed))
+        token, seconds = str(answer["access_token"]), float(answer.get("expires_in", 300))
+        renewed = str(answer.get("refresh_token", ""))
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise malformed() from error
+    except FetchError as error:
+        if error.status in (400, 401, 403):
+            raise FetchError(
+                "login_required", "The credentials are refused.", answer=error.answer
+            ) from error
+        raise
+    if len(_kept) >= MOST:
+        _kept.clear()
+    renewed = "" if renewed == form.get("refresh_token") else renewed
+    # The next request asks by the new one, and the token is as good as it was.
+    asked_next = {**form, "refresh_token": renewed} if renewed else form
+    _kept[_key(url, asked_next)] = token, time.monotonic() + seconds - EARLY
+    return token, renewed
+
+
+def _key(url: str, form: Mapping[str, str]) -> str:
+    return hashlib.sha256(json.dumps([url, sorted(form.items())]).encode()).hexdigest()
+
+
+def signed_assertion(email: str, private_key: str, scope: str, audience: str) -> str:
+    """What a service account shows instead of a person's consent: a token that it signs itself.
+    Raises FetchError."""
+    now = int(time.time())
+    claims = {
+        "iss": email, "scope": scope, "aud": audience, "iat": now - now % 600, "exp": now + 3600,
+    }  # fmt: skip
+    try:
+        key: Any = serialization.load_pem_private_key(private_key.encode(), None)
+        if not isinstance(key, rsa.RSAPrivateKey):
+            raise ValueError
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise FetchError("login_required", "The private key cannot be read.") from error
+    signed = f"{_packed({'alg': 'RS256', 'typ': 'JWT'})}.{_packed(claims)}"
+    signature = key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256())
+    return f"{signed}.{_base64(signature)}"
+
+
+def _packed(claims: Mapping[str, object]) -> str:
+    return _base64(json.dumps(claims).encode())
+
+
+def _base64(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+class TokenWire:
+    """A wire whose requests carry an access token; one that was refused is renewed once."""
+
+    def __init__(self, wire: Wire, url: str, form: Mapping[str, str]) -> None:
+        self.wire, self.url, self.form = wire, url, dict(form)
+        self.renewed = ""  # the refresh token that took the place of the given one
+
+    def ask(self, path: str, **named: Any) -> WebAnswer:
+        """As `Wire.ask`."""
+        self._sign(fresh=False)
+        try:
+            return self.wire.ask(path, **named)
+        except FetchError as error:
+            if error.status != 401:
+                raise
+        self._sign(fresh=True)
+        return self.wire.ask(path, **named)
+
+    def json(self, path: str, query: Mapping[str, str] | None = None) -> Any:
+        return read_json(self.ask(path, query=query))
+
+    def _sign(self, *, fresh: bool) -> None:
+        token, renewed = access_token(self.wire, self.url, self.form, fresh=fresh)
+        if renewed:
+            self.renewed = self.form["refresh_token"] = renewed
+        self.wire.headers["authorization"] = f"Bearer {token}"
+
+
+# Files of a Google Drive, whole or below one folder, documents of Google's own kinds as what they
+# export to; and those of a OneDrive or SharePoint.
+
+TOKENS = "https://oauth2.googleapis.com/token"
+SCOPE = "https://www.googleapis.com/auth/drive.readonly"
+GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+FOLDER = "application/vnd.google-apps.folder"
+OWN_KINDS = "application/vnd.google-apps."
+# Google's own kinds: what they are exported to, the ending of that, and a document's type.
+EXPORTS = {
+    "document": ("text/markdown", "md", "google_doc"),
+    "spreadsheet": (
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx",
+        "google_sheet",
+    ),
+    "presentation": (
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation", "pptx",
+        "google_slide",
+    ),
+}  # fmt: skip
+FILE = "id,name,mimeType,md5Checksum,modifiedTime,webViewLink,parents,trashed"
+ALL_DRIVES = {"supportsAllDrives": "true", "includeItemsFromAllDrives": "true"}
+TOO_OFTEN = ("rateLimitExceeded", "userRateLimitExceeded", "sharingRateLimitExceeded")
+MALFORMED = (LookupError, TypeError, AttributeError, ValueError)
+
+
+class DriveOptions(SettingsObject):
+    """`folderId` is the last word of a folder's address; without it, all that the account sees."""
+
+    folder_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,200}$")] = ""
+    endings: Endings = []
+
+
+class DriveCredentials(SettingsObject):
+    """Of a service account that the folder is shared with its `clientEmail` and `privateKey`; of
+    a person's consent `clientId`, `clientSecret` and `refreshToken`."""
+
+    client_email: Annotated[str, Field(max_length=300)] = ""
+    private_key: Annotated[str, Field(max_length=10_000)] = ""
+    client_id: Annotated[str, Field(max_length=300)] = ""
+    client_secret: Annotated[str, Field(max_length=300)] = ""
+    refresh_token: Annotated[str, Field(max_length=2_000)] = ""
+
+
+class DriveConnector(Connector):
+    """First all files are listed, folder by folder where one is named; from then on the account's
+    changes are read, of which a folder's own are taken."""
+
+    Options = DriveOptions
+    Credentials = DriveCredentials
+    label = "Google Drive"
+    base = "https://www.googleapis.com/drive/v3/"
+    options: DriveOptions
+    credentials: DriveCredentials | None
+
+    def __init__(self, options: Any, credentials: Any, wire: Wire) -> None:
+        super().__init__(options, credentials, wire)
+        if self.credentials is None:
+            raise FetchError("login_required", "Google Drive needs credentials.")
+        own = self.credentials
+        # The operator's word where the source is holds for its tokens, too.
+        url = TOKENS if wire.base == self.base else f"{wire.base}token"
+        if own.private_key:
+            signed = signed_assertion(own.client_email, own.private_key, SCOPE, url)
+            form = {"grant_type": GRANT, "assertion": signed}
+        else:
+            form = {
+                "grant_type": "refresh_token", "client_id": own.client_id,
+                "client_secret": own.client_secret, "refresh_token": own.refresh_token,
+            }  # fmt: skip
+        self._tokens = TokenWire(wire, url, form)
+
+    def changes(self, cursor: Cursor) -> Changes:
+        """The cursor: the `token` of the changes to come and the `folders` that count; while a
+        listing goes on, the folders that are `left`, and the `page` of the first."""
+        try:
+            if "token" not in cursor:
+                found = self._json("changes/startPageToken", ALL_DRIVES | {"fields": "*"})
+                start = [self.options.folder_id] if self.options.folder_id else [""]
+                cursor = {"token": found["startPageToken"], "left": start, "folders": start}
+            return self._listed(cursor) if cursor.get("left") else self._changed(cursor)
+        except MALFORMED as error:
+            raise malformed() from error
+
+    def _listed(self, cursor: Cursor) -> Changes:
+        folder, *rest = cursor["left"]
+        wanted = "trashed = false" + (f" and '{folder}' in parents" if folder else "")
+        query = {"q": wanted, "pageSize": "1000", "fields": f"nextPageToken,files({FILE})"}
+        if page := cursor.get("page"):
+            query["pageToken"] = page
+        answer = self._json("files", ALL_DRIVES | query)
+        files = answer["files"]
+        inner = [file["id"] for file in files if file["mimeType"] == FOLDER] if folder else []
+        items = [item for file in files if (item := self._item(file))]
+        folders = [*cursor["folders"], *inner]
+        after = {"token": cursor["token"], "folders": folders}
+        if page := answer.get("nextPageToken"):
+            more = {"left": [folder, *rest, *inner], "page": page}
+            return Changes(items, after | more, False, Unlisted.GONE)
+        if left := [*rest, *inner]:
+            return Changes(items, after | {"left": left}, False, Unlisted.GONE)
+        return Changes(items, after, unlisted=Unlisted.GONE)
+
+    def _changed(self, cursor: Cursor) -> Changes:
+        fields = f"nextPageToken,newStartPageToken,changes(fileId,removed,file({FILE}))"
+        query = {"pageToken": cursor["token"], "pageSize": "1000", "fields": fields}
+        try:
+            answer = self._json("changes", ALL_DRIVES | query)
+        except FetchError as error:
+            if error.status in (400, 404, 410):
+                raise CursorExpired from error
+            raise
+        folders, items = list(cursor["folders"]), []
+        for change in answer["changes"]:
+            file = change.get("file") or {}
+            is_inside = folders == [""] or not set(file.get("parents") or ()).isdisjoint(folders)
+            if change.get("removed") or file.get("trashed") or not is_inside:
+                items.append(SourceItem(change["fileId"], is_deleted=True))
+            elif file["mimeType"] == FOLDER and folders != [""]:
+                if file["id"] not in folders:  # what came with it has no changes of its own
+                    raise CursorExpired
+            elif item := self._item(file):
+                items.append(item)
+        gone = {item.id for item in items if item.is_deleted}
+        if not gone.isdisjoint(folders):
+            raise CursorExpired
+        token = answer.get("nextPageToken") or answer["newStartPageToken"]
+        is_last = "nextPageToken" not in answer
+        return Changes(items, {"token": token, "folders": folders}, is_last)
+
+    def _item(self, file: Mapping[str, Any]) -> SourceItem | None:
+        kind, name = file["mimeType"], file["name"]
+        version = file.get("md5Checksum") or file["modifiedTime"]
+        exported = EXPORTS.get(kind.removeprefix(OWN_KINDS)) if kind.startswith(OWN_KINDS) else None
+        if exported is not None:
+            _, ending, type_name = exported
+            filename = f"{name}.{ending}"
+        elif kind.startswith(OWN_KINDS) or not is_readable(name, self.options.endings):
+            return None
+        else:
+            filename, type_name = name, ""
+        return SourceItem(
+            file["id"], version, name, file.get("webViewLink") or "", filename, type_name
+        )
+
+    def fetch(self, item_id: str, marks: Mapping[str, str]) -> FetchedItem | None:
+        path = f"files/{quote(item_id, safe='')}"
+        try:
+            file = self._json(path, {"fields": FILE, "supportsAllDrives": "true"})
+            if file.get("trashed"):
+                raise FetchError("source_gone", "The file lies in the trash.")
+            exported = EXPORTS.get(file["mimeType"].removeprefix(OWN_KINDS))
+            if exported is None:
+                answer = self._ask(path, {"alt": "media", "supportsAllDrives": "true"})
+                return FetchedItem(answer.data, file["name"], title=file["name"])
+            media, ending, _ = exported
+            answer = self._ask(f"{path}/export", {"mimeType": media})
+            return FetchedItem(answer.data, f"{file['name']}.{ending}", title=file["name"])
+        except MALFORMED as error:
+            raise malformed() from error
+
+    def test(self) -> str:
+        try:
+            about = self._json("about", {"fields": "user(emailAddress)"})
+            return f"As {about['user']['emailAddress']}."
+        except MALFORMED as error:
+            raise malformed() from error
+
+    def _json(self, path: str, query: Mapping[str, str]) -> Any:
+        try:
+            return self._tokens.json(path, query)
+        except FetchError as error:
+            raise limited(error) from error
+
+    def _ask(self, path: str, query: Mapping[str, str]) -> WebAnswer:
+        try:
+            return self._tokens.ask(path, query=query)
+        except FetchError as error:
+            raise limited(error) from error
+
+
+def limited(error: FetchError) -> FetchError:
+    """Google says 403 where others say 429, and why in the answer."""
+    if error.answer is None or error.status != 403:
+        return error
+    if not any(reason.encode() in error.answer.data[:4_000] for reason in TOO_OFTEN):
+        return error
+    return FetchError(
+        "rate_limited", error.message, is_passing=True, retry_after=error.retry_after or WAIT,
+        answer=error.answer,
+    )  # fmt: skip
+
+
+# Files of a OneDrive or of a library in SharePoint, by Microsoft Graph.
+
+LOGIN = "https://login.microsoftonline.com/"
+OF_APPS = "https://graph.microsoft.com/.default"
+OF_PEOPLE = "Files.Read.All offline_access"
+FIELDS = "id,name,eTag,cTag,file,folder,deleted,webUrl,size"
+
+
+class OneDriveOptions(SettingsObject):
+    """`driveId` is needed where an app asks by itself; without it the drive is the person's own.
+    `folderId` is an item of it, by default its root."""
+
+    drive_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9!_.-]{0,200}$")] = ""
+    folder_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9!_.-]{0,200}$")] = ""
+    endings: Endings = []
+
+
+class OneDriveCredentials(SettingsObject):
+    """Of an app with rights of its own `tenant`, `clientId` and `clientSecret`; of a person's
+    consent `refreshToken` beside them, which Microsoft renews at each use."""
+
+    client_id: Annotated[str, Field(min_length=1, max_length=200)]
+    client_secret: Annotated[str, Field(max_length=500)] = ""
+    tenant: Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]{1,100}$")] = "common"
+    refresh_token: Annotated[str, Field(max_length=5_000)] = ""
+
+
+class OneDriveConnector(Connector):
+    """The drive's own list of changes, which begins with all that it has; the version of a file
+    is the tag of its content."""
+
+    Options = OneDriveOptions
+    Credentials = OneDriveCredentials
+    label = "OneDrive"
+    named_by = ("driveId",)
+    base = "https://graph.microsoft.com/v1.0/"
+    options: OneDriveOptions
+    credentials: OneDriveCredentials | None
+
+    def __init__(self, options: Any, credentials: Any, wire: Wire) -> None:
+        super().__init__(options, credentials, wire)
+        if self.credentials is None:
+            raise FetchError("login_required", "OneDrive needs credentials.")
+        own = self.credentials
+        # The operator's word where the source is holds for its tokens, too.
+        login = LOGIN if wire.base == self.base else wire.base
+        form = {"client_id": own.client_id, "client_secret": own.client_secret}
+        if own.refresh_token:
+            form |= {"grant_type": "refresh_token", "refresh_token": own.refresh_token}
+            form["scope"] = OF_PEOPLE
+        else:
+            form |= {"grant_type": "client_credentials", "scope": OF_APPS}
+        self._tokens = TokenWire(wire, f"{login}{own.tenant}/oauth2/v2.0/token", form)
+
+    @property
+    def _drive(self) -> str:
+        return f"drives/{self.options.drive_id}" if self.options.drive_id else "me/drive"
+
+    def changes(self, cursor: Cursor) -> Changes:
+        """The cursor: the address of the next page, or of the changes to come; `whole` while all
+        is listed."""
+        folder = f"items/{self.options.folder_id}" if self.options.folder_id else "root"
+        first = f"{self._drive}/{folder}/delta?$select={FIELDS}"
+        is_whole = not cursor or bool(cursor.get("whole"))
+        try:
+            answer = self._json(str(cursor.get("next") or first))
+            items = [item for file in answer["value"] if (item := self._item(file))]
+            unlisted = Unlisted.GONE if is_whole else Unlisted.KEPT
+            if more := answer.get("@odata.nextLink"):
+                return Changes(items, {"next": more, "whole": is_whole}, False, unlisted)
+            return Changes(items, {"next": answer["@odata.deltaLink"]}, unlisted=unlisted)
+        except FetchError as error:
+            if error.status == 410 and cursor:
+                raise CursorExpired from error
+            raise
+        except MALFORMED as error:
+            raise malformed() from error
+
+    def _item(self, file: Mapping[str, Any]) -> SourceItem | None:
+        if file.get("deleted"):
+            return SourceItem(file["id"], is_deleted=True)
+        if "file" not in file:
+            return None
+        name = file["name"]
+        if not is_readable(name, self.options.endings):
+            return None
+        version = file.get("cTag") or file.get("eTag") or ""
+        return SourceItem(file["id"], version, name, file.get("webUrl") or "", name, "onedrive")
+
+    def fetch(self, item_id: str, marks: Mapping[str, str]) -> FetchedItem | None:
+        """The content stands behind an address that needs no token, to which it redirects."""
+        answer = self._tokens.ask(f"{self._drive}/items/{quote(item_id, safe='!')}/content")
+        self._note_renewed()
+        return FetchedItem(answer.data)
+
+    def test(self) -> str:
+        try:
+            drive = self._json(self._drive)
+            return f"A drive: {drive.get('name') or drive['driveType']}."
+        except MALFORMED as error:
+            raise malformed() from error
+
+    def _json(self, path: str) -> Any:
+        answer = self._tokens.json(path)
+        self._note_renewed()
+        return answer
+
+    def _note_renewed(self) -> None:
+        if self._tokens.renewed and self.credentials is not None:
+            renewed = self.credentials.model_dump(by_alias=True)
+            self.renewed = renewed | {"refreshToken": self._tokens.renewed}

@@ -1,0 +1,173 @@
+"""Web pages: the main text with its headings; where there is none, all that is shown. E-books,
+chapter by chapter, and mail."""
+
+import email
+import posixpath
+import re
+from email import policy
+from email.message import EmailMessage
+from importlib.util import find_spec
+from typing import Any
+
+import trafilatura
+from lxml import etree
+from lxml import html as lxml_html
+from trafilatura.metadata import extract_metadata
+
+from memories.file_formats.assembly import (
+    Assembly,
+    FileRefused,
+    FileText,
+    headings_of,
+    storable,
+    tidied,
+)
+from memories.file_formats.office_and_archive_files import inside, local, opened, own, xml_of
+from memories.file_formats.plain_text_files import decoded
+
+HIDDEN = ("script", "style", "noscript", "template", "head", "svg")
+BLOCKS = frozenset(
+    "p div br li tr h1 h2 h3 h4 h5 h6 section article header footer table ul ol pre dd dt".split()
+)
+
+
+def read_html(data: bytes) -> FileText:
+    page = decoded(data)
+    text = ""
+    try:
+        text = trafilatura.extract(
+            page, output_format="markdown", include_tables=True, include_comments=False,
+            favor_recall=True,
+        ) or ""  # fmt: skip
+        told = extract_metadata(page)
+    except (ValueError, TypeError, etree.LxmlError, RecursionError):
+        told = None
+    made = Assembly()
+    made.add(text)
+    if not made.length:
+        made.add(shown_text(page))
+    made.parts = headings_of(made.text)
+    return made.done(
+        type="webpage",
+        extractor="trafilatura",
+        title=_named(told, "title"),
+        author=_named(told, "author"),
+        published_at=_named(told, "date"),
+        language=_named(told, "language"),
+    )
+
+
+def _named(told: Any, name: str) -> str:
+    return str(getattr(told, name, None) or "")[:500]
+
+
+def shown_text(page: str) -> str:
+    """All words that a page shows; headings marked as in Markdown."""
+    try:
+        root = lxml_html.fromstring(re.sub(r"^\s*<\?xml[^>]{0,200}\?>", "", page))
+    except (etree.LxmlError, ValueError):
+        return ""
+    etree.strip_elements(root, *HIDDEN, etree.Comment, with_tail=False)
+    said: list[str] = []
+    for event, node in etree.iterwalk(root, events=("start", "end")):
+        name = node.tag if isinstance(node.tag, str) else ""
+        if name in BLOCKS:
+            said.append("\n\n")
+        if event == "start":
+            if re.fullmatch(r"h[1-6]", name):
+                said.append(f"{'#' * int(name[1])} ")
+            said.append(" ".join((node.text or "").split(" ")))
+        else:
+            said.append(node.tail or "")
+    lines = (" ".join(line.split()) for line in "".join(said).split("\n"))
+    return tidied(storable("\n".join(lines)))
+
+
+# E-books, chapter by chapter, and mail: its head, its words, the names of what hangs on it.
+
+HEAD = ("From", "To", "Cc", "Date", "Subject")
+
+
+def read_epub(data: bytes) -> FileText:
+    with opened(data) as archive:
+        try:
+            container = xml_of(inside(archive, "META-INF/container.xml"))
+            path = next(own(n, "full-path") for n in container.iter() if local(n) == "rootfile")
+            package = xml_of(inside(archive, path))
+        except (KeyError, StopIteration) as error:
+            raise FileRefused("damaged", "The book has no table of its files.") from error
+        files = {own(n, "id"): own(n, "href") for n in package.iter() if local(n) == "item"}
+        told = {
+            local(n): (n.text or "").strip()
+            for n in package.iter()
+            if local(n) in ("title", "creator", "date", "language")
+        }
+        made, names = Assembly(), set(archive.namelist())
+        for node in package.iter():
+            target = files.get(own(node, "idref"), "") if local(node) == "itemref" else ""
+            name = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+            if target and name in names:
+                text = shown_text(decoded(inside(archive, name)))
+                heading = next((line for line in text.splitlines() if line.strip()), name)
+                made.add_part("file", heading.strip("# ")[:120], text)
+        made.parts += headings_of(made.text)
+        return made.done(
+            extractor="epub", title=told.get("title", ""), author=told.get("creator", ""),
+            published_at=told.get("date", ""), language=told.get("language", ""),
+        )  # fmt: skip
+
+
+def read_eml(data: bytes) -> FileText:
+    try:
+        mail = email.message_from_bytes(data, policy=policy.default)
+        head = [f"{name}: {mail[name]}" for name in HEAD if mail[name]]
+        body = _body_of(mail)
+        hanging = [part.get_filename() or "" for part in mail.iter_attachments()]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise FileRefused("damaged", "This mail cannot be read.") from error
+    made = Assembly()
+    made.add("\n".join(head))
+    made.add_part("message", str(mail["Subject"] or "message"), body)
+    if hanging:
+        made.add(f"Attachments: {', '.join(filter(None, hanging))}")
+    warnings = [{"code": "unsupported_type", "part": name} for name in hanging if name]
+    sent = mail["Date"].datetime if mail["Date"] and hasattr(mail["Date"], "datetime") else None
+    return made.done(
+        extractor="eml", title=str(mail["Subject"] or ""), author=str(mail["From"] or ""),
+        published_at=sent.isoformat() if sent else "", warnings=warnings,
+    )  # fmt: skip
+
+
+def _body_of(mail: EmailMessage) -> str:
+    part = mail.get_body(("plain", "html"))
+    if part is None:
+        return ""
+    payload = part.get_payload(decode=True)
+    raw = payload if isinstance(payload, bytes) else b""
+    try:
+        text = raw.decode(part.get_content_charset() or "utf-8")
+    except (UnicodeDecodeError, LookupError):
+        text = decoded(raw)
+    return shown_text(text) if part.get_content_type() == "text/html" else text
+
+
+def read_msg(data: bytes) -> FileText:
+    """Outlook's own mail, by the extra `documents`."""
+    if find_spec("xberg") is None:
+        raise FileRefused(
+            "unsupported_type",
+            "Outlook's files are read by the extra `documents` (pip install xberg).",
+        )
+    import asyncio
+
+    import xberg
+
+    asked = xberg.ExtractInput(kind=xberg.ExtractInputKind.BYTES, bytes=data, filename="a.msg")
+
+    async def read() -> FileText:
+        found = (await xberg.extract(asked)).results[0]
+        made = Assembly()
+        made.add_part("message", "message", found.content)
+        return made.done(extractor="xberg")
+
+    return asyncio.run(read())

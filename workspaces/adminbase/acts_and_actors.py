@@ -1,0 +1,347 @@
+"""Who did it, and to what, in words; and what an act of the audit log is called to people, exactly:
+"pinned" and not "edit"."""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from django.apps import apps
+from django.db.models import Model, Q, Value
+from django.db.models.functions import Left
+from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_noop as _
+
+from workspaces.auth import as_uuid
+from workspaces.models import ApiKey, Membership, Subject, User
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise as StrPromise
+
+
+INGEST = "ingest"
+WRONG_REASON = "wrong"  # of a memory that is forgotten and must not be learned again
+# Machines do these all day. Those of one actor on one day are told in one line.
+QUIET = (INGEST, "fold_set", "consolidate_set", "synced_connection", "create_document")
+
+# By the act, or by the act and the kind of the row that it was done to.
+ACTS = {
+    "accept": _("believed"),
+    "accept_invitation": _("accepted an invitation"),
+    "add_feature": _("noted in a profile"),
+    "add_golden_questions": _("added test questions"),
+    "allow_again": _("allowed again"),
+    "approve": _("approved"),
+    "ask": _("asked about"),
+    "assign": _("assigned"),
+    "cancel": _("stopped"),
+    "calibrate": _("measured a limit anew"),
+    "change": _("changed"),
+    "change_agent": _("changed an agent"),
+    "bring_back_connection": _("let a source bring back what was erased"),
+    "change_connection": _("changed a source"),
+    "change_conversation": _("changed a conversation"),
+    "change_document": _("changed a document"),
+    "change_member": _("changed a role"),
+    "change_policy": _("changed what waits"),
+    "change_settings": _("changed settings"),
+    "change_team": _("changed a team"),
+    "change_webhook": _("changed a webhook"),
+    "change_weights": _("changed how hits are ordered"),
+    "change_workspace": _("changed settings"),
+    "consolidate_set": _("tidied a profile"),
+    "correct": _("asked to correct"),
+    "create": _("added"),
+    "create_agent": _("added an agent"),
+    "create_connection": _("added a source"),
+    "create_conversation": _("began a conversation"),
+    "create_document": _("handed in a document"),
+    "create_set": _("made a profile"),
+    "create_team": _("made a team"),
+    "create_webhook": _("added a webhook"),
+    "create_workspace": _("made the workspace"),
+    "configure_set": _("set up a profile"),
+    "decide": _("decided"),
+    "decline_invitation": _("declined an invitation"),
+    "delete": _("removed"),
+    "delete_feature": _("took out of a profile"),
+    "delete_set": _("removed a profile"),
+    "dismiss": _("dismissed"),
+    "edit": _("changed"),
+    "edit_feature": _("changed in a profile"),
+    "erase": _("began to erase"),
+    "erased": _("erased"),
+    "expire_key": _("let a key run out"),
+    "export": _("exported"),
+    "fold_set": _("brought a profile up to date"),
+    "forget": _("forgot"),
+    "forget intent": _("asked to forget"),
+    "hold": _("held back for a person"),
+    "import_workspace": _("imported"),
+    INGEST: _("read messages"),
+    "invite_member": _("invited"),
+    "issue_key": _("issued a key"),
+    "judge_memory": _("judged"),
+    "keep_both": _("kept both"),
+    "leave": _("left as it is"),
+    "lift_hold": _("lifted a legal hold"),
+    "merge": _("merged"),
+    "move": _("moved to another person"),
+    "never": _("asked never to remember"),
+    "place_hold": _("placed a legal hold"),
+    "redeliver_webhook": _("sent again"),
+    "redo": _("put back in force"),
+    "reject": _("rejected"),
+    "remember": _("asked to remember"),
+    "remove_agent": _("removed an agent"),
+    "remove_connection": _("removed a source"),
+    "remove_golden_question": _("removed a test question"),
+    "remove_member": _("removed a member"),
+    "remove_webhook": _("removed a webhook"),
+    "reopen": _("opened again"),
+    "report_miss": _("reported as missed"),
+    "reprocess_document": _("had a document read anew"),
+    "restore": _("brought back"),
+    "retract": _("asked to take back"),
+    "retry_document": _("had a document tried again"),
+    "reveal": _("looked at hidden words of"),
+    "revoke_invitation": _("took back an invitation"),
+    "revoke_key": _("revoked a key"),
+    "rotate_webhook": _("gave a webhook a new secret"),
+    "settle_miss": _("settled what was missed"),
+    "separate": _("took back a merge"),
+    "snooze": _("put off"),
+    "split": _("split off to another person"),
+    "switch_decision": _("switched a rule"),
+    "switch_pattern": _("switched a rule"),
+    "sync_connection": _("asked a source"),
+    "synced_connection": _("took in from a source"),
+    "test_connection": _("tried a source"),
+    "take_up": _("let wait again"),
+    "undo": _("took back"),
+    "undo_feature": _("took back in a profile"),
+    "update_feature": _("changed in a profile"),
+}  # fmt: skip
+
+# Of one act `edit`: what was changed, in the order in which it is told.
+EDITED = {
+    "content": _("reworded"),
+    "pinned": _("pinned"),
+    "visibility": _("shared"),
+    "valid_until": _("set its end date"),
+    "valid_from": _("set its date"),
+    "event_date": _("set its date"),
+    "forget_after": _("set when it is forgotten"),
+    "category": _("changed its category"),
+    "fact_type": _("changed its kind"),
+    "confidence": _("changed how sure it is"),
+    "entities": _("changed its names"),
+    "metadata": _("changed its notes"),
+}
+UNPINNED, PRIVATE = _("unpinned"), _("made private")
+SHARED = {"team": _("shared with the team"), "global": _("shared with everybody")}
+FAILED, WRONG = _("could not read messages"), _("forgot as wrong")
+OFF, ON = _("switched a rule off"), _("switched a rule on")
+
+# What is chosen among the lines of one act, by the value in an address: words, act, and condition.
+EXACT = {
+    "pinned": (_("pinned"), "edit", Q(after__pinned=True)),
+    "unpinned": (UNPINNED, "edit", Q(after__pinned=False)),
+    "reworded": (_("reworded"), "edit", Q(after__has_key="content")),
+    "made_private": (PRIVATE, "edit", Q(after__visibility="private")),
+    "shared": (_("shared"), "edit", Q(after__visibility__in=list(SHARED))),
+    "dated": (
+        _("set a date"),
+        "edit",
+        Q(after__has_any_keys=["valid_from", "valid_until", "event_date"]),
+    ),
+    "forgot_as_wrong": (WRONG, "forget", Q(reason=WRONG_REASON)),
+}
+
+
+def act_text(action: str, kind: str = "") -> str:
+    """What one act of this name is called: "forgot"; one without words of its own is spaced."""
+    words = ACTS.get(f"{action} {kind}") or ACTS.get(action)
+    return gettext(words) if words else action.replace("_", " ")
+
+
+def act_words(line: Any) -> str:
+    """What a line of the log says that somebody did: "pinned, made private"."""
+    before, after = _fields(line.before), _fields(line.after)
+    match line.action:
+        case "edit" if told := [_edited(n, after) for n in EDITED if n in after]:
+            return ", ".join(dict.fromkeys(told))
+        case "forget" if line.reason == WRONG_REASON and line.target_kind == "memory":
+            return gettext(WRONG)
+        case "ingest" if after.get("state") in ("failed", "dead"):
+            return gettext(FAILED)
+        case "switch_pattern" | "switch_decision" if isinstance(line.after, list) and isinstance(
+            line.before, list
+        ):
+            return gettext(OFF if len(line.after) > len(line.before) else ON)
+        case "change" if set(after) | set(before) == {"enabled"}:
+            return gettext(ON if after["enabled"] else OFF)
+    return act_text(line.action, line.target_kind)
+
+
+def _edited(name: str, after: Mapping[str, Any]) -> str:
+    if name == "pinned" and not after[name]:
+        return gettext(UNPINNED)
+    if name == "visibility":
+        return gettext(SHARED.get(str(after[name]), PRIVATE))
+    return gettext(EDITED[name])
+
+
+def _fields(state: Any) -> Mapping[str, Any]:
+    return state if isinstance(state, Mapping) else {}
+
+
+# Who did it, and to what, in words: decisions and audit lines keep `user:<id>` and `key:<id>`.
+
+# Where the model that a line of the audit log is about is defined, and has its page.
+APPS = ("memories", "workspaces")
+
+# What one row of a model is called, and several, in the navigation's words.
+KINDS: dict[str, tuple["StrPromise", "StrPromise"]] = {
+    "agent": (gettext_lazy("agent"), gettext_lazy("agents")),
+    "apikey": (gettext_lazy("API key"), gettext_lazy("API keys")),
+    "auditentry": (gettext_lazy("act"), gettext_lazy("acts")),
+    "breaker": (gettext_lazy("model"), gettext_lazy("models")),
+    "case": (gettext_lazy("case"), gettext_lazy("cases")),
+    "connection": (gettext_lazy("source"), gettext_lazy("sources")),
+    "space": (gettext_lazy("space"), gettext_lazy("spaces")),
+    "conversation": (gettext_lazy("conversation"), gettext_lazy("conversations")),
+    "document": (gettext_lazy("document"), gettext_lazy("documents")),
+    "episode": (gettext_lazy("message"), gettext_lazy("messages")),
+    "erasure": (gettext_lazy("erasure"), gettext_lazy("erasures")),
+    "evaluationrun": (gettext_lazy("measured run"), gettext_lazy("measured runs")),
+    "fact": (gettext_lazy("statement"), gettext_lazy("statements")),
+    "failure": (gettext_lazy("failed task"), gettext_lazy("failed tasks")),
+    "feature": (gettext_lazy("profile note"), gettext_lazy("profile notes")),
+    "featureset": (gettext_lazy("profile"), gettext_lazy("profiles")),
+    "goldenquestion": (gettext_lazy("test question"), gettext_lazy("test questions")),
+    "indexrepair": (gettext_lazy("index repair"), gettext_lazy("index repairs")),
+    "intent": (gettext_lazy("request"), gettext_lazy("requests")),
+    "invitation": (gettext_lazy("invitation"), gettext_lazy("invitations")),
+    "legalhold": (gettext_lazy("legal hold"), gettext_lazy("legal holds")),
+    "loginattempt": (gettext_lazy("wrong login"), gettext_lazy("wrong logins")),
+    "longjob": (gettext_lazy("piece of work"), gettext_lazy("pieces of work")),
+    "membership": (gettext_lazy("member"), gettext_lazy("members")),
+    "memory": (gettext_lazy("memory"), gettext_lazy("memories")),
+    "memorysession": (gettext_lazy("intake"), gettext_lazy("intakes")),
+    "miss": (gettext_lazy("text not understood"), gettext_lazy("texts not understood")),
+    "modelprice": (gettext_lazy("price"), gettext_lazy("prices")),
+    "ormq": (gettext_lazy("waiting task"), gettext_lazy("waiting tasks")),
+    "rejection": (gettext_lazy("rejected statement"), gettext_lazy("rejected statements")),
+    "schedule": (gettext_lazy("schedule"), gettext_lazy("schedules")),
+    "serverkey": (gettext_lazy("server key"), gettext_lazy("server keys")),
+    "subject": (gettext_lazy("person"), gettext_lazy("people")),
+    "supersession": (gettext_lazy("decision"), gettext_lazy("decisions")),
+    "user": (gettext_lazy("account"), gettext_lazy("accounts")),
+    "webhook": (gettext_lazy("webhook"), gettext_lazy("webhooks")),
+    "webhookdelivery": (gettext_lazy("delivery"), gettext_lazy("deliveries")),
+    "workerbeat": (gettext_lazy("worker"), gettext_lazy("workers")),
+    "workspace": (gettext_lazy("workspace"), gettext_lazy("workspaces")),
+    "workspacechange": (gettext_lazy("change word"), gettext_lazy("change words")),
+    "workspacepattern": (gettext_lazy("own pattern"), gettext_lazy("own patterns")),
+    "workspaceremoval": (gettext_lazy("removal"), gettext_lazy("removals")),
+    "workspaceslot": (gettext_lazy("attribute"), gettext_lazy("attributes")),
+}
+
+# The first of these that a model has is how people know its rows; one that has none of them may
+# tell its rows itself, by a class method `words_of(ids)`.
+NAMES = ("content", "statement", "name", "title", "external_id", "key", "username", "slug")
+LONGEST = 90
+
+
+def names_of(actors: Iterable[str]) -> dict[str, str]:
+    """A readable name for each actor, in one statement; what cannot be resolved stays as it is."""
+    wanted = {actor for actor in actors if actor}
+    names = {actor: actor.partition(":")[0] for actor in wanted}
+    people, keys = _ids(wanted, "user"), _ids(wanted, "key")
+    names |= dict.fromkeys(people, "a user that is gone") | dict.fromkeys(
+        keys, "a key that is gone"
+    )
+    if not people and not keys:
+        return names
+    users = User.objects.filter(pk__in=people.values())
+    programs = ApiKey.objects.filter(pk__in=keys.values())
+    rows = users.values_list(Value("user"), "pk", "username", Value("")).union(
+        programs.values_list(Value("key"), "pk", "name", "agent__external_id"), all=True
+    )
+    for kind, pk, name, agent in rows:
+        shown = name if kind == "user" else f"key {name}"
+        names[f"{kind}:{pk}"] = f"{shown} of {agent}" if agent else shown
+    return names
+
+
+def name_of(actor: str) -> str:
+    """Of one, as `names_of`."""
+    return names_of([actor]).get(actor, actor)
+
+
+def _ids(actors: set[str], kind: str) -> dict[str, uuid.UUID]:
+    named = {each: as_uuid(each.removeprefix(f"{kind}:")) for each in actors}
+    return {each: pk for each, pk in named.items() if pk and each.startswith(f"{kind}:")}
+
+
+def kind_text(kind: str) -> str:
+    """The word for a row of a model: `person` for subject."""
+    if kind in KINDS:
+        return str(KINDS[kind][0])
+    model = _model(kind)
+    return str(model._meta.verbose_name) if model else kind
+
+
+def describe_targets(lines: Sequence[Any]) -> None:
+    """Set `words` and `subject_name` on each line: one query per kind of row, and one more."""
+    by_kind: dict[str, list[Any]] = defaultdict(list)
+    for line in lines:
+        by_kind[line.target_kind].append(line)
+    for kind, own in by_kind.items():
+        known = _words(kind, {line.target_id for line in own})
+        for line in own:
+            line.words = known.get(line.target_id) or _kept(line)
+    of = {line.subject_id for line in lines if line.subject_id and line.target_kind != "subject"}
+    subjects = {each.pk: str(each) for each in Subject.objects.filter(pk__in=of)} if of else {}
+    for line in lines:
+        line.subject_name = subjects.get(line.subject_id, "")
+
+
+def _words(kind: str, ids: Iterable[Any]) -> dict[Any, str]:
+    if kind == Membership._meta.model_name:
+        members = Membership.objects.filter(pk__in=ids).select_related("user")
+        return {each.pk: str(each.user) for each in members}
+    model = _model(kind)
+    if model is not None and hasattr(model, "words_of"):
+        return dict(model.words_of(ids))
+    fields = {field.name for field in model._meta.concrete_fields} if model else set()
+    names = [name for name in NAMES if name in fields]
+    if model is None or not names:
+        return {}
+    rows = model._default_manager.filter(pk__in=ids)
+    heads = [Left(name, LONGEST * 2) for name in names]
+    return {pk: _first(texts) for pk, *texts in rows.values_list("pk", *heads)}
+
+
+def _model(kind: str) -> type[Model] | None:
+    for app in APPS:
+        with suppress(LookupError):
+            return apps.get_model(app, kind)
+    return None
+
+
+def _kept(line: Any) -> str:
+    """What the line itself kept, where the row is gone."""
+    for state in (line.after, line.before):
+        if isinstance(state, dict):
+            texts = [state[name] for name in NAMES if isinstance(state.get(name), str)]
+            if texts:
+                return _first(texts)
+    return ""
+
+
+def _first(texts: Iterable[str]) -> str:
+    words = next((" ".join(each.split()) for each in texts if each), "")
+    return words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
