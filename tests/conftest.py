@@ -3,9 +3,10 @@ Mallory has a workspace of her own and must see nothing."""
 
 import asyncio
 import gc
+import time
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -44,6 +45,17 @@ def no_foreign_loop(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     if loop is not None:
         asyncio._set_running_loop(loop)
+
+
+@pytest.fixture(autouse=True)
+def one_day() -> None:
+    """What a test writes and what it then reads of today is of one day: none begins in the last
+    minute of it. What happens at midnight is tested with times that are given."""
+    now = timezone.now()
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    left = (midnight - now).total_seconds()
+    if left < 60:
+        time.sleep(left + 1)
 
 
 @pytest.fixture(autouse=True)

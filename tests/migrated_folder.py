@@ -36,7 +36,7 @@ def copy_to(data: Path) -> None:
     (data / "postgres").mkdir(mode=0o700, parents=True)
     data.chmod(0o700)
     copy = ["cp", "--archive", "--reflink=auto", str(made), str(data / "postgres")]
-    subprocess.run(copy, check=True, timeout=120)
+    subprocess.run(copy, check=True, timeout=300)
 
 
 def ready() -> Path:

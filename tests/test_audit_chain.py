@@ -16,6 +16,7 @@ from memories.masks import blank
 from memories.sweep import sweep
 from memoryproject.postgres import visible
 from tests.factories import AuditEntryFactory
+from tests.live_server import PATIENCE
 from tests.ordinary_role import ordinary_role
 from tests.people import Person
 from workspaces import audit_chain
@@ -141,7 +142,7 @@ def test_writers_at_once_do_not_fork_the_chain_nor_wait_for_it(alice: Person):
 
     def write() -> None:
         try:
-            started.wait(30)
+            started.wait(60)
             for _ in range(10):
                 AuditEntryFactory(workspace=alice.workspace)
                 audit_chain.extend(alice.workspace.pk)
@@ -154,7 +155,7 @@ def test_writers_at_once_do_not_fork_the_chain_nor_wait_for_it(alice: Person):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(PATIENCE)
     assert errors == []
     audit_chain.extend(alice.workspace.pk)
     report = audit_chain.check(alice.workspace.pk)
@@ -164,7 +165,7 @@ def test_writers_at_once_do_not_fork_the_chain_nor_wait_for_it(alice: Person):
         AuditEntryFactory(workspace=alice.workspace)
         thread = threading.Thread(target=lambda: (write_one(alice), connections.close_all()))
         thread.start()
-        thread.join(30)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
 
 

@@ -14,7 +14,7 @@ from pytest_django import Settings
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories import breakers, metrics
+from memories import breakers, leases, metrics
 from memories.errors import ProviderError, TimedOut, Unasked
 from memories.index import configured_embedder, due_vectors, workspace_index
 from memories.models import Breaker, DueVector, ExtractorUse
@@ -114,6 +114,7 @@ def test_a_refused_key_opens_it_at_once_and_for_long(
     httpserver: HTTPServer, settings: Settings, alice: Person
 ) -> None:
     speak(settings, httpserver)
+    settings.QUERY_TIMEOUT = 60.0
     said = failing(401, openai_error("no such key: sk-secret"))
     bodies = serve_in_turn(httpserver, "/v1/embeddings", said)
     for _ in range(3):
@@ -163,7 +164,10 @@ def test_what_another_process_saw_counts_here() -> None:
         answer()
 
 
-def test_a_closed_one_costs_no_query_per_call(django_assert_num_queries: Any) -> None:
+def test_a_closed_one_costs_no_query_per_call(
+    django_assert_num_queries: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(breakers, "FRESH", 60.0)
     with django_assert_num_queries(1):
         assert [answer() for _ in range(20)] == ["an answer"] * 20
 
@@ -369,6 +373,21 @@ def test_what_is_written_meanwhile_waits_for_its_vector_without_a_count(
     row = DueVector.objects.get()
     assert (row.attempts, counted("provider_calls")) == (2, 2)
     assert row.next_attempt_at < timezone.now() + timedelta(seconds=80)
+
+
+def test_a_renewal_that_comes_late_leaves_the_pause_after_a_failure(
+    alice: Person, silent: HTTPServer, settings: Settings
+) -> None:
+    settings.PROCESS_KIND = "worker"
+    space = workspace_index.index_of(alice.workspace.pk)
+    entry = DueVector.objects.get().entry_id
+    assert due_vectors.held([entry]).exists()
+    due_vectors.fill_entries(space, [entry])
+    DueVector.objects.update(next_attempt_at=timezone.now(), attempts=3)  # of a longer pause
+    due_vectors.fill_entries(space, [entry])
+    assert due_vectors.held([entry]).update(next_attempt_at=leases.end()) == 0
+    row = DueVector.objects.get()
+    assert (row.attempts, row.next_attempt_at > timezone.now() + 2 * leases.LEASE) == (4, True)
 
 
 @pytest.fixture

@@ -95,7 +95,7 @@ def test_two_who_open_a_case_at_once_get_one(alice: Person) -> None:
     def open_one(_: int) -> uuid.UUID:
         try:
             with transaction.atomic():
-                together.wait(10)
+                together.wait(60)
                 item = NewItem(timezone.now(), "slot:residence", intent_id=uuid.uuid4())
                 return resolve.open_case(about, "contradiction", [item])
         finally:
@@ -166,7 +166,7 @@ def test_of_two_who_decide_at_once_one_is_told_what_the_other_did(alice: Person)
 
     def decide(decision: CaseDecision) -> str:
         try:
-            together.wait(10)
+            together.wait(60)
             cases.decide_case(alice.scope, case.pk, decision)
             return ""
         except Conflict as refusal:

@@ -21,6 +21,7 @@ from memories.providers.extractor_and_chat_model import ChatMessage
 from memoryproject.stream_process import Threads
 from tests.api_fixtures import Answer, caller, member
 from tests.documents import hand_in
+from tests.live_server import wait_for
 from tests.people import Person
 
 QUESTION = "How often does the copper pump need oil?"
@@ -395,7 +396,7 @@ def test_a_reader_that_goes_ends_the_call(alice: Person, httpserver: HTTPServer,
     heard, is_all = serve(ticket, lambda told: b"event: search" in told)
     assert (is_all, b"event: done" in heard) == (False, False)
     assert Conversation.objects.count() == 1
-    assert not [one for one in threading.enumerate() if one.name == "provider"]
+    assert wait_for(lambda: not [one for one in threading.enumerate() if one.name == "provider"])
 
 
 def test_behind_the_front_another_process_answers(alice: Person):

@@ -1,6 +1,7 @@
 """Quality, measured on labelled files."""
 
 import json
+import time
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -186,12 +187,13 @@ def test_the_command_tells_a_table_and_writes_the_same_as_json(db: None, tmp_pat
     ],
 )
 def test_a_run_is_kept_with_its_figures(db: None, what: str, path: Path, figure: str) -> None:
+    began = time.monotonic()
     run(what, "--dataset", path, "--limit", "1")
     kept = EvaluationRun.objects.get(kind=what)
     assert kept.name == path.name
     assert 0 <= kept.figures[figure] <= 1
     assert kept.details
-    assert kept.seconds < 60
+    assert 0 <= kept.seconds <= time.monotonic() - began + 0.1  # it is rounded
 
 
 # ---- extraction: without a database ---------------------------------------------------------

@@ -199,7 +199,7 @@ def test_a_limit_stops_all_documents_of_the_source_until_it_is_over(
 def test_a_sync_that_hits_the_limit_goes_on_where_it_was(
     alice: Person, stub: Stub, connection: Connection
 ) -> None:
-    stub.faults = [says({"default_branch": "main"}), Response("", 429, {"Retry-After": "5"})]
+    stub.faults = [says({"default_branch": "main"}), Response("", 429, {"Retry-After": "300"})]
     run = ask(alice, connection)
     assert (run.state, run.attempts) == ("waiting", 0)
     assert run.next_attempt_at is not None

@@ -27,15 +27,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def port(folder: Path) -> Iterator[int]:
-    with reserve("127.0.0.1", 0) as held:
-        port = int(held.getsockname()[1])
     options = Options(str(folder / "front"), 1000, 20.0)
-    words = ["--interface", "rsgi", "--port", str(port), "memoryproject.front.server:app"]
     env = strangers_environment() | options.as_variable()
-    with subprocess.Popen([*GRANIAN, *words], cwd=ROOT, env=env) as process:
-        assert wait_for(lambda: is_live(port))
-        yield port
-        process.terminate()
+    with reserve("127.0.0.1", 0) as held:  # until the end: nobody else is given it meanwhile
+        port = int(held.getsockname()[1])
+        words = ["--interface", "rsgi", "--port", str(port), "memoryproject.front.server:app"]
+        with subprocess.Popen([*GRANIAN, *words], cwd=ROOT, env=env) as process:
+            assert wait_for(lambda: is_live(port))
+            yield port
+            process.terminate()
 
 
 def teller(folder: Path, *words: str) -> subprocess.Popen[bytes]:

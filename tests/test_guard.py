@@ -108,9 +108,9 @@ def test_a_form_finds_what_its_expression_finds() -> None:
 def test_twice_the_text_takes_about_twice_as_long(line: str) -> None:
     def seconds(times: int) -> float:
         text = line * (times // len(line))
-        began = time.process_time()
+        began = time.thread_time()
         guard.findings(text, guard.OTHER)
-        return time.process_time() - began
+        return time.thread_time() - began
 
     seconds(10_000)
     short, long = seconds(100_000), seconds(400_000)

@@ -221,6 +221,16 @@ def test_the_figures_tell_the_day(http: Caller, full: dict[str, str]) -> None:
     assert (actor.startswith("key:"), number) == (True, 1)
 
 
+def test_a_day_begins_with_its_first_second(
+    http: Caller, full: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tomorrow = timezone.now() + timedelta(days=1)
+    midnight = tomorrow.replace(hour=0, minute=0, second=0, microsecond=0)
+    Case.objects.update(created_at=midnight)
+    monkeypatch.setattr(timezone, "now", lambda: midnight + timedelta(milliseconds=5_900))
+    assert http.get("/inbox/figures").body["opened"] == 1
+
+
 def test_a_teammate_sees_only_what_its_agent_may(
     http: Caller, bob: Person, full: dict[str, str]
 ) -> None:

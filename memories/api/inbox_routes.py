@@ -462,7 +462,8 @@ class InboxFiguresView(WorkspaceView):
     def get(self, request: Request, workspace: str) -> Response:
         """How much waits, of what kinds, and what was done today."""
         scope, query = self.scope, read_query(FiguresQuery, request)
-        since = query.since or timezone.localtime().replace(hour=0, minute=0, second=0)
+        today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+        since = query.since or today
         return Response(InboxFiguresJson.of(cases.figures(partial(visible_rows, scope), since)))
 
 

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -88,10 +89,9 @@ def fill_entries(index: WorkspaceIndex, ids: Sequence[int]) -> int:
         tried += len(batch)
         values = {"ids": batch, "now": timezone.now(), "until": leases.end()}
         claimed = [row.entry_id for row in prepared_sql.rows(CLAIM, values)]
-        rows = DueVector.objects.filter(entry_id__in=claimed)
         found = items_of(Entry.objects.filter(pk__in=claimed))
         try:
-            with leases.renewed(rows.all, "next_attempt_at"):
+            with leases.renewed(partial(held, claimed), "next_attempt_at"):
                 vectors = embed(index, [item.texts for _, item in found])
         except ProviderError as error:
             # Each failure doubles the pause; where nobody was asked, only that of the breaker is
@@ -104,6 +104,12 @@ def fill_entries(index: WorkspaceIndex, ids: Sequence[int]) -> int:
             break
         done += _store(index, found, vectors)
     return done
+
+
+def held(claimed: Sequence[int]) -> QuerySet[DueVector]:
+    """Those of a claim that wait no longer than a lease: a pause after a failure is left as it is,
+    also by a renewal that comes late."""
+    return DueVector.objects.filter(entry_id__in=claimed, next_attempt_at__lte=leases.end())
 
 
 UNMADE = """

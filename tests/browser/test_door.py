@@ -1,7 +1,6 @@
 """The pages before and around the login, in a browser that tells what their policy refuses."""
 
-import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pyotp
@@ -92,19 +91,20 @@ def test_the_first_password_is_changed_before_anything_else(stranger: Page) -> N
     expect(stranger.get_by_text("Your password is changed")).to_be_visible()
 
 
-def test_a_second_factor_is_turned_on_and_asked_for(visit: Any, stranger: Page) -> None:
+def test_a_second_factor_is_turned_on_and_asked_for(
+    still_clock: datetime, visit: Any, stranger: Page
+) -> None:
     ada = visit()
     ada.opens("second-factor/")
     totp = pyotp.TOTP(second_factor.secret_of(SecondFactor.objects.get()))
     assert ada.fits()
-    if time.time() % second_factor.STEP > second_factor.STEP / 2:  # a code that lasts
-        time.sleep(second_factor.STEP / 2)
-    ada.page.get_by_label("Code").fill(totp.at(time.time() - second_factor.STEP))
+    step_before = still_clock - timedelta(seconds=second_factor.STEP)
+    ada.page.get_by_label("Code").fill(totp.at(step_before))
     ada.page.get_by_label("Password").fill(PASSWORD)
     ada.presses("Turn it on")
     expect(ada.page.get_by_text("Keep these recovery codes")).to_be_visible()
     log_in(stranger)
-    stranger.get_by_label("Code").fill(totp.at(time.time()))
+    stranger.get_by_label("Code").fill(totp.at(still_clock))
     stranger.get_by_role("button", name="Go on").click()
 
     stranger.wait_for_url("**/admin/")

@@ -16,7 +16,7 @@ from memories import long_jobs
 from memories.long_jobs import NewJob, Stopped
 from memories.models import LongJob
 from tests.browser.conftest import faults
-from tests.live_server import wait_for
+from tests.live_server import PATIENCE, wait_for
 
 
 class Work:
@@ -49,10 +49,10 @@ class Work:
 def work(told: Told, monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
     monkeypatch.setattr(long_jobs, "EVERY", 0.1)
     working = Work(told)
-    assert wait_for(LongJob.objects.exists, 30)
+    assert wait_for(LongJob.objects.exists)
     yield working
     working.is_over = True
-    working.thread.join(30)
+    working.thread.join(PATIENCE)
 
 
 def test_the_corner_of_a_page_moves_by_itself_and_tells_the_end(visit: Any, work: Work) -> None:
@@ -78,7 +78,7 @@ def test_it_is_cancelled_from_its_page(visit: Any, work: Work) -> None:
     ada.follows(ada.page.locator("#result_list").get_by_role("link", name="Import").first)
     ada.presses("Stop")
     ada.follows(ada.page.locator("dialog[open] button[type=submit]"))
-    work.thread.join(30)
+    work.thread.join(PATIENCE)
     assert work.ended == "stopped"
     expect(ada.page.locator(".desk-chip", has_text="cancelled")).to_be_visible()
 

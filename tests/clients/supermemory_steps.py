@@ -42,7 +42,7 @@ def refused(kind: type[Exception], act: Callable[[], Any]) -> str:
 
 def done(document_id: str) -> Any:
     """The document, once it is read."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 300
     while (found := client.documents.get(document_id)).status not in ("done", "failed"):
         assert time.monotonic() < end
         time.sleep(0.2)
