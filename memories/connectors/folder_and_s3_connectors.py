@@ -22,8 +22,8 @@ from memories.connectors.connector import (
     is_readable,
     malformed,
 )
+from memories.file_formats.archive_files import local, xml_of
 from memories.file_formats.assembly import FileRefused
-from memories.file_formats.office_and_archive_files import local, xml_of
 from memories.providers.web_fetch import FetchError, WebAnswer, WebRequest, fetch
 from memories.settings_objects import SettingsObject
 

@@ -21,8 +21,8 @@ from memories.connectors.connector import (
     SourceItem,
     Unlisted,
 )
+from memories.file_formats.archive_files import local, own, xml_of
 from memories.file_formats.assembly import FileRefused
-from memories.file_formats.office_and_archive_files import local, own, xml_of
 from memories.file_formats.plain_text_files import decoded
 from memories.providers.web_fetch import AGENT, LONGEST_URL, FetchError, WebAnswer
 from memories.settings_objects import SettingsObject, between

@@ -13,9 +13,9 @@ from importlib import import_module
 
 import msgspec
 
+from memories.file_formats.archive_files import read_archive
 from memories.file_formats.assembly import FileRefused, FileText, storable
 from memories.file_formats.known_formats import FORMATS, kind_of
-from memories.file_formats.office_and_archive_files import read_archive
 
 NEW_NETWORK, NEW_USER = 0x40000000, 0x10000000
 MEGABYTE = 1 << 20

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import puremagic
 
+from memories.file_formats.archive_files import opened
 from memories.file_formats.assembly import FileRefused
-from memories.file_formats.office_and_archive_files import opened
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from typing import Any
 
 from charset_normalizer import from_bytes
 
+from memories.file_formats.archive_files import xml_of
 from memories.file_formats.assembly import Assembly, FileRefused, FileText, TextPlace, headings_of
-from memories.file_formats.office_and_archive_files import xml_of
 
 MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 LOOKED_AT = 200_000  # bytes by which a text's encoding is told

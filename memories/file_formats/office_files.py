@@ -1,128 +1,13 @@
-"""Word, PowerPoint, Excel and OpenDocument: what stands in their XML, in its order; and
-archives."""
+"""Word, PowerPoint, Excel and OpenDocument: what stands in their XML, in its order."""
 
-import io
 import posixpath
 import re
-import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from lxml import etree
-
-from memories.file_formats.assembly import Assembly, FileRefused, FileText, headings_of
-
-# Archives: each file inside is read as if it came alone, bounded before anything is unpacked.
-
-MOST_ENTRIES = 20_000
-LARGEST = 300_000_000  # bytes of all files unpacked
-SMALL, RATIO = 20_000_000, 100  # what is larger than this unpacks to so many times its size at most
-
-
-def opened(data: bytes) -> zipfile.ZipFile:
-    """Raises FileRefused: `damaged`, `encrypted`, `bomb`."""
-    try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
-    except (zipfile.BadZipFile, ValueError, OSError) as error:
-        raise FileRefused("damaged", "The archive cannot be opened.") from error
-    infos = archive.infolist()
-    size = sum(info.file_size for info in infos)
-    if len(infos) > MOST_ENTRIES or size > LARGEST or (size > SMALL and size > RATIO * len(data)):
-        raise FileRefused("bomb", f"{len(data):,} bytes would unpack to {size:,}.")
-    if any(info.flag_bits & 1 for info in infos):
-        raise FileRefused("encrypted", "The file is locked with a password.")
-    return archive
-
-
-def inside(archive: zipfile.ZipFile, name: str) -> bytes:
-    """A file of the archive. Raises FileRefused where it is damaged, KeyError where it is not
-    there."""
-    try:
-        return archive.read(name)
-    except KeyError:
-        raise
-    except Exception as error:  # zlib's, lzma's and zipfile's own
-        raise FileRefused("damaged", f"{name} cannot be unpacked.") from error
-
-
-def xml_of(data: bytes) -> Any:
-    """The root of an XML file, no entity of which is read. Raises FileRefused."""
-    head = data[:4096].lower()
-    if b"<!entity" in head or (
-        b"<!doctype" in head and b"[" in head.partition(b"<!doctype")[2][:400]
-    ):
-        raise FileRefused("damaged", "The XML declares entities of its own, which are not read.")
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=False
-    )
-    try:
-        return etree.fromstring(data, parser)
-    except etree.XMLSyntaxError as error:
-        raise FileRefused("damaged", "The XML inside is not well formed.") from error
-
-
-def local(node: Any) -> str:
-    """An element's name without its namespace; empty for a comment."""
-    tag = node.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
-
-
-def own(node: Any, name: str) -> str:
-    """An attribute by its name, whatever its namespace."""
-    return next((v for k, v in node.attrib.items() if k.rpartition("}")[2] == name), "")
-
-
-MOST_FILES = 2_000
-LARGEST_FILE = 20_000_000  # bytes
-# What a repository or an export has beside what people wrote.
-PASSED_OVER = (".git/", "node_modules/", "__MACOSX/", "__pycache__/", ".venv/", "vendor/")
-
-
-def read_archive(data: bytes, kind: str, read: Callable[[bytes, str], FileText]) -> FileText:
-    """`read` is called with each file and its name. Raises FileRefused: `bomb`, `damaged`."""
-    made, warnings, number = Assembly(), [], 0
-    for name, content in _of_zip(data) if kind == "zip" else _of_tar(data):
-        if name.endswith("/") or any(part in f"/{name}" for part in PASSED_OVER):
-            continue
-        number += 1
-        if number > MOST_FILES:
-            warnings.append({"code": "too_large", "part": name})
-            break
-        try:
-            found = read(content, name)
-        except FileRefused as refusal:
-            warnings.append({"code": refusal.code, "part": name})
-            continue
-        place = made.add_part("file", name, found.text)
-        if place.end > place.start:
-            made.put(found.parts, place.start)
-        warnings += [each | {"part": f"{name}, {each.get('part', '')}"} for each in found.warnings]
-    return made.done(type="repository", extractor="archive", pages=number, warnings=warnings[:200])
-
-
-def _of_zip(data: bytes) -> Iterator[tuple[str, bytes]]:
-    with opened(data) as archive:
-        for info in archive.infolist():
-            if not info.is_dir() and info.file_size <= LARGEST_FILE:
-                yield info.filename, inside(archive, info.filename)
-
-
-def _of_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """In the order of the archive, which is never unpacked as a whole."""
-    size = 0
-    try:
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r|*") as archive:
-            for info in archive:
-                size += info.size
-                if size > LARGEST or (size > SMALL and size > RATIO * len(data)):
-                    raise FileRefused("bomb", f"{len(data):,} bytes unpack to more than {size:,}.")
-                file = archive.extractfile(info) if info.isreg() else None
-                if file is not None and info.size <= LARGEST_FILE:
-                    yield info.name, file.read()
-    except (tarfile.TarError, OSError, EOFError, ValueError) as error:
-        raise FileRefused("damaged", "The archive cannot be unpacked.") from error
-
+from memories.file_formats.archive_files import inside, local, opened, own, xml_of
+from memories.file_formats.assembly import Assembly, FileText, headings_of
 
 _HEADING_STYLE = re.compile(r"(?:heading|title|berschrift|titre)\s*(\d?)$", re.IGNORECASE)
 MOST_CELLS = 2_000_000
