@@ -491,7 +491,7 @@ OTHERS = frozenset(
     index.prepared_sql.arrays index.prepared_sql.execute index.prepared_sql.first
     index.prepared_sql.rows providers.http_reranker.HttpReranker.scores
     providers.local_embedder.LocalEmbedder.embed_one resolve.rejections.take_back
-    search.conditions.query_vector search.conditions.vector_of
+    search.query_vectors.query_vector search.query_vectors.vector_of
     search.after_ranking.reranker_scores
     transcripts.json_and_text_files.MarkdownPlace.add
     transcripts.json_and_text_files.MarkdownPlace.enter

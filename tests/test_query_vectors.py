@@ -13,7 +13,7 @@ from pytest_httpserver import HTTPServer
 from memories import metrics
 from memories.errors import ProviderError
 from memories.index import workspace_index
-from memories.search import conditions
+from memories.search import query_vectors
 from tests.api_fixtures import caller
 from tests.people import Person
 from tests.wire_servers import Json, failing, openai_error, serve_embeddings
@@ -39,7 +39,7 @@ def bodies(kept: Path, httpserver: HTTPServer) -> list[Json]:
 
 
 def ask(person: Person, query: str = "gate") -> np.ndarray:
-    found = conditions.vector_of(workspace_index.index_of(person.workspace.pk), query)
+    found = query_vectors.vector_of(workspace_index.index_of(person.workspace.pk), query)
     assert found is not None
     return found
 
@@ -98,11 +98,11 @@ def test_use_does_not_make_it_younger(alice: Person, bodies: list[Json], kept: P
 def test_the_least_recently_used_goes_first(
     alice: Person, bodies: list[Json], kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conditions, "PER_FOLDER", 2)
+    monkeypatch.setattr(query_vectors, "PER_FOLDER", 2)
     folder = kept / "00"
     vector = np.ones(SIZE, np.float32)
     for number, name in enumerate("abc"):
-        conditions._write(folder / name, vector)
+        query_vectors._write(folder / name, vector)
         os.utime(folder / name, (1000 + number, 1000 + number))
         if name == "b":
             os.utime(folder / "a", (5000, 1000))  # used again
@@ -145,7 +145,7 @@ def test_a_failure_is_not_kept(alice: Person, kept: Path, httpserver: HTTPServer
 
 def test_a_local_model_writes_no_file(alice: Person, kept: Path, settings: Settings) -> None:
     settings.EMBEDDING_PROVIDER = "hash"
-    conditions.forget_vectors()
+    query_vectors.forget_vectors()
     ask(alice)
     assert files(kept) == []
     assert counted() == {"miss": 1}

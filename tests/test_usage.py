@@ -14,7 +14,7 @@ from pytest_django import Settings
 from memories import metrics, search_counts, stored_metrics, sweep
 from memories.index import workspace_index
 from memories.models import Memory, MemoryUse, SearchUse
-from memories.search import SearchRequest, conditions, search
+from memories.search import SearchRequest, query_vectors, search
 from tests.api_fixtures import caller
 from tests.desk import member, superuser
 from tests.documents import hand_in, look_for
@@ -33,7 +33,7 @@ def nothing_counted_before() -> Iterator[None]:
     for _ in range(2):
         metrics.clear()
         search_counts.forget()
-        conditions.forget_vectors()
+        query_vectors.forget_vectors()
         if _ == 0:
             yield
 
@@ -178,13 +178,13 @@ def test_a_query_of_the_local_embedder_is_embedded_once(alice: Person, settings:
     index = workspace_index.index_of(alice.workspace.pk)
     settings.QUERY_CACHE_SECONDS = 1000
     for query in ("gate", "gate", "other"):
-        conditions.vector_of(index, query)
+        query_vectors.vector_of(index, query)
     counts = [one for one in metrics.snapshot() if one.name == "query_vectors"]
     kept = {dict(one.labels)["outcome"]: one.count for one in counts}
     assert kept == {"hit": 1, "miss": 2}
     settings.QUERY_CACHE_SECONDS = 0
     metrics.clear()
-    assert conditions.vector_of(index, "gate") is not None
+    assert query_vectors.vector_of(index, "gate") is not None
     assert metrics.snapshot() == []
 
 
@@ -192,11 +192,11 @@ def test_no_more_vectors_are_kept_in_a_process_than_are_meant(
     alice: Person, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     settings.QUERY_CACHE_SECONDS = 1000
-    monkeypatch.setattr(conditions, "PER_PROCESS", 2)
+    monkeypatch.setattr(query_vectors, "PER_PROCESS", 2)
     index = workspace_index.index_of(alice.workspace.pk)
     for query in ("one", "two", "three"):
-        conditions.vector_of(index, query)
-    assert len(conditions._local) <= 2
+        query_vectors.vector_of(index, query)
+    assert len(query_vectors._local) <= 2
 
 
 @pytest.mark.usefixtures("still_clock")  # no day ends in it

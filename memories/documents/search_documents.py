@@ -17,7 +17,15 @@ from memories.models import NOW, AsOf, Document, Layer, WorkspaceIndex
 from memories.models.document import IN_SPACES
 from memories.providers import network
 from memories.ranking import Ranked
-from memories.search import Recency, SearchRequest, after_ranking, candidates, conditions, rows_of
+from memories.search import (
+    Recency,
+    SearchRequest,
+    after_ranking,
+    candidates,
+    conditions,
+    query_vectors,
+    rows_of,
+)
 from memories.search.conditions import LayerQuery, RowCondition
 from memories.search.confidence import similarity_of
 from memories.search.filters import Filter
@@ -182,7 +190,7 @@ def _ranked(
 ) -> tuple[list[tuple[uuid.UUID, Ranked]], str]:
     """Passages by their ids, best first, and by what they were found."""
     view = ranking.analyse(request.query, now=timezone.now())
-    vector = conditions.query_vector(index, view.meaning, asked.notes)
+    vector = query_vectors.query_vector(index, view.meaning, asked.notes)
     pool = candidates.pool(
         index,
         replace(asked, vector=vector),

@@ -29,7 +29,7 @@ from memories.models import (
 )
 from memories.ranking import Candidate, Columns
 from memories.ranking.columns import Array
-from memories.search import after_ranking, candidates, conditions
+from memories.search import after_ranking, candidates, query_vectors
 from memories.search.after_ranking import by_place, by_turns, collapse, with_repeats
 from memories.search.candidates import (
     DATED,
@@ -41,7 +41,8 @@ from memories.search.candidates import (
     Depth,
     EntryMatch,
 )
-from memories.search.conditions import LayerQuery, RowCondition, in_layer, query_vector
+from memories.search.conditions import LayerQuery, RowCondition, in_layer
+from memories.search.query_vectors import query_vector
 from memories.search.request import LAYERS, WORDS_ONLY, Scored, SearchRequest
 
 # Features as they were at an instant: the index holds what they say now, so the past is read out
@@ -416,7 +417,7 @@ def rank(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> li
         embed: Embed = partial(query_vector, query=request.query, notes=asked.notes)
         return by_place(_merged(index, request, asked, embed), request.threshold)
     if request.ranking == "vector":
-        embed = partial(conditions.vector_of, query=request.query)
+        embed = partial(query_vectors.vector_of, query=request.query)
         merged = _merged(index, request, asked, embed, most=max(_most(request), TOP))
         scaled = [one._replace(score=min(1.0, max(0.0, one.score))) for one in merged]
         return by_place(scaled, request.threshold)
