@@ -179,7 +179,6 @@ def pytest_collection_finish() -> None:
     """What was imported and collected stays: no collection has to walk it again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

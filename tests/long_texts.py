@@ -207,7 +207,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "english.patterns.library.first_wish": lambda text: library.first_wish(text, is_question=False),
     "english.statements.hedges_and_opposites.if_so": hedges_and_opposites.if_so,
     "english.statements.replacement.may_end": statements.may_end,
-    "english.reasons.aside": reasons.aside,
+    "english.statements.asides.aside": reasons.aside,
     "english.statements.instruction_kinds.instruction_kinds": instruction_kinds.instruction_kinds,
     "english.statements.instruction_kinds.is_permission": instruction_kinds.is_permission,
     "forgotten_words.ForgottenWords.is_said_by": ForgottenWords.of("I live in Oslo").is_said_by,

@@ -5,9 +5,9 @@ by `providers.web_fetch` alone, and know nothing of a database.
 """
 
 from memories.connectors.connector import Connector
+from memories.connectors.drive_connectors import DriveConnector, OneDriveConnector
 from memories.connectors.folder_and_s3_connectors import FolderConnector, S3Connector
 from memories.connectors.github_and_notion_connectors import GitHubConnector, NotionConnector
-from memories.connectors.oauth_and_drive_connectors import DriveConnector, OneDriveConnector
 from memories.connectors.web_connector import WebConnector
 
 # The connectors by the names that connections have for them.

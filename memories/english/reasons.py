@@ -1,5 +1,4 @@
-"""What a statement rests on: the words by which it says why, or where, when and with whom that holds;
-and which words only name that beside what it says.
+"""What a statement rests on: the words by which it says why, or where, when and with whom that holds.
 
 "swims there because it is near the flat" rests on where its speaker lives. Pure: what is found are
 words and names of attributes, by which the memory that is meant can be looked up.
@@ -9,55 +8,10 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from memories.english.statements.asides import aside
 from memories.english.statements.duplicates import KIN_ROOTS, light
 from memories.english.statements.read_statement import read
 from memories.english.statements.wording import root
-
-# What a statement only names beside what it says: why, when or where that holds, as in "wears a
-# helmet when they ride their Vespa".
-
-_of_whom = r"(?:their|his|her|my|our|[A-Z][\w-]*['’]s)"
-_leads_to_why = (
-    r"because|since|due to|thanks to|now that|as long as|seeing that|given that|on account of"
-    r"|if|unless|as soon as"
-)
-_where = (
-    r"at(?! (?:\d|noon|midnight|night|least|all|once|the end|the (?:beginning|start)|one|two"
-    r"|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|quarter)\b)"
-    r"|near|close to|next to|opposite|behind|as (?:an?|the)\b(?! whole| rule| child| result| hobby)"
-    r"|as(?= (?:captain|head|chair\w*|president|treasurer|secretary|coach|member|leader|manager|tenant) of )"
-    rf"|for the|with(?= the [A-Z])|(?:in|on|from|with|for|outside)(?= {_of_whom} )"
-)
-_aside = re.compile(
-    rf",? \b(?:(?P<why>{_leads_to_why})|(?P<when>when|whenever|while)|(?P<where>{_where})) "
-)
-# Of these the place or the company is what they tell: "works at Bosch", "is a student at Lund".
-_tells_place = frozenset(
-    map(
-        root,
-        "be work live stay reside study teach learn attend employ intern serve volunteer lead "
-        "manage coach run rent train belong enroll call name".split(),
-    )
-)
-_post = re.compile(r"\b(?:job|position|post|shift|internship|membership|account|contract|lease)\b")
-
-
-def aside(statement: str) -> re.Match[str] | None:
-    """How the rest of it begins; its group `why`, `when` or `where` is what leads to it."""
-    for match in _aside.finditer(statement):
-        before = statement[: match.start()]
-        said = before.split()
-        if len(said) < 2:
-            continue
-        is_short = len(said) < 3  # "sits at the window": the place is what is told
-        verbs = said[1:2] if said[1] in ("has", "have") else said[1:3]  # "has training with ..."
-        if match["where"] and (
-            is_short or not _tells_place.isdisjoint(map(root, verbs)) or _post.search(before)
-        ):
-            continue
-        return match
-    return None
-
 
 LONGEST = 400  # characters of a statement that are looked at
 NAMED_PLACE = "where"  # the cue of a place or a group that a statement names and no more

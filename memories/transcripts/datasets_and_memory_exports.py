@@ -1,6 +1,7 @@
 """Conversations of data sets: LoCoMo's (two people over many sessions; each conversation is one
 subject), BEAM's chat.json (batches of turns, each batch with its day) and RealMem's (one person and
-an assistant over many dated sessions).
+an assistant over many dated sessions). What other memory servers export: mem0, Supermemory, Claude.
+And files of statements.
 """
 
 import re

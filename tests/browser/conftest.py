@@ -26,7 +26,8 @@ AXE = Path(__file__).parent.parent / "axe"
 # A rule, the element, what is wrong with it.
 RUN = """async (rules) => {
     const changes = document.getAnimations().filter((one) => one instanceof CSSTransition);
-    await Promise.allSettled(changes.map((one) => one.finished));
+    const stand = Promise.allSettled(changes.map((one) => one.finished));
+    await Promise.race([stand, new Promise((over) => setTimeout(over, 5000))]);
     const found = await axe.run({ runOnly: rules, resultTypes: ["violations"] });
     return found.violations.flatMap((one) => one.nodes.map((node) =>
         `${one.id} ${node.target.join(" ")} ${node.html.slice(0, 160)}`

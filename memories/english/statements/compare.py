@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from memories.bounds import WHOLE
 from memories.english.plain_words import ENDED, IMPLIED, SLOT
-from memories.english.reasons import aside
+from memories.english.statements.asides import aside
 from memories.english.statements.attributes import NO_WORDS, OwnWords, Slot
 from memories.english.statements.auxiliaries import GETS, NO, QUIT, RENAMED, negatives
 from memories.english.statements.duplicates import (
