@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories.connectors import drive_connectors
+from memories.connectors import drive_connectors, oauth
 from memories.connectors.connector import Connector, Unlisted
 from memories.providers.web_fetch import FetchError
 from tests.source_stubs import Stub, listed, says
@@ -22,7 +22,7 @@ PERSON = {"clientId": "app", "clientSecret": "s", "refreshToken": "first"}
 
 @pytest.fixture(autouse=True)
 def no_tokens() -> None:
-    drive_connectors._kept.clear()
+    oauth._kept.clear()
 
 
 class Drive:
@@ -298,7 +298,7 @@ def test_the_renewed_refresh_token_is_handed_on(graph: Stub) -> None:
     assert source.renewed is not None
     assert source.renewed["refreshToken"] == "first+"
     assert microsoft(graph, "first+").test() == "A drive: business."
-    drive_connectors._kept.clear()
+    oauth._kept.clear()
     with pytest.raises(FetchError) as refusal:
         microsoft(graph).test()
     assert refusal.value.code == "login_required"

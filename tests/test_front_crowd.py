@@ -74,12 +74,10 @@ def test_one_that_holds_too_many_connections_loses_some_and_others_are_heard(
     with connect(server) as kept, ExitStack() as crowd:
         for _ in range(CROWD):
             crowd.enter_context(connect(server, FLOODER))
-        took = []
         for _ in range(5):
             began = time.monotonic()
             assert server.get("/health/live") == 200
-            took.append(time.monotonic() - began)
-        assert sorted(took)[-2] < 5  # one may meet a moment in which the machine stands still
+            assert time.monotonic() - began < 5
         kept.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert kept.recv(15) == b"HTTP/1.1 200 OK"
     assert "connections were closed" in server.log.read_text()

@@ -187,9 +187,7 @@ def test_slow_work_is_nobody_elses(alice: Person, request_process: subprocess.Po
         other.execute(workspace_index.LOCK, {"workspace": alice.workspace.pk})
         first = MemorySession.objects.get().lease_until
         assert wait_for(lambda: MemorySession.objects.get().lease_until >= first + 3 * LEASE)
-        looks = [sweep.due_sessions() for _ in range(5)]
-        # Where the machine stood still for two seconds, it had run out for a moment.
-        assert looks.count([]) >= 4
+        assert sweep.due_sessions() == []
     status, body = json.loads(request_process.communicate(timeout=PATIENCE)[0])
     assert (status, body["status"]) == (201, "done")
     check_session(alice.workspace, attempts=1)

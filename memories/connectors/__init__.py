@@ -11,7 +11,6 @@ from memories.connectors.github_and_notion_connectors import GitHubConnector, No
 from memories.connectors.web_connector import WebConnector
 
 # The connectors by the names that connections have for them.
-
 CONNECTORS: dict[str, type[Connector]] = {
     "folder": FolderConnector,
     "web": WebConnector,
