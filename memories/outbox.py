@@ -5,24 +5,25 @@ import uuid
 from collections.abc import Collection
 from datetime import timedelta
 
+from django.db import connection, transaction
 from django.utils import timezone
 from django_q.conf import Conf
-from django_q.models import OrmQ, Schedule, Task
+from django_q.models import OrmQ
 from django_q.tasks import async_task
+
+# By the database's clock, which all machines share: who writes the row in this minute is the one.
+CLAIM_MINUTE = """
+insert into memories_postedjob as p (job, posted_at) values (%s, now())
+on conflict (job) do update set posted_at = now()
+where date_trunc('minute', p.posted_at) <> date_trunc('minute', now())
+returning 1
+"""
 
 
 def post(job: str, row_id: uuid.UUID | int | None = None) -> None:
     """Wake the worker for a row. Losing the bell loses nothing: the sweep reads the rows."""
     arguments = () if row_id is None else (str(row_id),)
     async_task(f"memories.tasks.{job}", *arguments, task_name=job)
-
-
-def forget(ids: Collection[uuid.UUID]) -> None:
-    """Drop what is kept of finished tasks about these rows: an error may hold their words."""
-    gone = {str(one) for one in ids}
-    tasks = Task.objects.only("args")
-    about = [task.pk for task in tasks if any(str(one) in gone for one in task.args or ())]
-    Task.objects.filter(pk__in=about).delete()
 
 
 def waiting() -> dict[int, set[str]]:
@@ -40,25 +41,20 @@ def length() -> int:
     return OrmQ.objects.count()
 
 
-def every_minute(job: str) -> None:
-    """Post a job of `memories.tasks` each minute; calling it again changes nothing."""
-    timing = {"schedule_type": Schedule.MINUTES, "minutes": 1, "repeats": -1}
-    path = f"memories.tasks.{job}"
-    if not Schedule.objects.filter(func=path).update(**timing):
-        Schedule.objects.create(name=job, func=path, **timing)
+def post_each_minute(job: str) -> bool:
+    """Post a job unless somebody did in this minute, on whatever machine; whether it was posted."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(CLAIM_MINUTE, [job])
+            is_ours = cursor.fetchone() is not None
+        if is_ours:
+            post(job)
+    return is_ours
 
 
 def heal(far: timedelta) -> int:
-    """Take back locks and next runs that a clock which was wrong has left more than `far` ahead of
-    what is honest; the number of rows.
-
-    A next run that lies long ago is taken forward: the periods since then are not counted one by
-    one."""
+    """Take back locks that a clock which was wrong has left more than `far` ahead of what is
+    honest; the number of rows."""
     now = timezone.now()
     locked = OrmQ.objects.filter(lock__gt=now + timedelta(seconds=Conf.RETRY) + far)
-    healed = locked.update(lock=now)
-    for schedule in Schedule.objects.filter(schedule_type=Schedule.MINUTES):
-        latest = now + timedelta(minutes=schedule.minutes or 1) + far
-        if not now - timedelta(days=1) < schedule.next_run <= latest:
-            healed += Schedule.objects.filter(pk=schedule.pk).update(next_run=now)
-    return healed
+    return locked.update(lock=now)

@@ -168,13 +168,6 @@ class Swept:
     marks: int = 0
 
 
-def ensure_schedule() -> None:
-    """Let the worker sweep every minute; calling it again changes nothing, but what a wrong clock
-    had written."""
-    outbox.every_minute("sweep")
-    outbox.heal(leases.FAR)
-
-
 @crossings.everywhere()
 def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGEST) -> Swept:
     """Do all that is due, for about `seconds` at most. `report` is told of each step.

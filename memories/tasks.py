@@ -2,6 +2,8 @@
 task can run twice."""
 
 import uuid
+from collections.abc import Callable
+from functools import partial
 
 from memories import ingest
 from memories import sweep as sweeping
@@ -86,3 +88,26 @@ def seal() -> None:
 
 def sweep() -> None:
     sweeping.sweep()
+
+
+# All that a worker runs, by the names that the queue has.
+JOBS: dict[str, Callable[..., None]] = {
+    f"{__name__}.{job.__name__}": job
+    for job in (
+        consolidate_set, embed_set, erase, fill_space, fold_set, remove_workspace, repair_index,
+        run_document, run_session, run_sync, seal, summarize, sweep,
+    )
+}  # fmt: skip
+
+
+class UnlistedJob(Exception):
+    """The queue named something that is no job of ours."""
+
+
+def listed(name: object) -> Callable[..., None]:
+    """The job of this name; for any other, one that raises UnlistedJob."""
+    return JOBS.get(str(name)) or partial(_refuse, str(name))
+
+
+def _refuse(name: str, *_: object) -> None:
+    raise UnlistedJob(f"{name!r} is no job of this server's, and was not run")

@@ -287,12 +287,8 @@ Q_CLUSTER = {
     "queue_limit": 2,  # what a killed worker had fetched waits for `retry`: fetch little
     "timeout": 600,
     "retry": 660,
-    "max_attempts": 3,
-    "ack_failures": True,
-    "catch_up": False,
     "poll": 0.2,
     "recycle": 500,
-    "save_limit": -1,
 }
 
 # Providers: a key that is set is used. The names are those of the SDKs.

@@ -76,9 +76,7 @@ NO_PAGES = {
     "memories_workspacechange_rehearsal",
     # only a program adds these
     "memories_evaluationrun_add", "memories_indexrepair_add", "memories_workerbeat_add",
-    "memories_breaker_add", "workspaces_loginattempt_add", "django_q_failure_add",
-    "django_q_ormq_add",
-    "django_q_schedule_add",
+    "memories_breaker_add", "workspaces_loginattempt_add", "django_q_ormq_add",
 }  # fmt: skip
 
 

@@ -25,8 +25,6 @@ from workspaces.scope import ROLE_CAPABILITIES as CAPABILITIES
 OF_SUPERUSERS = (
     "workspaces_user",
     "django_q_ormq",
-    "django_q_failure",
-    "django_q_schedule",
     "memories_breaker",
 )
 

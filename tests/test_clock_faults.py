@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.db import models
 from django.utils import timezone
-from django_q.models import OrmQ, Schedule
+from django_q.models import OrmQ
 
-from memories import ingest, stored_metrics, sweep
+from memories import ingest, outbox, stored_metrics, sweep
 from memories.erase import workspace_removal
 from memories.features.sets import discover_sets, enqueue_due
 from memories.features.update import update_now
@@ -29,6 +29,7 @@ from memories.models import (
     Memory,
     MemoryPeriod,
     MemorySession,
+    PostedJob,
     SetDiscovery,
     SyncRun,
     Webhook,
@@ -48,19 +49,10 @@ def ahead() -> datetime:
 
 @pytest.mark.parametrize("way", [FAR, -FAR], ids=["ahead", "back"])
 def test_the_next_sweep_comes_soon_whatever_the_clock_was(db: None, way: timedelta) -> None:
-    sweep.ensure_schedule()
-    for again in (sweep.ensure_schedule, sweep.heal):
-        Schedule.objects.update(next_run=timezone.now() + way)
-        again()
-        assert abs(Schedule.objects.get().next_run - timezone.now()) < timedelta(minutes=2)
-
-
-def test_a_schedule_that_is_in_time_is_left_alone(db: None) -> None:
-    sweep.ensure_schedule()
-    soon = timezone.now() + timedelta(seconds=50)
-    Schedule.objects.update(next_run=soon)
-    sweep.ensure_schedule()
-    assert Schedule.objects.get().next_run == soon
+    assert outbox.post_each_minute("sweep")
+    PostedJob.objects.update(posted_at=timezone.now() + way)
+    assert outbox.post_each_minute("sweep")
+    assert abs(PostedJob.objects.get().posted_at - timezone.now()) < timedelta(minutes=2)
 
 
 def test_a_task_that_was_locked_far_ahead_is_fetched_again(db: None) -> None:

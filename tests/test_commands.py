@@ -14,7 +14,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
-from django_q.models import Schedule
 
 from memories import ingest, review, sweep
 from memories.ingest import IngestRequest
@@ -280,14 +279,6 @@ def test_a_sweep_ends_when_its_time_is_over(alice: Person) -> None:
 def test_a_pause_that_cannot_be_is_refused(seconds: str) -> None:
     with pytest.raises(CommandError, match="--every"):
         run("sweep", "--every", seconds)
-
-
-@pytest.mark.django_db
-def test_the_worker_sweeps_every_minute_however_often_that_is_said() -> None:
-    for _ in range(2):
-        sweep.ensure_schedule()
-    schedule = Schedule.objects.get(func="memories.tasks.sweep")
-    assert (schedule.schedule_type, schedule.minutes, schedule.repeats) == ("I", 1, -1)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -102,7 +102,7 @@ PAGES_SILENT = {
     "memories.WorkerBeat", "workspaces.Agent", "workspaces.ApiKey", "workspaces.Invitation",
     "workspaces.LoginAttempt", "workspaces.Membership", "workspaces.ServerKey", "workspaces.User",
     "workspaces.Workspace", "workspaces.WorkspaceRemoval",
-    "django_q.Failure", "django_q.OrmQ", "django_q.Schedule",
+    "django_q.OrmQ",
 }  # fmt: skip
 # Commands that print words of others; all others print counts.
 COMMANDS_SERVING = {

@@ -15,9 +15,9 @@ from bench.server import TrialServer
 
 AHEAD = "+400d"
 MESSAGES = 300  # of the ingest whose worker dies under the wrong clock
-NEXT_SWEEP = """
-select coalesce(max(extract(epoch from next_run - now())), 1e9)
-from django_q_schedule where func like '%sweep'"""
+LAST_SWEEP = """
+select coalesce(max(abs(extract(epoch from now() - posted_at))), 1e9)
+from memories_postedjob where job = 'sweep'"""
 LATEST = """
 select coalesce(max(extract(epoch from greatest(lease_until, next_attempt_at) - now())), 0)
 from memories_memorysession where state in ('received', 'extracting', 'resolving')"""
@@ -37,7 +37,7 @@ def missing() -> str:
 
 
 def try_clock(server: TrialServer, seed: int, patience: float) -> Outcome:
-    """Words, an unfinished ingest and a schedule of the future; then what becomes of them."""
+    """Words, an unfinished ingest and a sweep of the future; then what becomes of them."""
     outcome = Outcome()
     preload = {"LD_PRELOAD": str(library()), "FAKETIME": AHEAD}
     right = dict(server.extra)
@@ -73,7 +73,8 @@ def _look(
     began = time.monotonic()
     outcome.findings += rows.still_due(server, patience)
     outcome.seconds["until nothing was due"] = round(time.monotonic() - began, 1)
-    for name, statement in (("the next sweep", NEXT_SWEEP), ("a session's turn", LATEST)):
+    _wait(lambda: float(server.rows(LAST_SWEEP)[0][0]) <= SOON, SOON)
+    for name, statement in (("the last sweep", LAST_SWEEP), ("a session's turn", LATEST)):
         seconds = float(server.rows(statement)[0][0])
         if seconds > SOON:
             outcome.findings.append(

@@ -1,7 +1,7 @@
 """What is remembered, in the browser: to be found, checked, corrected and decided."""
 
 from django.contrib import admin
-from django_q.models import Success
+from django_q.models import Failure, OrmQ, Schedule, Success
 
 from memories.admin.case_and_supersession_admin import CaseAdmin, RejectionAdmin, SupersessionAdmin
 from memories.admin.conversation_admin import (
@@ -22,7 +22,6 @@ from memories.admin.own_rules_admin import (
 )
 from memories.admin.subject_admin import SubjectAdmin
 from memories.admin.system_and_long_job_admin import (
-    QUEUE_ADMINS,
     SERVER_ADMINS,
     BreakerAdmin,
     LongJobAdmin,
@@ -89,6 +88,6 @@ admin.site.register(Subject, SubjectAdmin)
 
 admin.site.register(Workspace, WorkspaceSettingsAdmin)
 
-admin.site.unregister([Success, *QUEUE_ADMINS])
-for model, page in {**QUEUE_ADMINS, **SERVER_ADMINS}.items():
+admin.site.unregister([Success, Failure, Schedule, OrmQ])
+for model, page in SERVER_ADMINS.items():
     admin.site.register(model, page)

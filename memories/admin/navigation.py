@@ -252,8 +252,6 @@ MENU = (
             Tab(_("Models"), "memories_breaker_changelist", needs=EVERYWHERE),
             Tab(_("Prices"), "memories_modelprice_changelist", needs=EVERYWHERE),
             Tab(_("Waiting tasks"), "django_q_ormq_changelist", needs=EVERYWHERE),
-            Tab(_("Failed tasks"), "django_q_failure_changelist", needs=EVERYWHERE),
-            Tab(_("Schedules"), "django_q_schedule_changelist", needs=EVERYWHERE),
             Tab(
                 _("Backups"), "memories_backups",
                 _("When the whole server was backed up, and how it is done."),

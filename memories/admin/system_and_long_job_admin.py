@@ -15,7 +15,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext as text
 from django.utils.translation import gettext_lazy as _
-from django_q.models import Failure, OrmQ, Schedule
+from django_q.models import OrmQ
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from memories import long_jobs
@@ -36,19 +36,9 @@ class QueueAdmin(ServerAdmin):
     has_delete_permission = ServerAdmin.has_view_permission
 
 
-class FailureAdmin(QueueAdmin):
-    list_display = ("func", "args", "started", "stopped", "attempt_count")
-    search_fields = ("func",)
-    ordering = ("-started",)
-
-
 class TaskAdmin(QueueAdmin):
     list_display = ("id", "func", "key", "lock")
     fields = readonly_fields = ("key", "lock", "task_id", "func", "args")
-
-
-class ScheduleAdmin(QueueAdmin):
-    list_display = ("name", "func", "schedule_type", "minutes", "next_run")
 
 
 class BreakerAdmin(QueueAdmin):
@@ -111,12 +101,11 @@ class WorkerAdmin(ServerRowAdmin):
         )
 
 
-QUEUE_ADMINS: dict[Any, type[ServerAdmin]] = {
-    Failure: FailureAdmin,
+SERVER_ADMINS: dict[Any, type[ServerAdmin]] = {
     OrmQ: TaskAdmin,
-    Schedule: ScheduleAdmin,
+    IndexRepair: RepairAdmin,
+    WorkerBeat: WorkerAdmin,
 }
-SERVER_ADMINS: dict[Any, type[ServerAdmin]] = {IndexRepair: RepairAdmin, WorkerBeat: WorkerAdmin}
 
 
 # Long work in the browser: how far it is, an end where it is safe, and what came of it; and

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from memories import masks, outbox, resolve
+from memories import masks, resolve
 from memories.documents import blobs
 from memories.english import lexical
 from memories.erase.erasure_plan import passages_of_documents, vectors_of, with_edits
@@ -271,7 +271,7 @@ def _unsay_features(space: WorkspaceIndex, episodes: Ids) -> TALLY:
 
 
 def forget_traces(space: WorkspaceIndex, ids: Ids) -> TALLY:
-    """Values in the audit log, kept answers and failed tasks that are about these rows.
+    """Values in the audit log and kept answers that are about these rows.
 
     That somebody did something stays in the log; what it was about does not.
     """
@@ -281,7 +281,6 @@ def forget_traces(space: WorkspaceIndex, ids: Ids) -> TALLY:
     done = blank(lines)
     answers = {"workspace": space.workspace_id, "ids": list(ids)}
     done["kept answers"] += prepared_sql.execute(ANSWERS, answers)
-    outbox.forget(ids)
     return done
 
 

@@ -78,7 +78,7 @@ returning *
 SOME = "{table}.ctid = any(array(select ctid from {table} where {rows} limit {batch}))"
 # A successor that is gone may have no predecessor that names it.
 UNLINK = f"update memories_memory set superseded_by_id = null where {SOME}"
-DELETE = f"delete from {{table}} where {SOME} returning {{key}}"
+DELETE = f"delete from {{table}} where {SOME}"
 
 
 class _TakenOver(Exception):
@@ -253,8 +253,7 @@ def _steps(row: WorkspaceRemoval) -> Iterator[int]:
             while taken := _batch(row, None, table):
                 yield taken
             continue
-        key = "id" if table.model in HAVE_TASKS else "1"
-        text = DELETE.format(table=table.name, rows=table.rows, batch=BATCH, key=key)
+        text = DELETE.format(table=table.name, rows=table.rows, batch=BATCH)
         while taken := _batch(row, text, table):
             yield taken
 
@@ -272,8 +271,6 @@ def _batch(row: WorkspaceRemoval, text: str | None, table: WorkspaceTable | None
             taken = cursor.rowcount
         if table is not None and taken:
             row.removed[table.label] = row.removed.get(table.label, 0) + taken
-            if table.model in HAVE_TASKS:
-                outbox.forget([one for (one,) in cursor.fetchall()])
         before, row.lease_until = row.lease_until, timezone.now() + LEASE
         own = WorkspaceRemoval.objects.filter(pk=row.pk, lease_until=before, state=State.RUNNING)
         if not own.update(removed=row.removed, lease_until=row.lease_until):

@@ -87,6 +87,7 @@ from memories.models.operations import (
     Figure,
     IdempotentAnswer,
     ImportedRow,
+    PostedJob,
     WorkerBeat,
     WorkspaceImport,
 )
@@ -104,6 +105,7 @@ from memories.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "CONTENT", "Connection", "ConnectionItem", "SyncRun", "ModelPrice", "ModelUse", "MemoryUse",
+    "PostedJob",
     "SearchUse", "passages_of", "Space", "Revision", "Passage", "DocumentSpace", "DocumentPart",
     "Document", "Chunk", "Blob", "expired_memories", "held_memories", "NAME_COLUMNS",
     "NamedQuerySet", "name_joins", "AS_KNOWN", "BELIEVED", "NOW", "SAID", "AsOf", "SCOPE_CODE",

@@ -146,6 +146,17 @@ class WorkerBeat(models.Model):
         return f"{self.kind} {self.pid} on {self.host}"
 
 
+class PostedJob(models.Model):
+    """A job that is posted once a minute, and when it was, by the database's clock: whoever writes
+    `posted_at` in a minute posts it. The schedule itself is in the worker's own code."""
+
+    job = models.CharField(max_length=20, primary_key=True)
+    posted_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.job}, {self.posted_at:%Y-%m-%d %H:%M}"
+
+
 # Counting and the check are one statement: two workers cannot both take the last call.
 TAKE_CALL = """
 insert into memories_extractoruse (workspace_id, extractor, day, calls)

@@ -15,14 +15,14 @@ from typing import Any, NoReturn
 from django.core.management.base import BaseCommand
 from django.db import Error, connections
 from django_q import cluster
+from django_q.brokers import get_broker
 from django_q.conf import logger
 from django_q.pusher import pusher
-from django_q.scheduler import scheduler as run_schedules
 from django_q.worker import worker
 
 from memories import health_parts, outbox, quick_sessions, stored_metrics
 from memories.leases import FAR
-from memories.sweep import ensure_schedule
+from memories.tasks import listed
 from memoryproject.postgres.base import one_line_refusals
 
 RAN_TOO_LONG, WAS_RECYCLED = (
@@ -34,10 +34,11 @@ PATIENCE = 30.0  # seconds for the tasks of the other processes
 
 class Sentinel(cluster.Sentinel):
     def guard(self) -> None:
-        """Its rounds call the scheduler every half minute, and so show that they go on."""
+        """Its rounds call this every half minute in the place of django-q2's scheduler, whose rows
+        name what is run; and so show that they go on."""
         beats = health_parts.Beats("guard")
         beats.write()
-        cluster.scheduler = partial(scheduler, beats)
+        cluster.scheduler = partial(make_round, beats)
         super().guard()
         beats.end()
 
@@ -58,14 +59,20 @@ class Sentinel(cluster.Sentinel):
         os._exit(1)
 
 
-def scheduler(beats: health_parts.Beats, broker: Any = None) -> None:
-    """As django-q2's, which would wait for a sweep that a wrong clock put off by a year."""
+def make_round(beats: health_parts.Beats, broker: Any = None) -> None:
+    """Show that the guard lives, and tend the queue."""
     beats.write()
+    tend_queue()
+
+
+def tend_queue() -> None:
+    """Heal the queue, and post this minute's sweep."""
     try:
         outbox.heal(FAR)
-    except Error as error:  # as the scheduler itself, the sentinel outlives its database
-        logger.warning("the queue was not healed, and is looked at again: %s", error)
-    run_schedules(broker=broker)
+        outbox.post_each_minute("sweep")
+    except Error as error:  # the sentinel outlives its database
+        logger.warning("this minute's sweep was not posted, and is tried again: %s", error)
+        connections.close_all()
 
 
 class Command(BaseCommand):
@@ -73,13 +80,14 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **__: Any) -> None:
         with one_line_refusals():
-            ensure_schedule()
+            outbox.heal(FAR)
         stored_metrics.start()
         health_parts.forget_the_dead()
         connections.close_all()  # the processes are forked, and a connection is no thing to share
         cluster.Sentinel = Sentinel  # Cluster.start() takes it from its module
         cluster.worker = beating_worker  # as does the sentinel
         cluster.pusher = beating_pusher
+        cluster.monitor = acknowledge
         quick = quick_sessions.start()
         running = cluster.Cluster()
         running.start()
@@ -96,10 +104,35 @@ class Command(BaseCommand):
         sys.exit(running.sentinel.exitcode and 1)
 
 
-def beating_worker(*given: Any) -> None:
-    """A process of the pool: each shows for itself that it lives."""
+def beating_worker(tasks: Any, *given: Any) -> None:
+    """A process of the pool: each shows for itself that it lives, and runs listed jobs alone."""
     with health_parts.beating("worker"):
-        worker(*given)
+        worker(ListedTasks(tasks), *given)
+
+
+class ListedTasks:
+    """The queue as a process of the pool reads it. Of a task nothing but its name decides what is
+    run, and the name stands in the list of `tasks.py` or is refused."""
+
+    def __init__(self, tasks: Any) -> None:
+        self.tasks = tasks
+
+    def get(self) -> Any:
+        task = self.tasks.get()
+        if task == "STOP":
+            return task
+        kept = {name: task[name] for name in ("id", "name", "args", "started", "ack_id")}
+        return {**kept, "func": listed(task["func"]), "kwargs": {}}
+
+
+def acknowledge(results: Any, broker: Any = None) -> None:
+    """The process that takes finished tasks out of the queue. Nothing is kept of them: what failed
+    is due by its row, and told in the log."""
+    queue = broker or get_broker()
+    for task in iter(results.get, "STOP"):
+        queue.acknowledge(task["ack_id"])
+        if not task["success"]:
+            logger.error("Failed '%s' - %s", task["name"], task["result"])
 
 
 def beating_pusher(*given: Any) -> None:
