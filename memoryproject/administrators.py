@@ -69,9 +69,8 @@ def make_keys(cursor: CursorWrapper) -> None:
         cursor.execute(f"insert into {KEYS} values (%s)", [key()])
 
 
-def make(cursor: CursorWrapper, role: str) -> None:
-    """The trigger, and the key out of sight of `role`. Run as the owner, after `make_keys`."""
-    cursor.execute(sql.SQL("revoke all on {} from {}").format(*map(sql.Identifier, (KEYS, role))))
+def make(cursor: CursorWrapper) -> None:
+    """The trigger. Run as the owner, after `make_keys`."""
     if not faults(cursor):
         return
     cursor.execute("select current_schema()")

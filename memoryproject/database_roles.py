@@ -1,5 +1,5 @@
-"""The two database roles: the owner migrates, the ordinary one serves. It may change rows and
-nothing else."""
+"""The two database roles: the owner migrates, the ordinary one serves. It may change rows, as far
+as `rights.py` says, and nothing else."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -14,7 +14,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 from psycopg import sql
 
-from memoryproject import databases, walls
+from memoryproject import databases, rights, walls
 from memoryproject.embedded_postgres import APP_ROLE
 from memoryproject.postgres.base import DatabaseWrapper
 
@@ -46,16 +46,11 @@ from pg_roles, own
 where rolname in (%(role)s, %(crossing)s)
   and not pg_has_role(owner, oid, 'member with admin option')
 """
-# Set rights for what is there, and for what later migrations add.
-GRANTS = (
-    "GRANT USAGE ON SCHEMA {schema} TO {role}",
-    "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role}",
-    "GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {role}",
-    "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {role}",
-    "ALTER DEFAULT PRIVILEGES IN SCHEMA {schema}"
-    " GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {role}",
-    "ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT USAGE, SELECT ON SEQUENCES TO {role}",
-    "ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT EXECUTE ON FUNCTIONS TO {role}",
+# PostgreSQL lets whoever logged in come back to what he was: only a login of its own keeps a role.
+BORROWED = (
+    "Web and worker log in as the owner of the tables and then take the role {role}: SQL that"
+    " somebody slips in can give the owner's rights back (RESET ROLE). Give them a login of their"
+    " own in APP_DATABASE_URL: see docs/operating.md, A PostgreSQL of your own."
 )
 LOGIN = ("USER", "PASSWORD", "HOST", "PORT", "OPTIONS", "ANSWER_WITHIN", "LIMITS")
 
@@ -77,6 +72,8 @@ class Granted:
 
     @property
     def warning(self) -> str:
+        if not self.why:
+            return ""
         return (
             "Web and worker run with the owner's rights and no walls between workspaces:"
             f" {self.advice}"
@@ -86,6 +83,13 @@ class Granted:
 def app_role() -> str:
     """The name of the ordinary role: our own, or the one that APP_DATABASE_URL logs in as."""
     return unquote(urlsplit(settings.APP_DATABASE_URL).username or "") or APP_ROLE
+
+
+def warning_of_borrowed_role(granted: Granted) -> str:
+    """Why the ordinary role holds back less than it should, where it is taken after the owner's
+    login; empty where it logs in by itself."""
+    is_own = settings.EMBEDDED_POSTGRES is not None or settings.APP_DATABASE_URL
+    return "" if is_own or granted.why else BORROWED.format(role=app_role())
 
 
 def prepare(connection: BaseDatabaseWrapper) -> Granted:
@@ -105,8 +109,8 @@ def prepare(connection: BaseDatabaseWrapper) -> Granted:
                 cursor.execute(MAY_TAKE, [role])
                 if not settings.APP_DATABASE_URL and not cursor.fetchone()[0]:
                     cursor.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(role)))
-            grant(connection)
             is_new = walls.make(connection, role)
+            rights.grant(connection, role)
         if is_new:
             # Sessions that a pooler keeps would go on with the settings that they began with. An
             # owner who may not take the role leaves them: a login through the pooler is refused.
@@ -145,16 +149,6 @@ def refuse_unfit_login(role: str) -> None:
     wrapper = DatabaseWrapper({**own, **{n: login[n] for n in LOGIN if n in login}}, alias="login")
     with wrapper.wrap_database_errors:
         wrapper.get_new_connection(wrapper.get_connection_params()).close()
-
-
-def grant(connection: BaseDatabaseWrapper) -> None:
-    """Give the ordinary role its rights on all tables, sequences and functions of the current
-    schema."""
-    with connection.cursor() as cursor:
-        cursor.execute("select current_schema()")
-        names = {"schema": sql.Identifier(cursor.fetchone()[0]), "role": sql.Identifier(app_role())}
-        for statement in GRANTS:
-            cursor.execute(sql.SQL(statement).format(**names))
 
 
 def serve() -> None:

@@ -8,7 +8,7 @@ from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
 
-from memoryproject import crossings, database_roles, walls
+from memoryproject import administrators, crossings, database_roles, rights, walls
 
 PREFIX = "memory_tests_"
 LOCK = 7_310_415  # any number that no other lock of the server's has
@@ -43,7 +43,7 @@ def digest() -> str:
         folder = Path(app.path) / "migrations"
         for file in sorted(folder.glob("*.py")):
             digest.update(f"{app.label} {file.name}".encode() + file.read_bytes())
-    for made in (crossings, walls, database_roles):
+    for made in (administrators, crossings, walls, rights, database_roles):
         digest.update(Path(made.__file__).read_bytes())
     for module in ("django", "psycopg"):
         digest.update(importlib.import_module(module).__version__.encode())

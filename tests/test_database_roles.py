@@ -64,16 +64,6 @@ def test_the_ordinary_role_changes_rows_and_nothing_else():
 
 
 @pytest.mark.django_db
-def test_tables_of_later_migrations_are_granted_too():
-    database_roles.prepare(connection)
-    with connection.cursor() as cursor:
-        cursor.execute("create table later (id serial)")
-        cursor.execute(f"set local role {APP_ROLE}")
-        cursor.execute("insert into later default values returning id")
-        assert cursor.fetchone() == (1,)
-
-
-@pytest.mark.django_db
 def test_an_owner_who_may_not_make_roles_serves_itself_and_says_why():
     with connection.cursor() as cursor:
         cursor.execute("create role modest createdb")
