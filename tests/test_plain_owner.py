@@ -137,8 +137,14 @@ def test_an_owner_who_may_not_make_roles_serves_without_walls_until_he_may(
     administer(home, "memory", "alter role plain createrole")
     with connected("owner"):
         assert UpCommand(stderr=said).prepare() == "app"
-    assert said.getvalue().splitlines() == [line]
     serves_behind_walls(connected, ("plain", APP_ROLE, False))
+    # It is not kept by the role alone, and that is said.
+    assert said.getvalue().splitlines() == [line, database_roles.BORROWED.format(role=APP_ROLE)]
+    with connected("app"):
+        assert answer("select current_user") == (APP_ROLE,)
+        with connection.cursor() as cursor:
+            cursor.execute("reset role")
+        assert answer("select current_user") == ("plain",)
 
 
 def serves_behind_walls(connected: Any, who: tuple[Any, ...]) -> None:

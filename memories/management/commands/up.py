@@ -114,8 +114,8 @@ class Command(BaseCommand):
                 " makes them anew while all goes on. /health/ready and the admin tell how far it"
                 " is."
             )
-        if granted.why:
-            self.stderr.write(granted.warning)
+        if warning := granted.warning or database_roles.warning_of_borrowed_role(granted):
+            self.stderr.write(warning)
         return granted.database_role
 
     def tell_demo(self) -> tuple[tuple[str, str], ...]:
