@@ -18,7 +18,7 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -34,6 +34,14 @@ GIVEN_PLACES = (
     "memoryproject.postgres.base",
     "memories.german.",
 )
+
+# A relative or subordinate clause where a docstring should open with a verb or a noun.
+HEADLESS = re.compile(
+    r"(?:What|Whose|Whom|Who|Which|Where|When|How|Why|Whether|As|Of|That|By|None where)\b"
+)
+# Participles and pronouns that say nothing of what a variable holds.
+VAGUE = {"told", "found", "asked", "own", "said", "each"}
+WIDEST = 120
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -114,6 +122,113 @@ def functions_in_many_files(tree: Iterable[Module], least: int = 4) -> dict[str,
     return {name: sorted(where) for name, where in sorted(places.items()) if len(where) >= least}
 
 
+def is_public_constant(node: ast.stmt) -> bool:
+    """Whether a statement of a module sets a name in capitals, such as `LIMIT = 5`."""
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return any(isinstance(t, ast.Name) and re.fullmatch(r"[A-Z][A-Z0-9_]*", t.id) for t in targets)
+
+
+def has_chapters(module: Module) -> bool:
+    """Whether constants that could stand at the top stand below a function: two files in one. A
+    table of what the file defines has to stand below that."""
+    defined: set[str] = set()
+    is_below = False
+    for node in module.tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            defined.add(node.name)
+            is_below |= not isinstance(node, ast.ClassDef)
+        elif (
+            is_below
+            and is_public_constant(node)
+            and defined.isdisjoint(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+        ):
+            return True
+    return False
+
+
+def joined_names(module: Module) -> list[str]:
+    """Names of the file, its classes and functions that hold two subjects: `_and_`."""
+    names = [module.path.stem, *(function.name for function in module.functions)]
+    return [name for name in names if "_and_" in name]
+
+
+def docstrings(module: Module) -> Iterator[str]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Module | ast.ClassDef | Function) and (
+            text := ast.get_docstring(node)
+        ):
+            yield text
+
+
+def headless_docstrings(module: Module) -> list[str]:
+    return [text.splitlines()[0] for text in docstrings(module) if HEADLESS.match(text)]
+
+
+def vague_names(module: Module) -> list[str]:
+    """Variables and parameters whose whole name is one of VAGUE, once for each place that sets
+    them."""
+    nodes = list(ast.walk(module.tree))
+    stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    given = [n.arg for n in nodes if isinstance(n, ast.arg)]
+    return [name for name in stored + given if name in VAGUE]
+
+
+def wide_lines(module: Module) -> list[int]:
+    """Numbers of the lines over WIDEST characters that stand outside of data: a module's or a
+    class's constants."""
+    data: set[int] = set()
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Module | ast.ClassDef):
+            for part in node.body:
+                if isinstance(part, ast.Assign | ast.AnnAssign | ast.Expr):
+                    data |= set(range(part.lineno, (part.end_lineno or part.lineno) + 1))
+    lines = enumerate(module.path.read_text().splitlines(), 1)
+    return [number for number, line in lines if len(line) > WIDEST and number not in data]
+
+
+def fan_out(module: Module) -> int:
+    """Number of our own modules that a file imports."""
+    found: set[str] = set()
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(PACKAGES):
+            found |= {
+                f"{node.module}.{name.name}" if is_package(module, node.module) else node.module
+                for name in node.names
+            }
+        elif isinstance(node, ast.Import):
+            found |= {name.name for name in node.names if name.name.startswith(PACKAGES)}
+    return len(found)
+
+
+def is_package(module: Module, name: str) -> bool:
+    root = module.path.parents[module.name.count(".") + (module.path.stem == "__init__")]
+    return (root / name.replace(".", "/")).is_dir()
+
+
+def loose_modules(tree: Iterable[Module]) -> list[str]:
+    """Files that stand in `memories` beside its folders."""
+    names = [module.name for module in tree if module.path.stem != "__init__"]
+    return [name for name in names if re.fullmatch(r"memories\.\w+", name)]
+
+
+def honest(own: Sequence[Module]) -> dict[str, float]:
+    """What may only become less, by its name in `tests/test_house.py`."""
+    texts = sum(len(list(docstrings(module))) for module in own)
+    headless = sum(len(headless_docstrings(module)) for module in own)
+    return {
+        "loose modules in memories": len(loose_modules(own)),
+        "files with chapters": sum(map(has_chapters, own)),
+        "names with _and_": sum(len(joined_names(module)) for module in own),
+        "headless docstrings, of 1,000": round(1000 * headless / texts),
+        "vague names, per 1,000 lines": round(
+            1000 * sum(len(vague_names(module)) for module in own) / sum(m.lines for m in own), 1
+        ),
+        "lines over 120 outside data": sum(len(wide_lines(module)) for module in own),
+        "largest fan-out of a file": max(map(fan_out, own)),
+        "formatter switched off": sum(m.path.read_text().count("# fmt: skip") for m in own),
+    }
+
+
 def measured(root: Path) -> dict[str, object]:
     everything = list(modules(root))
     own = [module for module in everything if not module.is_migration]
@@ -145,6 +260,7 @@ def measured(root: Path) -> dict[str, object]:
         "module names used twice": len(modules_with_two_meanings(own)),
         "function names in 4 files or more": len(functions_in_many_files(own)),
         "most common local names": ", ".join(name for name, _ in names.most_common(8)),
+        **honest(own),
     }
 
 

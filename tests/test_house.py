@@ -30,6 +30,18 @@ BANNED = {
     "wish": "options",
 }
 
+# Ceilings of `bench/house.py`: they are lowered, never raised.
+MOST = {
+    "loose modules in memories": 38,
+    "files with chapters": 143,
+    "names with _and_": 30,
+    "headless docstrings, of 1,000": 304,
+    "vague names, per 1,000 lines": 18.6,
+    "lines over 120 outside data": 6,
+    "largest fan-out of a file": 44,
+    "formatter switched off": 396,
+}
+
 
 def test_a_class_name_means_one_thing() -> None:
     assert house.classes_with_two_meanings(TREE) == {}
@@ -53,6 +65,12 @@ def test_no_public_function_is_named_for_nothing() -> None:
         if function.name in ("told", "found", "said", "heard")
     ]
     assert named == []
+
+
+@pytest.mark.parametrize("figure", MOST)
+def test_what_a_stranger_stumbles_over_becomes_no_more(figure: str) -> None:
+    """A figure that fell is written down here: it does not rise again unseen."""
+    assert house.honest(TREE)[figure] <= MOST[figure]
 
 
 def test_helpers_that_are_used_once_become_no_more() -> None:
