@@ -123,26 +123,43 @@ BLANK_AUDIT = Crossing(
     rights="update (before, after, reason, salt)",
     how="volatile",
 )  # fmt: skip
+# Only where the server has signed that the log ends: `SEAL_AUDIT` asks for a voucher.
 REMOVE_AUDIT = Crossing(
     "cross_remove_audit", "uuid, bigint", "bigint",
     f"{ERASING}with done as (delete from workspaces_auditentry where id = any (array("
-    "   select a.id from workspaces_auditentry a join workspaces_workspaceremoval r"
-    "     on r.workspace_id = a.workspace_id and r.state = 'running'"
+    "   select a.id from workspaces_auditentry a join workspaces_auditseal s"
+    "     on s.workspace_id = a.workspace_id and s.is_ended"
     "   where a.workspace_id = $1 limit $2)) returning 1)"
     " select count(*) from done",
-    ("workspaces_auditentry", "workspaces_workspaceremoval"),
+    ("workspaces_auditentry", "workspaces_auditseal"),
     rights="delete",
     how="volatile",
 )  # fmt: skip
 REMOVE_MARKS = Crossing(
     "cross_remove_marks", "uuid, bigint", "bigint",
     f"{ERASING}with done as (delete from workspaces_auditmark where line_id = any (array("
-    "   select m.line_id from workspaces_auditmark m join workspaces_workspaceremoval r"
-    "     on r.workspace_id = m.workspace_id and r.state = 'running'"
+    "   select m.line_id from workspaces_auditmark m join workspaces_auditseal s"
+    "     on s.workspace_id = m.workspace_id and s.is_ended"
     "   where m.workspace_id = $1 limit $2)) returning 1)"
     " select count(*) from done",
-    ("workspaces_auditmark", "workspaces_workspaceremoval"),
+    ("workspaces_auditmark", "workspaces_auditseal"),
     rights="delete",
+    how="volatile",
+)  # fmt: skip
+# Forward only, and only by whoever has SECRET_KEY: the voucher is over all that is written.
+SEAL_AUDIT = Crossing(
+    "cross_seal_audit", "uuid, bigint, bigint, bytea, boolean, text, text", "boolean",
+    "with done as (insert into workspaces_auditseal as s"
+    "   (workspace_id, number, position, mark, is_ended, signature)"
+    "   select $1, $2, $3, $4, $5, $6 from memoryproject_voucher_key"
+    "   where $7 = encode(sha256(key || sha256(key || convert_to(concat_ws(chr(31),"
+    "     'audit seal', $1, $2, $3, encode($4, 'hex'), $5, $6), 'UTF8'))), 'hex')"
+    "   on conflict (workspace_id) do update set number = excluded.number,"
+    "     position = excluded.position, mark = excluded.mark, is_ended = excluded.is_ended,"
+    "     signature = excluded.signature where s.number < excluded.number returning 1)"
+    " select exists (select 1 from done)",
+    ("workspaces_auditseal", "memoryproject_voucher_key"),
+    rights="insert, update",
     how="volatile",
 )  # fmt: skip
 # An operator of arrays uses no index behind a policy (`walls.py`): without this, whoever tells an
@@ -175,6 +192,7 @@ CROSSINGS = (
     BLANK_AUDIT,
     REMOVE_AUDIT,
     REMOVE_MARKS,
+    SEAL_AUDIT,
     MEMORIES_OF_SLOTS,
     VOUCHES,
 )
@@ -230,13 +248,21 @@ def blank_audit(lines: Mapping[uuid.UUID, uuid.UUID]) -> int:
 
 
 def remove_audit(workspace_id: uuid.UUID, limit: int) -> int:
-    """Delete lines of a workspace whose removal is under way; how many."""
+    """Delete lines of a workspace whose log has ended; how many."""
     return int(_asked(REMOVE_AUDIT, workspace_id, limit))
 
 
 def remove_marks(workspace_id: uuid.UUID, limit: int) -> int:
     """The same with the marks of its lines."""
     return int(_asked(REMOVE_MARKS, workspace_id, limit))
+
+
+def seal_audit(
+    workspace_id: uuid.UUID, values: tuple[int, int, bytes, bool], signature: str, voucher: str
+) -> bool:
+    """Write the seal of a log: number, place, mark and whether it ends; False where the one that is
+    there has this number or a higher one."""
+    return bool(_asked(SEAL_AUDIT, workspace_id, *values, signature, voucher))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from django.db import transaction
 from memoryproject.address import Address
 from memoryproject.postgres import visible
 from workspaces.keys import KeyOptions, issue_key, scope_for_key
-from workspaces.models import Agent, Membership, Role, User, Workspace
+from workspaces.models import Agent, AuditEntry, Membership, Role, User, Workspace
 
 FILE = "first_run.json"
 CALL = """  curl {url}/api/v1/workspaces/{workspace}/memories/{verb} \\
@@ -45,6 +45,8 @@ def first_run(slug: str = "demo") -> FirstRun | None:
     workspace = Workspace(slug=slug, name=slug.title())
     visible.add(workspace.pk)
     workspace.save(force_insert=True)
+    after = {"slug": workspace.slug, "name": workspace.name}
+    AuditEntry.line(workspace.pk, "up", "create_workspace", workspace, after=after).save()
     Membership.objects.create(workspace=workspace, user=admin, role=Role.OWNER)
     Agent.objects.create(workspace=workspace, external_id="assistant", name="Assistant")
     _, key = issue_key(workspace.pk, KeyOptions("first key"), actor="up", user=admin)

@@ -90,6 +90,7 @@ TABLES = {
     "workspaces_apikey_subjects": ADDED,
     "workspaces_auditentry": KEPT,
     "workspaces_auditmark": KEPT,
+    "workspaces_auditseal": TableRights((READ,), "a function writes it, for a voucher"),
     "workspaces_workspaceremoval": TableRights(
         (READ, ADD, CHANGE), "the certificate of a removal stays"
     ),

@@ -5,6 +5,7 @@ import threading
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -14,14 +15,24 @@ from django.utils import timezone
 
 from memories.masks import blank
 from memories.sweep import sweep
+from memoryproject import administrators, crossings
+from memoryproject.first_run import first_run
 from memoryproject.postgres import visible
 from tests.factories import AuditEntryFactory
 from tests.live_server import PATIENCE
 from tests.ordinary_role import ordinary_role
 from tests.people import Person
-from workspaces import audit_chain
-from workspaces.models import AuditEntry, AuditMark, Workspace, erasing_audit
+from workspaces import audit_chain, audit_seal
+from workspaces.models import (
+    AuditEntry,
+    AuditMark,
+    AuditSeal,
+    Workspace,
+    WorkspaceRemoval,
+    erasing_audit,
+)
 from workspaces.models.workspace import first_uuid7
+from workspaces.new_workspace import NewWorkspace, create_workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -95,20 +106,146 @@ def test_a_line_of_a_slow_transaction_finds_its_place(chained: Workspace):
     assert faults(chained) == []
 
 
-def test_what_was_cut_off_at_the_end_is_told_to_who_kept_the_last_mark(chained: Workspace):
+def test_what_was_cut_off_at_the_end_is_told_to_who_kept_nothing(chained: Workspace):
     report = audit_chain.check(chained.pk)
-    kept = (report.position, report.mark)
-    assert faults(chained, kept) == []
     last = line(chained, report.position)
     with erasing_audit():
         AuditMark.objects.filter(line_id=last.pk).delete()
         last.delete()
-    assert faults(chained) == []
-    assert faults(chained, kept) == [f"place {report.position}: was cut off"]
+    assert faults(chained) == [f"place {report.position}: was cut off"]
+    assert faults(chained, (report.position, report.mark)) == faults(chained)
     AuditEntryFactory(workspace=chained)
     audit_chain.extend(chained.pk)
-    [fault] = faults(chained, kept)
+    [fault] = faults(chained)
     assert "is not the line that had this place" in fault
+    AuditEntryFactory.create_batch(3, workspace=chained)
+    audit_chain.extend(chained.pk)  # what has grown over it is not signed either
+    assert faults(chained) == [fault]
+
+
+def removed_by_hand(workspace: Workspace) -> None:
+    """As whoever owns the database removes all of a log."""
+    with erasing_audit():
+        AuditMark.objects.filter(workspace=workspace).delete()
+        AuditEntry.objects.filter(workspace=workspace).delete()
+
+
+def test_a_log_that_was_emptied_or_begun_anew_is_told(chained: Workspace):
+    report = audit_chain.check(chained.pk)
+    removed_by_hand(chained)
+    cut = f"place {report.position}: was cut off"
+    assert faults(chained) == ["there is no line with a place: not even that of its creation", cut]
+    AuditEntry.line(chained.pk, "user:forged", "create_workspace", chained).save()
+    audit_chain.extend(chained.pk)
+    assert faults(chained) == [cut]
+    AuditSeal.objects.filter(
+        workspace_id=chained.pk
+    ).delete()  # its copy lies outside of the tables
+    audit_chain.extend(chained.pk)
+    assert faults(chained) == [cut]
+    with pytest.raises(CommandError, match="faults"):
+        call_command("checkaudit", "--workspace", chained.slug)
+
+
+def test_a_seal_that_was_written_by_hand_is_told(chained: Workspace):
+    AuditSeal.objects.filter(workspace_id=chained.pk).update(position=1, number=99)
+    [fault] = faults(chained)
+    assert fault == "the seal of place 1 was not made with this server's SECRET_KEY"
+
+
+def test_a_log_that_does_not_begin_with_its_workspace_is_told(workspace: Workspace):
+    Workspace.objects.filter(pk=workspace.pk).update(created_at=timezone.now() - timedelta(hours=1))
+    assert faults(workspace) == ["there is no line with a place: not even that of its creation"]
+    AuditEntryFactory(workspace=workspace)
+    audit_chain.extend(workspace.pk)
+    assert faults(workspace) == ["the first line is not that of its creation"]
+
+
+def test_every_way_to_a_workspace_writes_that_it_was_created(db: None):
+    made = create_workspace(NewWorkspace("meadow", "Meadow"), actor="test").workspace
+    first = first_run()
+    assert first is not None
+    for workspace in (made, Workspace.objects.get(slug=first.workspace)):
+        actions = AuditEntry.objects.filter(workspace=workspace).order_by("id")
+        assert actions.values_list("action", flat=True)[0] == "create_workspace"
+
+
+def test_another_secret_key_is_told_and_a_mark_that_was_kept_proves_the_log(
+    chained: Workspace, settings: Any
+):
+    report = audit_chain.check(chained.pk)
+    settings.SECRET_KEY = "another one"
+    with connection.cursor() as cursor:
+        administrators.make_keys(cursor)  # as the next start does
+    AuditEntryFactory(workspace=chained)
+    audit_chain.extend(chained.pk)
+    assert set(faults(chained)) == {
+        f"the seal of place {report.position} was not made with this server's SECRET_KEY"
+    }
+    assert faults(chained, (report.position, "0" * 64)) != []
+    assert faults(chained) != []
+    assert faults(chained, (report.position, report.mark)) == []
+    assert faults(chained) == []
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        "delete from workspaces_auditseal",
+        "update workspaces_auditseal set is_ended = true",
+        "insert into workspaces_auditseal values (gen_random_uuid(), 1, 0, '', true, '')",
+    ],
+)
+def test_the_role_that_serves_writes_no_seal(chained: Workspace, act: str):
+    refused = pytest.raises(ProgrammingError, match="permission denied")
+    with (
+        ordinary_role(),
+        connection.cursor() as cursor,
+        visible.only(chained.pk),
+        refused,
+        transaction.atomic(),
+    ):
+        cursor.execute(act)
+
+
+def test_a_seal_takes_a_voucher_and_goes_forward_only(chained: Workspace):
+    first = AuditSeal.objects.get(workspace_id=chained.pk)
+    old = (first.number, first.position, bytes(first.mark), False)
+    seal = audit_seal.Seal(chained.pk, *old)
+    voucher = administrators.voucher_for("audit seal", *seal.texts, first.signature)
+    with ordinary_role(), visible.only(chained.pk):
+        AuditEntryFactory(workspace=chained)
+        assert audit_chain.extend(chained.pk) == 1
+        ended = (first.number + 5, 0, b"", True)
+        assert not crossings.seal_audit(chained.pk, ended, first.signature, voucher)
+        assert not crossings.seal_audit(chained.pk, old, first.signature, voucher)
+    after = AuditSeal.objects.get(workspace_id=chained.pk)
+    assert (after.number, after.position) == (first.number + 1, first.position + 1)
+    assert faults(chained) == []
+
+
+def test_the_role_that_serves_removes_no_log_of_a_workspace_that_lives(chained: Workspace):
+    lines = AuditEntry.objects.filter(workspace=chained).count()
+    with ordinary_role(), visible.only(chained.pk):
+        row = WorkspaceRemoval.objects.create(
+            workspace_id=chained.pk, number=1, requested_by="x", state="running"
+        )
+        with transaction.atomic():
+            assert crossings.remove_audit(chained.pk, 1000) == 0
+            assert crossings.remove_marks(chained.pk, 1000) == 0
+            with connection.cursor() as cursor:  # nor while its row is gone for a moment
+                cursor.execute("set constraints all deferred")
+                cursor.execute("delete from workspaces_workspace where id = %s", [chained.pk])
+            assert crossings.remove_audit(chained.pk, 1000) == 0
+            transaction.set_rollback(True)
+        WorkspaceRemoval.objects.filter(pk=row.pk).update(
+            state="waiting", due_at=timezone.now() - timedelta(minutes=1)
+        )
+    assert sweep().removals == 1  # the worker looks at it, and takes nothing
+    row.refresh_from_db()
+    assert (row.state, row.error) == ("failed", "nobody asked this server for it: ask for it again")
+    assert AuditEntry.objects.filter(workspace=chained).count() == lines
+    assert faults(chained) == []
 
 
 def test_what_is_erased_leaves_a_digest_that_tells_nothing_and_a_chain_that_holds(

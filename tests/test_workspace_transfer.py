@@ -24,6 +24,7 @@ from memories.models import (
 from memories.transfer import workspace_files
 from memories.transfer import workspace_files as exporting
 from memories.transfer.workspace_files import EXPORTED, LEFT_OUT, NOT_EXPORTED, exported_tables
+from memoryproject import crossings
 from tests.api_fixtures import caller
 from tests.api_operations import furnish
 from tests.desk import member, page_of
@@ -163,6 +164,9 @@ def test_the_same_answers_and_chains_come_out_elsewhere(
         run("importworkspace", str(exported))
     assert rows_of(workspace) == again
 
+    # Its log goes on, and has not ended as that of the removed one has.
+    call_command("checkaudit")
+    assert crossings.remove_audit(workspace.pk, 1000) == 0
     # And what came out goes on living.
     person = backend_of(workspace)
     person.say("I moved to Bergen, I live in Bergen now.", user_id="u1")
@@ -170,6 +174,7 @@ def test_the_same_answers_and_chains_come_out_elsewhere(
     homes = [m.content for m in live if any(city in m.content for city in ("Cork", "Bergen"))]
     assert homes == ["User moved to Bergen"]
     assert FeatureSet.objects.filter(workspace=workspace).exists()
+    remove(workspace)  # though one of this id was removed before
 
 
 def test_an_export_is_one_file_for_its_owner_alone_and_whole(exported: Path, alice: Person) -> None:

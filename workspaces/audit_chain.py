@@ -16,12 +16,16 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
+from workspaces import audit_seal
+from workspaces.audit_seal import Seal
 from workspaces.models.audit import AuditMark
 from workspaces.models.workspace import first_uuid7
 
 MOST = 500  # lines of one transaction
 # So much later than its id says a line may be committed, and still find a place.
 LATE = timedelta(minutes=15)
+# So long after a workspace its first key was made, where no line says that it was created.
+MADE_WITH = timedelta(minutes=1)
 # Of a line: what stays for ever, and what is erased with its subject.
 KEPT = """
 sha256(convert_to(jsonb_build_array(a.id, a.actor, a.action, a.target_kind, a.target_id,
@@ -56,6 +60,12 @@ select m.position, m.line_id, m.values_hash, m.mark, a.id is not null, {KEPT}, {
 from workspaces_auditmark m left join workspaces_auditentry a
   on a.id = m.line_id and a.workspace_id = m.workspace_id
 where m.workspace_id = %s and m.position > %s order by m.position limit %s
+"""
+BEGINNING = """
+select (select coalesce(a.action = 'create_workspace' or a.created_at < w.created_at + %s, true)
+        from workspaces_auditmark m left join workspaces_auditentry a on a.id = m.line_id
+        where m.workspace_id = w.id order by m.position limit 1)
+from workspaces_workspace w where w.id = %s
 """
 STRAY = """
 select a.id from workspaces_auditentry a
@@ -113,15 +123,18 @@ def extend(workspace_id: uuid.UUID) -> int:
             return done
         done += len(rows)
         if len(rows) < MOST:
+            audit_seal.renew(workspace_id)
             return done
 
 
 def check(workspace_id: uuid.UUID, expected: Sequence[tuple[int, str]] = ()) -> ChainReport:
-    """Follow the chain. A line that was changed, removed or put in is told; `expected` are places
-    and marks of earlier reports."""
-    faults: list[str] = []
+    """Follow the chain. A line that was changed, removed or put in is told, and a chain that was
+    emptied, cut or begun anew; `expected` are places and marks of earlier reports. They prove a
+    chain whose seal is of another SECRET_KEY: it is sealed anew."""
     before, mark, emptied, newest = 0, workspace_id.bytes, 0, None
-    kept_marks = dict(expected)
+    seal, unsigned = audit_seal.newest(workspace_id)
+    kept_marks = _sealed(seal) | dict(expected)
+    faults = [*([] if expected else unsigned), *_faults_of_beginning(workspace_id, seal)]
     for position, line_id, digest, own, is_there, kept, values, is_bare, is_blank in _chain(
         workspace_id
     ):
@@ -145,7 +158,27 @@ def check(workspace_id: uuid.UUID, expected: Sequence[tuple[int, str]] = ()) -> 
         with connection.cursor() as cursor:
             cursor.execute(STRAY, [workspace_id, _first(newest)])
             faults += [f"line {row[0]} was put in: it has no place" for row in cursor.fetchall()]
+    if expected and unsigned and not faults:
+        audit_seal.renew(workspace_id, anew=True)
     return ChainReport(before, mark.hex() if before else "", emptied, faults)
+
+
+def _sealed(seal: Seal | None) -> dict[int, str]:
+    return {seal.position: seal.mark.hex()} if seal is not None and seal.position else {}
+
+
+def _faults_of_beginning(workspace_id: uuid.UUID, seal: Seal | None) -> Iterator[str]:
+    """A workspace begins with a line of its creation; those of the first release with that of their
+    first key, made in the same moment."""
+    if seal is not None and seal.is_ended:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(BEGINNING, [MADE_WITH, workspace_id])
+        row = cursor.fetchone()
+    if row is not None and row[0] is None:
+        yield "there is no line with a place: not even that of its creation"
+    elif row is not None and not row[0]:
+        yield "the first line is not that of its creation"
 
 
 def _chain(workspace_id: uuid.UUID) -> Iterator[tuple[Any, ...]]:

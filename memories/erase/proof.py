@@ -161,7 +161,7 @@ FREE = {
     "Agent": None, "ApiKey": None, "IndexRepair": None, "WorkerBeat": None, "Membership": None,
     "Invitation": None, "ServerKey": None,
     "WorkspaceRemoval": None, "LoginPause": None, "LoginAttempt": None, "SecondFactor": None,
-    "RecoveryCode": None,
+    "RecoveryCode": None, "AuditSeal": None,
 }  # fmt: skip
 
 

@@ -36,6 +36,7 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memoryproject import crossings
+from workspaces import audit_seal
 from workspaces.auth import as_uuid
 from workspaces.models import (
     REMOVED,
@@ -166,14 +167,21 @@ def request(workspace: Workspace, actor: str) -> WorkspaceRemoval:
     the same removal, and one that was given up is tried again."""
     space = workspace_index.index_of(workspace.pk)
     workspace_index.lock(space)
-    if known := WorkspaceRemoval.objects.filter(workspace_id=workspace.pk).first():
-        failed = WorkspaceRemoval.objects.filter(pk=known.pk, state=State.FAILED)
+    known = WorkspaceRemoval.objects.filter(workspace_id=workspace.pk)
+    if (asked := known.exclude(state=State.DONE).first()) is not None:
+        audit_seal.end(workspace.pk)
+        failed = known.filter(state=State.FAILED)
         failed.update(state=State.WAITING, attempts=0, due_at=timezone.now())
-        return known
+        return asked
     refuse_workspace(workspace.pk)
-    made = WorkspaceRemoval.objects.create(
-        workspace_id=workspace.pk, number=space.number, requested_by=actor, plan=plan(workspace),
-        due_at=timezone.now(),
+    audit_seal.end(workspace.pk)
+    # One that is done is of a workspace that an import or a backup brought back.
+    made, _ = WorkspaceRemoval.objects.update_or_create(
+        workspace_id=workspace.pk,
+        defaults={
+            "number": space.number, "requested_by": actor, "plan": plan(workspace), "removed": {},
+            "state": State.WAITING, "attempts": 0, "due_at": timezone.now(), "finished_at": None,
+        },
     )  # fmt: skip
     for doors in (ApiKey, Membership, Invitation):
         _, gone = doors._default_manager.filter(workspace=workspace).delete()
@@ -227,6 +235,9 @@ def run(
     row = WorkspaceRemoval(**claimed[0]._asdict())
     row._state.adding = False
     until = time.monotonic() + seconds
+    if not audit_seal.has_ended(row.workspace_id):
+        row.attempts = MAX_ATTEMPTS
+        return _leave(row, "nobody asked this server for it: ask for it again")
     try:
         for rows in _steps(row):
             if advance:
@@ -303,5 +314,6 @@ def _finish(row: WorkspaceRemoval) -> WorkspaceRemoval:
         row.due_at, row.lease_until = None, None
         row.save()
     blobs.drop_workspace(row.workspace_id)
+    audit_seal.drop_copy(row.workspace_id)
     outbox.post("seal")  # the worker drops the approximate indexes that nobody asks any more
     return row

@@ -20,6 +20,7 @@ from memories.index import workspace_index
 from memories.models import ImportedRow, WorkspaceImport
 from memories.summaries import talk_summaries
 from memoryproject.postgres import visible
+from workspaces import audit_seal
 from workspaces.models import AuditEntry, Workspace
 
 # Referenced before those that refer to it.
@@ -88,6 +89,7 @@ NOT_EXPORTED = {
     "workspaces.LoginPause": OF_THE_SERVER,
     "workspaces.RecoveryCode": OF_THE_SERVER,
     "workspaces.SecondFactor": OF_THE_SERVER,
+    "workspaces.AuditSeal": "signed with this server's key: that of an import is made anew",
     "workspaces.WorkspaceRemoval": "the certificate of a workspace that is no more",
 }
 
@@ -409,6 +411,7 @@ def load(row: WorkspaceImport, actor: str) -> Counter[str]:
     except IntegrityError as error:
         first = str(error).splitlines()[0]
         raise Invalid("file", f"Rows of it do not fit this server: {first}") from None
+    audit_seal.renew(row.workspace, anew=True)  # one of the same id may have been removed here
     ImportedRow.objects.filter(workspace=row.workspace).delete()
     row.loaded_at = timezone.now()
     row.save(update_fields=["loaded_at", "updated_at"])

@@ -1,4 +1,4 @@
-from workspaces.models.audit import AuditEntry, AuditMark, erasing_audit
+from workspaces.models.audit import AuditEntry, AuditMark, AuditSeal, erasing_audit
 from workspaces.models.invitation import Invitation
 from workspaces.models.key import ApiKey, Capability, ServerKey, all_capabilities
 from workspaces.models.login import LoginAttempt, LoginPause, RecoveryCode, SecondFactor
@@ -18,8 +18,8 @@ from workspaces.models.workspace import (
 )
 
 __all__ = [
-    "REMOVED", "SLUG", "Agent", "ApiKey", "Audience", "AuditEntry", "AuditMark", "Capability",
-    "Invitation", "LoginAttempt", "LoginPause", "Membership", "RecoveryCode", "Role", "Row",
-    "ServerKey", "SecondFactor", "Subject", "Team", "User", "Workspace", "WorkspaceRemoval",
+    "REMOVED", "SLUG", "Agent", "ApiKey", "Audience", "AuditEntry", "AuditMark", "AuditSeal",
+    "Capability", "Invitation", "LoginAttempt", "LoginPause", "Membership", "RecoveryCode", "Role",
+    "Row", "ServerKey", "SecondFactor", "Subject", "Team", "User", "Workspace", "WorkspaceRemoval",
     "all_capabilities", "erasing_audit",
 ]  # fmt: skip

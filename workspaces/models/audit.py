@@ -84,6 +84,25 @@ class AuditMark(models.Model):
         return f"{self.position} {self.line_id}"
 
 
+class AuditSeal(models.Model):
+    """The newest place of a workspace's chain that the server signed. It has no foreign key, for it
+    outlives the workspace.
+
+    The role that serves reads it, and renews it by a function of the database alone, with a voucher
+    and a higher `number`. With `is_ended` the lines may go: the workspace is being removed.
+    """
+
+    workspace_id = models.UUIDField(primary_key=True)
+    number = models.BigIntegerField()
+    position = models.BigIntegerField()
+    mark = models.BinaryField()
+    is_ended = models.BooleanField()
+    signature = models.CharField(max_length=64)
+
+    def __str__(self) -> str:
+        return f"{self.workspace_id}:{self.position}"
+
+
 @contextmanager
 def erasing_audit() -> Iterator[None]:
     """Inside, in one transaction, lines may be changed and deleted: where content is erased."""

@@ -19,9 +19,10 @@ PLACE = re.compile(r"([a-z0-9-]{1,63}):([0-9]{1,18}):([0-9a-f]{64})")
 class Command(CommandWithExamples):
     help = (
         "Follow the chain of each workspace's audit log: a line that was changed, removed or put\n"
-        "in by hand is told, and the exit code is 1. Lines whose values were erased keep their\n"
-        "place and their mark. Keep what it prints elsewhere, and give it to `--expect` later:\n"
-        "then it is proven as well that nothing was cut off at the end."
+        "in by hand is told, a log that was emptied, cut or begun anew, too, and the exit code is\n"
+        "1. Lines whose values were erased keep their place and their mark. Keep what it prints\n"
+        "elsewhere, and give it to `--expect` later: that holds against whoever has SECRET_KEY,\n"
+        "and where the key was changed meanwhile the log is sealed anew."
     )
     examples = (
         "  manage.py checkaudit\n"
