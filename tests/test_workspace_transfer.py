@@ -1,6 +1,8 @@
 """A workspace goes into a file and comes out of it elsewhere: nothing is lost, nothing doubles."""
 
 import json
+import uuid
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,9 +10,11 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
+from django.db.models import UUIDField
 from django.urls import reverse
 
 from memories.erase import workspace_removal
+from memories.errors import Invalid
 from memories.models import (
     Fact,
     FeatureSet,
@@ -21,8 +25,9 @@ from memories.models import (
     WorkspacePattern,
     chain,
 )
-from memories.transfer import workspace_files
+from memories.transfer import load_workspace, workspace_files
 from memories.transfer import workspace_files as exporting
+from memories.transfer.load_workspace import NAMING
 from memories.transfer.workspace_files import EXPORTED, LEFT_OUT, NOT_EXPORTED, exported_tables
 from memoryproject import crossings
 from tests.api_fixtures import caller
@@ -281,6 +286,109 @@ def test_what_this_server_cannot_take_is_refused_in_a_line(
         run("importworkspace", str(tmp_path / "none.jsonl"))
     with pytest.raises(CommandError, match="There is no folder"):
         run("exportworkspace", str(tmp_path / "none" / "x.jsonl"), "--workspace", "orchard")
+
+
+def _file_of(head: str, *rows: tuple[str, dict[str, Any]]) -> Iterator[str]:
+    """The lines of an export that says of itself that it is whole."""
+    yield head
+    for label, row in rows:
+        yield json.dumps({"table": label, "row": row})
+    yield json.dumps({"end": True, "counts": Counter(label for label, _ in rows)})
+
+
+def _refusal(lines: Iterator[str]) -> str:
+    row = workspace_files.begin(next(lines))
+    workspace_files.keep(row, lines, lambda rows: None)
+    with pytest.raises(Invalid) as caught:
+        load_workspace.load(row, "test")
+    workspace_files.abandon(row)
+    return caught.value.message
+
+
+def _row_of(workspace: Workspace, label: str) -> str:
+    """The id of one of its rows, or one of none."""
+    owner = "pk" if label == "workspaces.Workspace" else "workspace_id"
+    rows = apps.get_model(label)._base_manager.filter(**{owner: workspace.pk})
+    return str(rows.values_list("pk", flat=True).first() or uuid.uuid4())
+
+
+def test_rows_of_a_file_reach_into_no_other_workspace_whatever_table_they_are_of(
+    exported: Path, alice: Person, mallory: Person
+) -> None:
+    furnish(mallory)
+    victim, before = mallory.workspace, rows_of(mallory.workspace)
+    head, first = exported.read_text().splitlines()[:2]
+    own = json.loads(first)
+    assert own["table"] == "workspaces.Workspace"
+    remove(alice.workspace)
+    refused, tried = set(), set()
+    for table in exported_tables():
+        mine = [] if table.label == own["table"] else [(own["table"], own["row"])]
+        owned = {table.owner: str(alice.workspace.pk)}
+        forged = [(table.owner, str(victim.pk))]
+        forged += [(name, _row_of(victim, to)) for name, to, _ in load_workspace.references(table)]
+        named = [name for name in table.columns if f"{table.label}.{name}" in NAMING]
+        for name in named:
+            targets = NAMING[f"{table.label}.{name}"]
+            forged.append((name, next(_row_of(victim, each) for each in targets)))
+        for column, value in forged:
+            bad = [value] if column.endswith("ids") else value
+            told = _refusal(_file_of(head, *mine, (table.label, {**owned, column: bad})))
+            tried.add(f"{table.label}.{column}")
+            refused |= {f"{table.label}.{column}"} if f"{table.label}.{column} " in told else set()
+    assert tried - refused == set()
+    assert len(tried) > 100
+    two = (own["table"], own["row"])
+    for rows in ([], [two, two], [two, (own["table"], {**own["row"], "id": str(victim.pk)})]):
+        assert "one row of workspaces.Workspace" in _refusal(_file_of(head, *rows))
+    assert rows_of(victim) == before
+    assert sum(rows_of(alice.workspace).values()) == 0
+
+
+def test_each_column_with_an_id_is_a_key_or_looked_at_or_names_no_row() -> None:
+    free = {
+        # Where somebody was, by the ids of that time.
+        "memories.FeatureSet.cursor", "memories.SetDiscovery.seen",
+        # What belongs together.
+        "memories.Case.topic", "memories.FeatureChange.batch", "memories.FeatureMark.batch",
+        "memories.FeatureRefusal.batch", "memories.SubjectMerge.batch",
+        # What a line tells, and by which it is undone within its workspace.
+        "memories.Memory.ended_by", "memories.MaskedSpan.cause", "workspaces.AuditEntry.target_id",
+        "workspaces.AuditEntry.subject_id", "workspaces.AuditEntry.salt",
+    }  # fmt: skip
+    found = set()
+    for table in exported_tables():
+        for field in apps.get_model(table.label)._meta.concrete_fields:
+            kind = getattr(field, "base_field", field)
+            is_id = isinstance(kind, UUIDField) and not field.primary_key
+            if is_id and field.column in table.columns:
+                found.add(f"{table.label}.{field.column}")
+    assert found == free | set(NAMING)
+
+
+def test_a_file_that_is_no_export_within_is_refused_in_a_line(
+    exported: Path, alice: Person, tmp_path: Path
+) -> None:
+    remove(alice.workspace)
+    head, first, *_ = exported.read_text().splitlines()
+    told, other = json.loads(head), tmp_path / "other.jsonl"
+    named, row = told["workspace"], json.loads(first)["row"]
+    for said, lines in {
+        "Line 1 is not": [json.dumps(told | {"workspace": named | {"id": "../x"}})],
+        "can be no slug": [json.dumps(told | {"workspace": named | {"slug": "removed-x"}})],
+        "Line 2 is not": [head, json.dumps({"table": "memories.Fact"})],
+        "last line": [head, first, json.dumps({"end": True})],
+        "a character that no export": [
+            head, json.dumps({"table": "memories.Fact", "row": {"a": chr(0)}}), '{"end": true}'
+        ],
+        "do not fit": _file_of(head, ("workspaces.Workspace", {**row, "created_at": "never"})),
+    }.items():  # fmt: skip
+        other.write_text("\n".join(lines) + "\n")
+        with pytest.raises(CommandError, match=said):
+            run("importworkspace", str(other))
+        WorkspaceImport.objects.all().delete()
+        ImportedRow.objects.all().delete()
+    assert not Workspace.objects.filter(pk=alice.workspace.pk).exists()
 
 
 def _counts_without(lines: list[str], label: str) -> dict[str, int]:

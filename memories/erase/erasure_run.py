@@ -105,7 +105,7 @@ def _end_subject(space: WorkspaceIndex, target: ErasureTarget) -> TALLY:
     lines = AuditEntry.objects.filter(workspace_id=target.workspace_id)
     done += blank(lines.filter(Q(subject_id=target.id) | Q(target_id=target.id)))
     Speaker.objects.filter(workspace=space.number, subject=target.id).delete()
-    for subject in Subject.objects.filter(pk=target.id):
+    for subject in Subject.objects.filter(workspace_id=target.workspace_id, pk=target.id):
         name = {"userId": subject.external_id}
         named = Q(body__contains=name)  # at the top, or in what the answer lists
         for listed in ("results", "memories", "facts"):

@@ -1,5 +1,6 @@
 """A workspace with all its history as lines of JSON, out of one snapshot, batch by batch: what it
-holds of each table, and what it does not, with the reason; and its way back in."""
+holds of each table, and what it does not, with the reason; and what is kept of a file that comes
+in, until `load_workspace.py` makes a workspace of it."""
 
 import json
 import uuid
@@ -11,17 +12,16 @@ from itertools import islice
 from typing import Any
 
 from django.apps import apps
-from django.db import IntegrityError, connection, transaction
+from django.db import DataError, connection, transaction
 from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
 from memories.errors import Conflict, Invalid
 from memories.index import workspace_index
 from memories.models import ImportedRow, WorkspaceImport
-from memories.summaries import talk_summaries
 from memoryproject.postgres import visible
-from workspaces import audit_seal
 from workspaces.models import AuditEntry, Workspace
+from workspaces.new_workspace import fault_of_slug
 
 # Referenced before those that refer to it.
 EXPORTED = (
@@ -255,12 +255,6 @@ def _batches(text: str, workspace_id: uuid.UUID) -> Iterator[list[str]]:
 # in one transaction that the database alone works on.
 
 IMPORTED_AT_ONCE = 1_000  # lines of one transaction
-LOAD = """
-insert into {table} ({columns})
-select {values} from memories_importedrow i
-cross join lateral jsonb_populate_record(null::{table}, i.row) r
-where i.workspace = %(workspace)s and i.model = %(model)s order by i.id
-"""
 COUNTS = """
 select model, count(*) from memories_importedrow where workspace = %s group by model
 """
@@ -294,6 +288,8 @@ def planned(first_line: str, slug: str = "") -> WorkspaceImport:
     if Workspace.objects.filter(pk=named["id"]).exists():
         raise Invalid("file", f"The workspace {named['slug']!r} is on this server already.")
     wanted = slug or named["slug"]
+    if fault := fault_of_slug(wanted):
+        raise Invalid("slug", f"{wanted!r} can be no slug here: {fault} Give another.")
     if Workspace.objects.filter(slug=wanted).exists():
         raise Invalid("slug", f"There is another workspace {wanted!r} here: give another slug.")
     head["workspace"]["slug"] = wanted
@@ -321,12 +317,21 @@ def read_head(first_line: str) -> dict[str, Any]:
         head = None
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise Invalid("file", "This is no export of a workspace: `exportworkspace` writes them.")
-    if head["version"] != VERSION:
+    if head.get("version") != VERSION:
         raise Invalid(
             "file",
-            f"It is written in version {head['version']} of the format; this server reads"
+            f"It is written in version {head.get('version')} of the format; this server reads"
             f" {VERSION}: upgrade it.",
         )
+    try:
+        named = head["workspace"]
+        ids = [named["id"], head["export"]]
+        is_whole = ids == [str(uuid.UUID(each)) for each in ids] and str(named["slug"])
+        is_whole = is_whole and dict(head["migrations"])
+    except (AttributeError, KeyError, TypeError, ValueError):
+        is_whole = False
+    if not is_whole:
+        raise Invalid("file", "Line 1 is not what an export begins with.")
     return head
 
 
@@ -350,19 +355,24 @@ def keep(row: WorkspaceImport, lines: Iterator[str], advance: Callable[[int], ob
             each = _parsed(line, at)
             if "end" in each:
                 end = each
-            elif end is not None or each.get("table") not in labels:
+            elif end is not None or each.get("table") not in labels or "row" not in each:
                 raise Invalid("file", f"Line {at} is not what an export holds.")
             else:
                 rows.append(ImportedRow(
                     workspace=row.workspace, model=each["table"], row=each["row"]
                 ))  # fmt: skip
-        with transaction.atomic(durable=True):
-            ImportedRow.objects.bulk_create(rows)
-            row.lines += len(rows)
-            row.save(update_fields=["lines", "updated_at"])
+        try:
+            with transaction.atomic(durable=True):
+                ImportedRow.objects.bulk_create(rows)
+                known = row.lines + len(rows)
+                WorkspaceImport.objects.filter(pk=row.pk).update(lines=known)
+        except DataError:  # the database knows no character with the number 0
+            told = f"Between line {row.lines + 2} and line {row.lines + len(rows) + 1}"
+            raise Invalid("file", f"{told} is a character that no export holds.") from None
+        row.lines = known
         advance(len(rows))
         if end is not None:
-            check_counts(row, end["counts"])
+            check_counts(row, end.get("counts"))
             return
     raise Invalid("file", "It has no end: it was cut off. Export it again.")
 
@@ -377,53 +387,13 @@ def _parsed(line: str, at: int) -> Mapping[str, Any]:
     return each
 
 
-def check_counts(row: WorkspaceImport, told: Mapping[str, int]) -> None:
+def check_counts(row: WorkspaceImport, told: Any) -> None:
     """Raises Invalid where other rows came than the file's end counts."""
+    if not isinstance(told, dict):
+        raise Invalid("file", "Its last line is not what an export ends with.")
     with connection.cursor() as cursor:
         cursor.execute(COUNTS, [row.workspace])
         kept = dict(cursor.fetchall())
-    if kept != dict(told):
+    if kept != told:
         names = [name for name in told.keys() | kept.keys() if told.get(name) != kept.get(name)]
         raise Invalid("file", f"It has not the rows that its end counts: {', '.join(names)}.")
-
-
-@transaction.atomic(durable=True)
-def load(row: WorkspaceImport, actor: str) -> Counter[str]:
-    """Make the workspace of the rows that are kept; how many of each table. Raises Invalid where
-    this server has some of them already."""
-    done: Counter[str] = Counter()
-    try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            for table in exported_tables():
-                values = ", ".join(
-                    "%(slug)s"
-                    if (table.label, column) == ("workspaces.Workspace", "slug")
-                    else f'r."{column}"'
-                    for column in table.columns
-                )
-                text = LOAD.format(table=table.name, columns=table.listed, values=values)
-                cursor.execute(text, {
-                    "workspace": row.workspace, "model": table.label,
-                    "slug": row.header["workspace"]["slug"],
-                })  # fmt: skip
-                done[table.label] += cursor.rowcount
-            cursor.execute("set constraints all immediate")
-    except IntegrityError as error:
-        first = str(error).splitlines()[0]
-        raise Invalid("file", f"Rows of it do not fit this server: {first}") from None
-    audit_seal.renew(row.workspace, anew=True)  # one of the same id may have been removed here
-    ImportedRow.objects.filter(workspace=row.workspace).delete()
-    row.loaded_at = timezone.now()
-    row.save(update_fields=["loaded_at", "updated_at"])
-    workspace = Workspace.objects.get(pk=row.workspace)
-    AuditEntry.line(
-        workspace.pk, actor, "import_workspace", workspace, after={"rows": sum(done.values())}
-    ).save()
-    return done
-
-
-def finish(row: WorkspaceImport) -> None:
-    """Its index is there, too; the summaries that search finds are made by the worker."""
-    talk_summaries.all_due(row.workspace)
-    row.finished_at = timezone.now()
-    row.save(update_fields=["finished_at", "updated_at"])

@@ -15,7 +15,7 @@ from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples
 from memories.management.progress_and_import_report import interruptible, shown_job
 from memories.models import LongJob, WorkspaceImport
-from memories.transfer import workspace_files
+from memories.transfer import load_workspace, workspace_files
 from memoryproject.postgres import visible
 
 
@@ -97,12 +97,12 @@ class Command(CommandWithExamples):
             new = NewJob(LongJob.Kind.IMPORT, None, total)
             with interruptible() as asked, shown_job(asked, new) as steps:
                 workspace_files.keep(row, lines, steps)
-                loaded = workspace_files.load(row, "importworkspace")
+                loaded = load_workspace.load(row, "importworkspace")
                 steps.job.tell({"workspace": slug, "rows": sum(loaded.values())})
             state = "read"
         if row.finished_at is None:
             call_command("reindex", workspace=slug, stdout=self.stderr)
-            workspace_files.finish(row)
+            load_workspace.finish(row)
             state = "read; its index is made"
         return {"workspace": slug, "rows": total, "state": state}
 
