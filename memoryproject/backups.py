@@ -27,6 +27,7 @@ from django.utils import timezone
 from psycopg import sql
 
 from memoryproject.embedded_postgres import EmbeddedPostgresError, program
+from memoryproject.env import env_secret
 from memoryproject.postgres.visible import VIEWS
 from memoryproject.walls import UPKEEP
 
@@ -260,6 +261,19 @@ def put_back(folder: Path, manifest: Manifest, advance: Callable[[int], object])
     if (folder / BLOBS).is_dir():
         shutil.rmtree(settings.BLOB_DIR, ignore_errors=True)
         shutil.copytree(folder / BLOBS, settings.BLOB_DIR)
+
+
+@contextlib.contextmanager
+def secret_of_folder() -> Iterator[None]:
+    """Inside, the SECRET_KEY with which the next start comes up: that of the data folder, where the
+    environment names none."""
+    before, path = settings.SECRET_KEY, settings.DATA_DIR / "secret_key"
+    if not env_secret("SECRET_KEY") and path.is_file():
+        settings.SECRET_KEY = path.read_text().strip()
+    try:
+        yield
+    finally:
+        settings.SECRET_KEY = before
 
 
 def differences(manifest: Manifest) -> dict[str, tuple[int, int]]:

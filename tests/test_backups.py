@@ -10,18 +10,24 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.core.management import CommandError
+from django.conf import settings
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 from psycopg import sql
 
+from memories import erase, irrevocable, sweep
 from memories.documents import blobs
-from memories.models import Memory
+from memories.erase import erasure_plan, workspace_removal
+from memories.models import Episode, Erasure, Memory
 from memoryproject import backups
 from memoryproject.backups import BackupFault
 from tests.documents import PUMPS, hand_in
-from tests.people import Person
+from tests.people import Person, backend_of
 from tests.test_commands import run
+from tests.test_masks import mask_words, unmask
+from workspaces import audit_chain
+from workspaces.models import AuditEntry, Subject, Workspace, WorkspaceRemoval
 
 
 @contextmanager
@@ -57,7 +63,7 @@ def data(settings: Any, tmp_path: Path) -> Path:
     settings.DATA_DIR = tmp_path / "data"
     settings.BLOB_DIR = tmp_path / "elsewhere"
     (settings.DATA_DIR).mkdir(parents=True)
-    (settings.DATA_DIR / "secret_key").write_text("first")
+    (settings.DATA_DIR / "secret_key").write_text(settings.SECRET_KEY)
     return tmp_path / "data"
 
 
@@ -90,7 +96,7 @@ def test_what_was_backed_up_is_there_again(
         alice.say("I live in Rome now.", user_id="u1")
         assert "are back" in run("restore", str(backup), "--replace", "--yes")
         assert Memory.objects.count() == 1
-    assert (data / "secret_key").read_text() == "first"
+    assert (data / "secret_key").read_text() == settings.SECRET_KEY
 
 
 def drill_of_the_documents(parent: Path) -> list[list[str]]:
@@ -191,9 +197,9 @@ def test_old_backups_go_and_what_is_no_backup_stays(backup: Path) -> None:
     (parent / "memory-20190101T000000Z").mkdir()  # without a manifest
     told = run("backup", str(parent), "--keep", "2", "--dry-run")
     assert "would drop memory-20200101T000000Z" in told
-    assert len(list(parent.iterdir())) == 4
+    assert len(list(parent.glob("memory-*"))) == 4
     run("backup", str(parent), "--keep", "1")
-    left = sorted(each.name for each in parent.iterdir())
+    left = sorted(each.name for each in parent.glob("memory-*"))
     assert left[0] == "memory-20190101T000000Z"
     assert len(left) == 2
 
@@ -204,3 +210,150 @@ def test_what_pg_dump_says_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> Non
         backups.run("pg_dump", ["--table=nothing", "--strict-names"], {}, lambda rows: None)
     with pytest.raises(CommandError, match="no number from 1 on"):
         run("backup", "/tmp", "--keep", "0")
+
+
+def erased(person: Person, user_id: str) -> str:
+    """Erase a subject; the id of the certificate."""
+    subject = Subject.objects.get(workspace=person.workspace, external_id=user_id)
+    target = erase.target_of(person.scope, Erasure.Kind.SUBJECT, subject.pk)
+    asked = erase.request(person.scope, target)
+    done = erase.run(asked.pk)
+    assert done is not None
+    assert done.state == Erasure.State.DONE
+    return str(asked.pk)
+
+
+def stands_somewhere(words: str) -> list[str]:
+    """The tables that say it, of all there are."""
+    found = []
+    with connection.cursor() as cursor:
+        cursor.execute(backups.TABLES)
+        for (table,) in cursor.fetchall():
+            text = f'select count(*) from "{table}" t where t::text like %s'
+            cursor.execute(text, [f"%{words}%"])
+            if cursor.fetchone()[0]:
+                found.append(table)
+    return found
+
+
+def audit_of(workspace: Workspace, action: str) -> list[AuditEntry]:
+    return list(AuditEntry.objects.filter(workspace=workspace, action=action).order_by("id"))
+
+
+def test_what_was_erased_after_a_backup_is_erased_again_by_its_restore(
+    backup: Path, alice: Person, mallory: Person, data: Path, empty_database: str
+) -> None:
+    alice.say("I keep quokkas in the greenhouse.", user_id="u2")
+    mallory.say("I keep figs in the attic.", user_id="u1")
+    held = Subject.objects.get(workspace=alice.workspace, external_id="u2")
+    hold = erasure_plan.place(alice.scope, held, "Case 13")
+    audit_chain.extend(alice.workspace.pk)
+    older = Path(json.loads(run("backup", str(backup.parent), "--json"))["folder"])
+    with of_database(empty_database):
+        run("restore", str(older))
+        erasure_plan.lift(alice.scope, hold.pk)
+        certificate = erased(alice, "u2")
+        issued = Erasure.objects.get(pk=certificate)
+        sweep.sweep()  # the log goes on
+        # Over what is there: its own tables know it.
+        (data / irrevocable.NAME).unlink()
+        told = json.loads(run("restore", str(older), "--replace", "--yes", "--check", "--json"))
+        assert told["again"] == {"erased": 1}
+        assert stands_somewhere("quokkas") == []
+        assert alice.finds("where does she live") == ["User lives in Lisbon"]
+        assert mallory.finds("figs") == ["User keeps figs in the attic"]
+        again = Erasure.objects.get(pk=certificate)
+        assert (again.state, again.finished_at, again.removed, again.proof) == (
+            "done", issued.finished_at, issued.removed, issued.proof
+        )  # fmt: skip
+        second = Erasure.objects.exclude(pk=certificate).get(workspace=alice.workspace)
+        assert (second.requested_by, second.state) == ("restore", "done")
+        # The log says so, and is whole.
+        [line] = audit_of(alice.workspace, "restore")
+        assert line.after["placesBefore"] > line.after["places"] > 0
+        call_command("checkaudit")
+        # Onto an empty machine, by what lies in the data folder, and by what lies beside backups.
+        backups.empty()
+        assert json.loads(run("restore", str(older), "--json"))["again"] == {"erased": 1}
+        assert stands_somewhere("quokkas") == []
+        run("backup", str(older.parent))
+        backups.empty()
+        (data / irrevocable.NAME).unlink()
+        assert json.loads(run("restore", str(older), "--json"))["again"] == {"erased": 1}
+        assert stands_somewhere("quokkas") == []
+        assert Erasure.objects.filter(pk=certificate, state="done").exists()
+    assert older.parent.joinpath(irrevocable.NAME).stat().st_mode & 0o777 == 0o600
+    assert "quokkas" not in older.parent.joinpath(irrevocable.NAME).read_text()
+
+
+def test_a_workspace_that_was_removed_after_a_backup_is_removed_again(
+    backup: Path, alice: Person, mallory: Person, data: Path, empty_database: str
+) -> None:
+    mallory.tell("Figs are kept in the attic.")
+    older = Path(json.loads(run("backup", str(backup.parent), "--json"))["folder"])
+    gone, stays = alice.workspace, mallory.workspace
+    with of_database(empty_database):
+        run("restore", str(older))
+        asked = workspace_removal.request(gone, "test")
+        workspace_removal.run(asked.pk)
+        issued = WorkspaceRemoval.objects.get(workspace_id=gone.pk)
+        assert issued.state == "done"
+        backups.empty()
+        assert json.loads(run("restore", str(older), "--json"))["again"] == {"removed": 1}
+        assert [each.pk for each in Workspace.objects.all()] == [stays.pk]
+        again = WorkspaceRemoval.objects.get(workspace_id=gone.pk)
+        assert (again.pk, again.removed, again.finished_at) == (
+            issued.pk, issued.removed, issued.finished_at
+        )  # fmt: skip
+        assert stands_somewhere("Lisbon") == []
+        call_command("checkaudit")
+
+
+def test_masks_are_after_a_restore_as_they_are_now(
+    backup: Path, alice: Person, data: Path, empty_database: str
+) -> None:
+    alice.say("My cat is called Behemoth. I like tea.", user_id="u2", thread_id="t1")
+    alice.say("My dog is called Argos. I like rye.", user_id="u2", thread_id="t1")
+    was_masked = mask_words(alice, "My dog is called Argos.")
+    older = Path(json.loads(run("backup", str(backup.parent), "--json"))["folder"])
+    with of_database(empty_database):
+        run("restore", str(older))
+        assert alice.finds("what is the cat called?")[0] == "User's cat is called Behemoth"
+        mask_words(alice, "My cat is called Behemoth.")
+        unmask(alice, was_masked)
+        now = set(Episode.objects.values_list("content", flat=True))
+        assert any("Argos" in said for said in now)
+        assert not any("Behemoth" in said for said in now)
+        for is_empty in (False, True):
+            if is_empty:
+                backups.empty()
+                words = ["restore", str(older), "--json"]
+            else:
+                words = ["restore", str(older), "--replace", "--yes", "--json"]
+            told = json.loads(run(*words))["again"]
+            assert told["masked"] > 0
+            assert told["unmasked"] > 0
+            assert set(Episode.objects.values_list("content", flat=True)) == now
+            for query in ("Behemoth", "what is the cat called?"):
+                assert not any("Behemoth" in said for said in alice.finds(query))
+            left = stands_somewhere("Behemoth")
+            assert left == ["memories_maskedspan"]
+        call_command("checkindex")
+
+
+def test_an_import_of_an_older_export_brings_nothing_back_that_was_erased(
+    transactional_db: None, alice: Person, tmp_path: Path
+) -> None:
+    alice.say("I live in Lisbon.", user_id="u1")
+    alice.say("I keep quokkas in the greenhouse.", user_id="u2")
+    path = tmp_path / "orchard.jsonl"
+    run("exportworkspace", str(path))
+    certificate = erased(alice, "u2")
+    asked = workspace_removal.request(alice.workspace, "test")
+    workspace_removal.run(asked.pk)
+    run("importworkspace", str(path))
+    person = backend_of(Workspace.objects.get(pk=alice.workspace.pk))
+    assert person.finds("where does she live") == ["User lives in Lisbon"]
+    assert stands_somewhere("quokkas") == []
+    assert Erasure.objects.filter(pk=certificate, state="done").exists()
+    call_command("checkaudit")

@@ -9,12 +9,14 @@ that sealed: whoever puts older tables back by hand does not reach it. The highe
 import json
 import os
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from django.conf import settings
+from django.db import connection
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from memoryproject import administrators, crossings
@@ -79,6 +81,20 @@ def has_ended(workspace_id: uuid.UUID) -> bool:
     return any(each.is_ended and each.is_ours for each in _of_table(workspace_id))
 
 
+def keep_copies() -> None:
+    """Before a restore: what is sealed now, of all workspaces; nothing where there is no table."""
+    with connection.cursor() as cursor:
+        cursor.execute("select to_regclass('workspaces_auditseal') is not null")
+        if not cursor.fetchone()[0]:
+            return
+    with crossings.everywhere():
+        ids = list(AuditSeal.objects.values_list("workspace_id", flat=True))
+    for workspace_id in ids:
+        seal, _ = newest(workspace_id)
+        if seal is not None:
+            _keep_copy(seal)
+
+
 def drop_copy(workspace_id: uuid.UUID) -> None:
     _copy_of(workspace_id).unlink(missing_ok=True)
 
@@ -103,7 +119,8 @@ def _made(
 ) -> Seal | None:
     """The next seal, in the table; None where another process was first."""
     known = [*_of_table(workspace_id), *_of_folder(workspace_id)]
-    number = max((each.number for each in known), default=0) + 1
+    # By the clock it lies above that of a machine whose copy is not here.
+    number = max(max((each.number for each in known), default=0) + 1, int(time.time()))
     bare = Seal(workspace_id, number, position, mark, is_ended)
     signature = _signature(bare.texts)
     voucher = administrators.voucher_for("audit seal", *bare.texts, signature)

@@ -6,6 +6,15 @@ At last `proof` looks for what was said, by searching and by reading every table
 """
 
 from memories.erase.erasure_plan import ErasureTarget, plan, target_of
-from memories.erase.erasure_run import due, request, run, run_or_wait
+from memories.erase.erasure_run import due, request, request_again, run, run_or_wait
 
-__all__ = ["ErasureTarget", "due", "plan", "request", "run", "run_or_wait", "target_of"]
+__all__ = [
+    "ErasureTarget",
+    "due",
+    "plan",
+    "request",
+    "request_again",
+    "run",
+    "run_or_wait",
+    "target_of",
+]

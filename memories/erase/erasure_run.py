@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from memories import leases, long_jobs, outbox
+from memories import irrevocable, leases, long_jobs, outbox
 from memories.erase import proof
 from memories.erase.erasure_plan import (
     ErasureTarget,
@@ -147,14 +147,30 @@ def request(scope: Scope, target: ErasureTarget) -> Erasure:
     if known := open_ones.first():
         return known
     refuse_held(target)
+    return _ask(target, scope.actor)
+
+
+@transaction.atomic(durable=True)
+def request_again(target: ErasureTarget, actor: str) -> Erasure:
+    """After a restore, of what was erased before: no hold of that time keeps it."""
+    workspace_index.lock(workspace_index.index_of(target.workspace_id))
+    rows = Erasure.objects.filter(
+        workspace_id=target.workspace_id, kind=target.kind, target_id=target.id,
+        state__in=[State.WAITING, State.RUNNING],
+    )  # fmt: skip
+    rows.update(state=State.FAILED, error="begun before a restore", probes=[], due_at=None)
+    return _ask(target, actor)
+
+
+def _ask(target: ErasureTarget, actor: str) -> Erasure:
     texts, shared = proof.probes(target)
     made = Erasure.objects.create(
         workspace_id=target.workspace_id, kind=target.kind, target_id=target.id,
-        requested_by=scope.actor, plan=plan(target), probes=texts,
+        requested_by=actor, plan=plan(target), probes=texts,
         proof={"shared": shared} | ({"digests": files} if (files := target.digests) else {}),
         due_at=timezone.now(),
     )  # fmt: skip
-    _audit(made, scope.actor, "erase", after={"plan": made.plan})
+    _audit(made, actor, "erase", after={"plan": made.plan})
     outbox.post("erase", made.pk)
     return made
 
@@ -297,6 +313,8 @@ def _finish(row: Erasure) -> Erasure:
         names = ("proof", "state", "error", "probes", "due_at", "lease_until", "finished_at")
         if not _write(row, *names):
             raise TakenOver
+        if is_clean:  # before anybody is told so: no restore makes it untrue
+            irrevocable.note_row(irrevocable.ERASED, Erasure._meta.db_table, row.pk)
         _audit(row, "worker", "erased", after={"removed": row.removed, "clean": is_clean})
     return row
 

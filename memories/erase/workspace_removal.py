@@ -19,7 +19,7 @@ from django.apps import apps
 from django.db import IntegrityError, connection, models, transaction
 from django.utils import timezone
 
-from memories import leases, outbox
+from memories import irrevocable, leases, outbox
 from memories.documents import blobs
 from memories.erase.erasure_plan import refuse_workspace
 from memories.index import prepared_sql, workspace_index
@@ -162,9 +162,10 @@ def _count(table: WorkspaceTable, values: Mapping[str, Any]) -> int:
 
 
 @transaction.atomic(durable=True)
-def request(workspace: Workspace, actor: str) -> WorkspaceRemoval:
+def request(workspace: Workspace, actor: str, *, is_again: bool = False) -> WorkspaceRemoval:
     """Let nobody in any more, free its slug, and write down that it is to go; asked twice, it is
-    the same removal, and one that was given up is tried again."""
+    the same removal, and one that was given up is tried again. With `is_again` a backup has brought
+    back what was removed: no hold of that time keeps it."""
     space = workspace_index.index_of(workspace.pk)
     workspace_index.lock(space)
     known = WorkspaceRemoval.objects.filter(workspace_id=workspace.pk)
@@ -173,7 +174,8 @@ def request(workspace: Workspace, actor: str) -> WorkspaceRemoval:
         failed = known.filter(state=State.FAILED)
         failed.update(state=State.WAITING, attempts=0, due_at=timezone.now())
         return asked
-    refuse_workspace(workspace.pk)
+    if not is_again:
+        refuse_workspace(workspace.pk)
     audit_seal.end(workspace.pk)
     # One that is done is of a workspace that an import or a backup brought back.
     made, _ = WorkspaceRemoval.objects.update_or_create(
@@ -313,6 +315,7 @@ def _finish(row: WorkspaceRemoval) -> WorkspaceRemoval:
         row.state, row.error, row.finished_at = State.DONE, "", timezone.now()
         row.due_at, row.lease_until = None, None
         row.save()
+        irrevocable.note_row(irrevocable.REMOVED, WorkspaceRemoval._meta.db_table, row.pk)
     blobs.drop_workspace(row.workspace_id)
     audit_seal.drop_copy(row.workspace_id)
     outbox.post("seal")  # the worker drops the approximate indexes that nobody asks any more

@@ -9,9 +9,11 @@ from django.apps import apps
 from django.db import DataError, IntegrityError, connection, transaction
 from django.utils import timezone
 
-from memories.errors import Invalid
+from memories import irrevocable
+from memories.errors import Conflict, Invalid
 from memories.models import ImportedRow, WorkspaceImport
 from memories.summaries import talk_summaries
+from memories.transfer.acts_again import DoneAgain, in_workspace, of_workspace
 from memories.transfer.workspace_files import ExportedTable, exported_tables
 from memoryproject import crossings
 from workspaces import audit_seal
@@ -146,7 +148,13 @@ def _found(text: str, values: dict[str, object]) -> bool:
 
 
 def finish(row: WorkspaceImport) -> None:
-    """Its index is there, too; the summaries that search finds are made by the worker."""
+    """Its index is there, too; the summaries that search finds are made by the worker. What was
+    erased or masked here after the export is erased and masked again."""
+    done = DoneAgain()
+    known = of_workspace(irrevocable.known(), row.workspace)
+    in_workspace(row.workspace, known, "import", done)
+    if done.failures:
+        raise Conflict(f"Not all that was erased since is gone again: {'; '.join(done.failures)}.")
     talk_summaries.all_due(row.workspace)
     row.finished_at = timezone.now()
     row.save(update_fields=["finished_at", "updated_at"])

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import connection
 
+from memories import irrevocable
 from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples, whole_number
 from memories.management.progress_and_import_report import interruptible, shown_job
@@ -48,6 +49,7 @@ class Command(CommandWithExamples):
                 new = NewJob(LongJob.Kind.BACKUP, None, rows)
                 with interruptible() as asked, shown_job(asked, new) as steps:
                     folder, manifest = backups.take(parent, steps)
+                    irrevocable.keep(irrevocable.known(parent), parent)
                     paths = [path for path in folder.rglob("*") if path.is_file()]
                     size = sum(path.stat().st_size for path in paths)
                     told = {"folder": folder.name, "in": str(parent.resolve())}

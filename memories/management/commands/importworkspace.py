@@ -10,7 +10,7 @@ from typing import IO, Any
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from memories.errors import Invalid
+from memories.errors import Conflict, Invalid
 from memories.long_jobs import NewJob, Stopped
 from memories.management.command_options import CommandWithExamples
 from memories.management.progress_and_import_report import interruptible, shown_job
@@ -55,7 +55,7 @@ class Command(CommandWithExamples):
                     done = self._import(first, lines, total, options)
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror or error}.") from None
-        except Invalid as error:
+        except (Conflict, Invalid) as error:
             raise CommandError(error.message) from None
         except Stopped:
             raise CommandError(

@@ -10,20 +10,27 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
+from django.utils.dateparse import parse_datetime
 
+from memories import irrevocable
 from memories.documents import blobs
 from memories.management.command_options import CommandWithExamples
 from memories.management.progress_and_import_report import progress
 from memories.models import Blob
-from memoryproject import backups, database_roles
+from memories.transfer.acts_again import do_again
+from memoryproject import backups, crossings, database_roles
 from memoryproject.backups import BackupFault
+from memoryproject.postgres import visible
+from workspaces import audit_chain, audit_seal
+from workspaces.models import AuditEntry, AuditMark, Workspace
 
 
 class Command(CommandWithExamples):
     help = (
         "Put a backup of `backup` into this installation's database, which has to be empty, or is\n"
         "emptied with --replace. The server has to be stopped. Afterwards every table's rows are\n"
-        "counted and compared with the manifest, and older data is migrated."
+        "counted and compared with the manifest, and older data is migrated. What was erased or\n"
+        "masked since the backup is erased or masked again."
     )
     examples = (
         "  manage.py restore /srv/backups/memory-20260131T020000Z --dry-run   what it holds\n"
@@ -65,6 +72,9 @@ class Command(CommandWithExamples):
                 raise CommandError(
                     f"{others} other connections use the database: stop the server first."
                 )
+            acts = irrevocable.known(folder.parent)
+            irrevocable.keep(acts)  # whatever ends this: the next try knows it
+            audit_seal.keep_copies()
             with progress(manifest.rows, "rows", sys.stderr) as shown:
                 backups.put_back(folder, manifest, shown.update)
             wrong = backups.differences(manifest)
@@ -73,14 +83,22 @@ class Command(CommandWithExamples):
         if wrong:
             told = ", ".join(f"{name}: {own} of {due}" for name, (due, own) in wrong.items())
             raise CommandError(f"Not all rows are there: {told}.")
-        call_command("migrate", interactive=False, verbosity=0)
-        database_roles.prepare(connection)
+        with backups.secret_of_folder():
+            call_command("migrate", interactive=False, verbosity=0)
+            database_roles.prepare(connection)
+            again = do_again(acts, "restore", since=parse_datetime(manifest.taken_at))
+            tell_the_logs(manifest.taken_at)
+        if again.failures:
+            raise CommandError(
+                "The rows are back, but not all that was erased since is gone again; do not start"
+                f" the server: {'; '.join(again.failures)}."
+            )
         if options["check"]:
             call_command("checkindex", stdout=self.stderr)
         self._tell(options, {
             "rows": manifest.rows, "tables": len(manifest.counts), "takenAt": manifest.taken_at,
             "seconds": round(time.monotonic() - began, 1), "checked": options["check"],
-            **_files(),
+            "again": dict(again.counts), **_files(),
         })  # fmt: skip
 
     def _tell(self, options: dict[str, Any], done: dict[str, Any]) -> None:
@@ -102,6 +120,24 @@ class Command(CommandWithExamples):
                 f" says{checked}; {done['files']:,} files of documents, {done['missingFiles']:,}"
                 " of them missing"
             )
+            for act, count in done["again"].items():
+                self.stdout.write(f"{count:,} times {act} again: it was done after the backup")
+
+
+def tell_the_logs(taken_at: str) -> None:
+    """A line in the audit log of each workspace, with the places that it had since, and the seal of
+    what it has now."""
+    with crossings.everywhere():
+        here = list(Workspace.objects.order_by("pk"))
+    for workspace in here:
+        with visible.only(workspace.pk):
+            last = AuditMark.objects.filter(workspace=workspace).order_by("position").last()
+            seal, _ = audit_seal.newest(workspace.pk)
+            told = {"takenAt": taken_at, "places": last.position if last else 0}
+            told["placesBefore"] = max(told["places"], seal.position if seal else 0)
+            AuditEntry.line(workspace.pk, "restore", "restore", workspace, after=told).save()
+            audit_chain.extend(workspace.pk)
+            audit_seal.renew(workspace.pk, anew=True)
 
 
 def _files() -> dict[str, int]:
