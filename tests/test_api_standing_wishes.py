@@ -159,15 +159,22 @@ def test_many_wishes_leave_three_quarters_to_what_answers(api: Caller) -> None:
     assert len(standing(api, tokens=400)) > 6
 
 
-@pytest.mark.parametrize(("reason", "is_told"), [("outdated", True), ("private", False)])
-def test_a_message_whose_belief_was_forgotten_is_marked_or_left_out(
-    api: Caller, reason: str, is_told: bool
-) -> None:
+@pytest.mark.parametrize("reason", ["wrong", "outdated", "private", "no more"])
+def test_a_message_whose_belief_was_forgotten_is_left_out(api: Caller, reason: str) -> None:
     say(api, "I live in Rome near the old aqueduct.")
     query = "Where do I live, in Rome near the aqueduct?"
-    assert "forgotten" not in context(api, query=query, floor=0)
+    assert "in Rome" in context(api, query=query, floor=0)
     [memory] = believed(api)
     api.delete(f"/memories/{memory['id']}", reason=reason)
-    text = context(api, query=query, floor=0)
-    assert ("in Rome" in text) is is_told
-    assert ("(outdated): it is not believed any more" in text) is is_told
+    assert "Rome" not in context(api, query=query, floor=0)
+
+
+def test_of_a_message_that_tells_more_what_was_forgotten_is_left_out(api: Caller) -> None:
+    say(api, "I live in Rome near the old aqueduct. My sister is called Livia.")
+    memory = next(one for one in believed(api) if "Rome" in str(one["content"]))
+    api.delete(f"/memories/{memory['id']}", reason="outdated")
+    text = context(api, query="Where do I live, and what is my sister called?", floor=0)
+    assert "Livia" in text
+    assert "Rome" not in text
+    found = api.post("/memories/search", {"query": "Rome", "userId": "ada", "layers": ["episodes"]})
+    assert "Rome" in str(found.body["results"])

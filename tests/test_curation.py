@@ -87,9 +87,11 @@ def test_forgetting_as_wrong_leaves_a_rejection_and_restoring_takes_it_back(
     alice: Person, gate: Memory
 ) -> None:
     forget(alice.scope, gate.pk, "wrong")
-    assert Rejection.objects.get().content == GREEN
+    assert Rejection.objects.count() == 1
+    assert Memory.objects.get(pk=gate.pk).content != GREEN
     review.restore(alice.scope, gate.pk)
     assert not Rejection.objects.exists()
+    assert Memory.objects.get(pk=gate.pk).content == GREEN
 
 
 def test_an_expired_memory_is_gone_at_once(alice: Person, gate: Memory) -> None:

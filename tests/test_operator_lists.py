@@ -71,7 +71,8 @@ def test_rejections_follow_the_memory_that_was(
 ) -> None:
     for user, visibility in (("ada", "private"), ("ben", "global")):
         memory = alice.note(f"Of {user}", user_id=user, visibility=visibility)
-        review.forget(alice.scope, memory.pk, "wrong")
+        review.forget(alice.scope, memory.pk, "rejected")
+        review.reject_claim(alice.scope, memory, "rejected")
     contents = {
         name: sorted(caller(person).get("/rejections").contents())
         for name, person in {

@@ -12,6 +12,7 @@ from memories import erase, intents, outbox, review
 from memories.compat.urls import urlpatterns as compat_routes
 from memories.features.sets import discover_sets
 from memories.features.update import update_now
+from memories.ingest import NewMessage
 from memories.mcp.memory_tools import TOOLS
 from memories.models import (
     Case,
@@ -21,6 +22,7 @@ from memories.models import (
     Fact,
     FeatureSet,
     Intent,
+    MaskedSpan,
     Memory,
     MemorySession,
 )
@@ -193,6 +195,23 @@ def test_what_is_forgotten_is_in_no_place_and_comes_back(
     intents.undo(alice.scope, intent.pk)
     after = places_of(alice, told)
     assert {"listEpisodes", "readMemory", "packContext"} <= set(after)
+
+
+@pytest.mark.parametrize("reason", ["wrong", "private", "private: she asked me to"])
+def test_what_a_person_forgets_is_in_no_place_and_comes_back(
+    alice: Person, told: dict[str, str], reason: str
+) -> None:
+    words = f"I know that your cat is called {WORD}."
+    alice.say(NewMessage(words, role="assistant"), user_id="u1", thread_id="t2")
+    hand_in(alice, f"Notes. My cat is called {WORD}.", user_id="u1", extract="none")
+    assert {"searchDocuments", "get_context"} <= set(places_of(alice, told))
+    caller(alice).delete(f"/memories/{told['memories']}", reason=reason)
+    assert places_of(alice, told) == []
+    assert tables() == ["memories_maskedspan.words"]
+    caller(alice).post(f"/memories/{told['memories']}/restore")
+    after = places_of(alice, told)
+    assert {"listEpisodes", "readMemory", "packContext", "searchDocuments"} <= set(after)
+    assert not MaskedSpan.objects.exists()
 
 
 def test_what_is_held_in_quarantine_is_in_no_place_before_a_person_lets_it_through(

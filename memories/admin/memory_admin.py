@@ -14,6 +14,7 @@ from unfold.widgets import (
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
+    UnfoldBooleanWidget,
 )
 
 from memories import cases, review, search_counts
@@ -24,6 +25,7 @@ from memories.admin.memory_timeline import chain_as_of, timeline
 from memories.admin.navigation import JumpPage
 from memories.admin.search_page import SearchPage, WhyNotPage
 from memories.admin.workspace_settings_admin import VisibilityPage
+from memories.masked_text import is_masked
 from memories.models import (
     Category,
     Memory,
@@ -131,6 +133,16 @@ class ForgetForm(forms.Form):
         label=gettext_lazy("In your words"),
         help_text=gettext_lazy("Kept beside the reason, unless it is wrong."),
         widget=UnfoldAdminTextInputWidget,
+    )
+    messages = forms.BooleanField(
+        required=False,
+        initial=True,
+        label=gettext_lazy("Also the messages it stands on"),
+        help_text=gettext_lazy(
+            "If it is wrong or private: its words are taken out of them, of documents, and of what"
+            " an assistant repeated. Not ticked, they can still be found as messages."
+        ),
+        widget=UnfoldBooleanWidget,
     )
 
 
@@ -254,7 +266,12 @@ class MemoryAdmin(MemoryList):
             gettext_lazy("Forget"),
             "delete",
             "danger",
-            gettext_lazy("No search finds it any more. It can be restored."),
+            gettext_lazy(
+                "It goes from what is believed, from profiles and from what agents are told. Wrong"
+                " or private: its words go from everything that is shown, here too. Outdated or"
+                " another reason: its message stays, and can still be found by a search. That it"
+                " was forgotten stays in the audit. All of it can be restored."
+            ),
             ForgetForm,
             bulk=True,
             bulk_form=ForgetForm,
@@ -318,6 +335,7 @@ class MemoryAdmin(MemoryList):
             undone = self.page_of(last.old)
         return {
             "state": row.state,
+            "is_masked": is_masked(row.content),
             "story": story,
             "look": chain_as_of(
                 request.GET,
@@ -400,11 +418,15 @@ class MemoryAdmin(MemoryList):
         reason, note = values["reason"], values["note"].strip()
         if note and reason != review.WRONG:  # that one is a word for machines, too
             reason = f"{reason}: {note}" if reason else note
-        review.forget(self.scope(request, row), row.pk, reason)
+        kept = "" if values["messages"] else review.KEEP
+        review.forget(self.scope(request, row), row.pk, reason, kept)
         if reason == review.WRONG:
             return self.with_way_back(
                 request, row, gettext("Forgotten. It will not be learned again.")
             )
+        if reason.startswith(review.PRIVATE):
+            told = gettext("Forgotten. If it is said again, you are asked.")
+            return self.with_way_back(request, row, told)
         return self.with_way_back(request, row, gettext("Forgotten."))
 
     def empty(self, request: HttpRequest) -> Empty:

@@ -37,6 +37,7 @@ from memories.models.memory import MemoryQuerySet
 from memories.repeated_statements import RepeatQuery, repeats
 from memories.review import NewMemory, forget
 from memories.review.create_and_edit import Entities, Share
+from memories.review.forget import MESSAGES
 from workspaces.api.json_answers import JsonAnswer
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
@@ -241,8 +242,22 @@ class ForgetQuery:
     reason: Annotated[
         str,
         StringConstraints(strict=True, strip_whitespace=True, max_length=1000),
-        Field(description="wrong (it is not learned again), outdated, private, or any text."),
+        Field(
+            description="wrong (it is not learned again), private (said again, it waits for a"
+            " person), outdated, or any text. What is wrong or private is told by nothing any more."
+        ),
     ] = ""
+    messages: Maybe[
+        Annotated[
+            str,
+            OneOf(MESSAGES),
+            Field(
+                description="mask: its words are taken out of the messages and documents that it"
+                " stands on, and of whatever else tells the same of the same user; keep: they"
+                " stay. By default mask where the reason is wrong or private, else keep."
+            ),
+        ]
+    ] = None
 
 
 @declared
@@ -313,8 +328,10 @@ class MemoryView(WorkspaceView):
 
     @operation("forgetMemory", query=ForgetQuery, answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Forget a memory; it can be restored."""
-        forget(self.scope, row, read_query(ForgetQuery, request).reason)
+        """Forget a memory, with its words in messages where it is wrong or private; all of it can
+        be restored."""
+        asked = read_query(ForgetQuery, request)
+        forget(self.scope, row, asked.reason, asked.messages or "")
         return Response(status=204)
 
 

@@ -355,8 +355,8 @@ class ContextAnswerJson(JsonAnswer):
             " corrected by hand; `from` is since when it holds, if that is another day; a line"
             " without a date is of the day above. [e1 standing] and [m1 standing] are the person's"
             " standing wishes, as far as they are still believed, which come first; `filter`"
-            " narrows them, too. A message of which all that was believed was forgotten has a line"
-            " `forgotten` below it, and is left out where the reason is `private`."
+            " narrows them, too. A message of which all that was believed was forgotten is left"
+            " out, and of another what tells of it."
         ),
     ]
     tokens: int

@@ -230,6 +230,7 @@ class SessionSteps:
             episode.pk: episode.believed_at for episode in kept.episodes if episode.is_ahead
         }
         self.earlier = EarlierFacts.of(self.session)
+        self.private = 0  # claims that a person is asked about, for they were forgotten as private
         self.timings = dict(self.session.timings)  # of the attempts before
         self.run = ExtractionRun(options)
         self.run.read(*messages[: self.session.learned])
@@ -384,6 +385,7 @@ class SessionSteps:
             "held": counts.get("held", 0) + len(outcome.held),
             "reviewed": counts.get("reviewed", 0) + len(outcome.reviewed),
             "rejected": counts.get("rejected", 0) + len(outcome.rejected),
+            "quarantined": counts.get("quarantined", 0) + len(outcome.quarantined),
             "skipped": len(found.skipped),
             "tooLong": found.too_long,
             "unworthy": len(found.unworthy),
@@ -399,6 +401,9 @@ class SessionSteps:
         if rejected:
             statements = "; ".join(rejected)[:LONGEST_NOTE]
             reasons.append(f"{len(rejected)} rejected before by a person: {statements}")
+        self.private += len(outcome.quarantined)
+        if self.private:
+            reasons.append(f"{self.private} forgotten as private before: a person is asked")
         if self.ahead:
             reasons.append(
                 f"{len(self.ahead)} of the messages said to be of the future: believed as of now"

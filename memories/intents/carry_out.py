@@ -2,11 +2,11 @@
 kept; and an order taken back."""
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories import masks
@@ -14,12 +14,11 @@ from memories.english import dates
 from memories.english.spoken_intents import SpokenIntent
 from memories.errors import Conflict, needed
 from memories.extraction.fallback import FallbackChain
-from memories.forgotten_words import ForgottenWords, ToldAgain, places_in
+from memories.forgotten_words import ForgottenWords
 from memories.index import due_vectors, entries, workspace_index
 from memories.intents import targets
 from memories.intents.recognise import spoken_in
 from memories.intents.targets import OrderReach, Span, Target, choose, target_of
-from memories.masked_text import is_masked
 from memories.masks import MaskReason
 from memories.models import (
     Case,
@@ -29,7 +28,6 @@ from memories.models import (
     MaskedSpan,
     Memory,
     MemoryPeriod,
-    Revision,
     Supersession,
     Visibility,
     WorkspaceIndex,
@@ -37,70 +35,12 @@ from memories.models import (
 )
 from memories.resolve.file_cases import CaseAbout, NewItem, open_case
 from memories.resolve.hold_policy import Policy
+from memories.review import taken_words
 from memories.review.approve_and_undo import believe_again, may_be_learned, undo_locked
 from memories.review.create_and_edit import EDIT, new_version
 from memories.review.forget import forget_locked, locked, reject_claim
+from memories.review.taken_words import Places
 from workspaces.scope import Scope
-
-# Where else what is forgotten is told: by an assistant or a tool after the order, and in documents
-# of the same subject, whether a memory stands on them or not. Reads only.
-
-MOST_MESSAGES, MOST_DOCUMENTS = 300, 100
-SHORTEST = 3  # characters of a word that documents are looked through for
-
-Place = tuple[int, int]
-
-
-def what_is_forgotten(
-    spans: Mapping[uuid.UUID, Sequence[Place]], memories: Collection[uuid.UUID]
-) -> list[ForgottenWords]:
-    """The statements at these places of messages, and of these memories."""
-    rows = Episode.objects.filter(pk__in=spans)
-    said = [row.content[start:end] for row in rows for start, end in spans[row.pk]]
-    said += Memory.objects.filter(pk__in=memories).values_list("content", flat=True)
-    return [ForgottenWords.of(words) for words in dict.fromkeys(said) if not is_masked(words)]
-
-
-def told_since(intent: Intent, forgotten: Sequence[ForgottenWords]) -> dict[uuid.UUID, list[Place]]:
-    """The places in later messages of others to the same subject, by episode."""
-    if not intent.subject_id or intent.subject is None:
-        return {}
-    later = Episode.objects.filter(
-        workspace=intent.workspace_id, subject=intent.subject_id, pk__gt=intent.episode_id,
-        kind__in=Episode.OF_MACHINES,
-    )  # fmt: skip
-    return {
-        row.pk: _spans(places)
-        for row in later.order_by("pk")[:MOST_MESSAGES]
-        if (places := places_in(row.content, forgotten, intent.subject.external_id))
-    }
-
-
-def in_documents(
-    intent: Intent, forgotten: Sequence[ForgottenWords]
-) -> dict[uuid.UUID, list[Place]]:
-    """The sentences of documents that are about the same subject, by revision. One about somebody
-    else, or about nobody, is not his to change; one that was a message changes with it."""
-    words = {one.rarest for one in forgotten if len(one.rarest) >= SHORTEST}
-    if not intent.subject_id or not words:
-        return {}
-    told = Q()
-    for word in words:
-        told |= Q(text__icontains=word)
-    rows = Revision.objects.filter(
-        told, document__workspace=intent.workspace_id, document__subject=intent.subject_id,
-        document__episode=None,
-    )  # fmt: skip
-    return {
-        row.pk: _spans(places)
-        for row in rows.order_by("-pk")[:MOST_DOCUMENTS]
-        if (places := places_in(row.text, forgotten, is_his=True))
-    }
-
-
-def _spans(places: Sequence[ToldAgain]) -> list[Place]:
-    return [(place.start, place.end) for place in places]
-
 
 Kind, State = Intent.Kind, Intent.State
 MOST = 5  # memories that one sentence may end
@@ -312,8 +252,8 @@ def _mask(
         own = (intent.topic_start, intent.topic_end)
         spans.setdefault(intent.episode_id, []).append(own)
     every = {version for pk in forgotten for version in versions_of(pk)}
-    told = what_is_forgotten(spans, every)
-    for episode, places in told_since(intent, told).items():
+    told = taken_words.what_is_forgotten(spans, every)
+    for episode, places in _told_by_machines(intent, told).items():
         spans.setdefault(episode, []).extend(places)
     made = masks.mask_episodes(space, spans, why)
     # A document that is about somebody else, or about nobody, is not his to change.
@@ -321,12 +261,22 @@ def _mask(
         fact__memory__in=every, revision__document__subject__isnull=False,
         revision__document__subject=intent.subject_id,
     )  # fmt: skip
-    written = in_documents(intent, told)
+    written = taken_words.in_documents(intent.workspace_id, intent.subject_id, told)
     for one in cited:
         if one.revision_id is not None:
             written.setdefault(one.revision_id, []).append((one.start, one.end))
     made += masks.mask_documents(space, written, why)
     return made + masks.mask_memories(space, every, why)
+
+
+def _told_by_machines(intent: Intent, forgotten: Sequence[ForgottenWords]) -> Places:
+    """Where an assistant or a tool tells it, before the order and since, in whichever talk."""
+    if intent.subject is None:
+        return {}
+    rows = Episode.objects.filter(
+        workspace=intent.workspace_id, subject=intent.subject_id, kind__in=Episode.OF_MACHINES
+    )
+    return taken_words.told_in(rows, forgotten, intent.subject)
 
 
 def _correct(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:

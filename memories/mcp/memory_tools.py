@@ -175,7 +175,7 @@ def correct_memory(asker: McpAsker, asked: CorrectMemoryArguments) -> CorrectedA
 
 def forget_memory(asker: McpAsker, asked: ForgetMemoryArguments) -> ForgottenAnswer:
     memory = asker.memory(asked.memory_id, to_change=True)
-    review.forget(asker.scope, memory.pk, asked.reason)
+    review.forget(asker.scope, memory.pk, asked.reason, asked.messages or "")
     return ForgottenAnswer(memory.pk, True, asked.reason)
 
 
@@ -253,7 +253,9 @@ TOOLS = {
         Tool(
             "forget_memory",
             "Forget a memory",
-            "Forget a memory, so that no search finds it. Ask the user first.",
+            "Forget a memory. What is wrong or private is told by nothing any more, its words in"
+            " messages neither; what is outdated is believed no more, and its message can still"
+            " be found by a search. A person can restore it. Ask the user first.",
             ForgetMemoryArguments,
             ForgottenAnswer,
             Capability.CURATE,

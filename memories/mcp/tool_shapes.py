@@ -302,5 +302,15 @@ class ForgetMemoryArguments:
     memory_id: MemoryId
     reason: Annotated[
         Literal["wrong", "outdated", "private"],
-        Field(description="wrong: it is not learned again; outdated: it was true; private."),
+        Field(
+            description="wrong: it is not learned again; private: said again, it waits for a"
+            " person; outdated: it was true."
+        ),
     ] = "outdated"
+    messages: Annotated[
+        Literal["mask", "keep"] | None,
+        Field(
+            description="mask: its words leave the messages that it stands on, too; keep: they"
+            " stay there. Without it, mask for wrong and private, keep for outdated."
+        ),
+    ] = None

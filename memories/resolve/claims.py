@@ -116,7 +116,8 @@ class Claim:
 
 @dataclass(slots=True)
 class ResolveOutcome:
-    """What an apply did, by memory id, in the order of the claims; of those rejected, the text.
+    """What an apply did, by memory id, in the order of the claims; of those rejected,
+    or in quarantine until a person says more, the text.
 
     `reviewed` are new memories that live while a person is asked what they are to older ones.
     """
@@ -127,6 +128,7 @@ class ResolveOutcome:
     held: list[uuid.UUID] = field(default_factory=list)
     reviewed: list[uuid.UUID] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
+    quarantined: list[str] = field(default_factory=list)
     facts: int = 0
 
     def add(self, other: "ResolveOutcome") -> None:
@@ -136,6 +138,7 @@ class ResolveOutcome:
         self.held += other.held
         self.reviewed += other.reviewed
         self.rejected += other.rejected
+        self.quarantined += other.quarantined
         self.facts += other.facts
 
 

@@ -14,12 +14,13 @@ from memories.index import prepared_sql
 from memories.models import Layer, Rejection, WorkspaceIndex
 from memoryproject.postgres.prepared import Asked
 
+PRIVATE = "private"  # forgotten so, it is learned again when a person says so
 MOST = 1_000  # rejections of one subject that are compared; equal texts are found among any number
 SHARED = 0.3  # of a rejection's stems; what shares fewer is no paraphrase that could be told
 # Words that are masked are compared all the same, without their vector, which is of what is left.
 # The vector is that of the forgotten memory, under whichever model the workspace speaks now.
 OF_SUBJECT = """
-select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint,
+select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint, r.reason,
   case when hidden.words is null then v.embedding end as embedding, head.content as corrected
 from memories_rejection r
 left join lateral (
@@ -33,6 +34,11 @@ left join memories_vector v
 where r.workspace_id = %(workspace)s and r.subject_id is not distinct from %(subject)s::uuid
 order by r.fingerprint = any(%(fingerprints)s::bytea[]) desc, r.id desc limit %(most)s
 """
+
+
+def kind_of(reason: str) -> str:
+    """A reason without what a person wrote behind it: "private: she asked me" is private."""
+    return reason.partition(":")[0].strip().casefold()
 
 
 def rejected(space: WorkspaceIndex, subject_id: uuid.UUID | None, claims: Sequence[str]) -> Asked:
@@ -53,23 +59,23 @@ def refused(
     rows: Iterable[Any],
     claims: Sequence[str],
     vectors: Sequence[np.ndarray | None],
-) -> dict[int, uuid.UUID]:
+) -> dict[int, "Rejected"]:
     """Which of the statements say what was rejected, which `rows` tell: place to rejection.
 
     `vectors` as the statements, or empty where they could not be made; then words decide alone.
     """
-    known = [_Rejected.of(row) for row in rows]
+    known = [Rejected.of(row) for row in rows]
     if not known:
         return {}
     model = space.embedding_model
     threshold = model.duplicate_threshold if model else 1.0
-    result = {}
+    result: dict[int, Rejected] = {}
     for index, claim in enumerate(claims):
         mark = lexical.fingerprint(claim)
         vector = vectors[index] if vectors else None
         for rejected in known:
             if rejected.fingerprint == mark or rejected.is_in(claim, vector, threshold):
-                result[index] = rejected.id
+                result[index] = rejected
                 break
     return result
 
@@ -87,16 +93,19 @@ def take_back(
         again = refused(space, rows, [statement], [vector])
         if not again:
             return deleted
-        deleted += Rejection.objects.filter(pk__in=again.values()).delete()[0]
+        deleted += Rejection.objects.filter(pk__in=[each.id for each in again.values()]).delete()[0]
 
 
 @dataclass(frozen=True, slots=True)
-class _Rejected:
+class Rejected:
+    """What a person said no to; `is_private`: it may be believed again, if a person says so."""
+
     id: uuid.UUID
     fingerprint: bytes
     content: str
     corrected: str | None
     vector: np.ndarray | None
+    is_private: bool = False
 
     @classmethod
     def of(cls, row: Any) -> Self:
@@ -105,7 +114,8 @@ class _Rejected:
         if row.embedding is not None:
             vector = np.asarray(row.embedding.to_numpy(), dtype=np.float32)
             vector = vector / np.linalg.norm(vector)
-        return cls(row.id, bytes(row.fingerprint), row.content, row.corrected, vector)
+        is_private = kind_of(row.reason) == PRIVATE
+        return cls(row.id, bytes(row.fingerprint), row.content, row.corrected, vector, is_private)
 
     def is_in(self, claim: str, vector: np.ndarray | None, threshold: float) -> bool:
         """Whether a claim, or a part of it, says the same, whatever leads in to it."""

@@ -41,6 +41,7 @@ from memories.resolve.claims import (
     new_facts,
     new_items,
     new_memories,
+    quarantine,
 )
 from memories.resolve.decide import (
     GUARDED,
@@ -60,6 +61,7 @@ from workspaces.models.workspace import uuid7
 
 State = Supersession.State
 log = logging.getLogger(__name__)
+SAID_AGAIN = "was forgotten as private"  # why what is said again waits for a person
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,13 +365,19 @@ def apply(
     batch = ClaimBatch(space, placement, actor, session_id, judge)
     resolver = _resolver(batch, claims, readings, whole, pairs_of(found[-1] if found else []))
     refused = rejections.refused(space, rejected, texts, whole)
+    private: list[tuple[Claim, str]] = []
     for index, (claim, own) in enumerate(zip(claims, readings, strict=True)):
         # A person may say by hand what a person had rejected.
-        if index in refused and claim.method != Fact.Method.MANUAL:
-            batch.reject(claim)
-        else:
+        if index not in refused or claim.method == Fact.Method.MANUAL:
             batch.take(claim, index, own, resolver)
+        elif refused[index].is_private and session_id is not None:
+            private.append((claim, SAID_AGAIN))
+        else:
+            batch.reject(claim)
     batch.write(vectors, resolver.live)
+    if session_id is not None:
+        quarantine(placement, private, session_id)
+    batch.outcome.quarantined += [claim.statement for claim, _ in private]
     return batch.outcome
 
 

@@ -1,5 +1,6 @@
 """What people and programs do to memories by hand: create, edit, decide, forget, merge, undo."""
 
+from memories.resolve.rejections import PRIVATE
 from memories.review.approve_and_undo import (
     KEPT_BOTH,
     approve,
@@ -11,7 +12,15 @@ from memories.review.approve_and_undo import (
     undo,
 )
 from memories.review.create_and_edit import MemoryEdit, NewMemory, create, edit, edit_all
-from memories.review.forget import WRONG, forget, forget_all, forget_locked
+from memories.review.forget import (
+    KEEP,
+    MASK,
+    WRONG,
+    forget,
+    forget_all,
+    forget_locked,
+    reject_claim,
+)
 from memories.review.merge_and_separate import (
     SplitOff,
     merge_duplicates,
@@ -24,8 +33,8 @@ from memories.review.merge_and_separate import (
 from memories.review.quarantine import accept, dismiss
 
 __all__ = [
-    "KEPT_BOTH", "WRONG", "MemoryEdit", "NewMemory", "SplitOff", "accept", "approve", "create",
-    "dismiss", "edit", "edit_all", "forget", "forget_all", "forget_locked", "keep_both",
-    "merge_duplicates", "merge_subjects", "move", "redo", "reject", "reopen", "restore",
-    "separate", "split", "split_plan", "undo",
+    "KEEP", "KEPT_BOTH", "MASK", "PRIVATE", "WRONG", "MemoryEdit", "NewMemory", "SplitOff",
+    "accept", "approve", "create", "dismiss", "edit", "edit_all", "forget", "forget_all",
+    "forget_locked", "keep_both", "merge_duplicates", "merge_subjects", "move", "redo", "reject",
+    "reject_claim", "reopen", "restore", "separate", "split", "split_plan", "undo",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from memories import resolve
+from memories import masks, resolve
 from memories.errors import Conflict, NotFound
 from memories.features import sets
 from memories.features.follow_sources import episodes_of
@@ -20,6 +20,7 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.resolve import OLDER, state_changes
+from memories.review import taken_words
 from memories.review.create_and_edit import EDIT, checked, let_go, new_version
 from memories.review.forget import CORRECTED, audit, forget_locked, locked, reject_claim
 from workspaces.scope import Scope
@@ -242,21 +243,28 @@ def redo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
     return decision
 
 
-@transaction.atomic(durable=True)
 def restore(scope: Scope, memory_id: uuid.UUID) -> Memory:
-    """Believe a forgotten memory again; its rejection goes. Conflict where a newer one stands."""
+    """Believe a forgotten memory again; its rejection goes, and the words that went with it come
+    back. Conflict where a newer one stands."""
     space = workspace_index.index_of(scope.workspace_id)
-    workspace_index.lock(space)
-    memory = locked(scope, memory_id)
-    if memory.superseded_by_id is not None:
-        raise Conflict("A newer version stands: undo its supersession instead.", "not_head", "id")
-    if memory.forgotten_at is None and (memory.forget_after is None or memory.is_live):
-        raise Conflict("It is not forgotten.", "not_forgotten", "id")
-    memory.forget_after = None
-    memory.save(update_fields=["forget_after", "updated_at"])
-    may_be_learned(memory)
-    believe_again(space, memory, Cause.RESTORED)
-    audit(scope, "restore", memory, after={"content": memory.content})
+    with transaction.atomic(durable=True):
+        workspace_index.lock(space)
+        memory = locked(scope, memory_id)
+        if memory.superseded_by_id is not None:
+            message = "A newer version stands: undo its supersession instead."
+            raise Conflict(message, "not_head", "id")
+        if memory.forgotten_at is None and (memory.forget_after is None or memory.is_live):
+            raise Conflict("It is not forgotten.", "not_forgotten", "id")
+        taken = taken_words.taken_for(memory)
+        touched = masks.unmask(space, taken.filter(episode=None))
+        memory.refresh_from_db(fields=["content", "entities"])
+        memory.forget_after = None
+        memory.save(update_fields=["forget_after", "updated_at"])
+        may_be_learned(memory)
+        believe_again(space, memory, Cause.RESTORED)
+        audit(scope, "restore", memory, after={"content": memory.content})
+    due_vectors.fill(space, touched)
+    taken_words.give_back_words(space, taken)
     return Memory.objects.with_names().get(pk=memory.pk)
 
 

@@ -1,4 +1,6 @@
-"""Forgetting: a memory ends; `wrong` also leaves a rejection, so that it is not learned again."""
+"""Forgetting: a memory ends. What is `wrong` or `private` also leaves a rejection, so that it is
+not learned again without a person's word, and its words are taken out of all that is served.
+"""
 
 import logging
 import uuid
@@ -8,18 +10,33 @@ from functools import partial
 from django.db import transaction
 from django.utils import timezone
 
-from memories import resolve
+from memories import masks, resolve
 from memories.errors import needed
 from memories.features.follow_sources import withdraw
 from memories.index import workspace_index
-from memories.models import CaseItem, Fact, Memory, Rejection, Supersession
+from memories.masks import MaskReason
+from memories.models import (
+    CaseItem,
+    Episode,
+    Fact,
+    MaskedSpan,
+    Memory,
+    Rejection,
+    Supersession,
+    versions_of,
+)
 from memories.resolve import state_changes
+from memories.resolve.rejections import PRIVATE, kind_of
+from memories.review import taken_words
+from memories.review.taken_words import Places
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
 log = logging.getLogger(__name__)
 
 WRONG, CORRECTED = "wrong", "corrected"
+HIDDEN = (WRONG, PRIVATE)  # the reasons for which the words go, too
+MESSAGES = MASK, KEEP = "mask", "keep"  # what becomes of the messages that it stands on
 BATCH = 1000  # memories that end in one transaction
 
 
@@ -29,16 +46,62 @@ def locked(scope: Scope, memory_id: uuid.UUID) -> Memory:
     return needed(seen.filter(pk=memory_id).first(), "Memory")
 
 
-@transaction.atomic(durable=True)
-def forget(scope: Scope, memory_id: uuid.UUID, reason: str = "") -> Memory:
+def forget(scope: Scope, memory_id: uuid.UUID, reason: str = "", messages: str = "") -> Memory:
     """End a memory for `reason` (wrong, outdated, private or any text). Forgetting twice is
-    once."""
+    once.
+
+    What is wrong or private is told by nothing any more: the memory's own words are masked, of what
+    is private those of all its versions, too. `messages` says what becomes of those it stands on:
+    "mask" takes the same words out of them and of documents, "keep" leaves them; by default they
+    go where its own do. Many messages go in several transactions: who is stopped asks again.
+    """
     space = workspace_index.index_of(scope.workspace_id)
-    workspace_index.lock(space)
-    memory = locked(scope, memory_id)
-    if memory.forgotten_at is None:
-        forget_locked(scope, [memory], reason)
+    why = MaskReason(MaskedSpan.Kind.FORGOTTEN, kind_of(reason), memory_id)
+    is_hidden = kind_of(reason) in HIDDEN
+    made: list[MaskedSpan] = []
+    said: Places = {}
+    with transaction.atomic(durable=True):
+        workspace_index.lock(space)
+        memory = locked(scope, memory_id)
+        every = set(versions_of(memory.pk)) if kind_of(reason) == PRIVATE else {memory.pk}
+        if (messages or (MASK if is_hidden else KEEP)) == MASK:
+            said, documents = _told_of(memory, every)
+            made = masks.mask_documents(space, documents, why)
+        if is_hidden:
+            made += masks.mask_memories(space, _unmasked(every), why)
+            memory.refresh_from_db(fields=["content", "entities"])
+        is_known = memory.forgotten_at is not None
+        if not is_known or (is_hidden and kind_of(memory.forget_reason) not in HIDDEN):
+            forget_locked(scope, [memory], reason)
+    masks.fill(space, made)
+    taken_words.take_words(space, said, why)
     return memory
+
+
+def _unmasked(ids: set[uuid.UUID]) -> set[uuid.UUID]:
+    """Those whose own words were not taken yet."""
+    taken = MaskedSpan.objects.filter(
+        memory__in=ids, place="content", kind=MaskedSpan.Kind.FORGOTTEN
+    )
+    return ids - set(taken.values_list("memory_id", flat=True))
+
+
+def _told_of(memory: Memory, versions: set[uuid.UUID]) -> tuple[Places, Places]:
+    """Where messages and documents tell what these versions say: what they stand on, and whatever
+    else tells the same of the same person."""
+    said, written = taken_words.stood_on(versions)
+    if memory.subject is None:
+        return said, written
+    forgotten = taken_words.what_is_forgotten(said, versions)
+    about = Episode.objects.filter(workspace=memory.workspace_id, subject=memory.subject_id)
+    again = (
+        (said, taken_words.told_in(about, forgotten, memory.subject)),
+        (written, taken_words.in_documents(memory.workspace_id, memory.subject_id, forgotten)),
+    )
+    for known, more in again:
+        for pk, places in more.items():
+            known.setdefault(pk, []).extend(places)
+    return said, written
 
 
 def forget_all(scope: Scope, ids: Sequence[uuid.UUID]) -> int:
@@ -68,7 +131,7 @@ def forget_locked(scope: Scope, memories: Sequence[Memory], reason: str) -> None
         quarantined_at=None
     )
     withdraw(scope, memories)
-    if reason == WRONG:
+    if kind_of(reason) in HIDDEN:
         for memory in memories:
             reject_claim(scope, memory, reason)
     lines = {
@@ -80,7 +143,8 @@ def forget_locked(scope: Scope, memories: Sequence[Memory], reason: str) -> None
 
 
 def reject_claim(scope: Scope, memory: Memory, reason: str) -> None:
-    """Leave word that this is not to be learned again about its subject, nor in other words."""
+    """Leave word that this is not to be learned again about its subject, nor in other words; what
+    is private, not before a person says so."""
     fingerprint = bytes(memory.fingerprint)
     if Rejection.objects.of(memory.workspace_id, memory.subject_id, fingerprint).exists():
         return  # the workspace's lock is held: nobody adds one meanwhile

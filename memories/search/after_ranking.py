@@ -7,8 +7,6 @@ import math
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from math import inf
 from typing import Any
 
@@ -16,7 +14,6 @@ from django.conf import settings
 
 from memories import breakers, metrics
 from memories.errors import ProviderError, Unasked
-from memories.guard import served_line
 from memories.index import prepared_sql
 from memories.models import LIVE_SQL
 from memories.providers.http_reranker import HttpReranker, RerankerConfig
@@ -213,30 +210,42 @@ def replaced_by(heads: Iterable[Head]) -> Mapping[uuid.UUID, Sequence[uuid.UUID]
     return {episode: list(ids) for episode, ids in replaced.items() if episode not in believed}
 
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """When and why somebody forgot the last of what was believed of a message."""
+# The words of messages that a memory stood on which was forgotten, but for those that something
+# believed stands on, too.
+FORGOTTEN_PLACES = f"""
+select ci.episode_id, ci.start, ci."end"
+from memories_citation ci join memories_fact f on f.id = ci.fact_id
+where ci.episode_id = any(%(ids)s::uuid[]) and f.memory_id = any(%(forgotten)s::uuid[])
+  and not exists (
+    select 1 from memories_citation c join memories_fact g on g.id = c.fact_id
+    join memories_memory m on m.id = g.memory_id
+    where c.episode_id = ci.episode_id and c.start < ci."end" and ci.start < c."end"
+      and {LIVE_SQL})
+"""
 
-    at: datetime
-    reason: str
 
-    @property
-    def note(self) -> str:
-        reason = f" ({served_line.one_line(self.reason)})" if self.reason else ""
-        return f"forgotten {self.at:%Y-%m-%d}{reason}: it is not believed any more"
-
-
-def forgotten_of(heads: Iterable[Head]) -> Mapping[uuid.UUID, Forgotten]:
-    """Of episodes all of whose memories have ended, and one was forgotten."""
-    forgotten: dict[uuid.UUID, Forgotten] = {}
+def forgotten_in(heads: Iterable[Head]) -> Mapping[uuid.UUID, list[tuple[int, int]] | None]:
+    """Of episodes on which something stood that was forgotten, its places in them; None where
+    nothing of the episode is believed, which then tells of nothing else."""
+    gone: dict[uuid.UUID, set[uuid.UUID]] = {}
     believed: set[uuid.UUID] = set()
-    for episode, _, head in heads:
+    for episode, memory_id, head in heads:
         if head.is_live:
             believed.add(episode)
         elif head.forgotten_at is not None:
-            one = Forgotten(head.forgotten_at, head.forget_reason)
-            forgotten[episode] = max(forgotten.get(episode, one), one, key=lambda each: each.at)
-    return {episode: one for episode, one in forgotten.items() if episode not in believed}
+            gone.setdefault(episode, set()).add(memory_id)
+    places: dict[uuid.UUID, list[tuple[int, int]] | None] = {
+        episode: [] if episode in believed else None for episode in gone
+    }
+    partly = [episode for episode in gone if episode in believed]
+    if partly:
+        ended = [memory for episode in partly for memory in gone[episode]]
+        values = {"ids": prepared_sql.Uuids(partly), "forgotten": prepared_sql.Uuids(ended)}
+        for row in prepared_sql.rows(FORGOTTEN_PLACES, values):
+            own = places[row.episode_id]
+            if own is not None:
+                own.append((row.start, row.end))
+    return places
 
 
 def heads_of(episodes: Sequence[uuid.UUID]) -> list[Head]:

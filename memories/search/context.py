@@ -374,7 +374,6 @@ FIRST = 3  # lines that are told however little there is to say for them
 PACKED = ("memories", "episodes", "chunks")  # layers, if nobody says others
 LEAST, USUAL, MOST = 50, 1_000, 32_000  # tokens
 STANDING_SHARE = 4  # wishes have a quarter of the budget, and what answers leaves over
-PRIVATE = "private"  # why something was forgotten
 SHORTEST = 12  # tokens of a line: there are no more than so many lines
 LONGEST_TAIL = dict.fromkeys(LAYERS, 999)
 # What a message may be and tell nothing of its own; see gatekeeper.
@@ -436,9 +435,9 @@ def context(
     as `search` does; `index` is as there.
 
     What says the same twice is told once; a message of which all that was believed was forgotten
-    is marked, and left out where that is private. A memory is told with the message it stands on,
-    where the asker may see that, or the passage, where that answers, too; one whose words these
-    hold is named beside them, and no more.
+    is left out, and of another the sentences that tell what was forgotten. A memory is told with
+    the message it stands on, where the asker may see that, or the passage, where that answers, too;
+    one whose words these hold is named beside them, and no more.
     """
     started = time.perf_counter()
     if order == AS_ASKED:
@@ -500,8 +499,8 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
         if one.memory and message and message in rows:
             beliefs.setdefault(message, []).append(one)
     heads = after_ranking.heads_of(list(rows)) if request.at.is_now else []
-    later, forgotten = _replaced(scope, heads), after_ranking.forgotten_of(heads)
-    stems, texts, entries, done = set(lexical.stems(request.query)), set(), [], set()
+    later, done = _replaced(scope, heads), _forgotten(rows, heads)
+    stems, texts, entries = set(lexical.stems(request.query)), set(), []
     for one in found:
         message = place[id(one)]
         leading = rows.get(message, one) if message else one
@@ -509,9 +508,6 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
             continue
         done.add(leading.row.id)
         own = beliefs.get(leading.row.id, []) if leading.row.id in rows else []
-        ended = forgotten.get(leading.row.id) if leading.episode else None
-        if ended and ended.reason == PRIVATE:
-            continue
         text = lexical.fingerprint(leading.row.content)
         if leading.episode and not own:
             said = leading.row
@@ -521,9 +517,23 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
         if text in texts:
             continue
         texts.add(text)
-        entry = said_of(leading, own, later.get(leading.row.id, ()), stems)
-        entries.append(replace(entry, notes=(*entry.notes, ended.note)) if ended else entry)
+        entries.append(said_of(leading, own, later.get(leading.row.id, ()), stems))
     return entries
+
+
+def _forgotten(rows: dict[uuid.UUID, Hit], heads: Sequence[after_ranking.Head]) -> set[uuid.UUID]:
+    """The messages that tell of nothing but what was forgotten; of others these words go, and the
+    rest stands where it stood."""
+    untold = set()
+    for episode, places in after_ranking.forgotten_in(heads).items():
+        if places is None:
+            untold.add(episode)
+            continue
+        content = rows[episode].row.content
+        for start, end in places:
+            content = content[:start] + " " * (end - start) + content[end:]
+        rows[episode] = replace(rows[episode], row=rows[episode].row._replace(content=content))
+    return untold
 
 
 def _read_as_empty(text: str, role: str, kind: str) -> bool:

@@ -81,8 +81,9 @@ def correct(memory_id: str, content: str) -> Call:
     return Call("PATCH", f"/memories/{uuid.UUID(memory_id)}", {"content": content})
 
 
-def forget(memory_id: str, reason: str) -> Call:
-    query = {"reason": reason} if reason else {}
+def forget(memory_id: str, reason: str, messages: str) -> Call:
+    given = {"reason": reason, "messages": messages}
+    query = {name: value for name, value in given.items() if value}
     return Call("DELETE", f"/memories/{uuid.UUID(memory_id)}", query=query)
 
 

@@ -150,9 +150,11 @@ class Memory:
         """The new version; the old one stays in its chain."""
         return decoded(MemoryRecord, self._ask(calls.correct(memory_id, content)))
 
-    def forget(self, memory_id: str, reason: str = "") -> None:
-        """No search finds it any more; `wrong` is not learned again."""
-        self._ask(calls.forget(memory_id, reason))
+    def forget(self, memory_id: str, reason: str = "", messages: str = "") -> None:
+        """It is believed no more. What is `wrong` is not learned again, what is `private` not
+        before a person says so; the words of both leave the messages that it stands on, too,
+        unless `messages` is `keep`. `messages="mask"` takes them out for any other reason."""
+        self._ask(calls.forget(memory_id, reason, messages))
 
     def explain(self, memory_id: str) -> Explanation:
         """All versions with the decisions between them, and the quotes that it stands on."""
@@ -253,8 +255,8 @@ class AsyncMemory:
     async def correct(self, memory_id: str, content: str) -> MemoryRecord:
         return decoded(MemoryRecord, await self._ask(calls.correct(memory_id, content)))
 
-    async def forget(self, memory_id: str, reason: str = "") -> None:
-        await self._ask(calls.forget(memory_id, reason))
+    async def forget(self, memory_id: str, reason: str = "", messages: str = "") -> None:
+        await self._ask(calls.forget(memory_id, reason, messages))
 
     async def explain(self, memory_id: str) -> Explanation:
         links = await self._ask(calls.chain(memory_id))

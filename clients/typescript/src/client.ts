@@ -90,9 +90,11 @@ export class Memory {
     return this.caller.ask({ method: "PATCH", path: pathOf(id), body: { content } });
   }
 
-  /** No search finds it any more; `wrong` is not learned again. */
-  async forget(id: string, reason = ""): Promise<void> {
-    const query = reason ? { reason } : {};
+  /** It is believed no more. What is `wrong` is not learned again, what is `private` not before a
+   * person says so; the words of both leave the messages that it stands on, too, unless `messages`
+   * is `keep`. `mask` takes them out for any other reason. */
+  async forget(id: string, reason = "", messages: "" | "mask" | "keep" = ""): Promise<void> {
+    const query = { ...(reason && { reason }), ...(messages && { messages }) };
     await this.caller.ask({ method: "DELETE", path: pathOf(id), query });
   }
 

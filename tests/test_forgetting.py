@@ -1,0 +1,222 @@
+"""Forgetting by hand: what goes, what stays, who is asked, and what comes back."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from memories import review
+from memories.ingest import NewMessage
+from memories.models import Case, Episode, Fact, MaskedSpan, Memory
+from memories.review import taken_words
+from tests.api_fixtures import Caller, caller
+from tests.desk import member, page_of
+from tests.mcp_caller import mcp_caller
+from tests.people import Person, bound_to_agent
+
+DOG, HOME = "I have a dog named Behemoth.", "I live in Lisbon."
+ECHO = NewMessage("Noted: you have a dog named Behemoth.", role="assistant")
+ABOUT: dict[str, Any] = {"user_id": "u1", "thread_id": "t1"}
+LAYERS = ("memories", "episodes", "features", "chunks", "summaries")
+
+
+def dog(person: Person) -> Memory:
+    return Memory.objects.live().get(workspace=person.workspace, content__contains="Behemoth")
+
+
+def said(person: Person) -> str:
+    rows = Episode.objects.filter(workspace=person.workspace)
+    return " ".join(rows.values_list("content", flat=True))
+
+
+def found_by(person: Person, at: str) -> str:
+    """Whatever this key is answered about the dog, now and as of `at`."""
+    http, told = caller(person), []
+    for then in ({}, {"knownAt": at}, {"validAt": at}):
+        for layer in LAYERS:
+            for ranking in ("hybrid", "keyword", "vector", "linea"):
+                body = {"query": "a dog named Behemoth", "layers": [layer], "ranking": ranking}
+                body |= {"include": ["citations", "chain", "neighbours"], **then}
+                told.append(http.post("/memories/search", body).body["results"])
+        wanted = {"query": "the dog named Behemoth", "userId": "u1", "floor": 0, **then}
+        told.append(http.post("/memories/context", wanted).body["text"])
+        told.append(http.get("/memories/profile", userId="u1", **then).body)
+        told.append(http.get("/memories", userId="u1", live="any", **then).body)
+    told += [http.get(f"/{each}").body for each in ("facts", "episodes", "rejections", "cases")]
+    return str(told)
+
+
+@pytest.mark.parametrize("reason", ["wrong", "private"])
+def test_nobody_is_told_what_was_forgotten_as_of_no_time(
+    alice: Person, bob: Person, carol: Person, mallory: Person, reason: str
+) -> None:
+    dave = bound_to_agent(bob.workspace, "dave")
+    bob.say(DOG, HOME, ECHO, visibility="team", **ABOUT)
+    then = (timezone.now() + timedelta(milliseconds=5)).isoformat()
+    assert all("Behemoth" in found_by(each, then) for each in (alice, bob, dave))
+    review.forget(alice.scope, dog(alice).pk, reason)
+    for each in (alice, bob, dave, carol, mallory):
+        assert "Behemoth" not in found_by(each, then)
+    assert "Lisbon" in found_by(bob, then)
+
+
+def test_its_words_go_from_messages_wherever_they_are_told_of_the_same_person(
+    alice: Person,
+) -> None:
+    alice.say(DOG, HOME, **ABOUT)
+    alice.say(ECHO, user_id="u1", thread_id="t2")
+    alice.say(DOG, user_id="u2", thread_id="t3")
+    memory = Memory.objects.live().get(subject__external_id="u1", content__contains="Behemoth")
+    review.forget(alice.scope, memory.pk, "private")
+    his = Episode.objects.filter(subject__external_id="u1")
+    assert "Behemoth" not in " ".join(his.values_list("content", flat=True))
+    assert HOME in said(alice)
+    assert DOG in said(alice)  # another person's dog
+    review.restore(alice.scope, memory.pk)
+    assert said(alice).count(DOG) == 2
+    assert ECHO.content in said(alice)
+    assert not MaskedSpan.objects.exists()
+
+
+def test_messages_stay_where_the_caller_says_so(alice: Person) -> None:
+    alice.say(DOG, **ABOUT)
+    memory = dog(alice)
+    answer = caller(alice).delete(f"/memories/{memory.pk}", reason="wrong", messages="keep")
+    assert answer.status == 204
+    assert DOG in said(alice)
+    memory.refresh_from_db()
+    assert "Behemoth" not in memory.content
+    refused = caller(alice).delete(f"/memories/{memory.pk}", messages="some")
+    assert (refused.status, refused.body["errors"][0]["field"]) == (400, "messages")
+
+
+def test_messages_of_what_is_outdated_go_where_the_caller_says_so(alice: Person) -> None:
+    alice.say(DOG, **ABOUT)
+    memory = dog(alice)
+    caller(alice).delete(f"/memories/{memory.pk}", reason="outdated")
+    assert DOG in said(alice)
+    caller(alice).delete(f"/memories/{memory.pk}", reason="outdated", messages="mask")
+    assert "Behemoth" not in said(alice)
+    memory.refresh_from_db()
+    assert "Behemoth" in memory.content
+
+
+def test_many_messages_go_a_few_at_a_time(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(taken_words, "BATCH", 2)
+    for _ in range(5):
+        alice.say(DOG, **ABOUT)
+    memory = dog(alice)
+    assert [len(some) for some in taken_words.in_batches(taken_words.stood_on([memory.pk])[0])] == [
+        2, 2, 1,
+    ]  # fmt: skip
+    review.forget(alice.scope, memory.pk, "wrong")
+    assert "Behemoth" not in said(alice)
+    review.restore(alice.scope, memory.pk)
+    assert said(alice).count(DOG) == 5
+
+
+def test_who_was_stopped_on_the_way_asks_again(alice: Person) -> None:
+    alice.say(DOG, **ABOUT)
+    memory = dog(alice)
+    review.forget(alice.scope, memory.pk, "wrong", review.KEEP)
+    assert DOG in said(alice)
+    review.forget(alice.scope, memory.pk, "wrong")
+    assert "Behemoth" not in said(alice)
+    review.restore(alice.scope, memory.pk)
+    assert (dog(alice).pk, said(alice)) == (memory.pk, DOG)
+
+
+def test_what_was_outdated_becomes_private(alice: Person) -> None:
+    alice.say(DOG, **ABOUT)
+    memory = dog(alice)
+    review.forget(alice.scope, memory.pk, "outdated")
+    review.forget(alice.scope, memory.pk, "private")
+    memory.refresh_from_db()
+    assert memory.forget_reason == "private"
+    assert "Behemoth" not in memory.content + said(alice)
+
+
+def test_all_versions_of_what_is_private_go_and_one_of_what_is_wrong(alice: Person) -> None:
+    def versions(reason: str) -> list[str]:
+        first = alice.note("Ada lives in Bergen", user_id="ada")
+        second = review.edit(alice.scope, first.pk, {"content": "Ada lives in Stavanger"})
+        review.forget(alice.scope, second.pk, reason)
+        rows = Memory.objects.filter(pk__in=[first.pk, second.pk]).order_by("version")
+        return [text for text in rows.values_list("content", flat=True) if "Ada" in text]
+
+    assert versions("wrong") == ["Ada lives in Bergen"]
+    assert versions("private") == []
+
+
+def test_what_was_private_and_is_said_again_waits_for_a_person(alice: Person) -> None:
+    alice.say(DOG, **ABOUT)
+    review.forget(alice.scope, dog(alice).pk, "private")
+    told = alice.say(DOG, HOME, user_id="u1", thread_id="t2")
+    assert alice.live() == ["User lives in Lisbon"]
+    assert told.counts["quarantined"] == 1
+    assert "a person is asked" in told.reason
+    fact = Fact.objects.get(quarantined_at__isnull=False)
+    assert fact.quarantine_reason == "was forgotten as private"
+    assert Case.objects.undecided().get().items.get().fact_id == fact.pk
+    review.accept(alice.scope, fact.pk)
+    assert any("Behemoth" in text for text in alice.live())
+    alice.say(DOG, user_id="u1", thread_id="t3")
+    assert not Fact.objects.filter(quarantined_at__isnull=False).exists()
+
+
+def test_what_was_private_and_is_refused_again_is_believed_by_nobody(alice: Person) -> None:
+    alice.say(DOG, **ABOUT)
+    review.forget(alice.scope, dog(alice).pk, "private")
+    alice.say(DOG, user_id="u1", thread_id="t2")
+    review.dismiss(alice.scope, Fact.objects.get(quarantined_at__isnull=False).pk)
+    assert alice.live() == []
+
+
+def test_the_dialog_says_what_goes_and_has_a_box_for_messages(alice: Person) -> None:
+    alice.say(DOG, HOME, **ABOUT)
+    desk, memory = member(alice.workspace), dog(alice)
+    page = desk.sees(page_of(memory))
+    assert "Also the messages it stands on" in page
+    assert "can still be found by a search" in page
+    desk.does(memory, "forget", reason="wrong")  # not ticked
+    assert DOG in said(alice)
+    desk.does(memory, "restore")
+    desk.does(memory, "forget", reason="private", messages="on")
+    assert "Behemoth" not in said(alice)
+    assert "Behemoth" not in desk.sees(page_of(memory))
+    assert "come back when it is restored" in desk.sees(page_of(memory))
+    desk.does(memory, "restore")
+    assert DOG in said(alice)
+
+
+def test_a_tool_forgets_with_messages_and_without(alice: Person) -> None:
+    alice.say(DOG, **ABOUT)
+    agent, memory = mcp_caller(alice), dog(alice)
+    wish = {"memory_id": str(memory.pk), "reason": "wrong"}
+    agent.tool("forget_memory", **wish, messages="keep")
+    assert DOG in said(alice)
+    agent.tool("forget_memory", **wish)
+    assert "Behemoth" not in said(alice)
+
+
+def test_a_memory_that_an_order_took_comes_back_with_its_words(alice: Person) -> None:
+    alice.say(DOG, **ABOUT)
+    memory = dog(alice)
+    alice.say("Please forget what my dog is called.", **ABOUT)
+    assert "Behemoth" not in said(alice)
+    review.restore(alice.scope, memory.pk)
+    assert dog(alice).pk == memory.pk
+    assert DOG in said(alice)
+
+
+def test_only_who_sees_a_memory_takes_its_words(
+    alice: Person, bob: Person, carol: Person, mallory: Person
+) -> None:
+    bob.say(DOG, **ABOUT)
+    path = f"/memories/{dog(bob).pk}"
+    callers: list[Caller] = [caller(carol), caller(mallory)]
+    assert [each.delete(path, reason="wrong").status for each in callers] == [404, 404]
+    assert DOG in said(alice)
+    assert caller(bob).delete(path, reason="wrong").status == 204
+    assert "Behemoth" not in said(alice)
