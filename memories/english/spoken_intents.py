@@ -305,7 +305,7 @@ def _with_topic(
         rf"\b(?:from|in|out of|off|to) {forms.MEMORY}\b", sentence[start:], re.I
     )
     rest = sentence[start:end]
-    if about_memory and re.match(r"\s*[,;.!?–—]", sentence[start + about_memory.end() :]):
+    if about_memory and re.match(r"\s*[,;:.!?–—]", sentence[start + about_memory.end() :]):
         # what follows is a reason
         rest = sentence[start : min(end, start + about_memory.start())]
     rest = _without_tail(rest)

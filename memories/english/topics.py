@@ -156,6 +156,15 @@ def naming(topic: str) -> list[str]:
     return [stem for stem in dict.fromkeys(words_of(topic)) if stem not in light]
 
 
+def is_attribute(topic: str) -> bool:
+    """Whether each of its words names a thing that people tell of themselves in other words, too:
+    "salary", "home address"; "troubles" are none."""
+    canon, words = _canon(), naming(topic)
+    return bool(words) and all(
+        any(name[0] == "=" for name in canon.get(stem, ())) for stem in words
+    )
+
+
 def coverage(topic: Collection[str], said: Collection[str]) -> float:
     """The share of a topic's stems that a statement has, in these words or in others."""
     if not topic:

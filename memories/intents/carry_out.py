@@ -3,22 +3,33 @@ kept; and an order taken back."""
 
 import uuid
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from memories import masks
 from memories.english import dates
+from memories.english.order_evidence import evidence_of
+from memories.english.same_thing import ToldThing
 from memories.english.spoken_intents import SpokenIntent
 from memories.errors import Conflict, needed
 from memories.extraction.fallback import FallbackChain
 from memories.forgotten_words import ForgottenWords
 from memories.index import due_vectors, entries, workspace_index
 from memories.intents import targets
+from memories.intents.other_words import OtherWords, of_that_name, other_words
 from memories.intents.recognise import spoken_in
-from memories.intents.targets import OrderReach, Span, Target, choose, target_of
+from memories.intents.targets import (
+    OrderReach,
+    SaidSentence,
+    Span,
+    Target,
+    choose,
+    target_of,
+    weighed,
+)
 from memories.masks import MaskReason
 from memories.models import (
     Case,
@@ -45,7 +56,7 @@ from workspaces.scope import Scope
 Kind, State = Intent.Kind, Intent.State
 MOST = 5  # memories that one sentence may end
 HIDING = (Kind.FORGET, Kind.NEVER)
-OTHERS = "somebody else's words"
+OTHERS, UNSURE = "somebody else's words", "not surely meant"
 SEVERAL = 3  # who speak in a talk, for it to be a group's
 REASONS = {
     Kind.FORGET: "asked to forget",
@@ -58,7 +69,8 @@ LEFT = "left as it is"
 @dataclass(frozen=True, slots=True)
 class OrderPlan:
     """What an order comes to: memories and the places that say it, with the words that it names
-    exactly, or, of a correction, the one memory and what it should say, with their vectors."""
+    exactly, and the `others` that may tell of it; or, of a correction, the one memory and what it
+    should say, with their vectors."""
 
     intent: Intent
     space: WorkspaceIndex
@@ -66,6 +78,7 @@ class OrderPlan:
     content: str = ""
     vectors: list[entries.Vectors] | None = None
     values: tuple[str, ...] = ()
+    others: OtherWords = field(default_factory=OtherWords)
 
 
 def carry_out(scope: Scope, intent: Intent, chain: FallbackChain | None = None) -> Intent:
@@ -93,13 +106,15 @@ def carry_out(scope: Scope, intent: Intent, chain: FallbackChain | None = None) 
     if chain and intent.kind != Kind.CORRECT and not (plan and plan.target.is_sure):
         target = choose(reach, chain)
         if target and (target.memories or intent.kind in HIDING):
-            plan = OrderPlan(intent, reach.space, target)
+            plan = OrderPlan(intent, reach.space, weighed(reach, spoken, target))
     if plan is None:
         # What is found once is not looked for again in vain, with another line of the audit.
         is_told = intent.state == State.NOTHING_FOUND
         return intent if is_told else _end(scope, intent, State.NOTHING_FOUND)
-    if reason := _why_to_ask(reach, plan.target):
-        return _ask(scope, plan, reason)
+    plan = _with_others(reach, spoken, plan)
+    if reason := _why_to_ask(reach, plan.target) or plan.others.question:
+        is_first = reach.told_first(plan.target)
+        return _ask(scope, plan, reason, is_first=is_first)
     plan = _embedded(plan)
     made: list[MaskedSpan] = []
     with transaction.atomic(durable=True):
@@ -133,10 +148,16 @@ def plan_decided(scope: Scope, intent_id: uuid.UUID, kept: Collection[uuid.UUID]
     named = list(heads.values())
     memories = [memory for memory in named if memory.pk not in kept]
     target = Target(memories, reach.spans_of(memories))
-    if spoken and spoken.values and not kept:
-        for episode, spans in target_of(reach, spoken).spans.items():
-            for span in spans:
-                target.add_span(episode, *span)
+    if spoken and not kept and intent.kind in HIDING:
+        if spoken.values:
+            for episode, spans in target_of(reach, spoken).spans.items():
+                for span in spans:
+                    target.add_span(episode, *span)
+        elif spoken.topic:
+            withheld = masks_of(intent).values_list("words", flat=True)
+            told = [*withheld, *(memory.content for memory in memories)]
+            thing = ToldThing.of(topic_of(intent, spoken), told)
+            other_words(reach, thing, target).join(target)
     return OrderPlan(intent, reach.space, target)
 
 
@@ -179,8 +200,13 @@ def masks_of(intent: Intent) -> QuerySet[MaskedSpan]:
 def withhold_again_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -> None:
     """An order waits again, and what it names is kept from everybody again until then."""
     reach = OrderReach.of(scope, intent)
-    if (spoken := spoken_in(intent)) and spoken.values:
+    spoken = spoken_in(intent)
+    if spoken and spoken.values:
         _withhold_locked(OrderPlan(intent, space, target_of(reach, spoken), values=spoken.values))
+    elif spoken and (plan := _plan(reach, spoken)):
+        plan = _with_others(reach, spoken, plan)
+        if plan.others.question:
+            _withhold_locked(plan)
 
 
 def waiting_intent(scope: Scope, intent_id: uuid.UUID, *, lock: bool = False) -> Intent:
@@ -203,10 +229,38 @@ def _plan(reach: OrderReach, spoken: SpokenIntent) -> OrderPlan | None:
         return OrderPlan(intent, reach.space, Target([found[0]]), found[1]) if found else None
     if spoken.clause and (found := targets.anew(reach, spoken)):
         return OrderPlan(intent, reach.space, Target([found[0]]), found[1])
-    target = target_of(reach, spoken)
+    found = target_of(reach, spoken)
+    is_open = not (found and found.is_sure) and not spoken.values
+    if is_open and intent.kind == Kind.FORGET and spoken.topic:
+        found = of_that_name(reach, topic_of(intent, spoken)) or found
+    target = weighed(reach, spoken, found)
     if not target or (intent.kind == Kind.RETRACT and not target.memories):
         return None
     return OrderPlan(intent, reach.space, target, values=spoken.values)
+
+
+def _with_others(reach: OrderReach, spoken: SpokenIntent, plan: OrderPlan) -> OrderPlan:
+    """With what tells of the same in other words: a machine's is meant, too."""
+    is_named = spoken.topic is not None and not spoken.values
+    if plan.intent.kind not in HIDING or not is_named or not plan.target.is_sure:
+        return plan
+    target = plan.target
+    told = [one.text for one in reach.sentences if _tells_it(target, one)]
+    told += [memory.content for memory in target.memories]
+    thing = ToldThing.of(topic_of(plan.intent, spoken), told)
+    found = other_words(reach, thing, target)
+    OtherWords(of_machines=found.of_machines).join(target)
+    found.is_named = evidence_of(plan.intent.episode.content, spoken).names_told
+    return replace(plan, others=found)
+
+
+def _tells_it(target: Target, one: SaidSentence) -> bool:
+    spans = target.spans.get(one.episode.pk, ())
+    return any(start < one.end and one.start < end for start, end in spans)
+
+
+def topic_of(intent: Intent, spoken: SpokenIntent) -> str:
+    return intent.episode.content[slice(*spoken.topic)] if spoken.topic else ""
 
 
 def _embedded(plan: OrderPlan) -> OrderPlan:
@@ -225,7 +279,7 @@ def _why_to_ask(reach: OrderReach, target: Target) -> str:
     if len(memories) > MOST:
         return f"{len(memories)} memories at once"
     if not target.is_sure:
-        return "not surely meant"
+        return UNSURE
     policy = Policy.of(reach.space.review)
     for memory in memories:
         if memory.pinned:
@@ -247,11 +301,18 @@ def _mask(
     space: WorkspaceIndex, intent: Intent, target: Target, forgotten: Sequence[uuid.UUID]
 ) -> list[MaskedSpan]:
     why = MaskReason(MaskedSpan.Kind.FORGOTTEN, str(intent.kind), intent.pk)
+    every = {version for pk in forgotten for version in versions_of(pk)}
+    return _mask_all(space, intent, target, every, why)
+
+
+def _mask_all(
+    space: WorkspaceIndex, intent: Intent, target: Target, every: set[uuid.UUID], why: MaskReason
+) -> list[MaskedSpan]:
+    """All that tells what is meant, and these memories."""
     spans: dict[uuid.UUID, list[Span]] = {pk: list(own) for pk, own in target.spans.items()}
     if intent.topic_start is not None and intent.topic_end is not None:
         own = (intent.topic_start, intent.topic_end)
         spans.setdefault(intent.episode_id, []).append(own)
-    every = {version for pk in forgotten for version in versions_of(pk)}
     told = taken_words.what_is_forgotten(spans, every)
     for episode, places in _told_by_machines(intent, told).items():
         spans.setdefault(episode, []).extend(places)
@@ -297,13 +358,17 @@ def _correct(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
     return []
 
 
-def _ask(scope: Scope, plan: OrderPlan, reason: str) -> Intent:
-    """Open a case; nothing is done before somebody decides. In a talk of several, words that one
-    of them names exactly are kept from everybody until then, whoever told them first."""
-    intent, memories = plan.intent, plan.target.memories
+def _ask(scope: Scope, plan: OrderPlan, reason: str, *, is_first: bool) -> Intent:
+    """Open a case; nothing is forgotten before somebody decides. What is surely meant is kept from
+    everybody until then, where it is asked what else tells of it, or which of those that have its
+    name are meant; and in a talk of several what the giver of the order told first, or names
+    exactly, whoever told that first."""
+    intent, memories = plan.intent, [*plan.target.memories, *plan.others.memories]
     withheld: list[MaskedSpan] = []
     with transaction.atomic(durable=True):
-        if is_withheld := reason == OTHERS and bool(plan.values) and _is_among_several(intent):
+        is_own = reason == OTHERS and (plan.values or is_first) and _is_among_several(intent)
+        is_named = reason == UNSURE and plan.target.is_named
+        if is_withheld := bool(is_own or is_named or reason == plan.others.question):
             workspace_index.lock(plan.space)
         if not _take(intent):
             return intent
@@ -322,19 +387,25 @@ def _ask(scope: Scope, plan: OrderPlan, reason: str) -> Intent:
 
 
 def _is_among_several(intent: Intent) -> bool:
+    """Whether several speak in the talk, or of the same subject."""
+    here = Q(conversation=intent.episode.conversation_id, conversation__isnull=False)
+    about = Q(subject=intent.subject_id, subject__isnull=False)
     rows = Episode.objects.filter(
-        conversation=intent.episode.conversation_id, kind__in=Episode.OF_PEOPLE
+        here | about, workspace=intent.workspace_id, kind__in=Episode.OF_PEOPLE
     )
-    authors = rows.exclude(author="").values("author").distinct()
-    return intent.episode.conversation_id is not None and authors.count() >= SEVERAL
+    return rows.exclude(author="").values("author").distinct().count() >= SEVERAL
 
 
 def _withhold_locked(plan: OrderPlan) -> list[MaskedSpan]:
     why = MaskReason(
         MaskedSpan.Kind.FORGOTTEN, f"{plan.intent.kind}, to be decided", plan.intent.pk
     )
-    made = masks.mask_episodes(plan.space, plan.target.spans, why)
+    if plan.others.is_named:
+        plan.others.join(plan.target)
     every = {version for row in plan.target.memories for version in versions_of(row.pk)}
+    if not plan.values:
+        return _mask_all(plan.space, plan.intent, plan.target, every, why)
+    made = masks.mask_episodes(plan.space, plan.target.spans, why)
     words = sorted({*plan.values, *(one.words for one in made)})
     return made + masks.mask_memories(plan.space, every, why, words)
 

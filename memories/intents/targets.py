@@ -17,7 +17,15 @@ from django.db.models import QuerySet
 from memories import prompts
 from memories.english import clauses, corrections, spoken_intents, topics
 from memories.english.exact_values import places_of
-from memories.english.spoken_intents import CORRECT, RETRACT, SpokenIntent, is_regret
+from memories.english.order_evidence import OrderEvidence, evidence_of
+from memories.english.spoken_intents import (
+    CORRECT,
+    FORGET,
+    NEVER,
+    RETRACT,
+    SpokenIntent,
+    is_regret,
+)
 from memories.errors import ProviderError
 from memories.extraction.fallback import FallbackChain
 from memories.index import configured_embedder, due_vectors, workspace_index
@@ -36,8 +44,9 @@ from memories.providers import ModelQuestion
 from workspaces.scope import Scope
 
 Span = tuple[int, int]
-MOST_MESSAGES, MOST_EPISODES, MOST_MEMORIES = 40, 300, 1_000
+MOST_MESSAGES, MOST_EPISODES, MOST_MEMORIES = 40, 1_000, 1_000
 MOST_OF_LAST = 3  # statements that "that" may mean at once
+TELLS_OF_YOU = re.compile(r"\byou(?:r|rs)?\b", re.IGNORECASE)
 OF_ANOTHER = re.compile(r"[\w .-]{1,60}['’]s\b")  # "User's sister is ..."
 REPEATED = 0.6  # of a statement's words, in an answer to it
 LIKELY = 0.6  # of a topic's words, in the conversation at hand
@@ -68,12 +77,14 @@ class SaidSentence:
 @dataclass(slots=True)
 class Target:
     """`memories` are heads; `spans` the places that say it, by episode. `is_sure`: nobody has to
-    ask; `is_of_asker`: it is a thing that its giver told first, or that is told of him by name."""
+    ask; `is_of_asker`: it is a thing that its giver told first, or that is told of him by name;
+    `is_named`: all of it has a name that the order has."""
 
     memories: list[Memory] = field(default_factory=list)
     spans: dict[uuid.UUID, list[Span]] = field(default_factory=dict)
     is_sure: bool = True
     is_of_asker: bool = False
+    is_named: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.memories or self.spans)
@@ -145,6 +156,16 @@ class OrderReach:
             )
         ]
 
+    def told_first(self, target: Target) -> bool:
+        """Whether the giver of the order was the first to say what stands in these places."""
+        said = {one.episode.pk: one.episode for one in self.sentences if one.is_own}
+        first = next((said[pk] for pk in sorted(target.spans) if pk in said), None)
+        return first is not None and first.author == self.intent.episode.author
+
+    def tells(self, sentence: SaidSentence) -> bool:
+        """Whether something is told by it, and not asked for."""
+        return bool(self.citing(sentence)) or not spoken_intents.asks(sentence.text)
+
     def standing_on_order(self) -> list[Memory]:
         """The memories that stand on words of the order alone."""
         start, end, order = self.intent.start, self.intent.end, self.intent.episode_id
@@ -189,6 +210,65 @@ def target_of(reach: OrderReach, spoken: SpokenIntent) -> Target:
     if spoken.is_own:
         target.memories = [one for one in target.memories if not OF_ANOTHER.match(one.content)]
     return target
+
+
+def weighed(reach: OrderReach, spoken: SpokenIntent, target: Target) -> Target:
+    """What was found, as sure as the order's words make it: nothing, where these are said of
+    something else than the memory; a guess, where they may be."""
+    if spoken.kind not in (FORGET, NEVER) or not target:
+        return target
+    signs = evidence_of(reach.intent.episode.content, spoken)
+    is_of_that = spoken.topic is None and not spoken.is_everything
+    is_about_work = is_of_that and signs.is_deleting and not (signs.is_private or signs.is_alone)
+    is_of_talk = spoken.kind == NEVER and not signs.is_lasting
+    if not signs.names_told and (
+        is_about_work or (is_of_talk and (is_of_that or signs.is_passing))
+    ):
+        return Target()
+    return replace(
+        target,
+        is_sure=target.is_sure and _is_sure(reach, spoken, target, signs),
+        is_named=target.is_named and signs.names_told,
+    )
+
+
+def _is_sure(reach: OrderReach, spoken: SpokenIntent, target: Target, signs: OrderEvidence) -> bool:
+    if signs.is_deleting and not signs.names_memory and _is_in_answer(reach, spoken):
+        return False
+    if signs.names_told or spoken.is_weak or (signs.is_asked and signs.is_private):
+        return True
+    if spoken.kind == NEVER:
+        return signs.is_lasting and not signs.is_passing
+    if spoken.is_everything or spoken.values or signs.is_passing or not _is_one(reach, target):
+        return False
+    if spoken.topic is None:
+        return signs.is_private or (not signs.is_deleting and (signs.is_asked or signs.is_alone))
+    if signs.is_deleting:
+        return signs.is_of_himself and signs.is_alone
+    return signs.is_asked or (signs.is_of_himself and signs.is_alone)
+
+
+def _is_one(reach: OrderReach, target: Target) -> bool:
+    """Whether it is one thing: a memory, or where none stands on it one sentence of a person."""
+    own = {one.episode.pk for one in reach.sentences if one.is_own}
+    said = sum(len(spans) for episode, spans in target.spans.items() if episode in own)
+    return len(target.memories) == 1 or (not target.memories and said <= 1)
+
+
+def _is_in_answer(reach: OrderReach, spoken: SpokenIntent) -> bool:
+    """Whether what is named stands in the text that was written last for the person, and does not
+    tell of him there: then that text is to be changed."""
+    if spoken.topic is None:
+        return False
+    topic = topics.meaningful(reach.intent.episode.content[slice(*spoken.topic)])
+    order = reach.intent.episode_id
+    here = (one for one in reach.sentences if one.is_here and one.episode.pk != order)
+    answer = takewhile(lambda one: not one.is_own, here)
+    return any(
+        topics.coverage(topic, topics.words_of(one.text)) >= 1.0
+        and not TELLS_OF_YOU.search(one.text)
+        for one in answer
+    )
 
 
 def _last_said(reach: OrderReach, spoken: SpokenIntent) -> Target:
@@ -237,6 +317,8 @@ def _by_words(reach: OrderReach, topic: str) -> Target:
     for sentence in reach.sentences:
         if topics.coverage(wanted, topics.words_of(sentence.text)) < 1.0:
             continue
+        if sentence.is_own and not reach.tells(sentence):
+            continue
         stands = reach.citing(sentence)
         direct = [memory for memory in stands if memory in target.memories]
         if not direct:
@@ -245,8 +327,9 @@ def _by_words(reach: OrderReach, topic: str) -> Target:
     for episode, spans in reach.spans_of(target.memories).items():
         for start, end in spans:
             target.add_span(episode, start, end)
-    if not target:
-        return _likely(reach, scores)
+    own = {one.episode.pk for one in reach.sentences if one.is_own}
+    if not target.memories and own.isdisjoint(target.spans):
+        return _likely(reach, scores)  # nobody said it but a machine
     _add_repeats(reach, target)
     return target
 
@@ -330,7 +413,7 @@ def _add_repeats(reach: OrderReach, target: Target) -> None:
 
 
 def _by_meaning(reach: OrderReach, topic: str) -> Target:
-    """What is nearest in meaning: sure where this conversation says little else that is near."""
+    """What is nearest in meaning, for a person to say whether it is meant."""
     embedder = configured_embedder.embedder_of(reach.space)
     said = [
         one for one in reach.sentences
@@ -347,7 +430,8 @@ def _by_meaning(reach: OrderReach, topic: str) -> Target:
     of_said, of_memories = near[: len(said)], near[len(said) :]
     if of_said and max(of_said) >= CLOSE and sorted(of_said)[-2:-1] < [max(of_said) - 0.1]:
         sentence = said[of_said.index(max(of_said))]
-        target = Target(reach.citing(sentence))
+        # None of its words need be the order's: that is a guess.
+        target = Target(reach.citing(sentence), is_sure=False)
         target.add_span(sentence.episode.pk, sentence.start, sentence.end)
         return target
     if of_memories and max(of_memories) >= NEAR:

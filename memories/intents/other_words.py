@@ -1,0 +1,76 @@
+"""What tells of the same thing in other words, in whichever talk: an assistant's goes with what is
+meant; of what the person said himself somebody is asked. Reads only."""
+
+import uuid
+from dataclasses import dataclass, field
+
+from memories.english import topics
+from memories.english.same_thing import ToldThing
+from memories.intents.targets import OrderReach, SaidSentence, Span, Target
+from memories.masked_text import is_masked
+from memories.models import Episode, Memory
+
+
+@dataclass(slots=True)
+class OtherWords:
+    """Sentences of the person, by episode, with the memories that stand on them, which may tell of
+    it; and those of machines, which do. `is_named`: the order names what was told to the memory,
+    so that all of these are kept from everybody until somebody decides."""
+
+    own: dict[uuid.UUID, list[Span]] = field(default_factory=dict)
+    memories: list[Memory] = field(default_factory=list)
+    of_machines: dict[uuid.UUID, list[Span]] = field(default_factory=dict)
+    is_named: bool = False
+
+    @property
+    def question(self) -> str:
+        """Why a person is asked; "" where nothing is left to ask."""
+        if len(self.own) == 1:
+            return "another message may tell of it"
+        return f"{len(self.own)} more messages may tell of it" if self.own else ""
+
+    def join(self, target: Target) -> None:
+        """All of it is meant."""
+        target.memories += [one for one in self.memories if one not in target.memories]
+        for spans in (self.own, self.of_machines):
+            for episode, places in spans.items():
+                for start, end in places:
+                    target.add_span(episode, start, end)
+
+
+def other_words(reach: OrderReach, thing: ToldThing, target: Target) -> OtherWords:
+    """Beside what is meant already."""
+    found = OtherWords()
+    for sentence in reach.sentences:
+        text = sentence.text
+        if is_masked(text) or _is_in(target, sentence) or not thing.may_be_told_by(text):
+            continue
+        of_machine = sentence.episode.kind in Episode.OF_MACHINES
+        if not (of_machine or reach.tells(sentence)):
+            continue
+        spans = found.of_machines if of_machine else found.own
+        spans.setdefault(sentence.episode.pk, []).append((sentence.start, sentence.end))
+        if not of_machine:
+            found.memories += [m for m in reach.citing(sentence) if m not in target.memories]
+    return found
+
+
+def of_that_name(reach: OrderReach, topic: str) -> Target:
+    """A guess, where nothing tells all that the order names: what has a name that stands in it."""
+    thing = ToldThing.of(topic, ())
+    target = Target(is_sure=False, is_named=True)
+    for memory in reach.memories.values():
+        if thing.is_named_by(topics.naming(memory.content)):
+            target.memories.append(memory)
+    for sentence in reach.sentences:
+        if sentence.is_own and thing.is_named_by(topics.naming(sentence.text)):
+            target.add_span(sentence.episode.pk, sentence.start, sentence.end)
+    for episode, spans in reach.spans_of(target.memories).items():
+        for start, end in spans:
+            target.add_span(episode, start, end)
+    return target
+
+
+def _is_in(target: Target, sentence: SaidSentence) -> bool:
+    spans = target.spans.get(sentence.episode.pk, ())
+    return any(start < sentence.end and sentence.start < end for start, end in spans)
