@@ -125,7 +125,7 @@ def test_several_are_asked_about_once_more_with_their_number(workspace: Workspac
     alice = member(workspace)
     data = {"verb": "reject", "ids": [str(each.case_id) for each in decisions]}
 
-    assert "Reject 3?" in alice.client.post(ACT, data).content.decode()
+    assert "What was known is right: 3?" in alice.client.post(ACT, data).content.decode()
     assert Supersession.objects.filter(state="pending").count() == 3
     alice.client.post(ACT, data | {"confirmed": "1"})
     assert Supersession.objects.filter(state="rejected").count() == 3

@@ -13,10 +13,25 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from memories.admin.memory_timeline import with_quotes
-from memories.cases.case_decision import is_waiting, newest_of
+from memories.cases.case_decision import (
+    DOUBTED,
+    doubted,
+    is_about_an_end,
+    is_waiting,
+    newest_of,
+    standing,
+)
+from memories.english.case_words import (
+    holds_no_more,
+    holds_still,
+    question_of,
+    question_of_order,
+    short_names,
+)
 from memories.english.plain_words import attribute_words, rule_words
 from memories.models import Case, CaseItem, Fact, Intent, Memory, MemoryState, Supersession
 from memories.resolve import OLDER
+from memories.resolve.file_cases import ENDED
 from workspaces.adminbase.acts_and_actors import name_of, names_of
 from workspaces.adminbase.word_diff import Piece, side, word_diff
 
@@ -36,13 +51,25 @@ ORDERS = {
     "correct": "corrects",
     "remember": "asks to remember",
 }
-# What may become of a statement among several.
+# What may become of a statement among several; the second are of one that is only doubted.
 CHOICES = {"keep": "Keep", "replace": "Replaced by the newest", "forget": "Forget"}
+CHOICES_IN_DOUBT = {"keep": "Still true", "end": "Not true any more", "forget": "Never was"}
+
+
+@dataclass(frozen=True, slots=True)
+class CaseButton:
+    """A way to decide a case, named by what it does; `key` is its key in the inbox."""
+
+    verb: str
+    key: str
+    label: str
+    look: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseStatement:
-    """One line of the timeline. `choice` is what becomes of it where everything is approved."""
+    """One line of the timeline. `choice` is what becomes of it where everything is approved,
+    `choices` what else may, by the value of the choice: {} of what is not asked about."""
 
     item: CaseItem
     state: str
@@ -50,6 +77,7 @@ class CaseStatement:
     pieces: list[Piece]
     facts: list[Fact]
     choice: str
+    choices: dict[str, str]
 
     @property
     def memory(self) -> Memory | None:
@@ -105,6 +133,82 @@ class CaseCard:
         return orders[0] if orders else attribute_words(self.case.attribute)
 
     @property
+    def is_about_end(self) -> bool:
+        """Whether it asks no more than if something still holds."""
+        return is_about_an_end([each.item for each in self.statements], self.newest)
+
+    @property
+    def who(self) -> str:
+        return str(self.case.subject) if self.case.subject else ""
+
+    @property
+    def question(self) -> str:
+        """What the case asks, as its title."""
+        orders = self.orders or [each.order for each in self.statements if each.order]
+        if orders:
+            return question_of_order(orders[0].kind, self.who)
+        kind = "uncertain" if self.is_about_end else self.case.kind
+        texts = [each.item.memory.content for each in self.statements if each.item.memory]
+        return question_of(kind, self.case.attribute, self.who, texts)
+
+    @property
+    def buttons(self) -> list[CaseButton]:
+        """The ways to decide it, each named by what it does."""
+        items = [each.item for each in self.statements]
+        if self.orders:
+            yes, no = "Do it", "Leave it"
+        elif self.is_about_end:
+            return self._of_an_end(doubted(items))
+        elif len(names := self._rivals(standing(items))) > 1:
+            return self._of_rivals(names)
+        else:
+            yes, no = "Believe it", "Do not believe it"
+        return [CaseButton("approve", "a", yes, "yes"), CaseButton("reject", "r", no, "no")]
+
+    def _rivals(self, memories: Sequence[Memory]) -> list[str]:
+        """What those that cannot all be true are called, the newest last."""
+        newest = self.newest
+        others = [m for m in memories if m != newest and m not in self._doubted]
+        rows = [*others, newest] if newest else others
+        return short_names([memory.content for memory in rows])
+
+    @property
+    def _doubted(self) -> list[Memory]:
+        return doubted([each.item for each in self.statements])
+
+    def _of_rivals(self, names: list[str]) -> list[CaseButton]:
+        *olds, new = names
+        old = olds[0] if len(olds) == 1 else ""
+        is_short = all("“" not in name for name in names)
+        return [
+            CaseButton(
+                "approve", "a", f"{new} is right" if is_short else "The newest is right", "yes"
+            ),
+            CaseButton("keep-both", "b", "Both are true" if old else "All are true"),
+            CaseButton(
+                "reject", "r",
+                f"{old} is right" if old and is_short else "What was known is right", "no",
+            ),
+        ]  # fmt: skip
+
+    def _of_an_end(self, memories: Sequence[Memory]) -> list[CaseButton]:
+        """ "Antwerp is right: swims there no more", and "Still swims there"."""
+        since = [each.item for each in self.statements if each.item.why == ENDED]
+        values = [item.memory.content for item in since if item.memory]
+        named = short_names(values)[-1:] if len(values) > 1 else []
+        is_live = bool(since and since[-1].memory and since[-1].memory.is_live)
+        begin = f"{named[0]} is right: " if named and is_live and "“" not in named[0] else ""
+        if len(memories) == 1:
+            ended, kept = (f(memories[0].content, self.who) for f in (holds_no_more, holds_still))
+        else:
+            ended, kept = "None of them holds any more", "All of them still hold"
+        ended = f"{begin}{ended[0].lower()}{ended[1:]}" if begin else ended
+        return [
+            CaseButton("approve", "a", ended, "yes"),
+            CaseButton("keep-both", "b", kept),
+        ]
+
+    @property
     def whys(self) -> list[str]:
         """Each reason to ask once."""
         reasons = [each.fact.quarantine_reason for each in self.statements if each.fact]
@@ -118,16 +222,14 @@ class CaseCard:
 
     @property
     def is_pair(self) -> bool:
-        return len(self.statements) == 2 and not self.orders
+        return len(self.statements) == 2 and not self.orders and not self.is_about_end
 
     @property
     def has_choices(self) -> bool:
         """Whether what becomes of each may be said one by one."""
-        return len(self.statements) > 2
-
-    @property
-    def choices(self) -> dict[str, str]:
-        return CHOICES
+        if self.is_about_end:
+            return sum(bool(each.choices) for each in self.statements) > 1
+        return sum(bool(each.choices or not each.memory) for each in self.statements) > 2
 
     @property
     def waited(self) -> str:
@@ -202,7 +304,8 @@ def _card(
         for item, order in zip(items, own_orders, strict=True)
     ]  # fmt: skip
     pieces = [[Piece("same", text)] for text in texts]
-    if len(items) == 2 and not any(own_orders):
+    is_about_end = is_about_an_end(items, newest)
+    if len(items) == 2 and not any(own_orders) and not is_about_end:
         both = word_diff(*texts)
         pieces = [side(both, "removed"), side(both, "added")]
     statements = []
@@ -211,10 +314,19 @@ def _card(
         waits = is_asked or is_waiting(item)
         state = item.memory.state if item.memory else "waits" if waits else "decided"
         choice = "keep" if newest is None or item.memory_id == newest.pk else "replace"
+        choice = "keep" if item.why in DOUBTED else choice
         choice = "forget" if item.memory_id in named else choice
         quotes = facts[item.memory_id or item.fact_id]
-        statements.append(CaseStatement(item, state, order, own, quotes, choice))
+        choices = _choices(item, state, is_about_end=is_about_end)
+        statements.append(CaseStatement(item, state, order, own, quotes, choice, choices))
     return CaseCard(case, statements, newest, decider)
+
+
+def _choices(item: CaseItem, state: str, *, is_about_end: bool) -> dict[str, str]:
+    is_over = state in (MemoryState.SUPERSEDED, MemoryState.FORGOTTEN)
+    if item.memory is None or is_over or (is_about_end and item.why not in DOUBTED):
+        return {}
+    return CHOICES_IN_DOUBT if item.why in DOUBTED else CHOICES
 
 
 State, KEPT_BOTH = Supersession.State, Supersession.KEPT_BOTH

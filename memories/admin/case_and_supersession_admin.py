@@ -2,6 +2,7 @@
 replaced what."""
 
 import uuid
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
@@ -24,8 +25,9 @@ from unfold.widgets import (
 from memories import cases, ingest, review
 from memories.admin.case_and_decision_cards import (
     CHOICES,
-    CaseCard,
+    CHOICES_IN_DOUBT,
     card_of,
+    case_cards,
     decision_cards,
     undoing,
     with_statements,
@@ -44,8 +46,8 @@ from memories.admin.memory_rows import MemoryRowAdmin, as_typed, text_column
 from memories.admin.workspace_settings_admin import PolicyPage
 from memories.cases.case_decision import decision_by
 from memories.cases.inbox import RISKS, failed
+from memories.cases.outcome import case_told, telling, telling_pair
 from memories.documents import document_store
-from memories.english.plain_words import attribute_words
 from memories.models import Case, Rejection, Supersession
 from workspaces.adminbase.access import actor_of
 from workspaces.adminbase.acts_and_actors import name_of, names_of
@@ -65,19 +67,6 @@ class ApproveCaseForm(forms.Form):
         help_text=gettext_lazy("Change the words to edit it on the way."),
         widget=UnfoldAdminTextareaWidget,
     )
-
-
-# What the same buttons are called where somebody asked something of the memory.
-ORDER_VERBS = {
-    "approve": Verb(
-        "approve",
-        gettext_lazy("Do it"),
-        "check",
-        "primary",
-        gettext_lazy("What the message asks for is done."),
-    ),
-    "reject": Verb("reject", gettext_lazy("Leave it"), "close", "danger"),
-}
 
 
 class SnoozeForm(forms.Form):
@@ -116,6 +105,7 @@ class AssignForm(forms.Form):
         return f"Given to {self.people[chosen]}." if chosen else "It is nobody's now."
 
 
+WAYS = {*CHOICES, *CHOICES_IN_DOUBT}
 SNOOZE = Verb("snooze", gettext_lazy("Put off"), "snooze", form=SnoozeForm)
 WAKE = Verb("wake", gettext_lazy("Wake up"), "alarm")
 ASSIGN = Verb("assign", gettext_lazy("Give to"), "person_add", form=AssignForm)
@@ -243,17 +233,17 @@ class CaseAdmin(MemoryRowAdmin):
     verbs = (
         Verb(
             "approve",
-            gettext_lazy("Approve"),
+            gettext_lazy("The newest is right"),
             "check",
             "primary",
             gettext_lazy("The newest memory replaces all others."),
             ApproveCaseForm,
             bulk=True,
         ),
-        Verb("keep-both", gettext_lazy("Keep all"), "call_split", bulk=True),
+        Verb("keep-both", gettext_lazy("All are true"), "call_split", bulk=True),
         Verb(
             "reject",
-            gettext_lazy("Reject"),
+            gettext_lazy("What was known is right"),
             "close",
             "danger",
             gettext_lazy("What waits is forgotten and not learned again; the others stay."),
@@ -274,9 +264,14 @@ class CaseAdmin(MemoryRowAdmin):
     def get_queryset(self, request: HttpRequest) -> Any:
         return with_statements(super().get_queryset(request))
 
-    @display(description=gettext_lazy("about"))
+    def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
+        super().prepare(request, rows)
+        for row, card in zip(rows, case_cards(rows), strict=True):
+            vars(row)["card"] = card
+
+    @display(description=gettext_lazy("question"))
     def text(self, case: Case) -> str:
-        return f"{case.subject or 'nobody'}: {attribute_words(case.attribute)}"
+        return card_of(case).question
 
     @display(description=gettext_lazy("kind"))
     def kind_label(self, case: Case) -> str:
@@ -316,29 +311,50 @@ class CaseAdmin(MemoryRowAdmin):
         )
 
     def buttons(self, request: HttpRequest, row: Any) -> list[Any]:
-        """On a page of its own the choices stand beside the statements, in their own form."""
-        own = ORDER_VERBS if card_of(row).orders else {}
-        return [
-            self.button(row, own.get(button.verb.name, button.verb))
-            for button in super().buttons(request, row)
-            if button.verb.name != "decide" and not (own and button.verb.name == "keep-both")
-        ]
+        """Named by what they do here. On a page of its own the choices stand beside the
+        statements, in their own form."""
+        named = {each.verb: each.label for each in card_of(row).buttons}
+        deciding = {"approve", "keep-both", "reject"}
+        found = []
+        for button in super().buttons(request, row):
+            verb = button.verb
+            if verb.name in named:
+                found.append(self.button(row, self.named_verb(row, verb, named[verb.name])))
+            elif verb.name != "decide" and verb.name not in deciding:
+                found.append(button)
+        return found
+
+    @staticmethod
+    def named_verb(row: Any, verb: Verb, label: str) -> Verb:
+        """With the words of the newest memory to be changed on the way, where there is one."""
+        card, question = card_of(row), verb.question
+        if card.orders:
+            question = gettext("What the message asks for is done.")
+        elif card.is_about_end:
+            question = gettext("It is believed no more, and learned again when it is said again.")
+        question = question if verb.name == "approve" or not card.orders else ""
+        return replace(
+            verb, label=label, form=verb.form if card.newest else None,
+            question=question if verb.question else "",
+        )  # fmt: skip
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         card = card_of(row)
         may_decide = not row.is_decided and self.may(request, Capability.CURATE, row)
         return {
-            "title": gettext("%(about)s: a case") % {"about": card.about},
+            "title": card.question,
             "card": card,
+            "told": case_told(row),
             "may_decide": may_decide,
         }
 
-    def _decide(self, request: HttpRequest, row: Case, verb: str, content: str = "") -> CaseCard:
+    def _decide(self, request: HttpRequest, row: Case, verb: str, content: str = "") -> str:
+        """Do it, and tell what it came to."""
         card = card_of(row)
         chosen = {
             name.removeprefix("choice-"): str(way)
             for name, way in request.POST.items()
-            if name.startswith("choice-") and way in CHOICES
+            if name.startswith("choice-") and way in WAYS
         }
         scope = self.scope(request, row)
         said = decision_by(
@@ -349,32 +365,23 @@ class CaseAdmin(MemoryRowAdmin):
             content=content,
             chosen=chosen,
         )
-        cases.decide_case(scope, row.pk, said)
-        return card
+        decided = cases.decide_case(scope, row.pk, said)
+        if not card.orders:
+            return case_told(decided) or gettext("Decided.")
+        asked = gettext("Done as asked.") if verb != "reject" else gettext("Left as it is.")
+        return f"{asked} {case_told(decided)}".rstrip()
 
     def do_approve(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
-        card = self._decide(request, row, "approve", as_typed(values["content"]))
-        return (
-            gettext("Done as asked.")
-            if card.orders
-            else gettext("Approved: the newest is believed.")
-        )
+        return self._decide(request, row, "approve", as_typed(values.get("content", "")))
 
     def do_keep_both(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
-        self._decide(request, row, "keep-both")
-        return gettext("All are believed.")
+        return self._decide(request, row, "keep-both")
 
     def do_reject(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
-        card = self._decide(request, row, "reject")
-        return (
-            gettext("Left as it is.")
-            if card.orders
-            else gettext("Rejected: what was believed stays.")
-        )
+        return self._decide(request, row, "reject")
 
     def do_decide(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
-        self._decide(request, row, "decide")
-        return gettext("Decided as chosen.")
+        return self._decide(request, row, "decide")
 
     def do_snooze(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
         rest = checked(SnoozeForm(request.POST)).until()
@@ -391,8 +398,10 @@ class CaseAdmin(MemoryRowAdmin):
         return form.sentence
 
     def do_undo(self, request: HttpRequest, row: Case, values: dict[str, Any]) -> str:
-        cases.undo_case(self.scope(request, row), row.pk)
-        return gettext("Taken back: it waits again.")
+        ids = [item.memory_id for item in row.items.all() if item.memory_id]
+        with telling(ids) as told:
+            cases.undo_case(self.scope(request, row), row.pk)
+        return f"{gettext('Taken back: it waits again.')} {told}".rstrip()
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(
@@ -451,12 +460,12 @@ class SupersessionAdmin(MemoryRowAdmin):
     page_template = "admin/memories/supersession.html"
     verbs = (
         Verb(
-            "approve", _("Approve"), "check", "primary",
+            "approve", _("The newer is right"), "check", "primary",
             _("The new memory replaces the old one."), ApproveForm, bulk=True,
         ),
-        Verb("keep-both", _("Keep both"), "call_split", bulk=True),
+        Verb("keep-both", _("Both are true"), "call_split", bulk=True),
         Verb(
-            "reject", _("Reject"), "close", "danger",
+            "reject", _("The older is right"), "close", "danger",
             _("The old memory stays, the new one is not learned again."), RejectForm, bulk=True,
         ),
         Verb(
@@ -515,27 +524,33 @@ class SupersessionAdmin(MemoryRowAdmin):
         return {"title": gettext("%(rule)s decision") % {"rule": row.rule}, "case": case}
 
     def do_approve(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
-        review.approve(self.scope(request, row), row.pk, as_typed(values["content"]))
-        return gettext("Approved: the new memory is live.")
+        with telling_pair(row) as told:
+            review.approve(self.scope(request, row), row.pk, as_typed(values["content"]))
+        return str(told)
 
     def do_reject(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
-        review.reject(self.scope(request, row), row.pk, values["note"].strip())
-        return gettext("Rejected: the old memory stays.")
+        with telling_pair(row) as told:
+            review.reject(self.scope(request, row), row.pk, values["note"].strip())
+        return str(told)
 
     def do_keep_both(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
-        review.keep_both(self.scope(request, row), row.pk)
-        return gettext("Both are live.")
+        with telling_pair(row) as told:
+            review.keep_both(self.scope(request, row), row.pk)
+        return str(told)
 
     def do_undo(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
-        if row.waited:
-            review.reopen(self.scope(request, row), row.pk)
-            return gettext("Taken back: it waits again.")
-        review.undo(self.scope(request, row), row.pk)
-        return gettext("Undone: the old memory is live again.")
+        with telling_pair(row) as told:
+            if row.waited:
+                review.reopen(self.scope(request, row), row.pk)
+            else:
+                review.undo(self.scope(request, row), row.pk)
+        done = gettext("Taken back: it waits again.") if row.waited else gettext("Undone.")
+        return f"{done} {told}".rstrip()
 
     def do_redo(self, request: HttpRequest, row: Supersession, values: dict[str, Any]) -> str:
-        review.redo(self.scope(request, row), row.pk)
-        return gettext("Applied again: the new memory is live.")
+        with telling_pair(row) as told:
+            review.redo(self.scope(request, row), row.pk)
+        return f"{gettext('Applied again.')} {told}".rstrip()
 
     def empty(self, request: HttpRequest) -> Empty:
         if request.GET.get("state", "pending") == "pending":

@@ -13,6 +13,7 @@ from django.contrib import messages
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
@@ -204,6 +205,15 @@ class InboxBase(AdminPage):
             "badge": count_text(now.inbox, MOST_WAITING),
         }
 
+    def today(self) -> "Today":
+        midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+        return Today.of(self.access, self.request, midnight)
+
+    def told(self) -> dict[str, str]:
+        """The counts, and the day in a sentence, for a page that is open."""
+        words = render_to_string("admin/memories/inbox_today.html", {"today": self.today()})
+        return self.counts() | {"today": " ".join(words.split())}
+
 
 class InboxPage(InboxBase):
     """The most pressing first; `?offset=` leaves out so many that somebody has before them."""
@@ -216,7 +226,6 @@ class InboxPage(InboxBase):
         # Before the rows are read: what comes while the page is on its way is told to it.
         read_so_far = urlencode({"lastEventId": str(events.newest())})
         entries, more = self.entries()
-        today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
         counts = self.counts()
         return super().get_context_data(
             **kwargs,
@@ -240,7 +249,7 @@ class InboxPage(InboxBase):
                 f"/api/v1/workspaces/{slug}/events?{read_so_far}"
                 for slug in list(self.access.slugs.values())[:MOST_STREAMS]
             ],
-            today=Today.of(self.access, self.request, today),
+            today=self.today(),
             may_decide=self.model_admin.may(self.request, Capability.CURATE),
             of_many=self.access.is_of_many,
         )
@@ -295,7 +304,7 @@ class InboxCountPage(InboxBase):
         return self.model_admin.may(self.request, Capability.READ)
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return JsonResponse(self.counts())
+        return JsonResponse(self.told())
 
 
 class FormerReviewPage(AdminPage):
@@ -405,9 +414,9 @@ def failure_cards(rows: Sequence[Any]) -> list[FailureCard]:
 # What the inbox does when somebody decides, and what was decided last.
 
 QUESTIONS = {
-    "approve": "Approve {count}: in each, the newest memory replaces the others.",
-    "keep-both": "Keep all of {count}: all of these memories are believed.",
-    "reject": "Reject {count}: the old memories stay, the new ones are not learned again.",
+    "approve": "In each of {count} the newest memory replaces the others.",
+    "keep-both": "All memories of {count} are believed.",
+    "reject": "In each of {count} the old memories stay, the new ones are not learned again.",
 }
 
 DECIDED_PER_PAGE = 40
@@ -457,7 +466,7 @@ class DecidePage(InboxBase):
             # Events up to this moment are no news to the page: they are of what it did, or before.
             at = events.clock().isoformat()
             told = [asdict(each) for each in results]
-            return JsonResponse({"results": told, "at": at, **self.counts()})
+            return JsonResponse({"results": told, "at": at, **self.told()})
         done = [each for each in results if each.ok]
         left = [each for each in results if not each.ok]
         if done:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from memories import intents, masks, resolve
 from memories.cases.case_decision import DO, LEAVE, CaseDecision, Replaced
 from memories.cases.inbox import RISKS, failed
+from memories.cases.outcome import OUTCOME, believed, of_steps
 from memories.english import statements
 from memories.errors import Conflict, Invalid, NotFound, needed
 from memories.index import due_vectors, entries, row_marks, workspace_index
@@ -33,7 +34,7 @@ from memories.models import (
     topic_of,
 )
 from memories.resolve import grounds, state_changes
-from memories.resolve.file_cases import CaseAbout, NewItem, open_case
+from memories.resolve.file_cases import ASKED, CaseAbout, NewItem, open_case
 from memories.review.approve_and_undo import (
     believe_again,
     decide,
@@ -49,7 +50,8 @@ from workspaces.models import AuditEntry, Membership
 from workspaces.scope import Scope
 
 IN_A_CASE = "case"  # the rule of a replacement that no machine had proposed
-REJECTED = "rejected"
+REJECTED, OUTDATED = "rejected", "outdated"
+REWORDED = "decided in a case, in other words"
 ORDER = "order"  # the step of an order that was done
 UNMASK = "unmask"  # and of words that are shown from then on
 # What a step did, as people are told.
@@ -57,6 +59,7 @@ DONE = {
     "replace": "replaced",
     "edit": "reworded",
     "forget": "forgotten",
+    "end": "not true any more",
     "release": "kept",
     "accept": "believed",
     "dismiss": "dismissed",
@@ -82,7 +85,7 @@ def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Cas
     content = checked(decision.edit.content) if decision.edit else ""
     space = workspace_index.index_of(scope.workspace_id)
     vectors = due_vectors.embed_or_leave(space, [entries.texts_of(content)]) if content else None
-    believed = embedded(scope, space, decision.accept, unmask=decision.unmask)
+    vectors_of = embedded(scope, space, decision.accept, unmask=decision.unmask)
     plans = _plans(scope, case_id, decision)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
@@ -94,7 +97,7 @@ def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Cas
         if decision.edit:
             act.reword(decision.edit.memory_id, content, vectors)
         for fact_id in decision.accept:
-            act.accept(fact_id, believed, unmask=decision.unmask)
+            act.accept(fact_id, vectors_of, unmask=decision.unmask)
         for fact_id in decision.dismiss:
             act.dismiss(fact_id)
         act.orders(decision, plans)
@@ -151,11 +154,13 @@ def _check_names(case: Case, decision: CaseDecision) -> None:
             if fact_id not in facts:
                 name = f"{field}[{place}]"
                 raise Invalid(name, "This fact is not of the case.", "not_of_the_case")
-    ended = {*decision.forget, *(pair.old for pair in decision.replace)}
+    forgotten, over = set(decision.forget), set(decision.end)
+    replaced = {pair.old for pair in decision.replace}
+    ended = forgotten | over | replaced
     for place, memory_id in enumerate(decision.keep):
         if memory_id in ended:
             raise Invalid(f"keep[{place}]", "It cannot be kept and end as well.", "contradiction")
-    both = set(decision.forget) & {pair.old for pair in decision.replace}
+    both = forgotten & over or (forgotten | over) & replaced
     if both or set(decision.accept) & set(decision.dismiss):
         raise Invalid("forget", "Something is decided in two ways.", "contradiction")
 
@@ -172,6 +177,8 @@ class _CaseAct:
         self.pairs = {(row.old_id, row.new_id): row for row in rows.select_for_update()}
         waiting = [str(row.pk) for row in self.pairs.values()]
         self.steps.append({"act": "pairs", "ids": waiting})
+        of_case = case.items.values_list("memory_id", flat=True)
+        self.was = believed(pk for pk in of_case if pk)
 
     def memories(self, decision: CaseDecision) -> None:
         for memory_id in decision.keep:
@@ -185,6 +192,11 @@ class _CaseAct:
             forget_locked(self.scope, [memory], note)
             reject_claim(self.scope, memory, note)
             self.steps.append({"act": "forget", "memory": str(memory.pk), "held": was_held})
+        for memory_id in decision.end:
+            memory = self._standing(memory_id)
+            was_held = memory.state is MemoryState.HELD
+            forget_locked(self.scope, [memory], OUTDATED)
+            self.steps.append({"act": "end", "memory": str(memory.pk), "held": was_held})
         # What is kept holds whatever it rested on, and whatever document says it no more.
         for memory_id in decision.keep:
             if kept := grounds.keep(memory_id):
@@ -230,13 +242,12 @@ class _CaseAct:
         self._free(memory)
         memory = self._standing(memory_id)
         if content != memory.content:
-            note = "decided in a case, in other words"
-            new = new_version(self.scope, self.space, memory, content, vectors, note=note)
+            new = new_version(self.scope, self.space, memory, content, vectors, note=REWORDED)
             edit = Supersession.objects.get(old=memory, new=new)
             self.steps.append({"act": "edit", "pair": str(edit.pk)})
 
     def accept(
-        self, fact_id: uuid.UUID, believed: dict[uuid.UUID, Vectors], *, unmask: bool
+        self, fact_id: uuid.UUID, vectors_of: dict[uuid.UUID, Vectors], *, unmask: bool
     ) -> None:
         fact = self._waiting(fact_id)
         if fact is None:
@@ -258,7 +269,7 @@ class _CaseAct:
             self._note_shown(fact.memory_id, fact.pk, shown)
             return
         memory, is_new = believe_fact(
-            self.scope, self.space, fact, believed.get(fact_id), unmask=unmask
+            self.scope, self.space, fact, vectors_of.get(fact_id), unmask=unmask
         )
         anew = Fact.objects.filter(memory=memory).order_by("-pk").values_list("pk", flat=True)[0]
         Fact.objects.filter(pk=anew).update(quarantine_reason=fact.quarantine_reason)
@@ -325,6 +336,7 @@ class _CaseAct:
                 raise Invalid(
                     "accept", f"Say what becomes of fact {item.fact_id}: it waits.", "left"
                 )
+        self.steps.append(of_steps(case, self.steps, self.was).step())
         case.state, case.note, case.steps = Case.State.DECIDED, decision.note, self.steps
         case.decided_by, case.decided_at = self.scope.actor, timezone.now()
         case.snoozed_until = None
@@ -514,6 +526,8 @@ BACK: dict[str, Callable[[Scope, WorkspaceIndex, Step], list[uuid.UUID] | None]]
     "replace": _take_out,
     "edit": _take_words_back,
     "forget": _remember,
+    "end": _remember,
+    OUTCOME: lambda *_: None,
     "accept": _doubt_again,
     "dismiss": _doubt,
     UNMASK: _mask_again,
@@ -524,8 +538,6 @@ BACK: dict[str, Callable[[Scope, WorkspaceIndex, Step], list[uuid.UUID] | None]]
 
 # A case made by a person, left for later, or given to somebody; and what failed, left for later,
 # given to somebody, or as it is.
-
-ASKED = "asked"  # why a memory is in a case that a person made
 
 
 @transaction.atomic(durable=True)

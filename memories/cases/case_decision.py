@@ -9,9 +9,12 @@ from typing import Annotated
 from pydantic import Field
 
 from memories.models import CaseItem, Memory, MemoryState
+from memories.resolve.file_cases import ASKED, GROUND, UNSAID
 from workspaces.request_fields import AnyText, Flag, Maybe, NullIs, OneOf, Text, Whole, declared
 
 DO, LEAVE = "do", "leave"
+# Why a memory is asked about that nothing new speaks against.
+DOUBTED = frozenset({GROUND, UNSAID, ASKED})
 Ids = Annotated[tuple[uuid.UUID, ...], Field(max_length=100), NullIs(())]
 
 
@@ -32,12 +35,14 @@ class Reworded:
 @declared
 @dataclass(frozen=True, slots=True)
 class CaseDecision:
-    """What becomes of each: `forget` is also not learned again. Memories that are not named stay
-    as they are; what is held back, and a fact in quarantine, has to be named."""
+    """What becomes of each: `forget` is also not learned again, `end` was true and is no more.
+    Memories that are not named stay as they are; what is held back, and a fact in quarantine, has
+    to be named."""
 
     keep: Ids = ()
     replace: Annotated[tuple[Replaced, ...], Field(max_length=100), NullIs(())] = ()
     forget: Ids = ()
+    end: Annotated[Ids, Field(description="Was true and is no more: it may be learned again.")] = ()
     edit: Annotated[Reworded | None, Field(description="Say it in these words instead.")] = None
     accept: Ids = ()
     dismiss: Ids = ()
@@ -56,7 +61,7 @@ class CaseDecision:
     @property
     def named(self) -> Iterator[tuple[str, uuid.UUID]]:
         """Each memory that it names, with the place where it does."""
-        for name in ("keep", "forget"):
+        for name in ("keep", "forget", "end"):
             for place, memory_id in enumerate(getattr(self, name)):
                 yield f"{name}[{place}]", memory_id
         for place, pair in enumerate(self.replace):
@@ -82,6 +87,20 @@ def newest_of(items: Sequence[CaseItem], waiting: Sequence[uuid.UUID]) -> Memory
     return max(rows, key=lambda memory: memory.pk, default=None)
 
 
+def doubted(items: Sequence[CaseItem]) -> list[Memory]:
+    """Memories that can still be decided about and of which only the person asked knows whether
+    they hold: what they rest on has ended, their document says it no more, somebody asks."""
+    standing_ids = {memory.pk for memory in standing(items)}
+    rows = {each.memory_id: each.memory for each in items if each.why in DOUBTED and each.memory}
+    return [memory for pk, memory in rows.items() if pk in standing_ids]
+
+
+def is_about_an_end(items: Sequence[CaseItem], new: Memory | None) -> bool:
+    """Whether nothing else waits in the case than a word on whether something still holds."""
+    waits = any(is_waiting(each) or each.intent for each in items)
+    return new is None and not waits and bool(doubted(items))
+
+
 def decision_by(
     verb: str,
     items: Sequence[CaseItem],
@@ -91,16 +110,21 @@ def decision_by(
     content: str,
     chosen: Mapping[str, str],
 ) -> CaseDecision:
-    """What a button says of everything in the case. Approve: the newest replaces all others; keep
+    """What a button says of everything in the case. Approve: the newest replaces all others, and
+    what is doubted is asked about by itself; where nothing else is asked, it holds no more. Keep
     both: all are believed; reject: what waits is forgotten, the others stay. `chosen`: by memory
     id, for `decide`. What is asked of the memory, of the memories `named`, is done where it is
     approved, but for those that are chosen to be kept. `content`: how `new` is to be put."""
     memories = standing(items)
     facts = tuple(item.fact_id for item in items if is_waiting(item) and item.fact_id)
     waits = {m.pk for m in memories if m.held_at is not None} | ({new.pk} if new else set())
+    in_doubt = {m.pk for m in doubted(items)}
     ways = dict.fromkeys((m.pk for m in memories), "keep")
     if verb == "approve" and new is not None:
         ways |= {m.pk: "replace" for m in memories if m.pk != new.pk}
+        ways |= dict.fromkeys(in_doubt - {new.pk}, "leave")
+    elif verb == "approve" and is_about_an_end(items, new):
+        ways |= dict.fromkeys(in_doubt, "end")
     elif verb == "reject":
         ways |= dict.fromkeys(waits, "forget")
     elif verb == "decide":
@@ -118,6 +142,7 @@ def decision_by(
             Replaced(m.pk, heir.pk) for m in memories if ways[m.pk] == "replace" and heir
         ),
         forget=tuple(m.pk for m in memories if ways[m.pk] == "forget"),
+        end=tuple(m.pk for m in memories if ways[m.pk] == "end"),
         edit=_reworded(new, content),
         accept=() if verb == "reject" else facts,
         dismiss=facts if verb == "reject" else (),

@@ -37,6 +37,7 @@ KINDS = [Kind.UNCERTAIN, Kind.QUARANTINE, Kind.CONTRADICTION, Kind.HELD, Kind.IN
 # Why a fact, what rests on another, what ended under it, or what nothing carries any more, is in a
 # case.
 QUARANTINED, GROUND, ENDED, UNSAID = "quarantine", "ground", "ended", "unsaid"
+ASKED = "asked"  # or because a person asks
 # How contradictory: of a rule, without the reason of a policy and what follows the colon.
 SHARPNESS = {
     "slot": 0.9, "denied": 0.9, "replaced": 0.8, "ended": 0.8, "instead": 0.8, "number": 0.7,

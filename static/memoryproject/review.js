@@ -6,9 +6,11 @@ const many = document.getElementById("review-many");
 const KEYS = { a: "approve", b: "keep-both", r: "reject", d: "decide" };
 const OF_FAILURES = { approve: "retry", reject: "leave" }; // what the same keys do there
 const DOING = {
-  approve: "Approving", "keep-both": "Keeping all", reject: "Rejecting", decide: "Deciding", undo: "Taking back",
+  approve: "Deciding", "keep-both": "Deciding", reject: "Deciding", decide: "Deciding", undo: "Taking back",
   retry: "Trying again", leave: "Leaving", snooze: "Putting off", assign: "Giving",
 };
+// What the buttons for several are called.
+const WORDS = Object.fromEntries([...(many?.querySelectorAll("[name=verb]") ?? [])].map((button) => [button.value, button.textContent]));
 const members = JSON.parse(document.getElementById("review-members")?.textContent ?? "[]");
 const AHEAD = 8; // open items left when the next page is fetched
 const AGAIN = 20_000; // milliseconds until the server is asked again where it told nothing
@@ -143,7 +145,7 @@ function settle({ id, ok, message, state, undo, isLost }, verb, isBack) {
     if (ok && isBack) go(item, "center");
   } else {
     item.dataset.undo = undo;
-    mark(item, message, ok && Boolean(undo));
+    mark(item, message, ok && Boolean(undo), ok && state === "decided" && !item.dataset.kind);
   }
 }
 
@@ -165,10 +167,12 @@ function forget(item) {
   }
 }
 
-// How many wait, as the server counts them: in the heading, and in the side bar.
-function show({ waiting, badge }) {
+// How many wait and what was done today, as the server counts: in the heading, and in the side bar.
+function show({ waiting, badge, today }) {
   const count = document.getElementById("review-count");
   if (count) count.textContent = waiting;
+  const day = document.getElementById("review-today");
+  if (day) day.textContent = today;
   const item = document.querySelector("#nav-sidebar a[href$='/case/inbox/'] span:nth-of-type(3)");
   if (item) item.textContent = badge;
 }
@@ -226,10 +230,11 @@ document.addEventListener("visibilitychange", recount);
 addEventListener("focus", recount);
 setInterval(recount, AGAIN);
 
-function mark(item, message, withUndo = false) {
+// `isWhole`: the message says by itself what it is about.
+function mark(item, message, withUndo = false, isWhole = false) {
   const line = item.querySelector(".desk-case__outcome");
   const about = document.createElement("span");
-  about.textContent = `${message} ${item.getAttribute("aria-label")}`;
+  about.textContent = isWhole ? message : `${message} ${item.getAttribute("aria-label")}`;
   line.replaceChildren(about);
   item.classList.add("is-sent");
   item.classList.remove("has-fault");
@@ -283,8 +288,8 @@ function pick(items, isOn) {
 
 async function sure(verb, number) {
   const dialog = document.getElementById("review-sure");
-  const words = { approve: "Approve", "keep-both": "Keep all of", reject: "Reject", decide: "Decide", snooze: "Put off", assign: "Give away" };
-  dialog.querySelector("h2").textContent = `${words[verb]} ${number} cases?`;
+  const words = { snooze: "Put off", assign: "Give away", ...WORDS };
+  dialog.querySelector("h2").textContent = `${words[verb]}: ${number} cases?`;
   return (await answerOf(dialog)) === "yes";
 }
 

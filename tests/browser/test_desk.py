@@ -16,10 +16,10 @@ def test_curator_approves_a_replacement(visit: Any) -> None:
     grace.follows(grace.page.get_by_role("link", name="decisions to take"))
     case = grace.page.locator(f'[data-id="{decision.case_id}"]')
     grace.follows(case.get_by_role("link", name="open", exact=True))
-    grace.presses("Approve")
-    grace.page.locator("dialog[open]").get_by_role("button", name="Approve").click()
+    grace.page.get_by_role("button", name="is right").first.click()
+    grace.page.locator("dialog[open]").get_by_role("button", name="is right").click()
 
-    expect(grace.page.get_by_text("Approved: the newest is believed.")).to_be_visible()
+    expect(grace.page.get_by_text("not any more.").first).to_be_visible()
     decision.refresh_from_db()
     assert decision.state == "applied"
 
@@ -29,9 +29,9 @@ def test_two_curators_never_overwrite_each_other(visit: Any) -> None:
     ada, grace = visit(), visit("grace.hopper")
     for curator in (ada, grace):
         curator.opens(f"memories/supersession/{decision.pk}/change/")
-    ada.presses("Keep both")
-    expect(ada.page.get_by_text("Both are live.")).to_be_visible()
-    grace.presses("Keep both")
+    ada.presses("Both are true")
+    expect(ada.page.get_by_text("both believed.")).to_be_visible()
+    grace.presses("Both are true")
 
     expect(grace.page.get_by_text("Somebody decided meanwhile")).to_be_visible()
 

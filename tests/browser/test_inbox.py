@@ -237,7 +237,7 @@ def test_cases_and_failures_are_left_at_once(visit: Any, told: Told) -> None:
     grace.opens(INBOX)
     grace.page.keyboard.press("X")
     grace.page.keyboard.press("r")
-    expect(grace.page.locator("#review-sure h2")).to_have_text("Reject 3 cases?")
+    expect(grace.page.locator("#review-sure h2")).to_have_text("What was known is right: 3 cases?")
     grace.page.keyboard.press("Enter")
     settled(grace.page, 3)
 
