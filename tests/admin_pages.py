@@ -69,7 +69,8 @@ NOUNS = {model for model in site._registry if model._meta.app_label != "django_q
 # They answer no page: what is posted, fetched by a script, or leads away.
 NO_PAGES = {
     "login", "login_code", "logout", "search", "autocomplete", "jsi18n", "memories_review_act",
-    "memories_case_act", "memories_review", "memories_jump", "memories_running",
+    "memories_case_act", "memories_decided_undo", "memories_review", "memories_jump",
+    "memories_running",
     "memories_unmask",
     "memories_pattern_trial", "memories_slot_trial", "memories_change_trial",
     "memories_workspacepattern_rehearsal", "memories_workspaceslot_rehearsal",

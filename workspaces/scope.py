@@ -29,7 +29,8 @@ class Scope:
     `container_tags` None: not limited to documents of some spaces.
     `team_agent_ids` are the agents of the asking agent's team, itself among them; what was
     written by no agent belongs to the default team. `beside` is what was read in one statement
-    with the key, for whom asked for it there.
+    with the key, for whom asked for it there. `within`: the decision, as "case:<id>", that what is
+    done is a part of.
     """
 
     workspace_id: uuid.UUID
@@ -46,6 +47,7 @@ class Scope:
     slug: str = field(default="", compare=False)
     per_minute: int | None = field(default=None, compare=False)  # requests, of a key with a cap
     beside: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+    within: str = field(default="", compare=False)
 
     @property
     def is_bound(self) -> bool:
@@ -62,7 +64,17 @@ class Scope:
 
     def audit(self, action: str, target: Model, **details: Any) -> None:
         """One line of what the asker did; details are subject_id, reason, before, after."""
-        AuditEntry.line(self.workspace_id, self.actor, action, target, **details).save()
+        self.line(action, target, **details).save()
+
+    def line(self, action: str, target: Model, **details: Any) -> AuditEntry:
+        """The same unsaved. A part of a decision names that in `after`, which is an object then."""
+        if self.within:
+            details["after"] = {**(details.get("after") or {}), "within": self.within}
+        return AuditEntry.line(self.workspace_id, self.actor, action, target, **details)
+
+    def as_part_of(self, decision: Model) -> "Scope":
+        """The same asker, while carrying out this decision."""
+        return replace(self, within=f"{decision._meta.model_name}:{decision.pk}")
 
     def as_agent(self, agent: Agent) -> "Scope":
         """The same asker, seeing only what `agent` sees."""

@@ -381,6 +381,19 @@ class DecisionCard:
         return "a newer version replaced it: undo that first, in its chain"
 
     @property
+    def told(self) -> str:
+        """What it came to, as the rows have it now."""
+        old, new = short_names([self.decision.old.content, self.decision.new.content])
+        was, now = self.decision.old.is_live, self.decision.new.is_live
+        if was and now:
+            return f"{old} and {new} are both believed."
+        if now:
+            return f"{new} is believed; {old} is not any more."
+        if was:
+            return f"{old} is believed; {new} is not."
+        return f"{old} and {new} are not believed any more."
+
+    @property
     def ago(self) -> str:
         return ago(self.decision)
 

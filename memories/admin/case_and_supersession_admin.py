@@ -32,10 +32,10 @@ from memories.admin.case_and_decision_cards import (
     undoing,
     with_statements,
 )
+from memories.admin.decided_page import DecidedPage, TakeBackPage
 from memories.admin.inbox_page import (
     MORNING,
     REST,
-    DecidedPage,
     DecidePage,
     DecisionResult,
     FormerReviewPage,
@@ -450,7 +450,7 @@ class DecisionFilter(StateFilter):
 
 
 class SupersessionAdmin(MemoryRowAdmin):
-    pages = (DecidePage, DecidedPage, PolicyPage)
+    pages = (DecidePage, DecidedPage, TakeBackPage, PolicyPage)
     list_display = ("was", "becomes", "rule", "score", "state_label", "by", "decided_at")
     actor_field = "decided_by"
     list_select_related = ("workspace", "old", "new")

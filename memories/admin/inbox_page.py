@@ -1,5 +1,5 @@
 """The inbox as a page: what waits for a person, by risk, person or document; a key or two each;
-what a person's word does, and what was decided last."""
+and what a person's word does."""
 
 import uuid
 from collections.abc import Sequence
@@ -10,13 +10,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 from django.utils.timesince import timesince
 from django.utils.translation import gettext
 from django.utils.translation import gettext as _
@@ -25,7 +24,6 @@ from memories import cases, events
 from memories.admin.case_and_decision_cards import (
     CaseCard,
     case_cards,
-    decision_cards,
     deed,
     meanwhile,
     with_statements,
@@ -33,7 +31,7 @@ from memories.admin.case_and_decision_cards import (
 from memories.admin.navigation import MOST_WAITING, waiting
 from memories.cases.inbox import KINDS, FailedRow, InboxFilter, documents_of, kind_of, mark_of
 from memories.cases.inbox import waiting as waiting_rows
-from memories.models import Case, Document, Episode, Revision, Supersession
+from memories.models import Case, Document, Episode, Revision
 from workspaces.adminbase.access import Access, actor_of
 from workspaces.adminbase.acts_and_actors import names_of
 from workspaces.adminbase.list_admin import AdminPage, bounded_counts, count_text
@@ -411,17 +409,13 @@ def failure_cards(rows: Sequence[Any]) -> list[FailureCard]:
     return found
 
 
-# What the inbox does when somebody decides, and what was decided last.
+# What the inbox does when somebody decides.
 
 QUESTIONS = {
     "approve": "In each of {count} the newest memory replaces the others.",
     "keep-both": "All memories of {count} are believed.",
     "reject": "In each of {count} the old memories stay, the new ones are not learned again.",
 }
-
-DECIDED_PER_PAGE = 40
-PEOPLE, KEYS = Q(decided_by__startswith="user:"), Q(decided_by__startswith="key:")
-WHO = {"all": "Everybody", "me": "Me", "people": "People", "keys": "Keys", "machines": "Machines"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -501,40 +495,3 @@ class DecidePage(InboxBase):
             sentence = meanwhile(now) if is_changed else refusal_text(refusal)
             return DecisionResult(str(row.pk), False, sentence, now.state)
         return DecisionResult(asked, True, sentence, rows.get(pk=row.pk).state)
-
-
-class DecidedPage(AdminPage):
-    path, name, title = "decided/", "memories_decided", "Decided"
-    template_name = "admin/memories/decided.html"
-    model_admin: RowAdmin
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        who = self.request.GET.get("who", "all")
-        rows = self.model_admin.get_queryset(self.request)
-        rows = rows.exclude(state=Supersession.State.PENDING)
-        try:
-            before = parse_datetime(self.request.GET.get("before", ""))
-        except ValueError:  # a day that no calendar has
-            before = None
-        if before is not None and before.tzinfo is not None:
-            rows = rows.filter(decided_at__lt=before)
-        narrow = {
-            "me": Q(decided_by=actor_of(self.request.user)),
-            "people": PEOPLE,
-            "keys": KEYS,
-            "machines": ~(PEOPLE | KEYS),
-        }
-        shown = list(
-            rows.filter(narrow.get(who, Q())).order_by("-decided_at")[: DECIDED_PER_PAGE + 1]
-        )
-        return super().get_context_data(
-            **kwargs,
-            cases=decision_cards(shown[:DECIDED_PER_PAGE]),
-            who=who if who in WHO else "all",
-            choices=WHO,
-            before=shown[DECIDED_PER_PAGE - 1].decided_at.isoformat()
-            if len(shown) > DECIDED_PER_PAGE
-            else "",
-            may_decide=self.model_admin.may(self.request, Capability.CURATE),
-            here=self.request.get_full_path(),
-        )

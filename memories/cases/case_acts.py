@@ -92,7 +92,7 @@ def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Cas
         case = locked_case(scope, case_id)
         refuse_changed(case, decision.version)
         _check_names(case, decision)
-        act = _CaseAct(scope, space, case)
+        act = _CaseAct(scope.as_part_of(case), space, case)
         act.memories(decision)
         if decision.edit:
             act.reword(decision.edit.memory_id, content, vectors)
@@ -102,6 +102,7 @@ def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Cas
             act.dismiss(fact_id)
         act.orders(decision, plans)
         act.close(decision)
+        audit_case(scope, "decide", case, reason=decision.note)
         resolve.file_unfiled(space)  # what an accepted fact contradicts
     masks.fill(space, act.masked)
     due_vectors.fill(space, act.shown)
@@ -342,7 +343,6 @@ class _CaseAct:
         case.snoozed_until = None
         case.version = Case.objects.values_list("version", flat=True).get(pk=case.pk) + 1
         case.save()
-        audit_case(self.scope, "decide", case, reason=decision.note)
 
 
 def _order_step(act: str, intent: Intent) -> dict[str, object]:
@@ -376,7 +376,7 @@ def undo_case(scope: Scope, case_id: uuid.UUID) -> Case:
             message = "It was not decided as a case: what was done to its memories is undone there."
             raise Conflict(message, "stale", "state")
         for step in reversed(case.steps):
-            touched += BACK[step["act"]](scope, space, step) or ()
+            touched += BACK[step["act"]](scope.as_part_of(case), space, step) or ()
         decided_by = case.decided_by
         case.state, case.steps, case.note = Case.State.OPEN, [], ""
         case.decided_by, case.decided_at = "", None
@@ -468,6 +468,21 @@ def _doubt_again(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
         state_changes.add_support({memory.pk: -1}, timezone.now())
     Fact.objects.filter(pk=fact.pk).update(memory=None, quarantined_at=timezone.now())
     CaseItem.objects.filter(memory=memory, why="quarantine").update(memory=None, fact=fact)
+
+
+def believed_no_more(scope: Scope, memory_id: uuid.UUID) -> None:
+    """Take back that a statement in quarantine was believed, outside of a case: it waits again."""
+    space = workspace_index.index_of(scope.workspace_id)
+    with transaction.atomic(durable=True):
+        workspace_index.lock(space)
+        memory = locked(scope, memory_id)
+        _unchanged(memory.state is MemoryState.LIVE, memory)
+        fact = needed(Fact.objects.filter(memory=memory).order_by("-pk").first(), "Fact")
+        made = memory.source_count <= 1
+        step = {"memory": str(memory_id), "fact": str(fact.pk), "made": made}
+        _doubt_again(scope.as_part_of(memory), space, step)
+        scope.audit("undo", memory, subject_id=memory.subject_id)
+        resolve.file_unfiled(space)
 
 
 def _mask_again(scope: Scope, space: WorkspaceIndex, step: Step) -> None:

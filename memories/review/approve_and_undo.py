@@ -96,7 +96,7 @@ def reject(scope: Scope, supersession_id: uuid.UUID, note: str = "") -> Superses
     workspace_index.lock(workspace_index.index_of(scope.workspace_id))
     decision, _, new = locked_decision(scope, supersession_id, "reject")
     decide(scope, decision, "reject", note)
-    forget_locked(scope, [new], note or "rejected")
+    forget_locked(scope.as_part_of(decision), [new], note or "rejected")
     reject_claim(scope, new, note or "rejected")
     return decision
 
@@ -175,7 +175,7 @@ def undo_locked(scope: Scope, space: WorkspaceIndex, supersession_id: uuid.UUID)
     stands = is_older or others.exclude(Q(pk=decision.pk) | Q(rule=OLDER)).exists()
     state_changes.unlink(old, new)
     if new.forgotten_at is None and not stands:
-        forget_locked(scope, [new], "undone")
+        forget_locked(scope.as_part_of(decision), [new], "undone")
     if old.state.is_head:
         may_be_learned(old)
         believe_again(space, old, Cause.UNDONE)
@@ -224,7 +224,7 @@ def _take_back_words(scope: Scope, space: WorkspaceIndex, new: Memory) -> None:
     if edit.note != IN_OTHER_WORDS or worded.superseded_by_id is not None:
         raise Conflict("The newer version was replaced itself: undo that first.", "stale", "new")
     state_changes.unlink(new, worded)
-    forget_locked(scope, [worded], "undone")
+    forget_locked(scope.as_part_of(edit), [worded], "undone")
     decide(scope, edit, "undo")
     believe_again(space, new, Cause.UNDONE)
 

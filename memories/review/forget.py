@@ -166,9 +166,7 @@ def audit(scope: Scope, action: str, memory: Memory, **details: object) -> None:
 
 def _write_audit(scope: Scope, action: str, details: Mapping[Memory, Mapping[str, object]]) -> None:
     AuditEntry.objects.bulk_create(
-        AuditEntry.line(
-            scope.workspace_id, scope.actor, action, memory, subject_id=memory.subject_id, **own
-        )
+        scope.line(action, memory, subject_id=memory.subject_id, **own)
         for memory, own in details.items()
     )
     for memory in details:

@@ -36,7 +36,13 @@ from memories.models import (
     passages_of,
 )
 from memories.resolve import state_changes
-from memories.review.approve_and_undo import IN_OTHER_WORDS, believe_again, decide, put_back
+from memories.review.approve_and_undo import (
+    IN_OTHER_WORDS,
+    believe_again,
+    decide,
+    may_be_learned,
+    put_back,
+)
 from memories.review.create_and_edit import EDIT, INHERITED
 from memories.review.forget import audit, forget_locked, locked
 from memories.summaries import talk_summaries
@@ -211,7 +217,8 @@ def _visible(scope: Scope, ids: Sequence[uuid.UUID]) -> list[Memory]:
 def merge_duplicates(scope: Scope, kept_id: uuid.UUID, other_id: uuid.UUID) -> Memory:
     """Two live memories say the same: one stays, with the facts of both; the other is forgotten.
 
-    It can be restored; the facts stay with the one that was kept.
+    It can be restored; the facts stay with the one that was kept, unless `part_duplicates` takes it
+    back.
     """
     space: WorkspaceIndex = workspace_index.index_of(scope.workspace_id)
     with transaction.atomic(durable=True):
@@ -225,10 +232,28 @@ def merge_duplicates(scope: Scope, kept_id: uuid.UUID, other_id: uuid.UUID) -> M
         moved = [str(pk) for pk in facts.values_list("pk", flat=True)]
         facts.update(memory=kept)
         state_changes.add_support({kept.pk: len(moved)}, timezone.now())
-        forget_locked(scope, [other], f"duplicate of {kept.pk}")
+        forget_locked(scope.as_part_of(kept), [other], f"duplicate of {kept.pk}")
         before = {"content": other.content, "memory": str(other.pk), "facts": moved}
         audit(scope, "merge", kept, before=before, after={"content": kept.content})
     return Memory.objects.with_names().get(pk=kept.pk)
+
+
+def part_duplicates(
+    scope: Scope, kept_id: uuid.UUID, other_id: uuid.UUID, facts: Sequence[str]
+) -> None:
+    """Take a merge of two memories back: the other is believed again, and has its `facts` again.
+    Conflict where it was changed since."""
+    space = workspace_index.index_of(scope.workspace_id)
+    with transaction.atomic(durable=True):
+        workspace_index.lock(space)
+        kept, other = locked(scope, kept_id), locked(scope, other_id)
+        if not other.may_return:
+            raise Conflict("The other was changed since.", "stale", "id")
+        moved = Fact.objects.filter(pk__in=facts, memory=kept).update(memory=other)
+        state_changes.add_support({kept.pk: -moved}, timezone.now())
+        may_be_learned(other)
+        believe_again(space, other, MemoryPeriod.Cause.RESTORED)
+        audit(scope, "separate", kept, after={"content": other.content, "memory": str(other.pk)})
 
 
 # A merge of two subjects taken back: each has its own again; and one subject parted into two.
