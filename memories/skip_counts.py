@@ -1,13 +1,14 @@
-"""Why messages were not read: the gatekeeper's verdicts, added up over the sessions of a
-workspace."""
+"""How much was not read, and why: the gatekeeper's verdicts, added up over the sessions of a
+workspace; and what was kept without anything being learned of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import F, Func, IntegerField, Sum
+from django.db.models import Count, F, Func, IntegerField, Q, QuerySet, Sum
+from django.db.models.expressions import RawSQL
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast, Coalesce
+from django.db.models.functions import Cast, Coalesce, Greatest
 from django.utils import timezone
 
 from memories.english import gatekeeper, worth_keeping
@@ -17,6 +18,12 @@ from workspaces.scope import Scope
 # before the labels, in a session's counts: of messages not read, of claims not kept
 KEY, UNWORTHY = "skipped_", "unworthy_"
 MOST_SESSIONS = 20_000  # the newest
+MOST_READ = 5_000  # the newest, of which each message is looked at
+# Of a session's messages those on which something stands.
+CITED = """
+(select count(*)::int4 from unnest(memories_memorysession.episode_ids) said(id)
+ where exists (select 1 from memories_citation c where c.episode_id = said.id))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +67,45 @@ def _summed(
     messages = found.pop("messages")
     counted = [(label, labels[label], n) for label, n in found.items() if n]
     return tuple(sorted(counted, key=lambda reason: -reason[2])), messages
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What became of `messages`, which gave `memories`: nothing stands on `unread` of them, though
+    they are no greetings, questions or the like, and nobody asked that they be kept as they are;
+    `waiting` are still to be read, `failed` could not be. `is_cut`: of the newest sessions only.
+    """
+
+    messages: int = 0
+    memories: int = 0
+    unread: int = 0
+    waiting: int = 0
+    failed: int = 0
+    is_cut: bool = False
+
+
+def count_unread(sessions: QuerySet[MemorySession]) -> Unread:
+    """Over these sessions, the newest 5,000, in one statement; documents are counted elsewhere."""
+    of_talk = sessions.exclude(pathway=MemorySession.Pathway.DOCUMENT)
+    newest = of_talk.order_by("-pk").values("pk")[:MOST_READ]
+    number = IntegerField()
+    size = Func(F("episode_ids"), function="cardinality", output_field=number)
+    made = Func(F("created_ids"), function="cardinality", output_field=number)
+    passed_over = sum(
+        (Coalesce(Cast(KT(f"counts__{KEY}{label}"), number), 0) for label in gatekeeper.REASONS),
+        start=RawSQL(CITED, [], output_field=number),  # type: ignore[arg-type]
+    )
+    done = Q(state=MemorySession.State.DONE) & ~Q(extract=MemorySession.Extract.NONE)
+    stuck = Q(state__in=MemorySession.STUCK)
+    rows = MemorySession.objects.filter(pk__in=newest).annotate(
+        size=size, made=made, left=Greatest(size - passed_over, 0)
+    )
+    found = rows.aggregate(
+        messages=Coalesce(Sum("size"), 0),
+        memories=Coalesce(Sum("made"), 0),
+        unread=Coalesce(Sum("left", filter=done), 0),
+        waiting=Coalesce(Sum("size", filter=~Q(state__in=MemorySession.FINAL)), 0),
+        failed=Coalesce(Sum("size", filter=stuck), 0),
+        sessions=Count("pk"),
+    )
+    return Unread(is_cut=found.pop("sessions") == MOST_READ, **found)

@@ -75,8 +75,8 @@ class TakingBack:
 @dataclass(frozen=True, slots=True)
 class Decided:
     """A decision as the page shows it. `told` is what changed; `replaced` the card of a
-    replacement, whose words are shown with their difference. `undo` is None where it was taken back, or where
-    something came after it."""
+    replacement, whose words are shown with their difference. `undo` is None where it was taken
+    back, or where something came after it."""
 
     id: str
     at: datetime

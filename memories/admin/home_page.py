@@ -19,6 +19,7 @@ from memories.admin.conversation_admin import outcome
 from memories.admin.memory_list import said_twice
 from memories.admin.memory_rows import ingest_hint
 from memories.admin.navigation import MOST_WAITING, waiting
+from memories.admin.unread_note import note_on
 from memories.models import (
     Conversation,
     DueVector,
@@ -93,6 +94,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     return context | {
         "title": gettext("Home"),
         "needs": needs(request, access),
+        "unread": note_on(request),
         "doing": doing(access, days, waiting(request).decisions),
         "charts": charts(days),
         "latest": latest,

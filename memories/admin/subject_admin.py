@@ -27,6 +27,7 @@ from memories.admin.memory_admin import REASONS
 from memories.admin.memory_rows import MemoryRowAdmin
 from memories.admin.memory_timeline import as_of
 from memories.admin.profile_parts import FORMATS, PAGE, life
+from memories.admin.unread_note import note_on_person
 from memories.erase import erasure_plan
 from memories.errors import NotFound, needed
 from memories.index import prepared_sql
@@ -335,6 +336,7 @@ class SubjectAdmin(PeopleList):
         context = {
             "title": str(row),
             "show": show,
+            "unread": note_on_person(request, row) if show == "glance" else None,
             "tabs": SHOWN,
             "may_curate": may_curate,
             "may_erase": self.may(request, Capability.ADMIN, row),

@@ -24,6 +24,7 @@ from unfold.widgets import (
 
 from memories import unmatched
 from memories.admin.memory_rows import MemoryRowAdmin, as_typed, one_line
+from memories.admin.unread_note import note_on
 from memories.models import Category, Episode, Miss
 from workspaces.adminbase.access import access_of
 from workspaces.adminbase.list_admin import Empty, display
@@ -173,7 +174,8 @@ class MissAdmin(MemoryRowAdmin):
         )
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        context = {**(extra_context or {}), "groups": groups(request)}
+        own = {"groups": groups(request), "unread": note_on(request)}
+        context = {**(extra_context or {}), **own}
         return super().changelist_view(request, context)
 
     @display(description=gettext_lazy("by"))
@@ -214,8 +216,17 @@ class MissAdmin(MemoryRowAdmin):
         return self.form_page(request, form, title=title, submit=gettext("Report"))
 
     def empty(self, request: HttpRequest) -> Empty:
+        note = note_on(request)
+        if not note.has_model:
+            return Empty(
+                gettext("Nothing is listed"),
+                gettext(
+                    "Only a model, or a person, finds what a message says where no pattern fires,"
+                    " and no model is configured."
+                ),
+            )
         return Empty(
-            gettext("Every text was understood"),
+            gettext("Not all is read yet") if note else gettext("Every text was understood"),
             gettext(
                 "Where no pattern fires and the model finds something, the message comes here."
             ),

@@ -11,7 +11,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memories.errors import refuse_narrow
-from memories.models import Category, Miss, Rejection, Visibility, WorkspacePattern
+from memories.extraction.fallback import chain_of
+from memories.models import (
+    Category,
+    MemorySession,
+    Miss,
+    Rejection,
+    Visibility,
+    WorkspacePattern,
+)
+from memories.skip_counts import count_unread
 from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
@@ -51,6 +60,30 @@ class MissJson(JsonAnswer):
     status: Annotated[str, column("state"), Meta(description="open, or done.")]
     note: str | None
     created_at: datetime
+
+
+class UnreadJson(JsonAnswer):
+    """What became of the messages of the newest 5,000 sessions that are not of documents."""
+
+    has_model: Annotated[bool, Meta(description="Whether a model reads what patterns leave.")]
+    messages: int
+    memories: Annotated[int, Meta(description="New ones that they gave.")]
+    unread: Annotated[
+        int,
+        Meta(
+            description="Kept and found by search, but nothing was learned of them; without"
+            " greetings, questions and the like."
+        ),
+    ]
+    waiting: Annotated[int, Meta(description="Still to be read.")]
+    failed: Annotated[int, Meta(description="Could not be read.")]
+
+
+class MissPage(JsonAnswer):
+    results: list[MissJson]
+    next: str | None
+    previous: str | None
+    unread: UnreadJson
 
 
 class RejectionJson(JsonAnswer):
@@ -98,16 +131,30 @@ class PatternsView(WorkspaceView):
 
 
 class MissesView(WorkspaceView):
-    @operation("listMisses", query=MissQuery, page=MissJson)
+    @operation("listMisses", query=MissQuery, answer=MissPage)
     def get(self, request: Request, workspace: str) -> Response:
         """Messages that patterns passed over though something stands in them, the newest first:
-        where another pattern would help."""
+        where another pattern would help. Only a model or a person finds these: `unread` says how
+        much was kept of which nothing was learned, and whether there is a model."""
         columns = {
             "status": "state", "category": "category", "found_by": "found_by",
             "user_id": "episode__subject__external_id",
         }  # fmt: skip
         wanted = narrowing(read_query(MissQuery, request), columns)
-        return paged(request, Miss.objects.visible_to(self.scope).filter(**wanted), MissJson.of)
+        answer = paged(request, Miss.objects.visible_to(self.scope).filter(**wanted), MissJson.of)
+        answer.data["unread"] = self.unread(wanted.get("episode__subject__external_id"))
+        return answer
+
+    def unread(self, user_id: str | None) -> UnreadJson:
+        sessions = MemorySession.objects.visible_to(self.scope)
+        if user_id is not None:
+            sessions = sessions.filter(subject__external_id=user_id)
+        found = count_unread(sessions)
+        return UnreadJson(
+            has_model=chain_of(self.scope.workspace_id) is not None, messages=found.messages,
+            memories=found.memories, unread=found.unread, waiting=found.waiting,
+            failed=found.failed,
+        )  # fmt: skip
 
 
 class RejectionsView(WorkspaceView):

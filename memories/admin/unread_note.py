@@ -1,0 +1,108 @@
+"""How much was kept and not read, in a sentence with the next step: for Home, for a person, and for
+the page of what was not understood."""
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext, ngettext
+
+from memories.extraction.fallback import chain_from
+from memories.models import MemorySession
+from memories.skip_counts import MOST_READ, Unread, count_unread
+from workspaces.adminbase.access import Access, access_of
+from workspaces.models import Capability, Subject, Workspace
+
+MOST_WORKSPACES = 200  # that are asked whether they have a model
+KEPT = "_unread"
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadNote:
+    """`settings_url` leads to where a model is named, "" for those who may not."""
+
+    found: Unread
+    has_model: bool
+    search_url: str
+    settings_url: str = ""
+
+    @property
+    def says_unread(self) -> bool:
+        return not self.has_model and self.found.unread > 0
+
+    def __bool__(self) -> bool:
+        return self.says_unread or self.found.waiting + self.found.failed > 0
+
+    @property
+    def text(self) -> str:
+        """The numbers, "" where there is nothing to say."""
+        found = self.found
+        told = []
+        if self.says_unread:
+            told.append(
+                gettext("No model is configured: %(gave)s %(memories)s; %(unread)s.")
+                % {
+                    "gave": ngettext("%(n)s message gave", "%(n)s messages gave", found.messages)
+                    % {"n": f"{found.messages:,}"},
+                    "memories": ngettext("%(n)s memory", "%(n)s memories", found.memories)
+                    % {"n": f"{found.memories:,}"},
+                    "unread": ngettext(
+                        "%(n)s was kept and not read", "%(n)s were kept and not read", found.unread
+                    )
+                    % {"n": f"{found.unread:,}"},
+                }
+            )
+        if found.waiting:
+            one, more = "%(n)s message waits to be read.", "%(n)s messages wait to be read."
+            told.append(ngettext(one, more, found.waiting) % {"n": f"{found.waiting:,}"})
+        if found.failed:
+            one, more = "%(n)s message could not be read.", "%(n)s messages could not be read."
+            told.append(ngettext(one, more, found.failed) % {"n": f"{found.failed:,}"})
+        if told and found.is_cut:
+            told.append(gettext("Counted in the newest %(n)s intakes.") % {"n": f"{MOST_READ:,}"})
+        return " ".join(told)
+
+
+def note_on(request: HttpRequest) -> UnreadNote:
+    """On all that the person sees; made once for a request."""
+    kept = vars(request)
+    if KEPT not in kept:
+        access = access_of(request)
+        sessions = access.limit(MemorySession.objects.all(), "workspace")
+        kept[KEPT] = _note(access, sessions, reverse("admin:memories_search"))
+    note: UnreadNote = kept[KEPT]
+    return note
+
+
+def note_on_person(request: HttpRequest, subject: Any) -> UnreadNote:
+    """On what was said by or about one person."""
+    access, asked = access_of(request), urlencode({"user": subject.external_id})
+    sessions = MemorySession.objects.filter(subject=subject, workspace=subject.workspace_id)
+    workspace = Subject.objects.filter(pk=subject.pk).values("workspace")
+    url = f"{reverse('admin:memories_search')}?{asked}"
+    return _note(access, sessions, url, Workspace.objects.filter(pk__in=workspace))
+
+
+def _note(
+    access: Access,
+    sessions: QuerySet[MemorySession],
+    search_url: str,
+    workspaces: QuerySet[Workspace] | None = None,
+) -> UnreadNote:
+    found = count_unread(sessions)
+    rows = access.limit(Workspace.objects.all() if workspaces is None else workspaces, "pk")
+    named: list[tuple[uuid.UUID, object]] = list(
+        rows.order_by("pk").values_list("pk", "settings__extractors")[:MOST_WORKSPACES]
+    )
+    has_model = any(chain_from(pk, raw) is not None for pk, raw in named)
+    own = [pk for pk, _ in named if access.may(Capability.ADMIN, pk)]
+    url = ""
+    if len(own) == 1:
+        url = reverse("admin:workspaces_workspace_change", args=own)
+    elif own:
+        url = reverse("admin:workspaces_workspace_changelist")
+    return UnreadNote(found, has_model, search_url, url)
