@@ -73,7 +73,8 @@ def _summed(
 class Unread:
     """What became of `messages`, which gave `memories`: nothing stands on `unread` of them, though
     they are no greetings, questions or the like, and nobody asked that they be kept as they are;
-    `waiting` are still to be read, `failed` could not be. `is_cut`: of the newest sessions only.
+    `without_model` are those of them that no model was there for. `waiting` are still to be read,
+    `failed` could not be. `sessions` were looked at, `with_model` of them where there is a model.
     """
 
     messages: int = 0
@@ -81,11 +82,19 @@ class Unread:
     unread: int = 0
     waiting: int = 0
     failed: int = 0
-    is_cut: bool = False
+    without_model: int = 0
+    sessions: int = 0
+    with_model: int = 0
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there are older sessions, which are not counted."""
+        return self.sessions == MOST_READ
 
 
-def count_unread(sessions: QuerySet[MemorySession]) -> Unread:
-    """Over these sessions, the newest 5,000, in one statement; documents are counted elsewhere."""
+def count_unread(sessions: QuerySet[MemorySession], *, has_server_model: bool) -> Unread:
+    """Over these sessions, the newest 5,000, in one statement; documents are counted elsewhere.
+    `has_server_model`: there is a model for workspaces that name none of their own."""
     of_talk = sessions.exclude(pathway=MemorySession.Pathway.DOCUMENT)
     newest = of_talk.order_by("-pk").values("pk")[:MOST_READ]
     number = IntegerField()
@@ -97,6 +106,10 @@ def count_unread(sessions: QuerySet[MemorySession]) -> Unread:
     )
     done = Q(state=MemorySession.State.DONE) & ~Q(extract=MemorySession.Extract.NONE)
     stuck = Q(state__in=MemorySession.STUCK)
+    named = "workspace__settings__extractors"
+    is_left_open = Q(**{f"{named}__isnull": True}) | Q(**{named: None})
+    own = ~is_left_open & ~Q(**{named: []})
+    with_model = own | is_left_open if has_server_model else own
     rows = MemorySession.objects.filter(pk__in=newest).annotate(
         size=size, made=made, left=Greatest(size - passed_over, 0)
     )
@@ -106,6 +119,8 @@ def count_unread(sessions: QuerySet[MemorySession]) -> Unread:
         unread=Coalesce(Sum("left", filter=done), 0),
         waiting=Coalesce(Sum("size", filter=~Q(state__in=MemorySession.FINAL)), 0),
         failed=Coalesce(Sum("size", filter=stuck), 0),
+        without_model=Coalesce(Sum("left", filter=done & ~with_model), 0),
         sessions=Count("pk"),
+        with_model=Count("pk", filter=with_model),
     )
-    return Unread(is_cut=found.pop("sessions") == MOST_READ, **found)
+    return Unread(**found)

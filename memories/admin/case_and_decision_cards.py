@@ -381,7 +381,7 @@ class DecisionCard:
         return "a newer version replaced it: undo that first, in its chain"
 
     @property
-    def told(self) -> str:
+    def outcome(self) -> str:
         """What it came to, as the rows have it now."""
         old, new = short_names([self.decision.old.content, self.decision.new.content])
         was, now = self.decision.old.is_live, self.decision.new.is_live

@@ -94,7 +94,7 @@ Row = Case | Supersession | SubjectMerge | AuditEntry
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DecidedAsked:
     """Whose decisions are shown, and from when on back."""
 
     who: str
@@ -102,7 +102,7 @@ class Asked:
     before: datetime | None
 
     @classmethod
-    def of(cls, request: HttpRequest) -> "Asked":
+    def of(cls, request: HttpRequest) -> "DecidedAsked":
         who = request.GET.get("who", "all")
         try:
             before = parse_datetime(request.GET.get("before", ""))
@@ -129,7 +129,7 @@ class Asked:
         return list(rows.order_by(f"-{at}")[: PER_PAGE + 1])
 
 
-def found(access: Access, asked: Asked) -> list[tuple[datetime, Row]]:
+def newest_decisions(access: Access, asked: DecidedAsked) -> list[tuple[datetime, Row]]:
     """Of all kinds of decisions the newest, each once: what a case replaced is told with it."""
     decided = Case.objects.filter(state=Case.State.DECIDED).exclude(steps=[])
     pairs = Supersession.objects.exclude(state=Supersession.State.PENDING)
@@ -192,7 +192,7 @@ def _pair(card: DecisionCard) -> Decided:
         undo = TakingBack(reverse("admin:memories_review_act"), fields, label)
     note = "" if row.is_kept_both or row.note in ("rejected", "wrong") else row.note
     return Decided(
-        str(row.pk), row.decided_at, card.decider, card.told,
+        str(row.pk), row.decided_at, card.decider, card.outcome,
         url=reverse("admin:memories_supersession_change", args=[row.pk]), note=note,
         replaced=card, undo=undo,
     )  # fmt: skip
@@ -260,8 +260,8 @@ class DecidedPage(AdminPage):
     model_admin: RowAdmin
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        asked = Asked.of(self.request)
-        rows = found(self.access, asked)
+        asked = DecidedAsked.of(self.request)
+        rows = newest_decisions(self.access, asked)
         part = rows[:PER_PAGE]
         return super().get_context_data(
             **kwargs,

@@ -207,7 +207,7 @@ class InboxBase(AdminPage):
         midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
         return Today.of(self.access, self.request, midnight)
 
-    def told(self) -> dict[str, str]:
+    def counts_of_day(self) -> dict[str, str]:
         """The counts, and the day in a sentence, for a page that is open."""
         words = render_to_string("admin/memories/inbox_today.html", {"today": self.today()})
         return self.counts() | {"today": " ".join(words.split())}
@@ -302,7 +302,7 @@ class InboxCountPage(InboxBase):
         return self.model_admin.may(self.request, Capability.READ)
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return JsonResponse(self.told())
+        return JsonResponse(self.counts_of_day())
 
 
 class FormerReviewPage(AdminPage):
@@ -460,7 +460,7 @@ class DecidePage(InboxBase):
             # Events up to this moment are no news to the page: they are of what it did, or before.
             at = events.clock().isoformat()
             told = [asdict(each) for each in results]
-            return JsonResponse({"results": told, "at": at, **self.told()})
+            return JsonResponse({"results": told, "at": at, **self.counts_of_day()})
         done = [each for each in results if each.ok]
         left = [each for each in results if not each.ok]
         if done:

@@ -1,7 +1,6 @@
 """How much was kept and not read, in a sentence with the next step: for Home, for a person, and for
 the page of what was not understood."""
 
-import uuid
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -11,13 +10,12 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 
-from memories.extraction.fallback import chain_from
+from memories.extraction.fallback import server_model
 from memories.models import MemorySession
 from memories.skip_counts import MOST_READ, Unread, count_unread
 from workspaces.adminbase.access import Access, access_of
-from workspaces.models import Capability, Subject, Workspace
+from workspaces.models import Capability
 
-MOST_WORKSPACES = 200  # that are asked whether they have a model
 KEPT = "_unread"
 
 
@@ -32,7 +30,7 @@ class UnreadNote:
 
     @property
     def says_unread(self) -> bool:
-        return not self.has_model and self.found.unread > 0
+        return self.found.without_model > 0
 
     def __bool__(self) -> bool:
         return self.says_unread or self.found.waiting + self.found.failed > 0
@@ -51,9 +49,11 @@ class UnreadNote:
                     "memories": ngettext("%(n)s memory", "%(n)s memories", found.memories)
                     % {"n": f"{found.memories:,}"},
                     "unread": ngettext(
-                        "%(n)s was kept and not read", "%(n)s were kept and not read", found.unread
+                        "%(n)s was kept and not read",
+                        "%(n)s were kept and not read",
+                        found.without_model,
                     )
-                    % {"n": f"{found.unread:,}"},
+                    % {"n": f"{found.without_model:,}"},
                 }
             )
         if found.waiting:
@@ -82,27 +82,16 @@ def note_on_person(request: HttpRequest, subject: Any) -> UnreadNote:
     """On what was said by or about one person."""
     access, asked = access_of(request), urlencode({"user": subject.external_id})
     sessions = MemorySession.objects.filter(subject=subject, workspace=subject.workspace_id)
-    workspace = Subject.objects.filter(pk=subject.pk).values("workspace")
-    url = f"{reverse('admin:memories_search')}?{asked}"
-    return _note(access, sessions, url, Workspace.objects.filter(pk__in=workspace))
+    return _note(access, sessions, f"{reverse('admin:memories_search')}?{asked}")
 
 
-def _note(
-    access: Access,
-    sessions: QuerySet[MemorySession],
-    search_url: str,
-    workspaces: QuerySet[Workspace] | None = None,
-) -> UnreadNote:
-    found = count_unread(sessions)
-    rows = access.limit(Workspace.objects.all() if workspaces is None else workspaces, "pk")
-    named: list[tuple[uuid.UUID, object]] = list(
-        rows.order_by("pk").values_list("pk", "settings__extractors")[:MOST_WORKSPACES]
-    )
-    has_model = any(chain_from(pk, raw) is not None for pk, raw in named)
-    own = [pk for pk, _ in named if access.may(Capability.ADMIN, pk)]
-    url = ""
+def _note(access: Access, sessions: QuerySet[MemorySession], search_url: str) -> UnreadNote:
+    is_there = server_model() is not None
+    found = count_unread(sessions, has_server_model=is_there)
+    own, url = [pk for pk in access.roles if access.may(Capability.ADMIN, pk)], ""
     if len(own) == 1:
         url = reverse("admin:workspaces_workspace_change", args=own)
-    elif own:
+    elif own or access.everywhere:
         url = reverse("admin:workspaces_workspace_changelist")
+    has_model = found.with_model > 0 if found.sessions else is_there
     return UnreadNote(found, has_model, search_url, url)

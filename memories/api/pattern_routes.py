@@ -149,9 +149,10 @@ class MissesView(WorkspaceView):
         sessions = MemorySession.objects.visible_to(self.scope)
         if user_id is not None:
             sessions = sessions.filter(subject__external_id=user_id)
-        found = count_unread(sessions)
+        has_model = chain_of(self.scope.workspace_id) is not None
+        found = count_unread(sessions, has_server_model=has_model)
         return UnreadJson(
-            has_model=chain_of(self.scope.workspace_id) is not None, messages=found.messages,
+            has_model=has_model, messages=found.messages,
             memories=found.memories, unread=found.unread, waiting=found.waiting,
             failed=found.failed,
         )  # fmt: skip

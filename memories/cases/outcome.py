@@ -103,7 +103,7 @@ def outcome_of(case: Case) -> Outcome | None:
     return Outcome.of(step) if step else None
 
 
-def told(outcome: Outcome) -> str:
+def sentence_of(outcome: Outcome) -> str:
     """The sentence of one."""
     return OutcomeWords.of([outcome]).sentence(outcome)
 
@@ -111,30 +111,30 @@ def told(outcome: Outcome) -> str:
 def case_told(case: Case) -> str:
     """The sentence of a case that was decided; "" where it is not known."""
     outcome = outcome_of(case)
-    return told(outcome) if outcome else ""
+    return sentence_of(outcome) if outcome else ""
 
 
 @dataclass(slots=True)
-class Telling:
+class ChangeTold:
     """What an act came to, as its text once it is done."""
 
     outcome: Outcome = Outcome()
 
     def __str__(self) -> str:
-        return told(self.outcome)
+        return sentence_of(self.outcome)
 
 
 @contextmanager
-def telling(ids: Collection[uuid.UUID]) -> Iterator[Telling]:
+def telling(ids: Collection[uuid.UUID]) -> Iterator[ChangeTold]:
     """Whoever acts inside on these memories is told what changed."""
-    found, was = Telling(), believed(ids)
+    found, was = ChangeTold(), believed(ids)
     yield found
     now = believed(ids)
     found.outcome = Outcome(was, now)
 
 
 @contextmanager
-def telling_pair(decision: Supersession) -> Iterator[Telling]:
+def telling_pair(decision: Supersession) -> Iterator[ChangeTold]:
     """The same of both memories of a decision, and of the words that one is approved in."""
     ids = [decision.old_id, decision.new_id]
     with telling(ids) as found:
