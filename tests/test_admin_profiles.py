@@ -113,16 +113,54 @@ def test_open_cases_stand_with_their_words(alice: Person, ada: Subject) -> None:
     alice.say("I live in Porto now.", user_id="ada")
     [waiting] = shown(member(alice.workspace), ada)["cases"]
 
-    assert ("Porto" in waiting.text, waiting.about) == (True, "lives in")
+    assert ("Porto" in waiting.text, waiting.about) == (True, "Which of these is true of ada?")
     member(alice.workspace).does(waiting.case, "reject")
     assert shown(member(alice.workspace), ada)["cases"] == []
 
 
-def test_duplicates_wait_too(alice: Person, ada: Subject) -> None:
+def test_duplicates_stand_beside_what_waits(alice: Person, ada: Subject) -> None:
     alice.note("Lives in Lisbon", user_id="ada", category="identity", visibility="global")
-    context = shown(member(alice.workspace), ada)
+    desk = member(alice.workspace)
+    [pair] = shown(desk, ada)["duplicates"]
 
-    assert [pair.newer.content for pair in context["duplicates"]] == ["Lives in Lisbon"]
+    assert (pair.newer.content, pair.conflicts) == ("Lives in Lisbon", False)
+    page = desk.sees(page_of(ada))
+    assert "Nothing waits for a decision." in page
+    assert "Say the same?" in page
+
+
+def test_what_conflicts_is_a_case_of_the_inbox_and_counted_once(alice: Person) -> None:
+    alice.say("My budget for the kitchen is 12,000 EUR.", user_id="kim")
+    alice.say("I have a budget of 15,000 EUR for the kitchen.", user_id="kim")
+    kim, desk = Subject.objects.get(external_id="kim"), member(alice.workspace)
+    [waiting] = shown(desk, kim)["cases"]
+    page, inbox = desk.sees(page_of(kim)), desk.sees(reverse("admin:memories_inbox"))
+
+    assert "Say the same?" not in page
+    assert str(waiting.case.pk) in inbox
+    assert "they conflict" in inbox
+    assert '<span id="review-count">1</span>' in inbox
+    assert 'Open cases <span class="desk-quiet desk-small">1</span>' in page
+    assert ">1</a>" in desk.sees(list_of(Subject))
+
+
+def test_what_conflicted_before_anybody_was_asked_is_put_into_the_inbox(alice: Person) -> None:
+    for amount, audience in (("12,000", "global"), ("15,000", "private")):
+        said = f"The budget of the kitchen is {amount} EUR"
+        alice.note(said, user_id="kim", category="possession", visibility=audience)
+    kim, desk = Subject.objects.get(external_id="kim"), member(alice.workspace)
+    [pair] = shown(desk, kim)["duplicates"]
+    assert pair.conflicts
+    assert "Ask in the inbox which is right" in desk.sees(page_of(kim))
+    ids = {"kept": str(pair.older.pk), "other": str(pair.newer.pk)}
+    assert member(alice.workspace, Role.VIEWER).does(kim, "ask-which", **ids).status_code == 403
+    mallory = member(Workspace.objects.create(slug="swamp", name="Swamp"))
+    assert mallory.does(kim, "ask-which", **ids).status_code == 404
+    desk.does(kim, "ask-which", **ids)
+
+    assert shown(desk, kim)["duplicates"] == []
+    assert len(shown(desk, kim)["cases"]) == 1
+    assert "Which budget is right?" in desk.sees(reverse("admin:memories_inbox"))
 
 
 def lived(desk: Desk, subject: Subject, **asked: str) -> Any:

@@ -10,6 +10,7 @@ from memories.english.case_words import (
     question_of,
     short_names,
 )
+from memories.english.statements import read, relation
 
 POOL = "User swims at the harbour pool because it's close to their flat"
 
@@ -72,3 +73,25 @@ def test_of_many_the_first_are_listed() -> None:
 
 def test_what_is_told_of_somebody_else_has_no_short_form() -> None:
     assert predicate_of("Bo swims", "Ann") == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("User's budget for the kitchen is 12,000 EUR",
+         "User and others can spend 15,000 EUR on the kitchen", "unsure"),
+        ("User has a budget of 12,000 EUR for the new kitchen",
+         "The kitchen budget is now 15,000 EUR", "unsure"),
+        ("User has to finish the Lyra report by 3 December",
+         "User has to hand in the Lyra report by 10 December", "unsure"),
+        ("User has to finish the Lyra draft by 3 December",
+         "User has to finish the Lyra report by 10 December", "different"),
+        ("User's budget for the kitchen is 12,000 EUR",
+         "User's budget for the bathroom is 2,000 EUR", "different"),
+        ("A seat costs 20 euros", "A seat costs 25 euros on weekends", "different"),
+        ("User spent 900 EUR on the kitchen", "User's kitchen budget is 15,000 EUR", "different"),
+        ("User meets Bo on 3 December", "User meets Bo on 10 December", "different"),
+    ],
+)  # fmt: skip
+def test_two_values_of_what_has_only_one_conflict(old: str, new: str, kind: str) -> None:
+    assert relation(read(old), read(new), cosine=None, threshold=0.9).kind == kind

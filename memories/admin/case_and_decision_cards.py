@@ -253,15 +253,16 @@ def with_statements(rows: Any) -> Any:
     )
 
 
-def case_cards(cases: Sequence[Case]) -> list[CaseCard]:
-    """Few queries for any number of cases, which come `with_statements`."""
+def case_cards(cases: Sequence[Case], *, quotes: bool = True) -> list[CaseCard]:
+    """Few queries for any number of cases, which come `with_statements`; without `quotes` fewer."""
     memories = {item.memory_id for case in cases for item in case.items.all() if item.memory_id}
     own = {item.fact_id for case in cases for item in case.items.all() if item.fact_id}
     facts: dict[Any, list[Fact]] = defaultdict(list)
-    for fact in with_quotes(Fact.objects.newest_of(memories, MOST_QUOTES)):
-        facts[fact.memory_id].append(fact)
-    for fact in with_quotes(Fact.objects.filter(pk__in=own)):
-        facts[fact.pk].append(fact)
+    if quotes:
+        for fact in with_quotes(Fact.objects.newest_of(memories, MOST_QUOTES)):
+            facts[fact.memory_id].append(fact)
+        for fact in with_quotes(Fact.objects.filter(pk__in=own)):
+            facts[fact.pk].append(fact)
     asked = {item.intent for case in cases for item in case.items.all() if item.intent}
     orders = Intent.objects.select_related("episode").in_bulk(asked)
     names = names_of(case.decided_by for case in cases if case.decided_by)

@@ -14,18 +14,17 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
+from memories.admin.case_and_decision_cards import case_cards, with_statements
 from memories.admin.memory_list import day_text, true_text
 from memories.admin.memory_timeline import Span, SpanBar, bar_of
 from memories.english import statements
 from memories.english.calendar import DateOrder
 from memories.english.dates import last_day
-from memories.english.plain_words import attribute_words
 from memories.features.profile import GROUPS
-from memories.index import subjects
+from memories.index import row_marks, subjects
 from memories.models import (
     AsOf,
     Case,
-    CaseItem,
     Category,
     Citation,
     Conversation,
@@ -115,11 +114,13 @@ class KnownPart:
 
 @dataclass(frozen=True, slots=True)
 class DuplicatePair:
-    """Two live memories that the model takes for the same statement."""
+    """Two live memories that the model takes for the same statement; `conflicts`: they give one
+    thing two values, and nobody was asked about it."""
 
     older: Memory
     newer: Memory
     cosine: float
+    conflicts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class OpenCase:
-    """A case that waits, in its newest words."""
+    """A case that waits: its question, and its newest words."""
 
     case: Case
     about: str
@@ -225,18 +226,13 @@ def changes_of_week(scope: Scope, subject: Subject) -> list[Change]:
 
 
 def open_cases(scope: Scope, subject: Subject) -> list[OpenCase]:
-    """What waits for a decision about somebody, the most pressing first."""
-    items = CaseItem.objects.select_related("memory", "fact").order_by("-at", "-pk")
+    """What waits for a decision about somebody, the most pressing first: the inbox's own cases."""
     cases = Case.objects.visible_to(scope).filter(subject=subject, state=Case.State.OPEN)
-    found = []
-    for case in cases.order_by("-rank", "-id").prefetch_related(Prefetch("items", items))[:MOST]:
-        texts = [
-            getattr(each.memory, "content", "") or getattr(each.fact, "statement", "")
-            for each in case.items.all()
-        ]
-        about = attribute_words(case.attribute)
-        found.append(OpenCase(case, about, next(filter(None, texts), about)))
-    return found
+    rows = with_statements(cases.order_by("-rank", "-id"))[:MOST]
+    return [
+        OpenCase(card.case, card.question, card.text)
+        for card in case_cards(list(rows), quotes=False)
+    ]
 
 
 def duplicates(index: WorkspaceIndex, memories: Sequence[Memory]) -> list[DuplicatePair]:
@@ -248,11 +244,22 @@ def duplicates(index: WorkspaceIndex, memories: Sequence[Memory]) -> list[Duplic
         return []
     decided = Supersession.objects.filter(Q(old__in=ids) & Q(new__in=ids))
     known = {frozenset(each) for each in decided.values_list("old_id", "new_id")}
+    words = row_marks.words_of(index)
     return [
-        DuplicatePair(seen[older], seen[newer], cosine)
+        DuplicatePair(
+            seen[older], seen[newer], cosine, _conflict(seen[older], seen[newer], words)
+        )
         for older, newer, cosine in alike
         if frozenset((older, newer)) not in known
-    ]
+    ]  # fmt: skip
+
+
+def _conflict(older: Memory, newer: Memory, words: statements.OwnWords) -> bool:
+    """Whether the two cannot both be true, by what they say."""
+    was, now = (statements.read(each.content, words) for each in (older, newer))
+    return statements.relation(was, now, cosine=None, threshold=1.0, words=words).kind in (
+        "update", "unsure",
+    )  # fmt: skip
 
 
 def conversations(subject: Subject, most: int = MOST) -> list[Any]:

@@ -28,6 +28,7 @@ from memories.admin.memory_rows import MemoryRowAdmin
 from memories.admin.memory_timeline import as_of
 from memories.admin.profile_parts import FORMATS, PAGE, life
 from memories.admin.unread_note import note_on_person
+from memories.cases import ask_pair
 from memories.erase import erasure_plan
 from memories.errors import NotFound, needed
 from memories.index import prepared_sql
@@ -163,7 +164,7 @@ SHOWN = {
 # The parts of the first screen; what waits and what changed stand in a third column.
 COLUMNS = (("who", "now", "instructions"), ("preferences", "plans"))
 # Verbs whose buttons stand beside what they act on.
-ON_THE_PAGE = ("merge-duplicates", "separate")
+ON_THE_PAGE = ("merge-duplicates", "ask-which", "separate")
 
 
 def _ids(texts: list[str]) -> list[uuid.UUID]:
@@ -237,6 +238,7 @@ class SubjectAdmin(PeopleList):
             capability=Capability.ADMIN,
         ),
         Verb("merge-duplicates", _("Merge"), form=PairForm),
+        Verb("ask-which", _("Ask which is right"), form=PairForm),
         Verb("separate", _("Undo"), form=SeparateForm),
     )
 
@@ -442,3 +444,7 @@ class SubjectAdmin(PeopleList):
     ) -> str:
         review.merge_duplicates(self.scope(request, row), values["kept"], values["other"])
         return gettext("Merged: the one that stays has the facts of both.")
+
+    def do_ask_which(self, request: HttpRequest, row: Subject, values: dict[str, Any]) -> str:
+        ask_pair(self.scope(request, row), values["kept"], values["other"])
+        return gettext("It waits in the inbox; both are believed until somebody decides.")

@@ -3,6 +3,7 @@ transaction, taken back as one, put off, or given to somebody."""
 
 from memories.cases.case_acts import (
     ask_case,
+    ask_pair,
     assign_case,
     assign_failure,
     decide_case,
@@ -15,6 +16,6 @@ from memories.cases.case_decision import CaseDecision
 from memories.cases.inbox import InboxFilter, figures, inbox
 
 __all__ = [
-    "CaseDecision", "InboxFilter", "ask_case", "assign_case", "assign_failure", "decide_case",
-    "figures", "inbox", "leave_failure", "snooze_case", "snooze_failure", "undo_case",
+    "CaseDecision", "InboxFilter", "ask_case", "ask_pair", "assign_case", "assign_failure",
+    "decide_case", "figures", "inbox", "leave_failure", "snooze_case", "snooze_failure", "undo_case",
 ]  # fmt: skip

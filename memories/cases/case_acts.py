@@ -34,7 +34,15 @@ from memories.models import (
     topic_of,
 )
 from memories.resolve import grounds, state_changes
-from memories.resolve.file_cases import ASKED, CaseAbout, NewItem, open_case
+from memories.resolve.file_cases import (
+    ASKED,
+    CaseAbout,
+    NewItem,
+    WaitingPair,
+    file_pairs,
+    known_memory,
+    open_case,
+)
 from memories.review.approve_and_undo import (
     believe_again,
     decide,
@@ -571,6 +579,31 @@ def ask_case(scope: Scope, memory_id: uuid.UUID) -> Case:
     about = CaseAbout(scope.workspace_id, memory.subject_id, attribute, topic)
     item = NewItem(memory.valid_from or memory.created_at, ASKED, memory_id=memory.pk)
     case = Case.objects.get(pk=open_case(about, Case.Kind.UNCERTAIN, [item]))
+    audit_case(scope, "ask", case)
+    return case
+
+
+@transaction.atomic(durable=True)
+def ask_pair(scope: Scope, one_id: uuid.UUID, other_id: uuid.UUID) -> Case:
+    """The case in which somebody says which of two live memories about one subject is right; both
+    are believed until then. Conflict where that waits already, or was decided."""
+    space = workspace_index.index_of(scope.workspace_id)
+    workspace_index.lock(space)
+    old, new = sorted((locked(scope, pk) for pk in (one_id, other_id)), key=lambda each: each.pk)
+    if old.pk == new.pk or old.subject_id != new.subject_id:
+        raise Invalid("id", "Only two memories about the same subject can contradict each other.")
+    if not old.is_live or not new.is_live:
+        raise Conflict("One of them is no longer live.", "stale", "id")
+    if Supersession.objects.filter(old__in=(old, new), new__in=(old, new)).exists():
+        raise Conflict("It is decided, or waits in the inbox.", "stale", "id")
+    pair = Supersession(
+        workspace_id=scope.workspace_id, old=old, new=new, rule=statements.VALUES, method="manual",
+        state=State.PENDING, decided_by=scope.actor,
+    )  # fmt: skip
+    waiting = WaitingPair(pair, known_memory(old), known_memory(new), is_held=False)
+    file_pairs(old.subject_id, [waiting], row_marks.words_of(space))
+    pair.save()
+    case = Case.objects.get(pk=pair.case_id)
     audit_case(scope, "ask", case)
     return case
 

@@ -75,6 +75,7 @@ RULES = {
     "now": "says that it is so now",
     "turned": "the same words, who did it turned round",
     "opposite": "the same thing, told the other way round",
+    "values": "they conflict: two values of what has only one",
     "near": "nearly the same words, and not clearly the same",
     "nearest": "the nearest memory",
     "contained": "one contains the other",

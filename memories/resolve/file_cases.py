@@ -42,7 +42,7 @@ ASKED = "asked"  # or because a person asks
 SHARPNESS = {
     "slot": 0.9, "denied": 0.9, "replaced": 0.8, "ended": 0.8, "instead": 0.8, "number": 0.7,
     "over": 0.8, "implied": 0.6, "earlier": 0.6, "overlap": 0.6, "now": 0.6,
-    "opposite": 0.8, "turned": 0.6, "nearest": 0.5,
+    "values": 0.7, "opposite": 0.8, "turned": 0.6, "nearest": 0.5,
     "ground": 0.5, "quarantine": 0.4, "intent": 0.8,
     "near": 0.3, "numbered": 0.3, "contained": 0.2,
 }  # fmt: skip

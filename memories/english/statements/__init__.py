@@ -29,10 +29,11 @@ from memories.english.statements.replacement import (
     negates,
 )
 from memories.english.statements.restated import restates
+from memories.english.statements.two_values import VALUES
 
 __all__ = [
     "NO_WORDS", "Prefilter", "NUMBERED", "OwnChange", "OwnSlot", "OwnWords", "PastPeriod",
-    "Reading", "Relation", "Slot", "UNKNOWN", "are_rivals", "are_strangers", "came_before",
+    "Reading", "Relation", "Slot", "UNKNOWN", "VALUES", "are_rivals", "are_strangers", "came_before",
     "prefilter", "prefilter_of", "is_life_event", "is_said_by", "is_still", "may_end", "negates",
     "past_period", "read", "relation", "restates", "slot_keys", "true_from",
 ]  # fmt: skip

@@ -43,6 +43,7 @@ from memories.english.statements.replacement import (
     over,
     replaced,
 )
+from memories.english.statements.two_values import two_values
 from memories.english.statements.word_lists import ADVERBS, ARTICLES, MODAL, NOW, PAST_TIMES
 from memories.english.statements.wording import Word, root, texts
 
@@ -145,6 +146,7 @@ def _relation(
         or turned_round(old, new, overlap)
         or opposed(old, new)
         or duplicate(old, new, overlap)
+        or two_values(old, new, overlap)
         or near(old, new, overlap, cosine, threshold)
         or DIFFERENT
     )
