@@ -2,6 +2,7 @@
 rankings by one rule: the merge of cosine and keyword hits, and either side alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import cached_property
@@ -275,6 +276,10 @@ class Columns:
     def _places(self) -> tuple[Integers, NDArray[np.intp]]:
         key = (self.conversation * LAYERS + self.layers) * _positions + self.positions
         return key, np.argsort(key, kind="stable")
+
+    def among(self, items: AbstractSet[bytes]) -> Array:
+        """1 where the candidate is one of these."""
+        return np.array([item.tobytes() in items for item in self.items], float)
 
     def marked(self, mark: int) -> Array:
         """1 where the message carries the mark."""

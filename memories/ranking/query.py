@@ -251,7 +251,8 @@ class QueryView:
     or a few keywords and grows to 1 for the next message of a conversation, which wants its
     context rather than an answer. `voices` is how many people hold the talk that is searched.
     `side`: what is asked is before or after something that happened. `asks_whatever`: it asks for
-    all that there is of the dates, and names nothing else.
+    all that there is of the dates, and names nothing else. `told` are the ids of memories that
+    tell the very attribute that is asked for.
     """
 
     text: str
@@ -269,6 +270,7 @@ class QueryView:
     voices: float
     side: EventSide | None = None
     asks_whatever: bool = False
+    told: frozenset[bytes] = frozenset()
 
     @property
     def among(self) -> float:

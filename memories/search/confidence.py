@@ -35,6 +35,7 @@ PASSAGE = 600  # characters
 ASKED, PLACES = 40, 20  # words of a question, and places of each in a hit
 TELLING = 8  # letters: a longer word says no more
 MEANT = 3  # letters of a stem that keeps its last
+TOLD = 0.8  # where a hit tells the very attribute that is asked for, of whom it is asked
 SURE = log(99)  # odds of what says the same; at the floor of its model a hit is as good as chance
 
 # Words of a question about the talk itself, which no message of it holds.
@@ -119,7 +120,11 @@ def similarity_by_words(query: str, hit: Hit) -> float:
 
 def confidence_of(query: str, hits: Sequence[Hit], weights: ConfidenceWeights = SHIPPED) -> float:
     """0 to 1; 0 where there are no hits, whose `similarity` is known."""
-    return weights.chance(signs_of(query, hits)) if hits else 0.0
+    if not hits:
+        return 0.0
+    chance = weights.chance(signs_of(query, hits))
+    is_told = any(each.scores.get("attribute") for hit in hits for each in (hit, *hit.echoes))
+    return max(chance, TOLD) if is_told else chance
 
 
 def signs_of(query: str, hits: Sequence[Hit]) -> ConfidenceSigns:
@@ -178,12 +183,12 @@ def _nearness(hit: Hit) -> float:
     return log(odds / (1 - odds)) / SURE
 
 
-def is_noise(query: str, hit: Hit) -> bool:
-    """Whether nothing tells why it should answer: far in meaning, without a word of the question,
-    and of another time."""
+def is_noise(query: str, hit: Hit, near: float = FAR) -> bool:
+    """Whether nothing tells why it should answer: not even `near` in meaning, without a word of the
+    question, and of another time."""
     asked = _words_of(query) - _about_talk
     return not any(
-        _nearness(one) >= FAR
+        _nearness(one) >= near
         or one.scores.get("date")
         or one.scores.get("side")
         or any(True for _ in _found(one.row.content, asked))

@@ -44,6 +44,7 @@ from memories.search.candidates import (
 from memories.search.conditions import LayerQuery, RowCondition, in_layer
 from memories.search.query_vectors import query_vector
 from memories.search.request import LAYERS, WORDS_ONLY, Scored, SearchRequest
+from memories.search.told_attribute import NOT_TOLD, told_attribute
 
 # Features as they were at an instant: the index holds what they say now, so the past is read out
 # of their history and compared here, with the vectors of what has not changed since.
@@ -335,6 +336,10 @@ def _pool(
         request.query, people, voices, now=now, order=index.date_order, beside=index.languages
     )
     view = replace(view, side=side) if side else view
+    told = NOT_TOLD
+    if request.ranking == "hybrid" and request.at.is_now:
+        told = told_attribute(index, asked, request.query, people)
+        view = replace(view, told=told.keys)
     embed: Embed = lambda _: None  # noqa: E731 -- by words alone
     if with_vector:
         embed = partial(query_vector, query=view.meaning, notes=asked.notes)
@@ -350,7 +355,14 @@ def _pool(
         # A memory names whom it is about; an episode is told by its author, not by its words.
         stems = [*view.terms, *(() if layer == "episodes" else view.names)]
         parts += [(part, stems) for part in _parts(index, request, there, embed)]
-    pool = ranking.Columns.joined(_pools(parts, depth)).weighed_for(view.turn)
+    pool = ranking.Columns.joined(_pools(parts, depth))
+    if told.memories and not pool.among(view.told).any() and "memories" in request.layers:
+        own = _only_these(request, asked, told.memories)
+        stems = [*view.terms, *view.names]
+        pool = ranking.Columns.joined(
+            [pool, *(candidates.pool(index, each, stems, depth) for each in own)]
+        )
+    pool = pool.weighed_for(view.turn)
     # Without vectors nothing but its words speaks for a row.
     if vector is None:
         pool = pool.taken(pool.bm25 > 0)
@@ -360,6 +372,20 @@ def _pool(
         items = (uuid.UUID(bytes=item.tobytes()) for item in pool.items)
         asked.trace.ranks |= dict(zip(items, pool.ranks(depth.top), strict=True))
     return pool, view
+
+
+def _only_these(
+    request: SearchRequest, asked: LayerQuery, items: Sequence[uuid.UUID]
+) -> list[LayerQuery]:
+    """The question put to these memories alone, where it reaches any."""
+    there = in_layer(request, asked, "memories")
+    if there is None:
+        return []
+    conditions = filter(None, (there.wanted.condition, "row.id = any(%(told)s::uuid[])"))
+    few = "select unnest(%(told)s::uuid[]) as id"
+    wanted = RowCondition(" and ".join(conditions), there.wanted.history, few)
+    values = {**there.wanted_values, "told": list(items)}
+    return [replace(there, wanted=wanted, wanted_values=values)]
 
 
 def _pools(

@@ -1,0 +1,79 @@
+"""People by the names that they are called by: their ids at the caller's, the names that were given
+for them, and those under which they speak."""
+
+import uuid
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from memories.index import prepared_sql
+from memories.models import WorkspaceIndex
+
+MOST = 20  # people of one name; there is no telling more of them apart
+# Who speaks under one name alone in what is about a subject is that subject.
+CALLED = """
+select s.id, coalesce(nullif(s.name, ''), s.external_id) as name
+from workspaces_subject s
+where s.workspace_id = %(workspace)s
+  and (s.external_id = any(%(ids)s::text[])
+       or lower(s.name) = any(%(names)s::text[])
+       or split_part(lower(s.name), ' ', 1) = any(%(names)s::text[]))
+union
+select p.subject, min(p.author)
+from memories_speaker p
+where p.workspace = %(number)s and p.subject is not null and not p.assistant and p.author <> ''
+group by p.subject
+having count(*) = 1 and (lower(min(p.author)) = any(%(names)s::text[])
+                         or split_part(lower(min(p.author)), ' ', 1) = any(%(names)s::text[]))
+limit %(most)s
+"""
+NAMES = """
+select s.name, s.external_id,
+       array(select p.author from memories_speaker p
+             where p.workspace = %(number)s and p.subject = s.id and not p.assistant
+               and p.author <> ''
+             order by p.episodes desc, p.author limit 4) as authors
+from workspaces_subject s
+where s.workspace_id = %(workspace)s and s.external_id = %(user)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPerson:
+    """A subject, by one of its names as it is written."""
+
+    id: uuid.UUID
+    name: str
+
+    def is_called(self, name: str) -> bool:
+        """By the whole of it, not by a part that others may share."""
+        return self.name.casefold() == name.casefold()
+
+
+def people_called(index: WorkspaceIndex, names: Iterable[str]) -> list[KnownPerson]:
+    """Who may be meant by these names: called so, or with it as the first name."""
+    asked = {name.strip() for name in names if name.strip()}
+    if not asked:
+        return []
+    low = sorted({name.casefold() for name in asked})
+    values = {
+        "workspace": index.workspace_id,
+        "number": index.number,
+        "ids": sorted({way for name in asked for way in _ids_of(name)}),
+        "names": low,
+        "most": MOST,
+    }
+    return [KnownPerson(row.id, row.name) for row in prepared_sql.rows(CALLED, values)]
+
+
+def _ids_of(name: str) -> Collection[str]:
+    """The ids by which a program may call somebody of this name."""
+    low = name.casefold()
+    return {name, low, *(sign.join(low.split()) for sign in ("-", "_", ".", ""))}
+
+
+def names_of(index: WorkspaceIndex, user_id: str) -> list[str]:
+    """All names of a subject; none where there is no such subject."""
+    values = {"workspace": index.workspace_id, "number": index.number, "user": user_id}
+    rows = prepared_sql.rows(NAMES, values)
+    found = [name for row in rows for name in (row.name, row.external_id, *row.authors)]
+    return list(dict.fromkeys(name for name in found if name))

@@ -1,0 +1,71 @@
+"""A memory that tells the attribute which a question asks for, of whom it asks, comes before one
+that only shares its words."""
+
+import pytest
+
+from memories.english.asked_attribute import asked_attribute
+from memories.ingest import NewMessage
+from tests.people import Person
+
+
+@pytest.mark.parametrize(
+    ("query", "who", "key"),
+    [
+        ("Where does Rita live?", "Rita", "rita|residence|"),
+        ("where do I live now?", "", "rita|residence|"),
+        ("What is my job?", "", "rita|job|"),
+        ("Who does she work for?", "", "rita|employer|"),
+        ("How old is Rita?", "Rita", "rita|age|"),
+        ("who is her boss?", "", "rita|boss|"),
+        ("Which locker is mine?", "", "rita|locker|number"),
+    ],
+)
+def test_a_question_names_an_attribute_as_a_statement_does(query: str, who: str, key: str) -> None:
+    asked = asked_attribute(query)
+    assert asked is not None
+    assert asked.who == who
+    assert key in asked.keys(["Rita"])
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["Where did Rita live as a child?", "Does Rita live well?", "What happened in Oslo?", "home"],
+)
+def test_another_question_names_none(query: str) -> None:
+    assert asked_attribute(query) is None
+
+
+@pytest.fixture
+def ines(alice: Person) -> Person:
+    """Alice's backend, which was told where Ines lives."""
+    alice.say(NewMessage("I moved to Bergen in May.", name="Ines"), user_id="ines", thread_id="t")
+    return alice
+
+
+@pytest.mark.parametrize("query", ["Where does Ines live?", "Where do I live?"])
+@pytest.mark.parametrize("layers", [("memories",), ("memories", "episodes")])
+def test_the_attribute_that_is_asked_for_comes_before_a_word_of_the_question(
+    ines: Person, query: str, layers: tuple[str, ...]
+) -> None:
+    for text in (
+        "My sister Gerda lives in Hamar.",
+        "My neighbour lives next door and lives alone.",
+    ):
+        ines.say(NewMessage(text, name="Ines"), user_id="ines", thread_id="t")
+    for user in ("ines", *(() if " I " in query else ("",))):
+        assert "Bergen" in ines.finds(query, user_id=user, layers=layers)[0]
+
+
+def test_the_attribute_is_found_among_many_that_hold_the_words(ines: Person) -> None:
+    for number in range(120):
+        text = f"My cousin number {number} lives where cousins live, and lives well."
+        ines.tell(text, user_id="ines", thread_id="cousins")
+    assert "Bergen" in ines.finds("Where do I live?", user_id="ines")[0]
+
+
+def test_an_attribute_of_another_is_no_answer(ines: Person) -> None:
+    ines.say(NewMessage("I live in Split.", name="Jon"), user_id="jon")
+    hits = ines.ask("Where does Jon live?", user_id="ines")
+    assert not any(hit.scores.get("attribute") for hit in hits)
+    bound = ines.ask("Where does Jon live?")
+    assert "Split" in bound[0].row.content
