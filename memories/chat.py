@@ -29,6 +29,7 @@ from memories.providers.extractor_and_chat_model import (
     ToolCall,
 )
 from memories.search import SearchRequest
+from memories.search.context import all_asked
 from workspaces.auth import as_uuid
 from workspaces.scope import NOBODY, NotAllowed, Scope, agent_to_write, subject_to_write
 
@@ -136,7 +137,8 @@ class Sources:
             include=frozenset({"citations"}),
         )  # fmt: skip
         found = []
-        for hit in search.search(self.scope, request).hits:
+        hits = all_asked(self.scope, request)[:limit] or search.search(self.scope, request).hits
+        for hit in hits:
             cited = hit.citations[-1] if hit.citations else None
             found.append(
                 self._numbered(

@@ -337,11 +337,25 @@ class ContextBody(SearchBody):
                 le=1,
                 description="Where the confidence is below it, nothing is told but the person's"
                 f" standing wishes; 0 tells what there is. If nobody says else it is {FLOOR}, and"
-                f" {FLOOR_OF_FEW} where fewer than `limit` hits are all that there is.",
+                f" {FLOOR_OF_FEW} where fewer than `limit` hits are all that there is, or where"
+                " something of the person is asked for who is named; where there is no more to"
+                " find, the little that is known of them is told whatever the confidence. A"
+                " question for all that is known of them is answered with it.",
             ),
         ]
         | None
     ) = None
+
+
+class NearestJson(JsonAnswer):
+    """What came nearest, where nothing was near enough."""
+
+    content: str
+    confidence: float
+
+    @classmethod
+    def of_nearest(cls, nearest: context.Nearest | None) -> Self | None:
+        return cls(nearest.content, nearest.confidence) if nearest else None
 
 
 class ContextAnswerJson(JsonAnswer):
@@ -373,6 +387,13 @@ class ContextAnswerJson(JsonAnswer):
     ]
     confidence: Confidence
     took_ms: float
+    reason: Annotated[
+        str | None,
+        Meta(description="Why the text is empty: how near the nearest came. null where it is not."),
+    ]
+    nearest: Annotated[
+        NearestJson | None, Meta(description="Of an empty text what came nearest, if anything.")
+    ]
     reranked: Reranked = UNSET
     notes: Notes = UNSET
 
@@ -390,7 +411,11 @@ class ContextView(WorkspaceView):
             self.scope, wanted, body.tokens, order=body.order, floor=body.floor
         )
         shown = ContextAnswerJson.of(
-            packed, hits=hits_of(packed.hits, wanted), took_ms=round(packed.took_ms, 3)
+            packed,
+            hits=hits_of(packed.hits, wanted),
+            took_ms=round(packed.took_ms, 3),
+            reason=packed.reason or None,
+            nearest=NearestJson.of_nearest(packed.nearest),
         )
         shown.notes = NoteJson.of_codes(packed.notes)
         if wanted.rerank:

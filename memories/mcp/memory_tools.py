@@ -37,7 +37,9 @@ from memories.mcp.tool_shapes import (
     VersionResult,
 )
 from memories.models import AsOf, Document, Fact, chain
-from memories.search import SearchRequest, context
+from memories.search import SearchRequest, context, context_choice
+from memories.search.confidence import is_noise
+from memories.search.context_choice import Nearest
 from memories.waited_ingest import USUAL_WAIT, ingest_and_wait, session_waited_for
 from workspaces.api.problems import invalid
 from workspaces.auth import as_uuid
@@ -94,18 +96,21 @@ def search_database(asker: McpAsker, asked: SearchDatabaseArguments) -> Database
 
 
 def search_memories(asker: McpAsker, asked: SearchMemoriesArguments) -> MemoriesAnswer:
-    answer = search.search(
-        asker.scope,
-        SearchRequest(
-            asked.query,
-            limit=asked.limit,
-            user_id=asker.user(asked.user_id),
-            at=AsOf(asked.valid_at, asked.known_at),
-            include=frozenset({"citations"}),
-        ),
+    request = SearchRequest(
+        asked.query,
+        limit=asked.limit,
+        user_id=asker.user(asked.user_id),
+        at=AsOf(asked.valid_at, asked.known_at),
+        include=frozenset({"citations"}),
     )
-    results = [MemoryResult.of_hit(hit) for hit in answer.hits]
-    return MemoriesAnswer(len(results), round(answer.confidence, 3), results)
+    answer = search.search(asker.scope, request)
+    told = [hit for hit in answer.hits if not is_noise(asked.query, hit)]
+    reason = None
+    if answer.hits and not told:
+        nearest = Nearest(answer.hits[0].row.content, answer.confidence)
+        reason = context_choice.reason_of(nearest, context_choice.floor_of(request, answer))
+    results = [MemoryResult.of_hit(hit) for hit in told]
+    return MemoriesAnswer(len(results), round(answer.confidence, 3), results, reason)
 
 
 def get_context(asker: McpAsker, asked: GetContextArguments) -> ContextAnswer:
@@ -113,7 +118,13 @@ def get_context(asker: McpAsker, asked: GetContextArguments) -> ContextAnswer:
         asked.query, limit=50, user_id=asker.user(asked.user_id), layers=context.PACKED
     )
     packed = context.context(asker.scope, request, asked.tokens)
-    return ContextAnswer(packed.text, packed.tokens, round(packed.confidence, 3), packed.truncated)
+    return ContextAnswer(
+        packed.text,
+        packed.tokens,
+        round(packed.confidence, 3),
+        packed.truncated,
+        packed.reason or None,
+    )
 
 
 def get_profile(asker: McpAsker, asked: GetProfileArguments) -> ProfileAnswer:
@@ -205,7 +216,7 @@ TOOLS = {
             "get_context",
             "Get context",
             "What is known that answers a question, packed as one text for a prompt. Empty where"
-            " nothing has to do with it.",
+            " nothing has to do with it, with the reason.",
             GetContextArguments,
             ContextAnswer,
             Capability.READ,

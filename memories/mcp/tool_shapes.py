@@ -97,13 +97,21 @@ class MemoriesAnswer(Struct):
     count: int
     confidence: Annotated[float, Meta(description="0 to 1: the chance that the answer is here.")]
     results: list[MemoryResult]
+    reason: Annotated[
+        str | None, Meta(description="Where nothing has to do with it: what came nearest.")
+    ] = None
 
 
 class ContextAnswer(Struct):
-    text: Annotated[str, Meta(description="What is known, ready for a prompt. Empty: nothing is.")]
+    text: Annotated[
+        str, Meta(description="What is known, ready for a prompt. Empty: see the reason.")
+    ]
     tokens: int
     confidence: float
     truncated: bool
+    reason: Annotated[
+        str | None, Meta(description="Of an empty text: what came nearest, and how near.")
+    ] = None
 
 
 class ProfileMemory(Struct):

@@ -22,11 +22,21 @@ from memories.guard import served_line
 from memories.index import prepared_sql, workspace_index
 from memories.models import LIVE_SQL, Layer, Memory, WorkspaceIndex, name_joins
 from memories.ranking import Mark, asks_in_time
-from memories.search import LAYERS, Hit, SearchRequest, after_ranking, conditions, search
+from memories.search import (
+    LAYERS,
+    Hit,
+    SearchAnswer,
+    SearchRequest,
+    after_ranking,
+    conditions,
+    context_choice,
+    search,
+)
 from memories.search.conditions import LayerQuery
-from memories.search.confidence import FLOOR, FLOOR_OF_FEW, is_noise
-from memories.search.hits import rows_of, statement_of_rows
+from memories.search.context_choice import ALL, Nearest, PersonAsked
+from memories.search.hits import hits_of, rows_of, statement_of_rows
 from memories.search.message_excerpt import READ, passage_of
+from memories.search.request import Scored
 from memories.tokens import start_of, tokens_of
 from workspaces.scope import Scope
 
@@ -240,6 +250,10 @@ BELIEVED = """
 select x.item {entries} and x.marks & {rule} = {rule}
 order by x.id desc limit {most}
 """
+OF_PERSON = """
+select x.item {entries} and x.subject = %(subject)s::uuid
+order by x.id desc limit {most}
+"""
 PREFERRED = """
 select x.item {entries} and x.trigrams @> %(trigrams)s::int8[] and x.role = 'user'
 order by x.id desc limit {most}
@@ -370,7 +384,6 @@ def _matching(query: str, rows: Sequence[Any]) -> list[ContextEntry]:
     return [wish_of(Hit("episodes", 0.0, {}, row), [places[row.id]]) for row in best]
 
 
-FIRST = 3  # lines that are told however little there is to say for them
 PACKED = ("memories", "episodes", "chunks")  # layers, if nobody says others
 LEAST, USUAL, MOST = 50, 1_000, 32_000  # tokens
 STANDING_SHARE = 4  # wishes have a quarter of the budget, and what answers leaves over
@@ -387,7 +400,7 @@ class Context:
     Its lines are marked m1... e1... f1... c1... and s1...: places in the memories, episodes,
     features, chunks and summaries of `hits`, which are in the order of the text. `truncated`:
     something was cut or left out for the budget; `more` says how many of each layer were found
-    and are not told.
+    and are not told. Of an empty one `reason` says why it is, and `nearest` what came nearest.
     """
 
     text: str
@@ -399,6 +412,8 @@ class Context:
     more: dict[str, int] = field(default_factory=dict)
     reranked: bool = False
     notes: tuple[str, ...] = ()
+    reason: str = ""
+    nearest: Nearest | None = None
 
     @property
     def memory_ids(self) -> list[uuid.UUID]:
@@ -431,8 +446,8 @@ def context(
     index: WorkspaceIndex | None = None,
 ) -> Context:
     """What answers best and fits into `tokens`, in the `order` asked for; nothing where the
-    confidence is below `floor`, by default one that goes by whether all there is was found. Raises
-    as `search` does; `index` is as there.
+    confidence is below `floor`, by default as `context_choice` has it, and then a `reason` is
+    given. Raises as `search` does; `index` is as there.
 
     What says the same twice is told once; a message of which all that was believed was forgotten
     is left out, and of another the sentences that tell what was forgotten. A memory is told with
@@ -444,13 +459,7 @@ def context(
         order = "oldest" if asks_in_time(request.query) else "newest"
     wanted = replace(request, include=request.include | {"citations"})
     answer = search(scope, wanted, index)
-    if floor is None:
-        is_all = not (request.threshold or request.min_similarity)
-        floor = FLOOR_OF_FEW if is_all and len(answer.hits) < request.limit else FLOOR
-    entries = _entries(scope, request, answer.hits) if answer.confidence >= floor else []
-    if floor and not asks_in_time(request.query):
-        rest = [one for one in entries[FIRST:] if not is_noise(request.query, one.hit)]
-        entries = [*entries[:FIRST], *rest]
+    entries, nearest, confidence = _told(scope, wanted, answer, floor)
     standing = (
         standing_entries(scope, request, with_preferences=bool(entries))
         if request.at.is_now
@@ -468,6 +477,11 @@ def context(
     if order != "relevance":
         packed.sort(key=lambda entry: entry.key, reverse=order == "newest")
     chosen = [*wishes, *packed]
+    reason = ""
+    if not chosen:
+        reason = context_choice.reason_of(
+            nearest, context_choice.floor_of(request, answer) if floor is None else floor
+        )
     text = "".join([frame[0], *lines(chosen), tail(more, is_short=is_short)]) if chosen else ""
     return Context(
         text,
@@ -475,11 +489,66 @@ def context(
         [hit for entry in chosen for hit in entry.hits],
         truncated,
         (time.perf_counter() - started) * 1e3,
-        answer.confidence,
+        confidence,
         dict(more),
         answer.reranked,
         answer.notes,
+        reason,
+        None if chosen else nearest,
     )
+
+
+def _told(
+    scope: Scope, request: SearchRequest, answer: SearchAnswer, floor: float | None
+) -> tuple[list[ContextEntry], Nearest | None, float]:
+    """What is told, or the nearest where nothing is; and how sure it is."""
+    person = PersonAsked.of(workspace_index.index_for(scope), request)
+    if person and person.wants_all and not floor:
+        known = believed_of_person(scope, request) or [
+            hit for hit in answer.hits if context_choice.is_theirs(request, hit)
+        ]
+        if entries := _entries(scope, request, known):
+            return entries, None, ALL
+    entries = _entries(scope, request, answer.hits)
+    if not context_choice.is_answered(request, answer, person, floor):
+        nearest = None
+        if entries:
+            said = _start_of(entries[0].said)
+            nearest = Nearest(said, round(answer.confidence, 3))
+        return [], nearest, answer.confidence
+    if floor == 0 or asks_in_time(request.query):
+        return entries, None, answer.confidence
+    places = context_choice.kept(
+        request,
+        person,
+        [entry.hit for entry in entries],
+        is_sure=answer.confidence >= context_choice.floor_of(request, answer),
+    )
+    return [entries[place] for place in places], None, answer.confidence
+
+
+def _start_of(said: str) -> str:
+    """What is shown of a line that is not told."""
+    longest = context_choice.LONGEST_NEAREST
+    return said if len(said) <= longest else said[:longest].rstrip() + ELLIPSIS
+
+
+def all_asked(scope: Scope, request: SearchRequest) -> list[Hit]:
+    """The newest of what is believed of the person, where a question is for all that is known."""
+    person = PersonAsked.of(workspace_index.index_for(scope), request)
+    return believed_of_person(scope, request) if person and person.wants_all else []
+
+
+def believed_of_person(scope: Scope, request: SearchRequest) -> list[Hit]:
+    """The newest of it, at most READ_WISHES."""
+    index, asked = workspace_index.index_for(scope), conditions.asked_of(scope, request)
+    believed = _layer(index, request, asked, "memories")
+    if believed is None:
+        return []
+    items = [row.item for row in prepared_sql.rows(*believed.asked(OF_PERSON))]
+    found = [Scored("memories", -place, item, ALL, {}) for place, item in enumerate(items)]
+    hits = hits_of(scope, replace(request, limit=READ_WISHES), found)
+    return [replace(hit, similarity=ALL) for hit in hits]
 
 
 def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[ContextEntry]:

@@ -78,14 +78,25 @@ class SearchAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class Nearest:
+    """What came nearest, where nothing was near enough."""
+
+    content: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
 class ContextAnswer:
-    """`text` is ready for a prompt; empty where nothing answers."""
+    """`text` is ready for a prompt; empty where nothing answers: then `reason` says how near the
+    nearest came."""
 
     text: str
     tokens: int
     truncated: bool
     confidence: float
     hits: list[Hit]
+    reason: str | None
+    nearest: Nearest | None
     raw: Raw = field(repr=False, compare=False)
 
 

@@ -1,0 +1,136 @@
+"""Which of the lines that were found a context tells, and why it tells none.
+
+A confidence is a poor judge of a question in other words than the answer's ("What do I drink?", "I
+prefer tea"), and the poorer the less there is to compare. So where a person is named, and asks
+for something of that person, the little that is known of them is told; where all is asked, all is.
+What is about nobody in particular rides along with none of these: it is told where it answers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memories.english import clauses, lexical, statements
+from memories.english.asked_attribute import asked_attribute, asks_whom, is_of_person
+from memories.index import people_by_name
+from memories.models import WorkspaceIndex
+from memories.search.confidence import FLOOR, FLOOR_OF_FEW, is_noise
+from memories.search.request import Hit, SearchAnswer, SearchRequest
+
+ALL = 1.0  # the confidence of an answer that is all there is
+FIRST = 3  # lines that are told however little there is to say for them
+FEW = 10  # the same, where nothing but their fewness tells that one of them answers
+# How near in meaning has to be what is about nobody in particular, where none of its words is asked
+# for: nearer than chance; and where nothing is sure, words have to tell.
+CHANCE, SAME = 0.0, 1.0
+LONGEST_NEAREST = 200  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The best of what was not near enough: its words, and the confidence of the answer."""
+
+    content: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class PersonAsked:
+    """Whose context it is, by all names. `wants_all`: all that is known is asked for; `is_own`:
+    something of that person is."""
+
+    names: tuple[str, ...]
+    wants_all: bool
+    is_own: bool
+
+    @classmethod
+    def of(cls, index: WorkspaceIndex, request: SearchRequest) -> "PersonAsked | None":
+        """None where nobody is named, or nothing was ever said of whoever is."""
+        if not request.user_id or not request.at.is_now:
+            return None
+        names = people_by_name.names_of(index, request.user_id)
+        if not names:
+            return None
+        query = request.query
+        return cls(tuple(names), asks_whom(query, names), is_of_person(query, names))
+
+    def gets_others(self, query: str, text: str) -> bool:
+        """Whether it answers a question about this person with the same of somebody else."""
+        wanted = asked_attribute(query)
+        if wanted is None or wanted.who and wanted.who.casefold() not in self._words:
+            return False
+        asked = {key.split("|")[1] for key in wanted.keys(["User"])}
+        told = [
+            key.split("|")[:2]
+            for start, end in clauses.sentences(text)
+            for key in statements.slot_keys(statements.read(text[start:end]))
+        ]
+        of_same = [who for who, name in told if name in asked]
+        own = {stem for name in self.names for stem in lexical.stems(name)}
+        return bool(of_same) and not any(own & set(who.split("-")) for who in of_same)
+
+    @property
+    def _words(self) -> set[str]:
+        return {part for name in self.names for part in name.casefold().split()}
+
+
+def floor_of(request: SearchRequest, answer: SearchAnswer) -> float:
+    """Below which confidence nothing is told, where nobody says else: lower where all there is was
+    found, of which the best is near by chance far less often than the best of many."""
+    return FLOOR_OF_FEW if found_all(request, answer) else FLOOR
+
+
+def found_all(request: SearchRequest, answer: SearchAnswer) -> bool:
+    """Whether there is no more than was found."""
+    is_narrowed = bool(request.threshold or request.min_similarity)
+    return not is_narrowed and len(answer.hits) < request.limit
+
+
+def is_answered(
+    request: SearchRequest, answer: SearchAnswer, person: PersonAsked | None, floor: float | None
+) -> bool:
+    """Whether anything of what was found is told. A `floor` that a caller names is the floor."""
+    if answer.confidence >= (floor_of(request, answer) if floor is None else floor):
+        return True
+    if floor is not None or person is None or not person.is_own:
+        return False
+    has_own = any(is_theirs(request, hit) for hit in answer.hits)
+    return has_own and (found_all(request, answer) or answer.confidence >= FLOOR_OF_FEW)
+
+
+def is_theirs(request: SearchRequest, hit: Hit) -> bool:
+    """Whether it is about the person who is named."""
+    return bool(request.user_id) and hit.row.user_external == request.user_id
+
+
+def kept(
+    request: SearchRequest,
+    person: PersonAsked | None,
+    leading: Sequence[Hit],
+    *,
+    is_sure: bool,
+) -> list[int]:
+    """The places of those hits, best first, for which something speaks; the first few in any case,
+    but not where they are about nobody, or about another, and somebody is named."""
+    first = FIRST if is_sure else FEW
+    chosen: list[int] = []
+    for place, hit in enumerate(leading):
+        if request.user_id and not is_theirs(request, hit):
+            answers = not is_noise(request.query, hit, CHANCE if is_sure else SAME)
+            if answers and not (person and person.gets_others(request.query, hit.row.content)):
+                chosen.append(place)
+        elif len(chosen) < first or not is_noise(request.query, hit):
+            chosen.append(place)
+    return chosen
+
+
+def reason_of(nearest: Nearest | None, floor: float) -> str:
+    """Why nothing is told."""
+    if nearest is None:
+        return "Nothing was found."
+    content = nearest.content
+    if len(content) > LONGEST_NEAREST:
+        content = f"{content[:LONGEST_NEAREST].rstrip()} …"
+    return (
+        f"Nothing is near enough to the question: the nearest has a confidence of"
+        f" {nearest.confidence:.3f}, and {floor:.2f} is needed: {content}"
+    )
