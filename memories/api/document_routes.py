@@ -97,6 +97,13 @@ class DocumentOptions:
     metadata: Free = field(default_factory=dict)
     published_at: Moment | None = None
     extract: Annotated[str, OneOf(Document.Extract)] = Document.Extract.AUTO
+    is_apart: Annotated[
+        Flag | None,
+        Field(
+            description="What a program keeps for itself: found only where a search names the"
+            " document or its space, told in no context, and not learned from."
+        ),
+    ] = None
 
 
 @declared

@@ -112,6 +112,9 @@ class DocumentJson(JsonAnswer):
     ]
     pages: int | None
     extract: Document.Extract
+    is_apart: Annotated[
+        bool, Meta(description="Found only where a search names it or its space; see there.")
+    ]
     published_at: datetime | None
     created_at: datetime
     updated_at: datetime

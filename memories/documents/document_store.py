@@ -22,7 +22,9 @@ from memories.errors import Conflict, Forbidden, Invalid, needed
 from memories.file_formats.assembly import Assembly, FileText, headings_of
 from memories.index import entries, prepared_sql, workspace_index
 from memories.models import (
+    APART,
     NOW,
+    SCOPE_CODE,
     AsOf,
     Blob,
     Chunk,
@@ -32,6 +34,7 @@ from memories.models import (
     Fact,
     Layer,
     Memory,
+    MemoryScope,
     MemorySession,
     Revision,
     Space,
@@ -50,7 +53,8 @@ FIELDS = {"subject": "userId", "agent": "agentId", "container_tags": "containerT
 @dataclass(frozen=True, slots=True)
 class NewDocument:
     """What a caller hands in; ids are the caller's own. `parts` are the bytes of its file, of a
-    text those in UTF-8; None where the worker is to fetch them from `url`."""
+    text those in UTF-8; None where the worker is to fetch them from `url`. `is_apart` None: as it
+    was, or not."""
 
     parts: Iterable[bytes] | None
     filename: str = ""
@@ -66,6 +70,7 @@ class NewDocument:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     published_at: datetime | None = None
     extract: str = Document.Extract.AUTO
+    is_apart: bool | None = None
     said: Mapping[str, Any] = field(default_factory=dict)  # before secrets were taken out
 
 
@@ -147,7 +152,7 @@ def _receive(scope: Scope, new: NewDocument, file: KeptFile | None) -> Received:
         url=new.url, filename=new.filename, given_title=new.title,
         title=new.title or new.filename or new.url[:500], metadata=dict(new.metadata),
         published_at=new.published_at, extract=new.extract, requested_by=scope.actor,
-        blob=file.row() if file else None,
+        is_apart=bool(new.is_apart), blob=file.row() if file else None,
     )  # fmt: skip
     document.save(force_insert=True)
     title = new.said.get("given_title") or new.said.get("filename", "")
@@ -185,6 +190,8 @@ def _changed(scope: Scope, document: Document, new: NewDocument, blob: Blob | No
         values["metadata"] = dict(new.metadata)
     if new.published_at:
         values["published_at"] = new.published_at
+    if new.is_apart not in (None, document.is_apart):
+        _put_apart(document, bool(new.is_apart))
     if not is_same:
         values |= queued() | {"blob": blob}
     Document.objects.filter(pk=document.pk).update(**values, updated_at=timezone.now())
@@ -195,6 +202,15 @@ def _changed(scope: Scope, document: Document, new: NewDocument, blob: Blob | No
         _audit(scope, document, "change_document")
         outbox.post("run_document", document.pk)
     return Received(document, is_unchanged=is_same)
+
+
+def _put_apart(document: Document, is_apart: bool) -> None:
+    """Take it away from what is searched without naming it, or bring it back; in the caller's
+    transaction."""
+    Document.objects.filter(pk=document.pk).update(is_apart=is_apart)
+    revisions = Revision.objects.filter(document=document).values_list("pk", flat=True)
+    scope = APART if is_apart else SCOPE_CODE[MemoryScope.USER]
+    entries.change_scope(Layer.CHUNKS, passages_of(list(revisions)), scope)
 
 
 def queued() -> dict[str, Any]:
@@ -394,6 +410,14 @@ def read_message(episode: Episode) -> FileText:
     made.add(episode.content, tidy=False)
     made.parts = headings_of(made.text)
     return made.done(extractor="message", media_type="text/plain")
+
+
+def read_plain(data: bytes) -> FileText:
+    """What a program keeps for itself, word by word: a text, whatever its form, and in need of no
+    child process. Raises FileRefused."""
+    made = Assembly()
+    made.add(data.decode(errors="replace"), tidy=False)
+    return made.done(extractor="plain", media_type="text/plain")
 
 
 def read_anew(space: WorkspaceIndex, episodes: Collection[uuid.UUID]) -> None:

@@ -21,7 +21,7 @@ from django.utils.dateparse import parse_date, parse_datetime
 from memories import leases, metrics, outbox
 from memories.documents import blobs
 from memories.documents.chunks import ChunkPlace, ChunkSizes, cut
-from memories.documents.document_store import allowed_in, read_message
+from memories.documents.document_store import allowed_in, read_message, read_plain
 from memories.documents.fetch_document import NotNow, fetch_document, is_elsewhere
 from memories.documents.hidden_words import (
     HiddenWords,
@@ -194,7 +194,7 @@ class DocumentRun:
             self.enter(State.CHUNKING)
             places = cut(found.text, found.parts, sizes_of(row.workspace))
             self.leave({"chunks": len(places)})
-            summary = summary_of(space, found.text)
+            summary = "" if row.is_apart else summary_of(space, found.text)
             advance()
             self.enter(State.INDEXING)
             row.title = title_of(row, found)  # lends its words to the entries
@@ -204,7 +204,8 @@ class DocumentRun:
             keep_hidden(row, {"title": title_of(plain, hidden.original)})
             self.write(space, hidden, digest, places, summary)
             advance()
-        self.embed(space, advance)
+        if not row.is_apart:  # else its vectors stay due, for nobody waits for them
+            self.embed(space, advance)
         found.warnings = [*hidden.warnings, *found.warnings]
         found.warnings += [
             {"code": "words_masked", "part": name}
@@ -252,6 +253,8 @@ class DocumentRun:
         path = blobs.path_of(row.workspace_id, row.blob.digest)
         if not path.is_file():
             raise FileRefused("source_gone", "Its file is not on the disk any more.")
+        if row.is_apart:
+            return read_plain(path.read_bytes())
         return read_in_child(path, row.filename)
 
     @transaction.atomic(durable=True)
@@ -338,16 +341,18 @@ class DocumentRun:
         self.leave({"passages": len(ids)})
 
     def enter(self, state: str) -> None:
-        """Begin a step; raises TakenOver where the claim is lost."""
+        """Begin a step; raises TakenOver where the claim is lost. What stands apart is done with
+        before anybody could look at its steps: they are told at its end."""
         self.began = timezone.now()
         values = {"state": state, "lease_until": leases.end(), "updated_at": self.began}
-        if not held(self.row).update(**values):
+        if not self.row.is_apart and not held(self.row).update(**values):
             raise TakenOver
         self.row.state = state
 
     def leave(self, counts: dict[str, int]) -> None:
         self.row.steps = [*self.row.steps, self.step(self.row.state, counts)]
-        held(self.row).update(steps=self.row.steps)
+        if not self.row.is_apart:
+            held(self.row).update(steps=self.row.steps)
 
     def step(self, name: str, counts: dict[str, int], error: str = "") -> dict[str, Any]:
         began, ended = self.began or timezone.now(), timezone.now()
@@ -366,7 +371,8 @@ class DocumentRun:
             lease_until=None, warnings=found.warnings[:200], updated_at=timezone.now(),
             type=found.type if is_generic else row.type,
         )  # fmt: skip
-        if is_done and row.revision is not None and row.extract != Document.Extract.NONE:
+        is_read = row.extract != Document.Extract.NONE and not row.is_apart
+        if is_done and row.revision is not None and is_read:
             learn_from(row, row.revision, again=self.is_cut_anew)
         metrics.count("documents_finished", outcome="done", type=row.type)
 

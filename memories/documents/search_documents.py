@@ -181,8 +181,13 @@ def _asked(scope: Scope, request: DocumentSearch) -> LayerQuery:
     wanted = RowCondition(" and ".join(filter(None, wanted_if)), asked.wanted.history, few)
     return LayerQuery(
         asked.scope, Layer.CHUNKS, request.query, subject=asked.subject, wanted=wanted,
-        wanted_values=values, notes=asked.notes,
+        wanted_values=values, notes=asked.notes, with_apart=names_some(request),
     )  # fmt: skip
+
+
+def names_some(request: DocumentSearch) -> bool:
+    """Whether it asks for certain documents or spaces: then for what stands apart, too."""
+    return bool(request.container_tags or request.document_ids)
 
 
 def _ranked(
@@ -228,6 +233,8 @@ def _newest(scope: Scope, request: DocumentSearch) -> list[Document]:
     rows = Document.objects.visible_to(scope).known(request.at).with_all(request.at)
     if request.at.known_at is None:
         rows = rows.filter(state=State.DONE)
+    if not names_some(request):
+        rows = rows.filter(is_apart=False)
     if request.container_tags:
         rows = rows.in_spaces(request.container_tags)
     if request.document_ids:

@@ -18,6 +18,7 @@ from memories.index.row_marks import RULES_VERSION
 from memories.index.workspace_index import count, count_new
 from memories.message_pieces import passages
 from memories.models import (
+    APART,
     SCOPE_CODE,
     VISIBILITY_CODE,
     WIDEST_COVERED,
@@ -183,6 +184,7 @@ def passage_item(passage: Passage, content: str) -> Item:
         subject=document.subject_id,
         agent=document.agent_id,
         visibility=VISIBILITY_CODE[document.visibility],
+        scope=APART if document.is_apart else SCOPE_CODE[MemoryScope.USER],
         position=passage.ordinal,
         live=revision.superseded_at is None,
         texts=texts_of(content),
@@ -331,6 +333,12 @@ def change_visibility(layer: int, items: Iterable[uuid.UUID], visibility: str) -
     prepared_sql.execute(SET_VISIBILITY, values)
 
 
+def change_scope(layer: int, items: Iterable[uuid.UUID], scope: int) -> None:
+    """Let them be found where this scope is looked at."""
+    prepared_sql.require_transaction()
+    prepared_sql.execute(SET_SCOPE, {"layer": int(layer), "items": list(items), "scope": scope})
+
+
 def change_times(memory: Memory) -> None:
     """Since when a memory is true, or when what it tells happens, was corrected."""
     prepared_sql.require_transaction()
@@ -371,6 +379,11 @@ SET_VISIBILITY = """
 with changed as (update memories_entry set visibility = %(visibility)s
                  where layer = %(layer)s and item = any(%(items)s::uuid[]) returning id)
 update memories_vector v set visibility = %(visibility)s from changed where v.entry_id = changed.id
+"""
+SET_SCOPE = """
+with changed as (update memories_entry set scope = %(scope)s
+                 where layer = %(layer)s and item = any(%(items)s::uuid[]) returning id)
+update memories_vector v set scope = %(scope)s from changed where v.entry_id = changed.id
 """
 SET_TIMES = """
 update memories_entry

@@ -38,6 +38,7 @@ from memories.models.feature import (
 )
 from memories.models.golden_question import GoldenQuestion, GoldenRun, change_of, is_lost
 from memories.models.index import (
+    APART,
     SCOPE_CODE,
     VISIBILITY_CODE,
     WIDEST_COVERED,
@@ -109,7 +110,7 @@ __all__ = [
     "SearchUse", "passages_of", "Space", "Revision", "Passage", "DocumentSpace", "DocumentPart",
     "Document", "Chunk", "Blob", "expired_memories", "held_memories", "NAME_COLUMNS",
     "NamedQuerySet", "name_joins", "AS_KNOWN", "BELIEVED", "NOW", "SAID", "AsOf", "SCOPE_CODE",
-    "VISIBILITY_CODE", "WIDEST_COVERED", "Breaker", "Case", "CaseItem", "ChangeEvent",
+    "APART", "VISIBILITY_CODE", "WIDEST_COVERED", "Breaker", "Case", "CaseItem", "ChangeEvent",
     "Category", "Citation", "CommonTerm", "Conversation", "ConversationSummary", "DueSummary",
     "DueVector", "EmbeddingModel", "Entry", "Episode", "Erasure", "EvaluationRun",
     "ExtractorUse", "Fact", "FailureMark", "FactType", "Figure", "Feature", "FeatureChange",

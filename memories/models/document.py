@@ -176,6 +176,9 @@ class Document(Row):
     published_at = models.DateTimeField(null=True)
     extract = models.CharField(max_length=8, choices=Extract, default=Extract.AUTO)
     requested_by = models.CharField(max_length=200, blank=True)
+    # What a program keeps here for itself: only a search that names it, or its space, finds it, and
+    # nothing is learned from it.
+    is_apart = models.BooleanField(default=False, db_default=False)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     steps = models.JSONField(default=list)
     warnings = models.JSONField(default=list)

@@ -36,6 +36,8 @@ class Layer(models.IntegerChoices):
 
 VISIBILITY_CODE = {"private": 0, "team": 1, "global": 2}
 SCOPE_CODE = {"user": 0, "thread": 1, "workflow": 2}
+# Of a document that stands apart: no search looks at it that does not name it, or its space.
+APART = 3
 
 
 class EmbeddingModel(models.Model):

@@ -18,6 +18,7 @@ from memories.errors import Forbidden
 from memories.index import prepared_sql, segments
 from memories.index.segments import Segment
 from memories.models import (
+    APART,
     BELIEVED,
     SAID,
     SCOPE_CODE,
@@ -102,7 +103,8 @@ class LayerQuery:
     """What is looked for and who asks, as the statements take it.
 
     `subject` None: about anybody. `trace` None: nobody wants to know how. `notes`: what the search
-    had to do without, by code. `days`: from when until when is asked for.
+    had to do without, by code. `days`: from when until when is asked for. `with_apart`: documents
+    that stand apart, too.
     """
 
     scope: Scope
@@ -118,6 +120,7 @@ class LayerQuery:
     trace: Trace | None = None
     notes: list[str] = field(default_factory=list)
     days: Sequence[tuple[datetime, datetime]] = ()
+    with_apart: bool = False
 
     @property
     def places(self) -> list[uuid.UUID]:
@@ -130,7 +133,8 @@ class LayerQuery:
     def open_scopes(self) -> list[int]:
         """Scopes of which all is looked at; a thread's or workflow's own needs its name."""
         asked = self.memory_scope or "user"
-        return [] if asked != "user" and self.places else [SCOPE_CODE[asked]]
+        own = [] if asked != "user" and self.places else [SCOPE_CODE[asked]]
+        return [*own, APART] if self.with_apart else own
 
 
 def parameters(index: WorkspaceIndex, asked: LayerQuery) -> dict[str, Any]:
@@ -421,7 +425,7 @@ def shape_of(
         is_wide=is_wide(index),
         is_bound=asked.scope.is_bound,
         is_limited=asked.scope.subject_ids is not None,
-        has_places=bool(asked.places),
+        has_places=bool(asked.places) or asked.with_apart,
         is_large=index.live(asked.layer) > COUNTED,
         segment=segment,
     )

@@ -80,6 +80,14 @@ def a_graphs_items_are_searched() -> None:
 
 
 @step
+def a_graphs_items_are_told_in_nobodys_context() -> None:
+    for user in ("ada", "otto", None):
+        told = memory.context("Which tea does she like?", user_id=user, floor=0.0)
+        assert "black tea" not in told.text
+        assert "milk" not in told.text
+
+
+@step
 def what_is_not_indexed_is_listed_and_not_found() -> None:
     store.put(("users", "eve"), "secret", {"text": "likes rum"}, index=False)
     assert not store.search(("users", "eve"), query="rum")

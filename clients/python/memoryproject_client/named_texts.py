@@ -1,5 +1,6 @@
 """Texts by names of the caller's own, kept as documents of one space: what stores and tools of
-other frameworks stand on. Each save is a revision, and is found by search when it returns."""
+other frameworks stand on. Each save is a revision, and is found by its words when it returns, by
+searches that name the space: the documents stand apart, and are told in nobody's context."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -49,6 +50,7 @@ class NamedTexts:
             "containerTags": [self.space],
             "mode": "sync",
             "extract": "none",
+            "isApart": True,
             **about,
         }
         kept = self.memory.call("POST", "/documents", body)
