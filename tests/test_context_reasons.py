@@ -151,3 +151,11 @@ def test_a_chat_without_a_model_quotes_what_is_known_of_the_person(ines: Person)
     asked = [{"role": "user", "content": "What do you know about me?"}]
     said = caller(ines).post("/chat", {"messages": asked, "userId": "ines"})
     assert "walnuts" in said.body["message"]
+
+
+def test_what_programs_say_to_each_other_is_not_told(alice: Person) -> None:
+    call = '{"type": "function_call", "name": "look", "arguments": "{\\"gate\\": 3}"}'
+    alice.say(NewMessage(call, role="assistant"), NewMessage("The gate 3 is red."), user_id="ines")
+    answer = packed(alice, "look at gate 3", floor=0)
+    assert "function_call" not in answer.text
+    assert "The gate 3 is red." in answer.text

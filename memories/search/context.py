@@ -5,6 +5,7 @@ them.
 The block's tag is one that the gatekeeper passes over: what was served is not learned again.
 """
 
+import json
 import time
 import uuid
 from collections import Counter
@@ -606,10 +607,22 @@ def _forgotten(rows: dict[uuid.UUID, Hit], heads: Sequence[after_ranking.Head]) 
 
 
 def _read_as_empty(text: str, role: str, kind: str) -> bool:
+    """What programs say to each other, as a call of a tool, is for no reader either."""
+    if role != "user" and text.lstrip()[:1] in ("{", "[") and is_json(text):
+        return True
     return gatekeeper.verdict(text, role, kind).label in EMPTY_TALK
 
 
 _is_empty = lru_cache(maxsize=KEPT)(_read_as_empty)
+
+
+def is_json(text: str) -> bool:
+    """Whether it is JSON and nothing else."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _message_of(hit: Hit) -> uuid.UUID | None:
