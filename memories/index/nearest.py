@@ -122,6 +122,7 @@ class Placement:
     """Where a writer's memories go: what they are about, who wrote them, in which scope.
 
     `team` are the agents of the writer's team; what no agent wrote is the default team's.
+    `meets_all`: they are held against all that is believed of the subject, whoever may see it.
     """
 
     workspace_id: uuid.UUID
@@ -132,6 +133,7 @@ class Placement:
     scope: str
     conversation_id: uuid.UUID | None
     workflow: str
+    meets_all: bool = False
 
     @property
     def place(self) -> uuid.UUID | None:

@@ -11,19 +11,23 @@ from memories.models import WorkspaceIndex
 MOST = 20  # people of one name; there is no telling more of them apart
 # Who speaks under one name alone in what is about a subject is that subject.
 CALLED = """
-select s.id, coalesce(nullif(s.name, ''), s.external_id) as name
-from workspaces_subject s
-where s.workspace_id = %(workspace)s
-  and (s.external_id = any(%(ids)s::text[])
-       or lower(s.name) = any(%(names)s::text[])
-       or split_part(lower(s.name), ' ', 1) = any(%(names)s::text[]))
-union
-select p.subject, min(p.author)
-from memories_speaker p
-where p.workspace = %(number)s and p.subject is not null and not p.assistant and p.author <> ''
-group by p.subject
-having count(*) = 1 and (lower(min(p.author)) = any(%(names)s::text[])
-                         or split_part(lower(min(p.author)), ' ', 1) = any(%(names)s::text[]))
+with met as (
+  select s.id from workspaces_subject s
+  where s.workspace_id = %(workspace)s
+    and (s.external_id = any(%(ids)s::text[])
+         or lower(s.name) = any(%(names)s::text[])
+         or split_part(lower(s.name), ' ', 1) = any(%(names)s::text[]))
+  union
+  select p.subject from memories_speaker p
+  where p.workspace = %(number)s and p.subject is not null and not p.assistant and p.author <> ''
+  group by p.subject
+  having count(*) = 1 and (lower(min(p.author)) = any(%(names)s::text[])
+                           or split_part(lower(min(p.author)), ' ', 1) = any(%(names)s::text[])))
+select s.id, s.external_id, s.name,
+       (select min(p.author) from memories_speaker p
+        where p.workspace = %(number)s and p.subject = s.id and not p.assistant and p.author <> ''
+        having count(*) = 1) as author
+from met join workspaces_subject s on s.id = met.id
 limit %(most)s
 """
 NAMES = """
@@ -39,14 +43,24 @@ where s.workspace_id = %(workspace)s and s.external_id = %(user)s
 
 @dataclass(frozen=True, slots=True)
 class KnownPerson:
-    """A subject, by one of its names as it is written."""
+    """A subject; `author` is the one name under which it speaks, "" where there is none or are
+    several."""
 
     id: uuid.UUID
+    external_id: str
     name: str
+    author: str
+
+    @property
+    def spoken_of_as(self) -> str:
+        """The name that statements about it have, "" where they have none."""
+        return self.author or self.name
 
     def is_called(self, name: str) -> bool:
         """By the whole of it, not by a part that others may share."""
-        return self.name.casefold() == name.casefold()
+        low = name.casefold()
+        is_id = self.external_id in _ids_of(name)
+        return is_id or low in (self.name.casefold(), self.author.casefold())
 
 
 def people_called(index: WorkspaceIndex, names: Iterable[str]) -> list[KnownPerson]:
@@ -62,7 +76,10 @@ def people_called(index: WorkspaceIndex, names: Iterable[str]) -> list[KnownPers
         "names": low,
         "most": MOST,
     }
-    return [KnownPerson(row.id, row.name) for row in prepared_sql.rows(CALLED, values)]
+    return [
+        KnownPerson(row.id, row.external_id, row.name, row.author or "")
+        for row in prepared_sql.rows(CALLED, values)
+    ]
 
 
 def _ids_of(name: str) -> Collection[str]:

@@ -235,6 +235,7 @@ class SessionSteps:
         self.run = ExtractionRun(options)
         self.run.read(*messages[: self.session.learned])
         self.taken = len(self.run.found.claims)
+        self.unclear: list[str] = []  # statements about somebody of whom nobody knows who it is
         self.is_written = False  # all claims are; what was said to the memory is to be done
 
     @property
@@ -280,7 +281,14 @@ class SessionSteps:
         return row
 
     def _claims(self, found: Sequence[Claim]) -> Sequence[Claim]:
-        return found if self.document is None else self.document.claims_of(found)
+        if self.document is None:
+            return found
+        claims = self.document.claims_of(found)
+        if resolve.is_limited(self.session):
+            return claims
+        named = resolve.people_named(self.space, claims, self.session.subject_id)
+        self.unclear += named.unclear
+        return named.claims
 
     def _log(self, row: MemorySession, outcome: ResolveOutcome) -> None:
         """What an operator asks about, by ids: never what was said. What was held back or is in
@@ -349,7 +357,8 @@ class SessionSteps:
         found = self.run.found.quarantined
         if self.document is None:
             return found
-        return [(claim, reason) for each, reason in found for claim in self._claims([each])]
+        claims_of = self.document.claims_of
+        return [(claim, reason) for each, reason in found for claim in claims_of([each])]
 
     def _settle(self) -> None:
         found, document = self.run.found, self.document
@@ -398,6 +407,12 @@ class SessionSteps:
         reasons += [found.reason] if found.reason else []
         if self.document is not None:
             reasons += self.document.notes
+        if self.unclear:
+            statements = "; ".join(self.unclear)[:LONGEST_NOTE]
+            reasons.append(
+                f"{len(self.unclear)} about somebody whose name several have, or have only a part"
+                f" of: quoted, and not believed: {statements}"
+            )
         if rejected:
             statements = "; ".join(rejected)[:LONGEST_NOTE]
             reasons.append(f"{len(rejected)} rejected before by a person: {statements}")

@@ -4,6 +4,7 @@ from memories.resolve.claims import (
     Claim,
     Quote,
     ResolveOutcome,
+    is_limited,
     placement_of,
     places_of,
     quarantine,
@@ -20,10 +21,11 @@ from memories.resolve.file_cases import (
     settle,
     unfiled,
 )
+from memories.resolve.named_people import people_named
 from memories.resolve.write import apply
 
 __all__ = [
     "OLDER", "RULES", "CaseAbout", "Claim", "NewItem", "ResolveOutcome", "Quote", "apply",
-    "file_facts", "file_unfiled", "file_unsupported", "follow_subjects", "open_case",
-    "placement_of", "places_of", "quarantine", "settle", "unfiled",
+    "file_facts", "file_unfiled", "file_unsupported", "follow_subjects", "is_limited", "open_case",
+    "people_named", "placement_of", "places_of", "quarantine", "settle", "unfiled",
 ]  # fmt: skip

@@ -72,7 +72,7 @@ class Quote:
 @dataclass(frozen=True, slots=True)
 class Claim:
     """One statement to be resolved, with what it stands on. `speaker`: whose words it was read out
-    of, "" where nobody's."""
+    of, "" where nobody's. `about`: the subject whom a document names in it."""
 
     statement: str
     category: str
@@ -92,6 +92,7 @@ class Claim:
     until: datetime | None = None
     forget_after: datetime | None = None
     pinned: bool = False
+    about: uuid.UUID | None = None
 
     @property
     def is_of_team(self) -> bool:
@@ -162,16 +163,32 @@ def places_of(
     session: MemorySession, placement: Placement, claims: Sequence[Claim]
 ) -> Iterator[tuple[Placement, list[int]]]:
     """The claims by number, those of the team apart: these have no person as subject, unless the
-    key writes about its own subjects only."""
+    key writes about its own subjects only. What a document says of a person goes to that person,
+    and meets all that is believed there."""
+    if any(claim.is_of_document for claim in claims) and not is_limited(session):
+        yield from _places_of_document(placement, claims)
+        return
     of_team = [number for number, claim in enumerate(claims) if claim.is_of_team]
-    if not of_team or placement.subject_id is None or _is_limited(session):
+    if not of_team or placement.subject_id is None or is_limited(session):
         yield placement, list(range(len(claims)))
         return
     yield placement, [number for number in range(len(claims)) if number not in of_team]
     yield replace(placement, subject_id=None), of_team
 
 
-def _is_limited(session: MemorySession) -> bool:
+def _places_of_document(
+    placement: Placement, claims: Sequence[Claim]
+) -> Iterator[tuple[Placement, list[int]]]:
+    by_subject: dict[uuid.UUID | None, list[int]] = {}
+    for number, claim in enumerate(claims):
+        own = None if claim.is_of_team else placement.subject_id
+        by_subject.setdefault(claim.about or own, []).append(number)
+    for subject, numbers in by_subject.items():
+        yield replace(placement, subject_id=subject, meets_all=subject is not None), numbers
+
+
+def is_limited(session: MemorySession) -> bool:
+    """Whether its key writes about its own subjects only."""
     kind, _, key_id = session.requested_by.partition(":")
     rows = ApiKey.objects.filter(workspace_id=session.workspace_id, limited_to_subjects=True)
     return kind == "key" and rows.filter(pk=key_id).exists()

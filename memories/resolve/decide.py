@@ -262,7 +262,8 @@ def _is_vague(memory: KnownMemory) -> bool:
 
 
 class Resolver:
-    """What is live while a batch is decided. `vectors`: one per statement, or none at all."""
+    """What is live while a batch is decided. `vectors`: one per statement, or none at all.
+    `open_to`: memories that a statement meets though others may see them."""
 
     def __init__(
         self,
@@ -272,8 +273,9 @@ class Resolver:
         *,
         vectors: Sequence[np.ndarray | None],
         floor: float,
+        open_to: frozenset[uuid.UUID] = frozenset(),
     ) -> None:
-        self.judge, self.floor = judge, floor
+        self.judge, self.floor, self.open_to = judge, floor, open_to
         self.live: dict[uuid.UUID, KnownMemory] = {}
         self.texts: dict[bytes, list[uuid.UUID]] = {}
         self.slots: dict[int, list[uuid.UUID]] = {}
@@ -316,7 +318,8 @@ class Resolver:
         neighbours = [
             Neighbour(memory, similarity)
             for each, similarity in similarities.items()
-            if (memory := self.live.get(each)) and memory.group == new.group
+            if (memory := self.live.get(each))
+            and (memory.group == new.group or memory.id in self.open_to)
         ]
         neighbours.sort(key=lambda n: -1.0 if n.similarity is None else n.similarity)
         return self.judge.decide(new, said_at, neighbours[::-1])

@@ -29,16 +29,17 @@ MOST = 12  # nearest memories that a statement is compared with
 REACH = 0.35  # below the threshold: so far away two statements may still be one attribute's
 MOST_NEGATED = 24
 
+SEEN = """
+  and (m.visibility = 'global'
+       or (m.visibility = 'team' and (m.agent_id = any(%(team)s::uuid[])
+                                      or (m.agent_id is null and %(default_team)s)))
+       or (m.visibility = 'private' and m.agent_id is not distinct from %(agent)s::uuid))"""
 MINE = f"""
   m.workspace_id = %(workspace)s and m.subject_id is not distinct from %(subject)s::uuid
   and m.scope = %(scope)s
   and (m.scope <> 'thread' or m.conversation_id = %(conversation)s::uuid)
   and (m.scope <> 'workflow' or m.workflow = %(workflow)s)
-  and {LIVE_SQL}
-  and (m.visibility = 'global'
-       or (m.visibility = 'team' and (m.agent_id = any(%(team)s::uuid[])
-                                      or (m.agent_id is null and %(default_team)s)))
-       or (m.visibility = 'private' and m.agent_id is not distinct from %(agent)s::uuid))
+  and {LIVE_SQL}{SEEN}
 """
 # Nothing is believed since later than it came: what was said to be of the future, or came by a
 # clock that was wrong, is replaced by what is said now. A plan that has its day stands for nothing
@@ -104,7 +105,8 @@ def known(
         by_slot = BY_SLOT_ACROSS if visible.setting() else BY_SLOT
     memories = []
     # Its columns are in the order of the fields.
-    for row in prepared_sql.rows(KNOWN.format(by_slot=by_slot), values):
+    text = KNOWN.replace(SEEN, "") if placement.meets_all else KNOWN
+    for row in prepared_sql.rows(text.format(by_slot=by_slot), values):
         own = list(row)
         own[SLOTS] = frozenset(row.slots)
         memories.append(KnownMemory(*own))

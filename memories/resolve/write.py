@@ -111,7 +111,7 @@ class ClaimBatch:
         new = Draft.of(claim, index, own.keys, self.now, own.past)
         decision = resolver.decide(index, new.known, claim.occurred_at)
         decision = self._as_a_bystander(decision, index)
-        if claim.is_of_document and decision.act == "supersede":
+        if claim.is_of_document and decision.act in ("supersede", "review"):
             decision = self._as_a_document(decision)
         if decision.act not in ("reinforce", "new"):
             decision = compared(self.space, resolver, index, decision)
@@ -165,12 +165,12 @@ class ClaimBatch:
         return decision
 
     def _as_a_document(self, decision: Decision) -> Decision:
-        """What a document says stands beside a person's word until somebody decides."""
+        """What a document says against a person's word is not believed until somebody decides."""
         if not any(target.id in self.of_people for target in decision.targets):
             return decision
         if decision.rule == "richer":
             return replace(decision, act="reinforce")
-        return replace(decision, act="review", rule=f"{DOCUMENT}: {decision.rule}")
+        return replace(decision, act="hold", rule=f"{DOCUMENT}: {decision.rule}", doubts=())
 
     def _as_policy_allows(self, decision: Decision, claim: Claim) -> Decision:
         """What is about to replace, or stands beside while a person is asked, may be held back."""
@@ -427,4 +427,11 @@ def _resolver(
     known = neighbours.known(batch.placement, claims, wanted, [*pairs, *held])
     batch.bystanders = Bystanders.of(claims, readings, known)
     batch.of_people = of_people(claims, known)
-    return Resolver(judge, known, pairs, vectors=whole, floor=neighbours.floor(judge))
+    return Resolver(
+        judge,
+        known,
+        pairs,
+        vectors=whole,
+        floor=neighbours.floor(judge),
+        open_to=batch.of_people if batch.placement.meets_all else frozenset(),
+    )

@@ -1,0 +1,71 @@
+"""Whom a document speaks of by name: its claims about a person meet what that person said."""
+
+import re
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from memories.english.referents import UNKNOWN
+from memories.index.people_by_name import KnownPerson, people_called
+from memories.models import WorkspaceIndex
+from memories.resolve.claims import Claim
+
+# The words that a statement begins with, as far as they may be a name.
+_word = r"[A-Z][^\W\d_]+(?:-[A-Z][^\W\d_]+)?"
+_named = re.compile(rf"{_word}(?: {_word}){{0,2}}")
+
+
+@dataclass(slots=True)
+class PeopleNamed:
+    """`claims` are those that may be believed, each about whom it names; `unclear` what is about
+    somebody of whom a name alone does not tell who it is: it stays a quote."""
+
+    claims: list[Claim] = field(default_factory=list)
+    unclear: list[str] = field(default_factory=list)
+
+
+def name_of(statement: str) -> str:
+    """The name that a statement begins with, "" where there is none."""
+    match = _named.match(statement)
+    return match[0] if match else ""
+
+
+def people_named(
+    space: WorkspaceIndex, claims: Sequence[Claim], own: uuid.UUID | None
+) -> PeopleNamed:
+    """Looked up by one statement. `own` is whom the document is about, of whom nothing is asked."""
+    names = {name for claim in claims if (name := name_of(claim.statement))}
+    asked = names | {name.partition(" ")[0] for name in names}
+    people = people_called(space, asked)
+    found = PeopleNamed()
+    for claim in claims:
+        name = name_of(claim.statement)
+        first = name.partition(" ")[0].casefold()
+        meant = [each for each in people if first and _shares(each, name, first)]
+        if not meant or any(each.id == own for each in meant):
+            found.claims.append(claim)
+            continue
+        person = _only(meant, name)
+        if person is None:
+            found.unclear.append(claim.statement)
+            continue
+        called = person.spoken_of_as or UNKNOWN
+        told = called + claim.statement[len(name) :]
+        found.claims.append(replace(claim, statement=told, about=person.id))
+    return found
+
+
+def _shares(person: KnownPerson, name: str, first: str) -> bool:
+    """Whether the name may be this person's: the whole of it, or the first of its names."""
+    if person.is_called(name) or person.is_called(first):
+        return True
+    return first in (each.partition(" ")[0].casefold() for each in (person.name, person.author))
+
+
+def _only(meant: Sequence[KnownPerson], name: str) -> KnownPerson | None:
+    """Who is surely meant: called by the whole name, and nobody else by it, nor by it as a first
+    name."""
+    called = [each for each in meant if each.is_called(name)]
+    if len(called) != 1 or (" " not in name and len(meant) > 1):
+        return None
+    return called[0]
