@@ -1,26 +1,20 @@
-"""What the documents say is what the code says, and the README's calls work as they stand there."""
+"""What the documents say is what the code says; test_shown_blocks.py runs what they show."""
 
 import ast
-import json
 import re
-import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from django.core.management import get_commands
 
-from tests.api_fixtures import Answer, Caller, caller
 from tests.api_operations import operations
-from tests.people import Person
 from workspaces.agents import agent_setups
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
-ADDRESS = "$URL"
 STATED_DEFAULTS = {"DEBUG": "false", "BEHIND_TLS_PROXY": "false", "PROVIDER_TIMEOUT": "30"}
 
 
@@ -132,76 +126,5 @@ def test_files_that_are_named_exist(name: str) -> None:
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
-# ---- the first five minutes -----------------------------------------------------------------
-
-
 def blocks(kind: str, text: str) -> list[str]:
     return re.findall(rf"^```{kind}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-
-
-def calls() -> Iterator[list[str]]:
-    """The words after `ask` of each call that the README shows, in its order."""
-    for block in blocks("sh", README):
-        for call in re.split(r"^(?=ask )", block, flags=re.MULTILINE):
-            if call.startswith("ask "):
-                yield shlex.split(call)[1:]
-
-
-def sent(http: Caller, words: list[str], names: dict[str, str]) -> Answer:
-    """What curl would do with these words."""
-    path = words[0].removeprefix(ADDRESS)
-    for name, value in names.items():
-        path = path.replace(name, value)
-    options = dict(zip(words[1::2], words[2::2], strict=True))
-    body = json.loads(options["-d"]) if "-d" in options else None
-    address, _, query = path.partition("?")
-    wanted = dict(part.split("=") for part in query.split("&")) if query else None
-    return http.call(
-        options.get("-X", "GET" if body is None else "POST"), address, body, query=wanted
-    )
-
-
-def first_five_minutes(alice: Person) -> list[Answer]:
-    """The answers to all calls, with the ids of the memories that the text names."""
-    http = caller(alice)
-    names: dict[str, str] = {}
-    answers: list[Answer] = []
-    for words in calls():
-        answer = sent(http, words, names)
-        if "PATCH" in words:
-            names["$NEW"] = answer.body["id"]
-        elif not answers:
-            [names["$ID"]] = [m["id"] for m in answer.body["memories"] if "Lisbon" in m["content"]]
-        answers.append(answer)
-    return answers
-
-
-def test_every_call_of_the_readme_succeeds(alice: Person) -> None:
-    answers = first_five_minutes(alice)
-    statuses = [answer.status for answer in answers]
-    assert statuses == [201, 200, 200, 200, 200, 200, 204, 201, 200, 201, 201, 202, 200]
-    assert answers[-1].body["results"][0]["document"]["title"] == "House rules"
-
-
-def test_the_readme_shows_what_is_answered(alice: Person) -> None:
-    ingest, search, _, profile, _, chain, _, again, *_ = first_five_minutes(alice)
-    shown = [json.loads(block) for block in blocks("json", README)]
-    for example, answer in zip(shown, (ingest, search, profile, chain, again), strict=True):
-        assert differences(example, answer.body) == []
-
-
-# What is another with every run, or with another embedder.
-UNSTEADY = {"id", "score", "tookMs", "decidedAt", "decidedBy", "eventDate"}
-
-
-def differences(shown: object, told: object, path: str = "") -> list[str]:
-    """Where an answer does not hold what is shown of it: examples are shortened."""
-    if isinstance(shown, dict) and isinstance(told, dict):
-        steady = shown.keys() - UNSTEADY
-        return [
-            d for k in sorted(steady) for d in differences(shown[k], told.get(k), f"{path}.{k}")
-        ]
-    if isinstance(shown, list) and isinstance(told, list) and len(shown) == len(told):
-        pairs = enumerate(zip(shown, told, strict=True))
-        return [d for i, (a, b) in pairs for d in differences(a, b, f"{path}[{i}]")]
-    return [] if shown == told else [f"{path}: {shown!r} is shown, {told!r} is told"]
