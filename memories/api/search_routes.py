@@ -19,6 +19,7 @@ from memories.models import AsOf, MemoryScope, TalkSummary
 from memories.search import Hit, SearchRequest, context, filters
 from memories.search.confidence import FLOOR, FLOOR_OF_FEW
 from memories.search.context import AS_ASKED, ORDERS
+from memories.search.context_choice import Nearest
 from memories.search.request import PATHS, SearchOptions, SourceMessage, SourcePassage
 from workspaces.api.json_answers import AgentId, JsonAnswer, ThreadId, UserId, one_of
 from workspaces.api.json_requests import read, values_of
@@ -354,7 +355,7 @@ class NearestJson(JsonAnswer):
     confidence: float
 
     @classmethod
-    def of_nearest(cls, nearest: context.Nearest | None) -> Self | None:
+    def of_nearest(cls, nearest: Nearest | None) -> Self | None:
         return cls(nearest.content, nearest.confidence) if nearest else None
 
 

@@ -86,6 +86,6 @@ def _keys(
         return []
     found: list[int] = []
     for person in people_by_name.people_called(index, [wanted.who]):
-        names = {person.spoken_of_as or NAMELESS, wanted.who}
-        found += row_marks.keys_of(person.id, wanted.keys(names, words))
+        called = {person.spoken_of_as or NAMELESS, wanted.who}
+        found += row_marks.keys_of(person.id, wanted.keys(called, words))
     return found
