@@ -14,7 +14,8 @@ from memories.models import Case, Memory, MemorySession, Revision
 from memories.search import SearchRequest
 from memories.search.context import PACKED, context
 from tests.documents import hand_in
-from tests.people import Person
+from tests.people import Person, with_key
+from workspaces.keys import KeyOptions
 from workspaces.models import Subject
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -79,6 +80,25 @@ def test_it_meets_a_belief_that_only_an_agent_may_see(alice: Person, bob: Person
     session = read(alice, "Oskar lives in Potsdam now.")
     assert session.counts["held"] == 1
     assert alice.live() == [BERLIN]
+
+
+def test_an_agent_learns_by_no_document_what_another_keeps_to_itself(
+    bob: Person, carol: Person
+) -> None:
+    told(bob, "I live in Berlin.")
+    right, wrong = (read(carol, f"Oskar lives in {town} now.") for town in ("Berlin", "Potsdam"))
+    assert (right.counts["held"], wrong.counts["held"]) == (0, 0)
+    assert right.reason == wrong.reason
+
+
+def test_a_key_of_one_person_writes_by_no_document_about_another(alice: Person) -> None:
+    told(alice, "I live in Berlin.")
+    ada = Subject.objects.create(workspace=alice.workspace, external_id="ada")
+    narrow = with_key(alice.workspace, KeyOptions("phone", subjects=(ada,)))
+    read(narrow, "Oskar lives in Potsdam now.", user_id="ada")
+    made = Memory.objects.get(content__contains="Potsdam")
+    assert made.subject == ada
+    assert BERLIN in alice.live()
 
 
 def test_somebody_without_a_name_is_known_by_the_callers_id(alice: Person) -> None:

@@ -183,8 +183,11 @@ def _places_of_document(
     for number, claim in enumerate(claims):
         own = None if claim.is_of_team else placement.subject_id
         by_subject.setdefault(claim.about or own, []).append(number)
+    # An agent meets what it may see: what waits would tell it of what it may not.
+    meets_all = placement.agent_id is None
     for subject, numbers in by_subject.items():
-        yield replace(placement, subject_id=subject, meets_all=subject is not None), numbers
+        about = replace(placement, subject_id=subject, meets_all=meets_all and subject is not None)
+        yield about, numbers
 
 
 def is_limited(session: MemorySession) -> bool:
