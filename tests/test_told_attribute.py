@@ -3,7 +3,7 @@ that only shares its words."""
 
 import pytest
 
-from memories.english.asked_attribute import asked_attribute
+from memories.english.asked_attribute import asked_attribute, is_of_person
 from memories.ingest import NewMessage
 from tests.people import Person
 
@@ -33,6 +33,25 @@ def test_a_question_names_an_attribute_as_a_statement_does(query: str, who: str,
 )
 def test_another_question_names_none(query: str) -> None:
     assert asked_attribute(query) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "names", "is_own"),
+    [
+        ("What may a visitor bring?", ["May"], False),
+        ("Is the cat of May ill?", ["May"], True),
+        ("How does the user table work?", ["user"], False),
+        ("is the cat of rita ill?", ["Rita"], True),
+        ("Do I have a cat?", [], True),
+        ("How do I feed a cat?", [], False),
+        ("Can you feed my cat?", [], False),
+        ("Who was the first man in space and when did he fly?", [], False),
+    ],
+)
+def test_a_question_is_of_a_person_by_its_words_or_the_name(
+    query: str, names: list[str], is_own: bool
+) -> None:
+    assert is_of_person(query, names) is is_own
 
 
 @pytest.fixture

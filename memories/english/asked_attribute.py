@@ -130,10 +130,26 @@ _third = re.compile(
 _capital = re.compile(r"(?<= )(?!I\b)[A-Z][\w-]+")
 
 
+# Names that are words as well, and ids that programs give: meant as names only with a capital, and
+# not at the beginning.
+_words = frozenset(
+    """
+    art bill chase drew faith frank grace hope jack joy mark may miles page pat ray rob rose sky
+    sue summer will user users me you test demo default admin guest client customer anonymous
+    """.split()
+)
+
+
 def _names_in(names: Iterable[str]) -> str:
     """As a part of an expression; one that matches nothing where there are none."""
     parts = {part for name in names for part in (name, *name.split()) if len(part) > 1}
-    return "|".join(re.escape(part) for part in sorted(parts, key=len, reverse=True)) or "(?!)"
+    return "|".join(map(_form_of, sorted(parts, key=len, reverse=True))) or "(?!)"
+
+
+def _form_of(name: str) -> str:
+    if name.casefold() in _words:
+        return rf"(?<=\w )(?-i:{re.escape(name.capitalize())})"
+    return re.escape(name)
 
 
 def asks_whom(query: str, names: Iterable[str]) -> bool:
