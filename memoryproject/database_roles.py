@@ -16,6 +16,7 @@ from psycopg import sql
 
 from memoryproject import databases, rights, walls
 from memoryproject.embedded_postgres import APP_ROLE
+from memoryproject.postgres import visible
 from memoryproject.postgres.base import DatabaseWrapper
 
 EXISTS = "select 1 from pg_roles where rolname = %s"
@@ -162,6 +163,26 @@ def serve() -> None:
         login = databases.external(settings.DATABASE_URL, settings.APP_DATABASE_URL, "app")
     connections["default"].close()
     own.update({name: login[name] for name in LOGIN if name in login})
+
+
+@contextmanager
+def through_views() -> Iterator[None]:
+    """Inside, what this process asks finds the views of the walls before the tables under them, as
+    what serves does: else an owner who is no superuser would find no row there and add none. For
+    commands that work on rows; what makes tables or copies all of them stays outside."""
+    own = connections["default"]
+    with own.cursor() as cursor:
+        cursor.execute("select current_setting('search_path')")
+        before = cursor.fetchone()[0]
+        cursor.execute(visible.THROUGH_VIEWS)
+    own.settings_dict[visible.BY_VIEWS] = True  # for sessions that begin inside
+    try:
+        yield
+    finally:
+        own.settings_dict.pop(visible.BY_VIEWS, None)
+        if own.connection is not None and not own.needs_rollback:
+            with own.cursor() as cursor:
+                cursor.execute("select set_config('search_path', %s, false)", [before])
 
 
 @contextmanager

@@ -255,16 +255,11 @@ def make(connection: BaseDatabaseWrapper, role: str) -> bool:
             if each.rights:
                 rights, first = sql.SQL(each.rights), sql.Identifier(each.reads[0])
                 run("grant {rights} on {table} to {crossing}", rights=rights, table=first)
-        with _as_crossing_role(cursor):
-            for each in CROSSINGS:
-                signature = sql.SQL(each.signature)
-                run("grant execute on function {schema}.{name} to {role}, {owner}", name=signature)
-            cursor.execute(STALE, [CROSSING_ROLE, [each.signature for each in CROSSINGS]])
-            for (stale,) in cursor.fetchall():  # another version's may do what this one's must not
-                run("drop function {stale}", stale=sql.SQL(stale))
         run("grant select on memories_workspaceindex to {crossing}")
         for table in BY_VIEW:
             _make_view(cursor, next(w for w in walls() if w.table == table), names)
+        with _as_crossing_role(cursor):
+            _open_crossings(cursor, names)
         administrators.make(cursor)
         bad = {wall.table for wall in walls() if any(faults_of(cursor, wall, with_older=True))}
         for wall in walls():
@@ -277,6 +272,28 @@ def make(connection: BaseDatabaseWrapper, role: str) -> bool:
         run("alter role {role} in database {database} set search_path = {views}, {schema}")
         cursor.execute(LOGIN_SETTINGS, [role])
         return before != cursor.fetchall()
+
+
+def _open_crossings(cursor: CursorWrapper, names: dict[str, sql.Identifier]) -> None:
+    """Let whoever serves and the owner use what belongs to the role that crosses; run as it."""
+    texts = [
+        sql.SQL("grant execute on function {schema}.{name} to {role}, {owner}").format(
+            name=sql.SQL(each.signature), **names
+        )
+        for each in CROSSINGS
+    ]
+    # An owner who is no superuser is held by the policies, too, and has no other way to the rows.
+    texts += [
+        sql.SQL("grant select, insert, update, delete on {views}.{table} to {owner}").format(
+            table=sql.Identifier(table), **names
+        )
+        for table in BY_VIEW
+    ]
+    for text in texts:
+        cursor.execute(text)
+    cursor.execute(STALE, [CROSSING_ROLE, [each.signature for each in CROSSINGS]])
+    for (stale,) in cursor.fetchall():  # another version's may do what this one's must not
+        cursor.execute(sql.SQL("drop function {}").format(sql.SQL(stale)))
 
 
 def readable(cursor: CursorWrapper, table: str) -> list[str]:

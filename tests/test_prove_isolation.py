@@ -53,6 +53,17 @@ def test_what_somebody_opened_is_found(both: list[Tenant], monkeypatch: pytest.M
     assert any("shows what is another's" in leak for leak in tally.leaks)
 
 
+def test_who_does_not_see_his_own_rows_proves_nothing(both: list[Tenant]):
+    owner, other = both
+    tally = ProofTally()
+    with connection.cursor() as cursor:
+        cursor.execute("set constraints all immediate")
+        cursor.execute("alter policy workspace on memories_fact using (false)")
+    with ordinary_role():
+        isolation.try_tables(owner, other, tally)
+    assert "nothing is proven of memories_fact: a wall hides its own rows" in tally.leaks
+
+
 def test_a_door_that_is_not_on_the_list_is_told(both: list[Tenant]):
     owner, _ = both
     new = isolation.Operation("GET", "/api/v1/workspaces/{workspace}/boxes/{row}", "readBox")

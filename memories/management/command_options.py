@@ -23,7 +23,7 @@ from django.utils.dateparse import parse_date, parse_datetime
 
 from memories.index import workspace_index
 from memories.models import EvaluationRun, WorkspaceIndex
-from memoryproject import crossings
+from memoryproject import crossings, database_roles
 from memoryproject.postgres import visible
 from memoryproject.postgres.base import one_line_refusals
 from workspaces.models import Workspace
@@ -38,6 +38,7 @@ class Formatter(DjangoHelpFormatter, RawDescriptionHelpFormatter):
 
 class CommandWithExamples(BaseCommand):
     examples = ""
+    copies_tables = False  # as a whole, not the rows of workspaces
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         kwargs |= {"epilog": f"examples:\n{self.examples}", "formatter_class": Formatter}
@@ -45,7 +46,11 @@ class CommandWithExamples(BaseCommand):
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         # All workspaces are seen, until one is chosen.
-        with one_line_refusals(), crossings.everywhere() if crossings.are_made() else nullcontext():
+        with (
+            one_line_refusals(),
+            nullcontext() if self.copies_tables else database_roles.through_views(),
+            crossings.everywhere() if crossings.are_made() else nullcontext(),
+        ):
             return super().execute(*args, **options)
 
 

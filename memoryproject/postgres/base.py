@@ -259,12 +259,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _configure_role(self, connection: psycopg.Connection[Any]) -> bool:
         """Who takes a role after another login has that login's settings, and still finds the views
-        before the tables under them."""
+        before the tables under them; and so does an owner who looks through them."""
         is_taken: bool = super()._configure_role(connection)  # type: ignore[misc]  # the stubs lack it
-        if is_taken:
-            path = f"'{visible.VIEWS}, ' || quote_ident(current_schema())"
-            connection.execute(f"select set_config('search_path', {path}, false)")
-        return is_taken
+        by_views = bool(self.settings_dict.get(visible.BY_VIEWS))
+        if is_taken or by_views:
+            connection.execute(visible.THROUGH_VIEWS)
+        return is_taken or by_views
 
     def _savepoint_rollback(self, sid: str) -> None:
         """What was told since the savepoint is forgotten with the rest."""
@@ -387,6 +387,7 @@ def cause_of(error: BaseException | None) -> tuple[str, str] | None:
             return None
 
 
+WALL = "row-level security policy"
 NOT_MIGRATED = (
     "The database has not the tables of this version: start the server once with `up`, or run"
     " `manage.py migrate`."
@@ -425,6 +426,12 @@ def reason_of(error: BaseException) -> str | None:
         return f"This PostgreSQL is too old: {text.splitlines()[0].strip()}"
     if isinstance(cause, PoolerRefused):
         return text
+    if isinstance(cause, errors.InsufficientPrivilege) and WALL in text:
+        return (
+            f"A wall between workspaces keeps the login {names['user']!r} from rows"
+            f" ({text.splitlines()[0]}). No right is missing: rows are reached through the views of"
+            f" the schema {visible.VIEWS!r}, of the workspaces that are asked for."
+        )
     if isinstance(cause, errors.InsufficientPrivilege):
         return (
             f"The login {names['user']!r} lacks a right ({text.splitlines()[0]}): let an"

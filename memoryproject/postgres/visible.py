@@ -14,6 +14,13 @@ from contextvars import ContextVar
 SETTING = "memoryproject.workspaces"
 VIEWS = "walls"  # the schema of views that stands before the owner's, for whoever serves
 EVERYTHING = "*"  # what the setting is where rows of all workspaces are visible
+# Says so to a session, where there are views: a policy shows a table that has one to nobody but by
+# it, an owner who is no superuser not excepted.
+THROUGH_VIEWS = f"""
+select set_config('search_path', '{VIEWS}, ' || quote_ident(current_schema()), false)
+where to_regnamespace('{VIEWS}') is not null and '{VIEWS}' <> all(current_schemas(false))
+"""
+BY_VIEWS = "LOOKS_THROUGH_VIEWS"  # a login's setting: its new sessions are told so
 _setting: ContextVar[str] = ContextVar("workspaces", default="")
 
 

@@ -19,6 +19,7 @@ from memoryproject.backups import BackupFault
 
 
 class Command(CommandWithExamples):
+    copies_tables = True
     help = (
         "Back up the whole server while it runs: all workspaces, accounts and settings, as they\n"
         "are at one moment. Each backup is a folder of its own, memory-<time>, with the dump, the\n"

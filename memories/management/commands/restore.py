@@ -26,6 +26,7 @@ from workspaces.models import AuditEntry, AuditMark, Workspace
 
 
 class Command(CommandWithExamples):
+    copies_tables = True
     help = (
         "Put a backup of `backup` into this installation's database, which has to be empty, or is\n"
         "emptied with --replace. The server has to be stopped. Afterwards every table's rows are\n"

@@ -23,6 +23,7 @@ from django_q.worker import worker
 from memories import health_parts, outbox, quick_sessions, stored_metrics
 from memories.leases import FAR
 from memories.tasks import listed
+from memoryproject import database_roles
 from memoryproject.postgres.base import one_line_refusals
 
 RAN_TOO_LONG, WAS_RECYCLED = (
@@ -79,8 +80,11 @@ class Command(BaseCommand):
     help = "Run background tasks until SIGTERM. One is enough; `up` starts it by itself."
 
     def handle(self, *_: Any, **__: Any) -> None:
-        with one_line_refusals():
+        with one_line_refusals(), database_roles.through_views():
             outbox.heal(FAR)
+            self.work()
+
+    def work(self) -> None:
         stored_metrics.start()
         health_parts.forget_the_dead()
         connections.close_all()  # the processes are forked, and a connection is no thing to share
