@@ -160,9 +160,9 @@ def grant(connection: BaseDatabaseWrapper, role: str) -> None:
                 _give(cursor, name, wanted, names, is_sequence=kind == "S")
         cursor.execute(FUNCTIONS, {"role": role, "crossings": [c.name for c in CROSSINGS]})
         for signature, public in cursor.fetchall():
-            text = sql.SQL("revoke all on function {function} from {public}{role}")
+            taken = sql.SQL("revoke all on function {function} from {public}{role}")
             whom = {"function": sql.SQL(signature), "public": sql.SQL(public)}
-            cursor.execute(text.format(**whom, **names))
+            cursor.execute(taken.format(**whom, **names))
 
 
 def _wanted(cursor: CursorWrapper, table: str, rights: TableRights) -> Iterator[str]:
