@@ -9,6 +9,7 @@ of masks.
 import fcntl
 import json
 import os
+import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
+from memories.errors import Conflict
 from memories.models import MaskedSpan
 from memoryproject.walls import UPKEEP
 
@@ -95,20 +97,28 @@ def note_masks(act: str, masks: Iterable[MaskedSpan]) -> None:
     ])  # fmt: skip
 
 
-def note_row(act: str, table: str, row_id: object) -> None:
+def note_row(act: str, table: str, row_id: uuid.UUID) -> None:
     """A certificate, as its row is in the caller's transaction."""
     with connection.cursor() as cursor:
         cursor.execute(f"select to_jsonb(t) - 'probes' from {table} t where id = %s", [row_id])
         note(act, [_loaded(row) for (row,) in cursor.fetchall()])
 
 
-def known(beside: Path | None = None) -> Acts:
-    """All that is known of it: by the folder of backups, the data folder, and the database, which
-    knows best."""
+def written(*folders: Path) -> Acts:
+    """What was written down in these folders, and in the data folder."""
     acts = Acts()
-    for path in [*([beside / NAME] if beside else []), _own()]:
+    for path in [*(each / NAME for each in folders), _own()]:
         for act, row in _read(path):
             acts.add(act, row)
+    return acts
+
+
+def known(beside: Path) -> Acts:
+    """All that is known of it: by the folder of backups, the data folder, and the database, which
+    knows best; but for one that a restore has left in the middle."""
+    acts = written(beside)
+    if unfinished().exists():
+        return acts
     with connection.cursor() as cursor:
         cursor.execute(TABLES)
         if not cursor.fetchone()[0]:
@@ -132,6 +142,20 @@ def keep(acts: Acts, folder: Path | None = None) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
+
+
+def unfinished() -> Path:
+    """The file that stands while a restore is under way: what it brought back may not be served."""
+    return Path(settings.DATA_DIR) / "restore_unfinished"
+
+
+def refuse_unfinished() -> None:
+    """Raises Conflict where a restore was killed, or could not do everything again."""
+    if unfinished().exists():
+        raise Conflict(
+            "A restore was not finished: what was erased since the backup may be there again. Run"
+            f" it again; or remove {unfinished()}, to serve what is there."
+        )
 
 
 def place_of(row: Mapping[str, Any]) -> str:

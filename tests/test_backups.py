@@ -12,14 +12,16 @@ import psycopg
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from psycopg import sql
 
-from memories import erase, irrevocable, sweep
+from memories import erase, irrevocable, masks, sweep
 from memories.documents import blobs
 from memories.erase import erasure_plan, workspace_removal
-from memories.models import Episode, Erasure, Memory
+from memories.index import workspace_index
+from memories.masks import MaskReason
+from memories.models import Document, Episode, Erasure, MaskedSpan, Memory, Revision
 from memoryproject import backups
 from memoryproject.backups import BackupFault
 from tests.documents import PUMPS, hand_in
@@ -309,51 +311,85 @@ def test_a_workspace_that_was_removed_after_a_backup_is_removed_again(
         call_command("checkaudit")
 
 
+def mask_text(document: Document, words: str) -> None:
+    revision = Revision.objects.get(document=document.pk)
+    start, space = revision.text.index(words), workspace_index.index_of(document.workspace_id)
+    with transaction.atomic():
+        workspace_index.lock(space)
+        why = MaskReason(MaskedSpan.Kind.SECRET, "a person")
+        masks.mask_documents(space, {revision.pk: [(start, start + len(words))]}, why)
+
+
 def test_masks_are_after_a_restore_as_they_are_now(
     backup: Path, alice: Person, data: Path, empty_database: str
 ) -> None:
     alice.say("My cat is called Behemoth. I like tea.", user_id="u2", thread_id="t1")
     alice.say("My dog is called Argos. I like rye.", user_id="u2", thread_id="t1")
     was_masked = mask_words(alice, "My dog is called Argos.")
+    document = hand_in(alice, "# Notes\n\nThe vault opens with quokka seven.", filename="v.md")
     older = Path(json.loads(run("backup", str(backup.parent), "--json"))["folder"])
     with of_database(empty_database):
         run("restore", str(older))
         assert alice.finds("what is the cat called?")[0] == "User's cat is called Behemoth"
         mask_words(alice, "My cat is called Behemoth.")
         unmask(alice, was_masked)
+        mask_text(document, "quokka seven")
         now = set(Episode.objects.values_list("content", flat=True))
         assert any("Argos" in said for said in now)
         assert not any("Behemoth" in said for said in now)
         for is_empty in (False, True):
             if is_empty:
                 backups.empty()
-                words = ["restore", str(older), "--json"]
-            else:
-                words = ["restore", str(older), "--replace", "--yes", "--json"]
-            told = json.loads(run(*words))["again"]
+            more = [] if is_empty else ["--replace", "--yes"]
+            told = json.loads(run("restore", str(older), *more, "--json"))["again"]
             assert told["masked"] > 0
             assert told["unmasked"] > 0
             assert set(Episode.objects.values_list("content", flat=True)) == now
             for query in ("Behemoth", "what is the cat called?"):
                 assert not any("Behemoth" in said for said in alice.finds(query))
-            left = stands_somewhere("Behemoth")
-            assert left == ["memories_maskedspan"]
+            for words in ("Behemoth", "quokka seven"):
+                assert stands_somewhere(words) == ["memories_maskedspan"]
         call_command("checkindex")
 
 
 def test_an_import_of_an_older_export_brings_nothing_back_that_was_erased(
     transactional_db: None, alice: Person, tmp_path: Path
 ) -> None:
-    alice.say("I live in Lisbon.", user_id="u1")
+    alice.say("I live in Lisbon.", "My cat is called Behemoth.", user_id="u1")
     alice.say("I keep quokkas in the greenhouse.", user_id="u2")
     path = tmp_path / "orchard.jsonl"
     run("exportworkspace", str(path))
     certificate = erased(alice, "u2")
+    mask_words(alice, "My cat is called Behemoth.")
     asked = workspace_removal.request(alice.workspace, "test")
     workspace_removal.run(asked.pk)
     run("importworkspace", str(path))
     person = backend_of(Workspace.objects.get(pk=alice.workspace.pk))
     assert person.finds("where does she live") == ["User lives in Lisbon"]
     assert stands_somewhere("quokkas") == []
+    assert stands_somewhere("Behemoth") == ["memories_maskedspan"]
     assert Erasure.objects.filter(pk=certificate, state="done").exists()
     call_command("checkaudit")
+
+
+def test_a_restore_that_was_killed_is_run_again_before_anything_is_served(
+    backup: Path, alice: Person, data: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with of_database(empty_database):
+        run("restore", str(backup))
+        certificate = erased(alice, "u1")
+        with monkeypatch.context() as patch:
+            patch.setattr(backups, "differences", killed)
+            with pytest.raises(KeyboardInterrupt):
+                run("restore", str(backup), "--replace", "--yes")
+        assert Subject.objects.filter(external_id="u1").exists()  # it is there again
+        with pytest.raises(CommandError, match="A restore was not finished"):
+            call_command("work")
+        told = json.loads(run("restore", str(backup), "--replace", "--yes", "--json"))
+        assert told["again"] == {"erased": 1}
+        assert stands_somewhere("Lisbon") == []
+        assert Erasure.objects.filter(pk=certificate, state="done").exists()
+        assert not irrevocable.unfinished().exists()

@@ -25,7 +25,7 @@ MOST = 500  # lines of one transaction
 # So much later than its id says a line may be committed, and still find a place.
 LATE = timedelta(minutes=15)
 # So long after a workspace its first key was made, where no line says that it was created.
-MADE_WITH = timedelta(minutes=1)
+MADE_WITH = "1 minute"
 # Of a line: what stays for ever, and what is erased with its subject.
 KEPT = """
 sha256(convert_to(jsonb_build_array(a.id, a.actor, a.action, a.target_kind, a.target_id,
@@ -62,7 +62,8 @@ from workspaces_auditmark m left join workspaces_auditentry a
 where m.workspace_id = %s and m.position > %s order by m.position limit %s
 """
 BEGINNING = """
-select (select coalesce(a.action = 'create_workspace' or a.created_at < w.created_at + %s, true)
+select (select coalesce(a.action = 'create_workspace'
+                        or a.created_at < w.created_at + %s::interval, true)
         from workspaces_auditmark m left join workspaces_auditentry a on a.id = m.line_id
         where m.workspace_id = w.id order by m.position limit 1)
 from workspaces_workspace w where w.id = %s

@@ -21,6 +21,8 @@ from django.db import connection
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
+from memories import irrevocable
+from memories.errors import Conflict
 from memories.index import workspace_index
 from memories.models import EvaluationRun, WorkspaceIndex
 from memoryproject import crossings, database_roles
@@ -52,6 +54,14 @@ class CommandWithExamples(BaseCommand):
             crossings.everywhere() if crossings.are_made() else nullcontext(),
         ):
             return super().execute(*args, **options)
+
+
+def refuse_unfinished_restore() -> None:
+    """Raises CommandError where what a backup brought back may not be served."""
+    try:
+        irrevocable.refuse_unfinished()
+    except Conflict as error:
+        raise CommandError(error.message) from None
 
 
 def add_workspace(parser: ArgumentParser, default: str) -> None:

@@ -4,6 +4,7 @@ elsewhere: whatever a row says, it is of this workspace, and names rows of its o
 import uuid
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from django.apps import apps
 from django.db import DataError, IntegrityError, connection, transaction
@@ -132,8 +133,8 @@ def _refuse_strangers(workspace_id: uuid.UUID) -> None:
 def references(table: ExportedTable) -> Iterator[tuple[str, str, str]]:
     """Its columns that refer to rows, beside the workspace's; the table and the key of those."""
     for field in apps.get_model(table.label)._meta.concrete_fields:
-        target = field.related_model
-        if isinstance(target, type) and field.column in {*table.columns} - {table.owner}:
+        target: Any = field.related_model
+        if target and field.column in {*table.columns} - {table.owner}:
             yield str(field.column), target._meta.label, str(target._meta.pk.column)
 
 
@@ -141,7 +142,7 @@ def _stranger(table: ExportedTable, column: str, what: str) -> Invalid:
     return Invalid("file", f"Rows of it do not fit: {table.label}.{column} {what}.")
 
 
-def _found(text: str, values: dict[str, object]) -> bool:
+def _found(text: str, values: dict[str, Any]) -> bool:
     with connection.cursor() as cursor:
         cursor.execute(text, values)
         return cursor.fetchone() is not None
@@ -151,7 +152,7 @@ def finish(row: WorkspaceImport) -> None:
     """Its index is there, too; the summaries that search finds are made by the worker. What was
     erased or masked here after the export is erased and masked again."""
     done = DoneAgain()
-    known = of_workspace(irrevocable.known(), row.workspace)
+    known = of_workspace(irrevocable.written(), row.workspace)
     in_workspace(row.workspace, known, "import", done)
     if done.failures:
         raise Conflict(f"Not all that was erased since is gone again: {'; '.join(done.failures)}.")

@@ -326,8 +326,8 @@ def read_head(first_line: str) -> dict[str, Any]:
     try:
         named = head["workspace"]
         ids = [named["id"], head["export"]]
-        is_whole = ids == [str(uuid.UUID(each)) for each in ids] and str(named["slug"])
-        is_whole = is_whole and dict(head["migrations"])
+        is_whole = ids == [str(uuid.UUID(each)) for each in ids]
+        is_whole = is_whole and isinstance(named["slug"], str) and bool(dict(head["migrations"]))
     except (AttributeError, KeyError, TypeError, ValueError):
         is_whole = False
     if not is_whole:

@@ -75,6 +75,7 @@ class Command(CommandWithExamples):
                 )
             acts = irrevocable.known(folder.parent)
             irrevocable.keep(acts)  # whatever ends this: the next try knows it
+            irrevocable.unfinished().write_text(f"{folder}\n")
             audit_seal.keep_copies()
             with progress(manifest.rows, "rows", sys.stderr) as shown:
                 backups.put_back(folder, manifest, shown.update)
@@ -91,9 +92,10 @@ class Command(CommandWithExamples):
             tell_the_logs(manifest.taken_at)
         if again.failures:
             raise CommandError(
-                "The rows are back, but not all that was erased since is gone again; do not start"
-                f" the server: {'; '.join(again.failures)}."
+                "The rows are back, but not all that was erased since is gone again, and so the"
+                f" server does not start: {'; '.join(again.failures)}. Run it again."
             )
+        irrevocable.unfinished().unlink()
         if options["check"]:
             call_command("checkindex", stdout=self.stderr)
         self._tell(options, {
@@ -134,8 +136,9 @@ def tell_the_logs(taken_at: str) -> None:
         with visible.only(workspace.pk):
             last = AuditMark.objects.filter(workspace=workspace).order_by("position").last()
             seal, _ = audit_seal.newest(workspace.pk)
-            told = {"takenAt": taken_at, "places": last.position if last else 0}
-            told["placesBefore"] = max(told["places"], seal.position if seal else 0)
+            places = last.position if last else 0
+            before = max(places, seal.position if seal else 0)
+            told = {"takenAt": taken_at, "places": places, "placesBefore": before}
             AuditEntry.line(workspace.pk, "restore", "restore", workspace, after=told).save()
             audit_chain.extend(workspace.pk)
             audit_seal.renew(workspace.pk, anew=True)

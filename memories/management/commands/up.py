@@ -20,6 +20,7 @@ from django.db import connection, connections
 
 from memories.extraction import fallback
 from memories.index import repair
+from memories.management.command_options import refuse_unfinished_restore
 from memoryproject import crossings, database_roles, embedded_postgres, first_run, walls
 from memoryproject.address import Address, AddressInUse, answers, reserve
 from memoryproject.first_run import Start
@@ -80,6 +81,7 @@ class Command(BaseCommand):
 
     def prepare(self) -> str:
         """Check, migrate and hand out rights; the answer is the role of web and worker."""
+        refuse_unfinished_restore()
         with one_line_refusals():
             if settings.EMBEDDED_POSTGRES is not None:
                 with StartStep("PostgreSQL", sys.stdout):

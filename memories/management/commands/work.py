@@ -22,6 +22,7 @@ from django_q.worker import worker
 
 from memories import health_parts, outbox, quick_sessions, stored_metrics
 from memories.leases import FAR
+from memories.management.command_options import refuse_unfinished_restore
 from memories.tasks import listed
 from memoryproject import database_roles
 from memoryproject.postgres.base import one_line_refusals
@@ -80,6 +81,7 @@ class Command(BaseCommand):
     help = "Run background tasks until SIGTERM. One is enough; `up` starts it by itself."
 
     def handle(self, *_: Any, **__: Any) -> None:
+        refuse_unfinished_restore()
         with one_line_refusals(), database_roles.through_views():
             outbox.heal(FAR)
             self.work()
