@@ -22,7 +22,7 @@ from tests.factories import AuditEntryFactory
 from tests.live_server import PATIENCE
 from tests.ordinary_role import ordinary_role
 from tests.people import Person
-from workspaces import audit_chain, audit_seal
+from workspaces import audit_chain, audit_signature
 from workspaces.models import (
     AuditEntry,
     AuditMark,
@@ -211,7 +211,7 @@ def test_the_role_that_serves_writes_no_seal(chained: Workspace, act: str):
 def test_a_seal_takes_a_voucher_and_goes_forward_only(chained: Workspace):
     first = AuditSeal.objects.get(workspace_id=chained.pk)
     old = (first.number, first.position, bytes(first.mark), False)
-    seal = audit_seal.Seal(chained.pk, *old)
+    seal = audit_signature.Seal(chained.pk, *old)
     voucher = administrators.voucher_for("audit seal", *seal.texts, first.signature)
     with ordinary_role(), visible.only(chained.pk):
         AuditEntryFactory(workspace=chained)

@@ -16,8 +16,8 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from workspaces import audit_seal
-from workspaces.audit_seal import Seal
+from workspaces import audit_signature
+from workspaces.audit_signature import Seal
 from workspaces.models.audit import AuditMark
 from workspaces.models.workspace import first_uuid7
 
@@ -124,7 +124,7 @@ def extend(workspace_id: uuid.UUID) -> int:
             return done
         done += len(rows)
         if len(rows) < MOST:
-            audit_seal.renew(workspace_id)
+            audit_signature.renew(workspace_id)
             return done
 
 
@@ -133,7 +133,7 @@ def check(workspace_id: uuid.UUID, expected: Sequence[tuple[int, str]] = ()) -> 
     emptied, cut or begun anew; `expected` are places and marks of earlier reports. They prove a
     chain whose seal is of another SECRET_KEY: it is sealed anew."""
     before, mark, emptied, newest = 0, workspace_id.bytes, 0, None
-    seal, unsigned = audit_seal.newest(workspace_id)
+    seal, unsigned = audit_signature.newest(workspace_id)
     kept_marks = _sealed(seal) | dict(expected)
     faults = [*([] if expected else unsigned), *_faults_of_beginning(workspace_id, seal)]
     for position, line_id, digest, own, is_there, kept, values, is_bare, is_blank in _chain(
@@ -160,7 +160,7 @@ def check(workspace_id: uuid.UUID, expected: Sequence[tuple[int, str]] = ()) -> 
             cursor.execute(STRAY, [workspace_id, _first(newest)])
             faults += [f"line {row[0]} was put in: it has no place" for row in cursor.fetchall()]
     if expected and unsigned and not faults:
-        audit_seal.renew(workspace_id, anew=True)
+        audit_signature.renew(workspace_id, anew=True)
     return ChainReport(before, mark.hex() if before else "", emptied, faults)
 
 

@@ -36,7 +36,7 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memoryproject import crossings
-from workspaces import audit_seal
+from workspaces import audit_signature
 from workspaces.auth import as_uuid
 from workspaces.models import (
     REMOVED,
@@ -170,13 +170,13 @@ def request(workspace: Workspace, actor: str, *, is_again: bool = False) -> Work
     workspace_index.lock(space)
     known = WorkspaceRemoval.objects.filter(workspace_id=workspace.pk)
     if (asked := known.exclude(state=State.DONE).first()) is not None:
-        audit_seal.end(workspace.pk)
+        audit_signature.end(workspace.pk)
         failed = known.filter(state=State.FAILED)
         failed.update(state=State.WAITING, attempts=0, due_at=timezone.now())
         return asked
     if not is_again:
         refuse_workspace(workspace.pk)
-    audit_seal.end(workspace.pk)
+    audit_signature.end(workspace.pk)
     # One that is done is of a workspace that an import or a backup brought back.
     made, _ = WorkspaceRemoval.objects.update_or_create(
         workspace_id=workspace.pk,
@@ -237,7 +237,7 @@ def run(
     row = WorkspaceRemoval(**claimed[0]._asdict())
     row._state.adding = False
     until = time.monotonic() + seconds
-    if not audit_seal.has_ended(row.workspace_id):
+    if not audit_signature.has_ended(row.workspace_id):
         row.attempts = MAX_ATTEMPTS
         return _leave(row, "nobody asked this server for it: ask for it again")
     try:
@@ -317,6 +317,6 @@ def _finish(row: WorkspaceRemoval) -> WorkspaceRemoval:
         row.save()
         irrevocable.note_row(irrevocable.REMOVED, WorkspaceRemoval._meta.db_table, row.pk)
     blobs.drop_workspace(row.workspace_id)
-    audit_seal.drop_copy(row.workspace_id)
+    audit_signature.drop_copy(row.workspace_id)
     outbox.post("seal")  # the worker drops the approximate indexes that nobody asks any more
     return row

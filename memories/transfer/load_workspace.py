@@ -17,7 +17,7 @@ from memories.summaries import talk_summaries
 from memories.transfer.acts_again import DoneAgain, in_workspace, of_workspace
 from memories.transfer.workspace_files import ExportedTable, exported_tables
 from memoryproject import crossings
-from workspaces import audit_seal
+from workspaces import audit_signature
 from workspaces.models import AuditEntry, Workspace
 
 LOAD = """
@@ -96,7 +96,7 @@ def load(row: WorkspaceImport, actor: str) -> Counter[str]:
     except (DataError, IntegrityError) as error:
         first = str(error).splitlines()[0]
         raise Invalid("file", f"Rows of it do not fit this server: {first}") from None
-    audit_seal.renew(row.workspace, anew=True)  # one of the same id may have been removed here
+    audit_signature.renew(row.workspace, anew=True)  # one of the same id may have been removed here
     ImportedRow.objects.filter(workspace=row.workspace).delete()
     row.loaded_at = timezone.now()
     row.save(update_fields=["loaded_at", "updated_at"])

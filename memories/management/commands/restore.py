@@ -21,7 +21,7 @@ from memories.transfer.acts_again import do_again
 from memoryproject import backups, crossings, database_roles
 from memoryproject.backups import BackupFault
 from memoryproject.postgres import visible
-from workspaces import audit_chain, audit_seal
+from workspaces import audit_chain, audit_signature
 from workspaces.models import AuditEntry, AuditMark, Workspace
 
 
@@ -76,7 +76,7 @@ class Command(CommandWithExamples):
             acts = irrevocable.known(folder.parent)
             irrevocable.keep(acts)  # whatever ends this: the next try knows it
             irrevocable.unfinished().write_text(f"{folder}\n")
-            audit_seal.keep_copies()
+            audit_signature.keep_copies()
             with progress(manifest.rows, "rows", sys.stderr) as shown:
                 backups.put_back(folder, manifest, shown.update)
             wrong = backups.differences(manifest)
@@ -135,13 +135,13 @@ def tell_the_logs(taken_at: str) -> None:
     for workspace in here:
         with visible.only(workspace.pk):
             last = AuditMark.objects.filter(workspace=workspace).order_by("position").last()
-            seal, _ = audit_seal.newest(workspace.pk)
+            seal, _ = audit_signature.newest(workspace.pk)
             places = last.position if last else 0
             before = max(places, seal.position if seal else 0)
             told = {"takenAt": taken_at, "places": places, "placesBefore": before}
             AuditEntry.line(workspace.pk, "restore", "restore", workspace, after=told).save()
             audit_chain.extend(workspace.pk)
-            audit_seal.renew(workspace.pk, anew=True)
+            audit_signature.renew(workspace.pk, anew=True)
 
 
 def _files() -> dict[str, int]:
