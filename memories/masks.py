@@ -82,8 +82,8 @@ from memories_revision r where r.id = c.revision_id and r.id = any(%(ids)s::uuid
 
 @dataclass(frozen=True, slots=True)
 class MaskReason:
-    """Why words are masked; `cause` is the intent or the quarantined fact, whose undoing undoes
-    it."""
+    """Why words are masked; `cause` is the intent, the quarantined fact or the forgotten memory,
+    whose undoing undoes it."""
 
     kind: str
     reason: str = ""

@@ -138,7 +138,7 @@ order by position desc limit %(last)s;
 
 select id from workspaces_workspace where id = %(workspace)s::uuid for no key update;
 
-select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint,
+select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint, r.reason,
 case when hidden.words is null then v.embedding end as embedding, head.content as corrected
 from memories_rejection r
 left join lateral (

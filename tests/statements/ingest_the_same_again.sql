@@ -26,7 +26,7 @@
 
 -- as in ingest_one_message: select id from workspaces_workspace where id = %(workspace)s::uuid for no key update;
 
--- as in ingest_one_message: select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint,
+-- as in ingest_one_message: select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint, r.reason,
 
 -- as in ingest_one_message: select 0 as i, near.similarity, e.item from (
 

@@ -67,7 +67,7 @@ insert into memories_vector (entry_id, embedding_model_id, part, workspace, laye
 
 -- as in ingest_one_message: select id from workspaces_workspace where id = %(workspace)s::uuid for no key update;
 
--- as in ingest_one_message: select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint,
+-- as in ingest_one_message: select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint, r.reason,
 
 with asked as materialized (
   select v, visible, i - 1 as i from unnest(%(vectors)b::halfvec[], %(visible)s::int2[])
