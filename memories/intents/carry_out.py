@@ -229,11 +229,11 @@ def _plan(reach: OrderReach, spoken: SpokenIntent) -> OrderPlan | None:
         return OrderPlan(intent, reach.space, Target([found[0]]), found[1]) if found else None
     if spoken.clause and (found := targets.anew(reach, spoken)):
         return OrderPlan(intent, reach.space, Target([found[0]]), found[1])
-    found = target_of(reach, spoken)
-    is_open = not (found and found.is_sure) and not spoken.values
+    meant = target_of(reach, spoken)
+    is_open = not (meant and meant.is_sure) and not spoken.values
     if is_open and intent.kind == Kind.FORGET and spoken.topic:
-        found = of_that_name(reach, topic_of(intent, spoken)) or found
-    target = weighed(reach, spoken, found)
+        meant = of_that_name(reach, topic_of(intent, spoken)) or meant
+    target = weighed(reach, spoken, meant)
     if not target or (intent.kind == Kind.RETRACT and not target.memories):
         return None
     return OrderPlan(intent, reach.space, target, values=spoken.values)
