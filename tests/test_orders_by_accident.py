@@ -94,12 +94,13 @@ def test_words_that_may_mean_more_than_one_thing_are_asked_about(alice: Person) 
     assert not MaskedSpan.objects.exists()
 
 
-def test_a_text_that_was_written_for_somebody_is_not_the_memory(alice: Person) -> None:
+@pytest.mark.parametrize("part", ["Mount Elbrus", "the hotel at Elbrus"])
+def test_a_text_that_was_written_for_somebody_is_not_the_memory(alice: Person, part: str) -> None:
     alice.say("I climbed Mount Elbrus in May.", **ABOUT)
     alice.say("Write me a passage about Mount Elbrus and its glaciers.", **ABOUT)
     passage = "Mount Elbrus is the highest peak of the Caucasus. Its glaciers are old."
     alice.say(NewMessage(passage, role="assistant"), **ABOUT)
-    alice.say("Good, just remove the part about Mount Elbrus.", **ABOUT)
+    alice.say(f"Good, just remove the part about {part}.", **ABOUT)
     assert not Intent.objects.filter(state="done").exists()
     assert any("Elbrus" in text for text in alice.live())
     assert not MaskedSpan.objects.exists()

@@ -225,10 +225,12 @@ def weighed(reach: OrderReach, spoken: SpokenIntent, target: Target) -> Target:
         is_about_work or (is_of_talk and (is_of_that or signs.is_passing))
     ):
         return Target()
+    # "Remove the part about Ben" may be said of any text.
+    names_it = signs.names_memory or (signs.names_told and not signs.is_deleting)
     return replace(
         target,
         is_sure=target.is_sure and _is_sure(reach, spoken, target, signs),
-        is_named=target.is_named and signs.names_told,
+        is_named=target.is_named and names_it,
     )
 
 

@@ -121,8 +121,8 @@ class MaskedSpan(Row):
 
     `place` is a column with text, or one with JSON and a JSON pointer into it ("payload/output").
     Several masks may overlap: the words of a later one are then blocks where an older one lies.
-    `cause` is the intent, the quarantined fact or the forgotten memory that it is for. Whoever reads `words` writes an
-    audit line.
+    `cause` is the intent, the quarantined fact or the forgotten memory that it is for. Whoever
+    reads `words` writes an audit line.
     """
 
     class Kind(models.TextChoices):
