@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from memories import review
+from memories import ingest, review
 from memories.ingest import NewMessage
-from memories.models import Case, Episode, Fact, MaskedSpan, Memory
+from memories.models import Case, Episode, Fact, MaskedSpan, Memory, Revision
 from memories.review import taken_words
 from tests.api_fixtures import Caller, caller
 from tests.desk import member, page_of
+from tests.documents import hand_in
 from tests.mcp_caller import mcp_caller
 from tests.people import Person, bound_to_agent
 
@@ -100,6 +101,23 @@ def test_messages_of_what_is_outdated_go_where_the_caller_says_so(alice: Person)
     assert "Behemoth" not in said(alice)
     memory.refresh_from_db()
     assert "Behemoth" in memory.content
+
+
+def test_a_context_leaves_out_what_was_forgotten_of_a_document(alice: Person) -> None:
+    text = "The annual fee is 120 dollars. The garden has nine beech trees."
+    document = hand_in(alice, text, filename="house.md")
+    session_id = Revision.objects.get(document=document).session_id
+    assert session_id is not None
+    ingest.run(session_id)
+    wanted = {"query": "The annual fee in dollars, and the beech trees", "floor": 0}
+    wanted |= {"layers": ["memories", "chunks"]}
+    assert "120 dollars" in caller(alice).post("/memories/context", wanted).body["text"]
+    memory = Memory.objects.live().get(content__contains="annual fee")
+    review.forget(alice.scope, memory.pk, "outdated")
+    told = caller(alice).post("/memories/context", wanted).body["text"]
+    assert "120 dollars" not in told
+    assert "beech" in told
+    assert any("dollars" in hit.row.content for hit in alice.ask("dollars", layers=("chunks",)))
 
 
 def test_many_messages_go_a_few_at_a_time(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:

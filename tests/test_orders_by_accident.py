@@ -59,6 +59,7 @@ def untouched(person: Person) -> bool:
         "Drop the ring road.",
         "Scrap my old life.",
         "Get rid of the repository.",
+        "Deleted troubles are not part of your memory.",
     ],
 )
 def test_nothing_is_forgotten_by_accident(telling: Person, text: str) -> None:
@@ -83,6 +84,14 @@ def test_an_order_that_says_what_it_means_is_done(telling: Person, text: str) ->
     telling.say(text, **ABOUT)
     assert Intent.objects.get().state == "done"
     assert Memory.objects.filter(forgotten_at__isnull=False).count() == 1
+
+
+def test_much_that_has_the_same_name_is_not_kept_back_on_a_guess(alice: Person) -> None:
+    for text in ("led", "won", "left", "praised", "sold", "joined", "saved", "named"):
+        alice.say(f"I {text} the Orion team with Ruth in May.", **ABOUT)
+    alice.say("Please forget what I told you about the Orion hangar lease.", **ABOUT)
+    assert Intent.objects.get().state == "case"
+    assert not MaskedSpan.objects.exists()
 
 
 def test_words_that_may_mean_more_than_one_thing_are_asked_about(alice: Person) -> None:

@@ -215,6 +215,15 @@ FORGET_HEADS = tuple(
         rf"{LEAD}{ASK}?(?:keep|make|hold|retain|leave) no (?:records?|notes?|trace|memory) (?:of|about|on){REST}",
     )
 )
+# What is told to have been done, and what shall become of a thing, which is no name of it.
+REPORTED = re.compile(
+    rf"{LEAD}(?:(?:delet|eras|remov|dropp|wip|scrubb|purg|discard|clear|scrapp)(?:ed|ing)|struck|got rid|forgot|forgetting)\b",
+    re.IGNORECASE,
+)
+GONE = re.compile(
+    r"(?:to be )?(?:gone|deleted|removed|erased|forgotten|wiped|scrubbed|purged|dropped)",
+    re.IGNORECASE,
+)
 DELETES = re.compile(rf"{LEAD}{ASK}?{DELETE}\b", re.IGNORECASE)
 NOTED = re.compile(
     r"\b(?:things?|info(?:rmation)?|part|bit|details?|story|stuff|notes?|facts?|memor(?:y|ies))$",

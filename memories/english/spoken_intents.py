@@ -281,6 +281,8 @@ def _read_forget(sentence: str) -> SpokenIntent | None:
             and not forms.OF_WHAT_WAS_TOLD.match(sentence, start)
         ):
             return None
+        if number < 2 and forms.REPORTED.match(sentence):
+            return None  # "Deleted files are gone" asks nothing
         is_bare = number in (1, 2, 3)  # verbs that are used of files and words, too
         one = _with_topic(FORGET, sentence, start, end, is_bare=is_bare)
         return _with_values(one, sentence) if one else None
@@ -349,7 +351,7 @@ def _with_values(one: SpokenIntent, sentence: str) -> SpokenIntent:
         announced = forms.ANNOUNCING.match(named, about_memory.end())
         behind = named[announced.end() :] if announced else ""
         named = f"{named[: about_memory.start()]} {behind}"
-    values = exact_values(named)
+    values = [each for each in exact_values(named) if not forms.GONE.fullmatch(each)]
     topic = next(iter(places_of(values[0], sentence)), one.topic) if values else one.topic
     return replace(one, topic=topic, values=tuple(values))
 

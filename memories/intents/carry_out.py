@@ -250,7 +250,8 @@ def _with_others(reach: OrderReach, spoken: SpokenIntent, plan: OrderPlan) -> Or
     thing = ToldThing.of(topic_of(plan.intent, spoken), told)
     found = other_words(reach, thing, target)
     OtherWords(of_machines=found.of_machines).join(target)
-    found.is_named = evidence_of(plan.intent.episode.content, spoken).names_told
+    signs = evidence_of(plan.intent.episode.content, spoken)
+    found.is_named = signs.names_told and found.are_few and not reach.is_of_others(target)
     return replace(plan, others=found)
 
 

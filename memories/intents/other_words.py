@@ -10,6 +10,9 @@ from memories.intents.targets import OrderReach, SaidSentence, Span, Target
 from memories.masked_text import is_masked
 from memories.models import Episode, Memory
 
+MOST_KEPT_BACK = 5  # sentences of the giver that are kept from everybody on a guess
+MOST_ECHOES = 20  # sentences of machines that go without a question
+
 
 @dataclass(slots=True)
 class OtherWords:
@@ -21,6 +24,10 @@ class OtherWords:
     memories: list[Memory] = field(default_factory=list)
     of_machines: dict[uuid.UUID, list[Span]] = field(default_factory=dict)
     is_named: bool = False
+
+    @property
+    def are_few(self) -> bool:
+        return sum(map(len, self.own.values())) <= MOST_KEPT_BACK
 
     @property
     def question(self) -> str:
@@ -52,13 +59,15 @@ def other_words(reach: OrderReach, thing: ToldThing, target: Target) -> OtherWor
         spans.setdefault(sentence.episode.pk, []).append((sentence.start, sentence.end))
         if not of_machine:
             found.memories += [m for m in reach.citing(sentence) if m not in target.memories]
+    if sum(map(len, found.of_machines.values())) > MOST_ECHOES:
+        found.of_machines = {}  # its name is that of much else
     return found
 
 
 def of_that_name(reach: OrderReach, topic: str) -> Target:
     """A guess, where nothing tells all that the order names: what has a name that stands in it."""
     thing = ToldThing.of(topic, ())
-    target = Target(is_sure=False, is_named=True)
+    target = Target(is_sure=False)
     for memory in reach.memories.values():
         if thing.is_named_by(topics.naming(memory.content)):
             target.memories.append(memory)
@@ -68,6 +77,8 @@ def of_that_name(reach: OrderReach, topic: str) -> Target:
     for episode, spans in reach.spans_of(target.memories).items():
         for start, end in spans:
             target.add_span(episode, start, end)
+    few = sum(map(len, target.spans.values())) <= MOST_KEPT_BACK
+    target.is_named = few and not reach.is_of_others(target)
     return target
 
 

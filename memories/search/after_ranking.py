@@ -224,6 +224,28 @@ where ci.episode_id = any(%(ids)s::uuid[]) and f.memory_id = any(%(forgotten)s::
 """
 
 
+# The same of revisions of documents.
+FORGOTTEN_WRITTEN = f"""
+select ci.revision_id, ci.start, ci."end"
+from memories_citation ci join memories_fact f on f.id = ci.fact_id
+join memories_memory gone on gone.id = f.memory_id and gone.forgotten_at is not null
+where ci.revision_id = any(%(ids)s::uuid[])
+  and not exists (
+    select 1 from memories_citation c join memories_fact g on g.id = c.fact_id
+    join memories_memory m on m.id = g.memory_id
+    where c.revision_id = ci.revision_id and c.start < ci."end" and ci.start < c."end"
+      and {LIVE_SQL})
+"""
+
+
+def forgotten_written(revisions: Iterable[uuid.UUID]) -> Mapping[uuid.UUID, list[tuple[int, int]]]:
+    """Of revisions, the words that a memory stood on which was forgotten."""
+    places: dict[uuid.UUID, list[tuple[int, int]]] = {}
+    for row in prepared_sql.rows(FORGOTTEN_WRITTEN, {"ids": prepared_sql.Uuids(set(revisions))}):
+        places.setdefault(row.revision_id, []).append((row.start, row.end))
+    return places
+
+
 def forgotten_in(heads: Iterable[Head]) -> Mapping[uuid.UUID, list[tuple[int, int]] | None]:
     """Of episodes on which something stood that was forgotten, its places in them; None where
     nothing of the episode is believed, which then tells of nothing else."""

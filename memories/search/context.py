@@ -559,7 +559,7 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
     rows = {one.row.id: one for one in found if one.episode}
     passages = {one.row.chunk_id: one for one in reversed(found) if one.chunk}
     place = {id(one): _message_of(one) or _passage_of(one, passages) for one in found}
-    rows |= {one.row.id: one for one in passages.values()}
+    rows |= {one.row.id: one for one in found if one.chunk}
     cited = list(dict.fromkeys(m for m in place.values() if m is not None and m not in rows))
     for row in rows_of(scope, "episodes", cited, request.at) if cited else ():
         rows[row.id] = Hit("episodes", 0.0, {}, row)
@@ -573,7 +573,7 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
     stems, texts, entries = set(lexical.stems(request.query)), set(), []
     for one in found:
         message = place[id(one)]
-        leading = rows.get(message, one) if message else one
+        leading = rows.get(message or one.row.id, one)
         if leading.row.id in done:
             continue
         done.add(leading.row.id)
@@ -592,18 +592,31 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
 
 
 def _forgotten(rows: dict[uuid.UUID, Hit], heads: Sequence[after_ranking.Head]) -> set[uuid.UUID]:
-    """The messages that tell of nothing but what was forgotten; of others these words go, and the
-    rest stands where it stood."""
+    """The messages that tell of nothing but what was forgotten; of others, and of passages of
+    documents, these words go, and the rest stands where it stood."""
     untold = set()
     for episode, places in after_ranking.forgotten_in(heads).items():
         if places is None:
             untold.add(episode)
             continue
-        content = rows[episode].row.content
-        for start, end in places:
-            content = content[:start] + " " * (end - start) + content[end:]
-        rows[episode] = replace(rows[episode], row=rows[episode].row._replace(content=content))
+        rows[episode] = _without(rows[episode], places)
+    passages = [hit for hit in rows.values() if hit.chunk]
+    revisions = {hit.row.revision_id for hit in passages}
+    written = after_ranking.forgotten_written(revisions) if revisions else {}
+    for hit in passages:
+        begun, places = hit.row.start, written.get(hit.row.revision_id, ())
+        rows[hit.row.id] = _without(hit, [(a - begun, b - begun) for a, b in places])
     return untold
+
+
+def _without(hit: Hit, places: Iterable[tuple[int, int]]) -> Hit:
+    """A hit without these words; the others stand where they stood."""
+    content = hit.row.content
+    for start, end in places:
+        first, last = max(start, 0), min(end, len(content))
+        if first < last:
+            content = content[:first] + " " * (last - first) + content[last:]
+    return replace(hit, row=hit.row._replace(content=content))
 
 
 def _read_as_empty(text: str, role: str, kind: str) -> bool:
