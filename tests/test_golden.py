@@ -162,7 +162,7 @@ def test_an_answer_that_the_context_lost_is_worse_at_the_same_place(alice: Perso
     [row] = http.get("/golden-questions").body["results"]
     assert (row["rank"], row["inContext"]) == (1, True)
     for memory in http.get("/memories").body["results"]:
-        http.delete(f"/memories/{memory['id']}", reason="private")
+        http.delete(f"/memories/{memory['id']}", reason="outdated")
     for _ in range(2):  # it stays so until it is as good again
         run = http.post("/golden-runs", {}).body
         [line] = run["results"]

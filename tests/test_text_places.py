@@ -189,7 +189,7 @@ def test_what_is_forgotten_is_in_no_place_and_comes_back(
     assert f"life of {Subject.objects.get(external_id='u1').pk}" in before
     alice.say("Please forget what my cat is called.", user_id="u1", thread_id="t1")
     intent = Intent.objects.get(kind="forget")
-    assert intent.state == "done"
+    assert (intent.state, intent.reason) == ("done", "")
     assert places_of(alice, told) == []
     assert tables() == ["memories_maskedspan.words"]
     intents.undo(alice.scope, intent.pk)

@@ -241,7 +241,7 @@ where ci.revision_id = any(%(ids)s::uuid[])
 def forgotten_written(revisions: Iterable[uuid.UUID]) -> Mapping[uuid.UUID, list[tuple[int, int]]]:
     """Of revisions, the words that a memory stood on which was forgotten."""
     places: dict[uuid.UUID, list[tuple[int, int]]] = {}
-    for row in prepared_sql.rows(FORGOTTEN_WRITTEN, {"ids": prepared_sql.Uuids(set(revisions))}):
+    for row in prepared_sql.rows(FORGOTTEN_WRITTEN, {"ids": prepared_sql.Uuids(list(revisions))}):
         places.setdefault(row.revision_id, []).append((row.start, row.end))
     return places
 

@@ -604,8 +604,8 @@ def _forgotten(rows: dict[uuid.UUID, Hit], heads: Sequence[after_ranking.Head]) 
     revisions = {hit.row.revision_id for hit in passages}
     written = after_ranking.forgotten_written(revisions) if revisions else {}
     for hit in passages:
-        begun, places = hit.row.start, written.get(hit.row.revision_id, ())
-        rows[hit.row.id] = _without(hit, [(a - begun, b - begun) for a, b in places])
+        begun, gone = hit.row.start, written.get(hit.row.revision_id, [])
+        rows[hit.row.id] = _without(hit, [(a - begun, b - begun) for a, b in gone])
     return untold
 
 
