@@ -187,7 +187,7 @@ def test_what_is_forgotten_is_in_no_place_and_comes_back(
     assert {"recall", "profile as a resource", "POST v3/memories/"} <= set(before)
     assert f"GET v1/memories/{told['memories']}/" in before
     assert f"life of {Subject.objects.get(external_id='u1').pk}" in before
-    alice.say("Please forget what my cat is called.", user_id="u1", thread_id="t1")
+    alice.say("Please forget what I told you about my cat.", user_id="u1", thread_id="t1")
     intent = Intent.objects.get(kind="forget")
     assert (intent.state, intent.reason) == ("done", "")
     assert places_of(alice, told) == []
