@@ -241,6 +241,8 @@ class CaseCard:
         """What it is about, in the newest words."""
         if self.newest is not None:
             return self.newest.content
+        if self._doubted:
+            return self._doubted[0].content
         quotes = [each.order.quote for each in self.statements if each.order]
         facts = [each.fact.statement for each in self.statements if each.fact]
         return next(iter([*quotes, *facts]), self.about)

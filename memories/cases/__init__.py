@@ -17,5 +17,6 @@ from memories.cases.inbox import InboxFilter, figures, inbox
 
 __all__ = [
     "CaseDecision", "InboxFilter", "ask_case", "ask_pair", "assign_case", "assign_failure",
-    "decide_case", "figures", "inbox", "leave_failure", "snooze_case", "snooze_failure", "undo_case",
+    "decide_case", "figures", "inbox", "leave_failure", "snooze_case", "snooze_failure",
+    "undo_case",
 ]  # fmt: skip
