@@ -102,7 +102,7 @@ def count_unread(sessions: QuerySet[MemorySession], *, has_server_model: bool) -
     made = Func(F("created_ids"), function="cardinality", output_field=number)
     passed_over = sum(
         (Coalesce(Cast(KT(f"counts__{KEY}{label}"), number), 0) for label in gatekeeper.REASONS),
-        start=RawSQL(CITED, [], output_field=number),  # type: ignore[arg-type]
+        start=RawSQL(CITED, [], output_field=number),
     )
     done = Q(state=MemorySession.State.DONE) & ~Q(extract=MemorySession.Extract.NONE)
     stuck = Q(state__in=MemorySession.STUCK)

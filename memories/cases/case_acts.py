@@ -603,7 +603,7 @@ def ask_pair(scope: Scope, one_id: uuid.UUID, other_id: uuid.UUID) -> Case:
     waiting = WaitingPair(pair, known_memory(old), known_memory(new), is_held=False)
     file_pairs(old.subject_id, [waiting], row_marks.words_of(space))
     pair.save()
-    case = Case.objects.get(pk=pair.case_id)
+    case = Case.objects.get(pairs=pair)
     audit_case(scope, "ask", case)
     return case
 
