@@ -23,7 +23,7 @@ from django.utils import timezone
 from memories.models import Case, ChangeEvent, Document, Memory, MemorySession
 from memoryproject.postgres import visible
 from memoryproject.postgres.connection import ServerSilent
-from workspaces.auth import scope_again
+from workspaces.auth import scopes_again
 from workspaces.expired import delete_some
 from workspaces.models import Capability
 from workspaces.scope import Scope
@@ -235,7 +235,7 @@ log = logging.getLogger(__name__)
 LOOKED_EVERY = 0.25  # seconds
 AFTER_AN_ERROR = 2.0
 PINGED_EVERY = 15.0
-CHECKED_EVERY = 60.0  # whether a key may still hear
+CHECKED_EVERY = 0.5  # in silence, whether who listens may hear still
 KIND = "events"
 
 Run = Callable[..., Awaitable[Any]]
@@ -251,7 +251,8 @@ def ticket_of(scope: Scope, only: EventFilter, after: EventCursor) -> dict[str, 
 
 @dataclass(slots=True, eq=False)
 class Listener:
-    """`cursor` is how far it has read by itself; until it has, what comes waits."""
+    """`cursor` is how far it has read by itself; until it has, what comes waits. `is_over`: it may
+    not hear any more."""
 
     number: int
     scope: Scope
@@ -259,6 +260,7 @@ class Listener:
     cursor: EventCursor | None = None
     waiting: list[tuple[ChangeEvent, bytes]] = field(default_factory=list)
     has_joined: asyncio.Event = field(default_factory=asyncio.Event)
+    is_over: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class LiveEvents:
@@ -280,20 +282,32 @@ class LiveEvents:
             # From here on all that is read is for it as well: what came before, it reads by itself.
             await listener.has_joined.wait()
             await self._catch_up(listener, ticket["after"])
-            while True:
-                await asyncio.sleep(CHECKED_EVERY)
-                now = await self.run(scope_again, listener.scope)
-                if now is None or not now.may(Capability.READ):
-                    return
-                listener.scope = now
+            await listener.is_over.wait()
         finally:
-            del self.listeners[number]
+            self.listeners.pop(number, None)
+
+    async def _hearing(self, listeners: Collection[Listener]) -> list[Listener]:
+        """Those of them that may hear still, each with the scope that it has now; the others are
+        over. Asked after what is told was read: who was refused before it came does not hear it."""
+        now = await self.run(scopes_again, {each.scope for each in listeners})
+        staying = []
+        for each in listeners:
+            scope = now.get(each.scope)
+            if scope is None or not scope.may(Capability.READ):
+                self.listeners.pop(each.number, None)
+                each.is_over.set()
+            else:
+                each.scope = scope
+                staying.append(each)
+        return staying
 
     async def _catch_up(self, listener: Listener, after: str) -> None:
         cursor, is_whole = cursor_of(after), False
         assert cursor is not None
         while not is_whole:
             batch = await self.run(_read, {listener.scope.workspace_id}, cursor)
+            if batch.events and not await self._hearing([listener]):
+                return
             for event, message in await self._shown(batch, listener.scope):
                 if listener.only.takes(event):
                     self.send([listener.number], message)
@@ -305,7 +319,7 @@ class LiveEvents:
         listener.waiting.clear()
 
     async def _look(self) -> None:
-        cursor, pinged = None, time.monotonic()
+        cursor, pinged, checked = None, time.monotonic(), time.monotonic()
         while self.listeners:
             try:
                 cursor = cursor or await self.run(newest)
@@ -314,6 +328,8 @@ class LiveEvents:
                     listener.has_joined.set()
                 workspaces = {listener.scope.workspace_id for listener in listeners}
                 batch = await self.run(_read, workspaces, cursor)
+                if batch.events or time.monotonic() - checked > CHECKED_EVERY:
+                    listeners, checked = await self._hearing(listeners), time.monotonic()
                 if batch.events:
                     await self._tell(batch, listeners)
                 cursor = batch.cursor

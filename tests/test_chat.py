@@ -14,6 +14,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from memories import chat
+from memories.api import conversation_and_chat_routes
 from memories.api.conversation_and_chat_routes import LiveChat, ticket_of
 from memories.chat import AskedChat, ChatRequest, ChatSource, CitationMarks, nearest
 from memories.models import Conversation, Episode, ModelUse, Revision
@@ -23,6 +24,8 @@ from tests.api_fixtures import Answer, caller, member
 from tests.documents import hand_in
 from tests.live_server import wait_for
 from tests.people import Person
+from workspaces.keys import revoke_key
+from workspaces.models import ApiKey
 
 QUESTION = "How often does the copper pump need oil?"
 Json = dict[str, Any]
@@ -359,8 +362,11 @@ def test_the_chat_has_a_model_of_its_own_or_none(alice: Person, wire: Wire, sett
 # ---- beside the web processes ----------------------------------------------------------------
 
 
-def serve(ticket: Json, until: Callable[[bytes], bool]) -> tuple[bytes, bool]:
-    """What a reader hears who goes when `until` says so, and whether it was all."""
+def serve(
+    ticket: Json, until: Callable[[bytes], bool], then: Callable[[], object] = bool
+) -> tuple[bytes, bool]:
+    """What a reader hears who goes when `until` says so, and whether it was all; `then` is done
+    when the stream has ended."""
 
     async def run() -> tuple[bytes, bool]:
         heard, gone = [], asyncio.Event()
@@ -370,14 +376,16 @@ def serve(ticket: Json, until: Callable[[bytes], bool]) -> tuple[bytes, bool]:
             if until(b"".join(heard)):
                 gone.set()
 
-        threads = Threads(1, "test")
-        task = asyncio.ensure_future(LiveChat(send, threads.run).serve(1, ticket))
+        threads, looking = Threads(1, "test"), Threads(1, "test")
+        task = asyncio.ensure_future(LiveChat(send, threads.run, looking.run).serve(1, ticket))
         leaving = asyncio.ensure_future(gone.wait())
         await asyncio.wait({task, leaving}, return_when=asyncio.FIRST_COMPLETED)
         is_all = task.done()
+        then()
         task.cancel()
         leaving.cancel()
-        await threads.run(connections.close_all)  # the one thread is free again
+        for each in (threads, looking):
+            await each.run(connections.close_all)  # the one thread is free again
         return b"".join(heard), is_all
 
     return asyncio.run(run())
@@ -397,6 +405,31 @@ def test_a_reader_that_goes_ends_the_call(alice: Person, httpserver: HTTPServer,
     assert (is_all, b"event: done" in heard) == (False, False)
     assert Conversation.objects.count() == 1
     assert wait_for(lambda: not [one for one in threading.enumerate() if one.name == "provider"])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_key_that_is_revoked_hears_no_more_of_an_answer(
+    alice: Person, httpserver: HTTPServer, settings: Any, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(conversation_and_chat_routes, "CHECKED_EVERY", 0.0)
+    wire, is_over = Wire(httpserver, settings, "openai"), threading.Event()
+    hand_in(alice)
+
+    def handler(request: Request) -> Response:
+        """The model begins to write once its reader was sent away."""
+        revoke_key(ApiKey.objects.get(pk=alice.scope.key_id), actor="test")
+        connections.close_all()
+        is_over.wait(60)
+        return Response(openai_events("Every ninth day [1].", ()), content_type="text/event-stream")
+
+    httpserver.expect_request(wire.path, method="POST").respond_with_handler(handler)
+    request = ChatRequest((ChatMessage("user", QUESTION),))
+    ticket = json.loads(json.dumps(ticket_of(alice.scope, AskedChat(request))))
+    heard, is_all = serve(ticket, lambda _: False, then=is_over.set)
+    assert is_all
+    assert b"event: text" not in heard
+    assert b"event: done" not in heard
+    assert Conversation.objects.count() == 0
 
 
 def test_behind_the_front_another_process_answers(alice: Person):

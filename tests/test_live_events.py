@@ -4,19 +4,27 @@ import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from threading import Barrier
 from typing import Any
 
 import pytest
 from django.db import connection, connections
+from django.test import Client
+from django.utils import timezone
 
 from memories import events
 from memories.events import EventFilter, LiveEvents, ticket_of
 from memoryproject.stream_process import Threads
 from tests.documents import hand_in
-from tests.people import Person
+from tests.factories import MembershipFactory
+from tests.people import Person, backend_of
+from tests.statements_sent import sent
+from workspaces.auth import scope_for_member, scopes_again
 from workspaces.keys import revoke_key
-from workspaces.models import ApiKey
+from workspaces.login.browser_sessions import row_key
+from workspaces.models import ApiKey, Membership, User
+from workspaces.scope import Scope
 
 PATIENCE = 60.0
 
@@ -34,7 +42,7 @@ class Hall:
         for number in numbers:
             self.heard[number].append(part)
 
-    def listen(self, person: Person, **options: Any) -> int:
+    def listen(self, person: "Person | Member", **options: Any) -> int:
         number = len(self.tasks) + 1
         after = options.pop("after", None) or events.newest()
         ticket = json.loads(json.dumps(ticket_of(person.scope, EventFilter(**options), after)))
@@ -135,18 +143,131 @@ def test_who_comes_again_hears_what_came_meanwhile_and_nothing_twice(alice: Pers
     run(act)
 
 
-def test_a_key_that_is_revoked_hears_no_more(alice: Person, monkeypatch: pytest.MonkeyPatch):
+def test_a_key_that_is_revoked_hears_nothing_of_what_comes_after(
+    alice: Person, bob: Person, monkeypatch: pytest.MonkeyPatch
+):
+    """Also of what came while nobody looked."""
+    monkeypatch.setattr(events, "CHECKED_EVERY", 3600.0)
+
+    async def act(hall: Hall) -> None:
+        start = events.newest()
+        number, other = hall.listen(bob), hall.listen(alice)
+        await hall.are_all_listening()
+        key = ApiKey.objects.get(pk=bob.scope.key_id)
+        late = json.loads(json.dumps(ticket_of(bob.scope, EventFilter(), start)))
+        revoke_key(key, actor="test")
+        hand_in(alice, visibility="global")
+        await hall.until(lambda: "document.done" in hall.kinds(other))
+        await hall.until(hall.tasks[number].done)
+        hall.tasks[9] = asyncio.ensure_future(hall.live.serve(9, late))
+        await hall.until(hall.tasks[9].done)
+        assert hall.kinds(number) == hall.kinds(9) == []
+        assert not hall.tasks[other].done()
+
+    run(act)
+
+
+def revoked(person: Person) -> None:
+    revoke_key(ApiKey.objects.get(pk=person.scope.key_id), actor="test")
+
+
+def expired(person: Person) -> None:
+    ApiKey.objects.filter(pk=person.scope.key_id).update(expires_at=timezone.now())
+
+
+def for_writing_alone(person: Person) -> None:
+    ApiKey.objects.filter(pk=person.scope.key_id).update(capabilities=["write"])
+
+
+@pytest.mark.parametrize("end", [revoked, expired, for_writing_alone])
+def test_a_stream_in_silence_ends_with_its_key(
+    end: Callable[[Person], None], alice: Person, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(events, "CHECKED_EVERY", 0.05)
 
     async def act(hall: Hall) -> None:
         number = hall.listen(alice)
         await hall.are_all_listening()
-        await asyncio.sleep(0.1)
-        assert not hall.tasks[number].done()
-        revoke_key(ApiKey.objects.get(pk=alice.scope.key_id), actor="test")
+        end(alice)
         await hall.until(hall.tasks[number].done)
 
     run(act)
+
+
+def test_a_key_that_is_narrowed_hears_what_it_may_now(alice: Person, bob: Person):
+    async def act(hall: Hall) -> None:
+        number, other = hall.listen(alice), hall.listen(bob)
+        await hall.are_all_listening()
+        ApiKey.objects.filter(pk=alice.scope.key_id).update(limited_to_subjects=True)
+        hand_in(bob)
+        await hall.until(lambda: "document.done" in hall.kinds(other))
+        assert hall.kinds(number) == []
+        assert not hall.tasks[number].done()
+
+    run(act)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A person with a page open."""
+
+    membership: Membership
+    client: Client
+
+    @property
+    def scope(self) -> Scope:
+        scope = scope_for_member(self.membership.user, str(self.membership.workspace_id))
+        assert scope is not None
+        return replace(scope, session=row_key(self.client.session.session_key or ""))
+
+
+def logged_out(member: Member) -> None:
+    member.client.logout()
+
+
+def with_another_password(member: Member) -> None:
+    user = member.membership.user
+    user.set_password("another")
+    user.save(update_fields=["password"])
+
+
+def removed(member: Member) -> None:
+    member.membership.delete()
+
+
+def switched_off(member: Member) -> None:
+    User.objects.filter(pk=member.membership.user_id).update(is_active=False)
+
+
+@pytest.mark.parametrize("end", [logged_out, with_another_password, removed, switched_off])
+def test_an_open_page_hears_nothing_once_its_person_is_out(
+    end: Callable[[Member], None], alice: Person, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(events, "CHECKED_EVERY", 3600.0)
+    member = Member(MembershipFactory(workspace=alice.workspace, role="editor"), Client())
+    member.client.force_login(member.membership.user)
+
+    async def act(hall: Hall) -> None:
+        number, other = hall.listen(member), hall.listen(alice)
+        await hall.are_all_listening()
+        hand_in(alice)
+        await hall.until(lambda: hall.kinds(number) == hall.kinds(other) != [])
+        end(member)
+        hand_in(alice, "A letter about pears.")
+        await hall.until(hall.tasks[number].done)
+        await hall.until(lambda: hall.kinds(other).count("document.done") == 2)
+        assert hall.kinds(number).count("document.done") == 1
+
+    run(act)
+
+
+def test_all_keys_of_a_process_are_looked_up_in_one_statement(alice: Person):
+    people = [backend_of(alice.workspace) for _ in range(20)]
+    scopes = {person.scope for person in people}
+    revoked(people[0])
+    with sent() as statements:
+        assert len(scopes_again(scopes)) == 19
+    assert len(statements) == 1
 
 
 def test_silence_is_told_as_such_and_what_cannot_be_read_is_read_later(

@@ -2,7 +2,8 @@
 a ServerAsker, who asks of no workspace."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import cast
 
 from django.db.models import Q
@@ -19,8 +20,9 @@ from workspaces.keys import (
     asker_for_key,
     is_server_key,
     scope_for_key,
-    scope_of_key,
+    scopes_of_keys,
 )
+from workspaces.login.browser_sessions import is_session_of, row_key, sessions_in_use
 from workspaces.models import Membership, User
 from workspaces.scope import NOBODY, ROLE_CAPABILITIES, Scope
 
@@ -75,7 +77,9 @@ class MemberAuthentication(SessionAuthentication):
         crossings.narrow_to_user(user.pk)
         named = (request.parser_context or {}).get("kwargs", {}).get("workspace")
         scope = scope_for_member(user, named) if named else None
-        if scope is not None:  # as its keys' requests: nobody waits for himself
+        if scope is not None:
+            scope = replace(scope, session=row_key(request.session.session_key or ""))
+            # As its keys' requests: nobody waits for himself.
             request.META[TENANT] = str(scope.workspace_id)
             visible.narrow(scope.workspace_id)
         return user, scope
@@ -99,7 +103,10 @@ def scope_for_member(user: User, workspace: str) -> Scope | None:
     ranked = sorted(found, key=lambda membership: membership.workspace_id != workspace_id)
     if not ranked:
         return None
-    membership = ranked[0]
+    return _scope_of_member(ranked[0])
+
+
+def _scope_of_member(membership: Membership) -> Scope:
     return Scope(
         membership.workspace_id,
         f"user:{membership.user_id}",
@@ -110,14 +117,41 @@ def scope_for_member(user: User, workspace: str) -> Scope | None:
     )
 
 
+def scopes_again(scopes: Collection[Scope]) -> dict[Scope, Scope]:
+    """The scopes that the same keys and members have now; without those who have lost theirs, by
+    revocation, expiry, a membership or a browser session that ended. In so many statements, however
+    many they are: for who goes on for a while after they were asked who they are."""
+    with visible.only(*{scope.workspace_id for scope in scopes}):
+        keys = scopes_of_keys({scope.key_id for scope in scopes if scope.key_id is not None})
+        members = _members_again([scope for scope in scopes if scope.key_id is None])
+    return members | {
+        scope: keys[scope.key_id] for scope in scopes if scope.key_id and scope.key_id in keys
+    }
+
+
 def scope_again(scope: Scope) -> Scope | None:
-    """What the same key or member has now; None where they have lost it. For who goes on for a
-    while after they were asked who they are."""
-    if scope.key_id is not None:
-        return scope_of_key(scope.workspace_id, scope.key_id)
-    with visible.only(scope.workspace_id):
-        user = User.objects.filter(is_active=True).filter(pk=scope.user_id or NOBODY).first()
-        return scope_for_member(user, str(scope.workspace_id)) if user else None
+    """As `scopes_again`; None where it is lost."""
+    return scopes_again([scope]).get(scope)
+
+
+def _members_again(scopes: Collection[Scope]) -> dict[Scope, Scope]:
+    if not scopes:
+        return {}
+    rows = Membership.objects.select_related("workspace", "user").filter(
+        user__in={scope.user_id for scope in scopes},
+        workspace__in={scope.workspace_id for scope in scopes},
+        user__is_active=True,
+        user__must_change_password=False,
+    )
+    members = {(row.user_id, row.workspace_id): row for row in rows}
+    sessions = sessions_in_use({scope.session for scope in scopes})
+    found = {}
+    for scope in scopes:
+        member = members.get((scope.user_id or NOBODY, scope.workspace_id))
+        opened = sessions.get(scope.session, {})
+        if member is not None and is_session_of(opened, member.user):
+            found[scope] = replace(_scope_of_member(member), session=scope.session)
+    return found
 
 
 def as_uuid(text: str) -> uuid.UUID | None:

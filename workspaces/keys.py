@@ -7,6 +7,7 @@ import os
 import secrets
 import threading
 import uuid
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -36,7 +37,7 @@ MOST_HOMES = 10_000
 _homes: dict[str, uuid.UUID] = {}
 
 FIND = """
-select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id, w.slug,
+select k.id, {proves}, k.workspace_id, w.slug,
        k.agent_id, k.capabilities, k.expires_at,
        k.revoked_at, k.last_used_at, k.per_minute, k.container_tags, k.limited_to_subjects,
        coalesce(a.team, ''),
@@ -49,11 +50,29 @@ select k.id, cross_proves('workspaces_apikey', k.id, %(digest)s), k.workspace_id
 from workspaces_apikey k
 join workspaces_workspace w on w.id = k.workspace_id
 left join workspaces_agent a on a.id = k.agent_id{joins}
-where k.prefix = %(prefix)s
+where {which}
 """
 OWN = 15  # columns
+SHOWN = {
+    "{proves}": "cross_proves('workspaces_apikey', k.id, %(digest)s)",
+    "{which}": "k.prefix = %(prefix)s",
+}
+# Keys that proved themselves before: as many as there are, in one statement.
+AGAIN = {
+    "{proves}": "true",
+    "{which}": "k.id = any(%(ids)s::uuid[])",
+    "{columns}": "",
+    "{joins}": "",
+}
 
 SERVER_LABEL = "mps"
+
+
+def _filled(parts: Mapping[str, str]) -> str:
+    text = FIND
+    for name, part in parts.items():
+        text = text.replace(name, part)
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +86,12 @@ class Beside:
 
     def __post_init__(self) -> None:
         columns = f",\n{self.columns}" if self.columns else ""
-        text = FIND.replace("{columns}", columns).replace("{joins}", f"\n{self.joins}")
+        text = _filled(SHOWN | {"{columns}": columns, "{joins}": f"\n{self.joins}"})
         object.__setattr__(self, "statement", text)
 
 
 NOTHING = Beside("", "")
+FIND_AGAIN = _filled(AGAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,13 +206,14 @@ def _row_of(prefix: str, digest: bytes, beside: Beside) -> tuple[Any, ...] | Non
     return next(iter(prepared.ask(wrapper, beside.statement, values).rows(tuple)), None)
 
 
-def scope_of_key(workspace_id: uuid.UUID, key_id: uuid.UUID) -> Scope | None:
-    """The scope that a key has now which proved itself before; None where it is revoked or
-    expired."""
-    with visible.only(workspace_id):
-        prefix = ApiKey.objects.filter(pk=key_id).values_list("prefix", flat=True).first()
-        row = _row_of(prefix, b"", NOTHING) if prefix else None
-        return _scope_of(row) if row else None
+def scopes_of_keys(ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Scope]:
+    """The scopes that keys have now which proved themselves before, by their ids; without those
+    that are revoked or expired. The caller has said whose rows are visible."""
+    if not ids:
+        return {}
+    asked = prepared.ask(prepared.live_wrapper(), FIND_AGAIN, {"ids": list(ids)})
+    scopes = (_scope_of(row) for row in asked.rows(tuple))
+    return {scope.key_id: scope for scope in scopes if scope and scope.key_id}
 
 
 def prefix_of(text: str) -> str:

@@ -28,9 +28,9 @@ class Scope:
     `agent_id` None: sees all of the workspace. `subject_ids` None: not limited to subjects;
     `container_tags` None: not limited to documents of some spaces.
     `team_agent_ids` are the agents of the asking agent's team, itself among them; what was
-    written by no agent belongs to the default team. `beside` is what was read in one statement
-    with the key, for whom asked for it there. `within`: the decision, as "case:<id>", that what is
-    done is a part of.
+    written by no agent belongs to the default team. `session` is the row of the member's browser
+    session. `beside` is what was read in one statement with the key, for whom asked for it there.
+    `within`: the decision, as "case:<id>", that what is done is a part of.
     """
 
     workspace_id: uuid.UUID
@@ -44,6 +44,7 @@ class Scope:
     key_id: uuid.UUID | None = None
     user_id: uuid.UUID | None = None
     role: str = ""
+    session: str = field(default="", repr=False)
     slug: str = field(default="", compare=False)
     per_minute: int | None = field(default=None, compare=False)  # requests, of a key with a cap
     beside: tuple[Any, ...] = field(default=(), compare=False, repr=False)
@@ -58,6 +59,15 @@ class Scope:
         """Whether something of the workspace is kept from the asker."""
         limits = (self.agent_id, self.subject_ids, self.container_tags)
         return any(limit is not None for limit in limits)
+
+    @property
+    def may_unmask(self) -> bool:
+        """Whether the asker may see masked words, where it says so and the audit keeps it."""
+        return Capability.CURATE in self.capabilities and not self.is_bound
+
+    def sees_as(self, other: "Scope") -> bool:
+        """Whether nothing is kept from the one that is not kept from the other."""
+        return _limits(self) == _limits(other)
 
     def may(self, capability: str) -> bool:
         return capability in self.capabilities
@@ -84,6 +94,12 @@ class Scope:
             team_agent_ids=mates_of(self.workspace_id, agent.team),
             in_default_team=not agent.team,
         )
+
+
+def _limits(scope: Scope) -> tuple[Any, ...]:
+    lists = (scope.team_agent_ids, scope.subject_ids, scope.container_tags)
+    each = (None if one is None else frozenset(one) for one in lists)
+    return (scope.workspace_id, scope.agent_id, scope.in_default_team, *each)
 
 
 def mates_of(workspace_id: uuid.UUID, team: str) -> tuple[uuid.UUID, ...]:

@@ -54,6 +54,7 @@ from workspaces.api.paging import PageQuery, narrowing, paged
 from workspaces.api.problems import Problem, conflict, invalid, problem_of
 from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView, idempotency_key
+from workspaces.auth import scope_again
 from workspaces.models import Capability
 from workspaces.request_fields import (
     AnyText,
@@ -331,12 +332,13 @@ class UnmaskEpisodeView(WorkspaceView):
 log = logging.getLogger(__name__)
 
 KIND = "chat"
+CHECKED_EVERY = 0.5  # seconds, whether who asked may hear still
 Run = Callable[..., Awaitable[Any]]
 Send = Callable[[Iterable[int], bytes], None]
 
 
 class ReaderGone(Exception):
-    """Nobody hears the answer any more."""
+    """Nobody hears the answer any more, or nobody may."""
 
 
 def as_message(name: str, values: dict[str, Any]) -> bytes:
@@ -361,6 +363,12 @@ def answer_in_parts(scope: Scope, asked: AskedChat, send: Callable[[bytes], None
         tell("error", {"status": problem.status_code, "code": problem.code, "detail": str(problem)})
 
 
+def may_hear(scope: Scope) -> bool:
+    """Whether who asked may do so still, and nothing is kept from them that was not."""
+    now = scope_again(scope)
+    return now is not None and now.may(Capability.WRITE) and now.sees_as(scope)
+
+
 def problem_for(error: Exception) -> Problem:
     """What is told of an error; the log has its cause."""
     if isinstance(error, BudgetSpent):
@@ -373,28 +381,46 @@ def problem_for(error: Exception) -> Problem:
 
 
 class LiveChat:
-    """`run` is how a function is called that waits for the database and for models."""
+    """`run` is how a function is called that waits for the database and for models; `look` one that
+    waits for the database alone."""
 
-    def __init__(self, send: Send, run: Run) -> None:
-        self.send, self.run = send, run
+    def __init__(self, send: Send, run: Run, look: Run) -> None:
+        self.send, self.run, self.look = send, run, look
 
     async def serve(self, number: int, ticket: dict[str, Any]) -> None:
-        """Until it is answered. Where its reader goes, the call of the model ends with its next
-        word."""
+        """Until it is answered, or its asker may not hear it any more. Where its reader goes, the
+        call of the model ends with its next word."""
         loop, is_over = asyncio.get_running_loop(), threading.Event()
 
         def send(part: bytes) -> None:
             if is_over.is_set():
                 raise ReaderGone
-            loop.call_soon_threadsafe(self.send, [number], part)
+            loop.call_soon_threadsafe(tell, part)
+
+        def tell(part: bytes) -> None:
+            if not is_over.is_set():
+                self.send([number], part)
 
         scope = msgspec.convert(ticket["scope"], Scope)
         asked = msgspec.convert(ticket["asked"], AskedChat)
+        answering = asyncio.ensure_future(self.run(answer_in_parts, scope, asked, send))
+        refused = asyncio.ensure_future(self._refused(scope))
         try:
-            await self.run(answer_in_parts, scope, asked, send)
+            done, _ = await asyncio.wait(
+                {answering, refused}, return_when=asyncio.FIRST_COMPLETED
+            )
+            for each in done:
+                each.result()
             await asyncio.sleep(0)  # what was sent from the thread goes first
         finally:
             is_over.set()
+            answering.cancel()
+            refused.cancel()
+
+    async def _refused(self, scope: Scope) -> None:
+        """Until who asks may not hear any more."""
+        while await self.look(may_hear, scope):
+            await asyncio.sleep(CHECKED_EVERY)
 
 
 def ticket_of(scope: Scope, asked: AskedChat) -> dict[str, Any]:

@@ -1,9 +1,14 @@
 """Sessions of browsers, kept by a digest of their keys: whoever reads the table opens none."""
 
 import hashlib
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.sessions.backends import db
+from django.contrib.sessions.models import Session
+from django.utils import timezone
 
 LENGTH = 40  # as the column is wide; 160 bits of a digest
 
@@ -36,3 +41,18 @@ class SessionStore(db.SessionStore):
     def delete(self, session_key: str | None = None) -> None:
         if key := session_key or self.session_key:
             super().delete(row_key(key))
+
+
+def sessions_in_use(row_keys: Collection[str]) -> dict[str, dict[str, Any]]:
+    """What sessions hold that have not ended, by the keys of their rows."""
+    rows = Session.objects.filter(session_key__in=row_keys, expire_date__gt=timezone.now())
+    return {row.session_key: SessionStore().decode(row.session_data) for row in rows}
+
+
+def is_session_of(opened: Mapping[str, Any], user: AbstractBaseUser) -> bool:
+    """Whether a session is that of `user` still: it ends with a new password, and where all of them
+    are ended. As Django looks at it for each request."""
+    if opened.get(SESSION_KEY) != str(user.pk):
+        return False
+    own = (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())
+    return opened.get(HASH_SESSION_KEY) in own

@@ -51,10 +51,11 @@ def serve(lane: Lane, front: str) -> None:
 
 async def _serve(lane: Lane, front: str) -> None:
     streams = StreamProcess(streams_socket(front))
-    live = LiveEvents(streams.send, Threads(2, "events").run)
+    looking = Threads(2, "events").run
+    live = LiveEvents(streams.send, looking)
     streams.kinds[events.KIND] = live.serve
     streams.kinds[conversation_and_chat_routes.KIND] = LiveChat(
-        streams.send, Threads(CHATS_AT_ONCE, "chat").run
+        streams.send, Threads(CHATS_AT_ONCE, "chat").run, looking
     ).serve
     async with McpDoor().open() as door:
         sender = WebhookSender(Threads(MOST_AT_ONCE + 1, "webhooks").run)
