@@ -28,6 +28,17 @@ def unmasked(text: str, taken: Sequence[tuple[int, str]]) -> str:
     return "".join(signs)
 
 
+def without_masked(text: str, other: str) -> str:
+    """`text` with blocks wherever `other` has them; as it is where the two are not as long."""
+    if len(text) != len(other):
+        return text
+    return masked(text, [run.span() for run in _runs.finditer(other)])
+
+
+def is_all_masked(text: str) -> bool:
+    return not text.strip(f"{BLOCK} \n")
+
+
 def is_masked(text: str) -> bool:
     return BLOCK in text
 

@@ -309,6 +309,13 @@ def originals(episodes: Sequence[Episode]) -> dict[uuid.UUID, str]:
     }
 
 
+def of_any(ids: Collection[uuid.UUID]) -> bool:
+    """Whether words are masked of any of these rows, or of what was said in these sessions."""
+    own = Q(*((f"{name}__in", ids) for name in MODELS), _connector=Q.OR)
+    own |= Q(episode__session__in=ids) | Q(fact__session__in=ids) | Q(revision__document__in=ids)
+    return MaskedSpan.objects.filter(own).exists()
+
+
 def reveal(scope: Scope, episode: Episode) -> str:
     """What was said in an episode, to a person who may see it; the log keeps who looked."""
     scope.audit("reveal", episode, subject_id=episode.subject_id)

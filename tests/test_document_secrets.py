@@ -138,7 +138,7 @@ def test_files_of_an_archive_and_a_page_are_named_without_it(alice: Person) -> N
     for row in (document, other):
         assert row.state == "done"
         assert SECRET not in named(caller(alice), str(row.pk))
-        assert caller(alice).get(f"/documents/{row.pk}/file").status == 403
+        assert caller(alice).get(f"/documents/{row.pk}/file").status == 409
 
 
 def test_a_connection_and_what_it_brings_are_named_without_it(
@@ -187,13 +187,40 @@ def test_what_a_workspace_allows_is_there_when_it_is_read_anew(alice: Person) ->
 def test_a_curator_unmasks_it_and_the_log_keeps_who(alice: Person, bob: Person) -> None:
     row = hand_in(alice, TEXT, visibility="global").pk
     assert SECRET in caller(alice).post(f"/documents/{row}/unmask").body["content"]
-    assert caller(alice).get(f"/documents/{row}/file").status == 403
+    assert caller(alice).get(f"/documents/{row}/file").status == 409
     assert caller(alice).get(f"/documents/{row}/file", unmask="true").status == 200
     assert AuditEntry.objects.filter(action="reveal", target_id=row).count() == 2
     for http in (caller(bob), member(alice.workspace, "viewer")):
         assert http.post(f"/documents/{row}/unmask").status == 403
-        assert http.get(f"/documents/{row}/file", unmask="true").status == 403
+        assert http.get(f"/documents/{row}/file", unmask="true").status == 409
     assert SECRET not in served(caller(alice), str(row))
+
+
+@pytest.mark.parametrize("state", ["queued", "extracting", "failed"])
+def test_a_file_that_was_not_read_is_handed_out_to_those_alone_who_may_unmask_it(
+    alice: Person, bob: Person, carol: Person, state: str
+) -> None:
+    new = document_store.NewDocument(parts=[TEXT.encode()], visibility="global")
+    row = document_store.receive(alice.scope, new).document.pk
+    Document.objects.filter(pk=row).update(state=state, error_code="damaged")
+    path = f"/documents/{row}/file"
+    for http in (caller(bob), caller(carol), member(alice.workspace, "viewer")):
+        for query in ({}, {"unmask": "true"}):
+            told = http.get(path, **query)
+            assert (told.status, told.fields, SECRET in str(told.body)) == (409, ["unmask"], False)
+    for http in (caller(alice), member(alice.workspace, "editor")):
+        assert http.get(path).status == 409
+        assert SECRET in str(http.get(path, unmask="true").body)
+    assert AuditEntry.objects.filter(action="reveal", target_id=row).count() == 2
+
+
+def test_a_file_that_was_read_and_holds_no_masked_words_is_handed_out(
+    alice: Person, carol: Person
+) -> None:
+    row = hand_in(alice, "It hums at night.", visibility="global").pk
+    assert caller(carol).get(f"/documents/{row}/file").body == b"It hums at night."
+    document_store.reprocess(alice.scope, row)
+    assert caller(carol).get(f"/documents/{row}/file").status == 409
 
 
 def test_a_curator_unmasks_title_file_name_and_metadata(alice: Person, bob: Person) -> None:

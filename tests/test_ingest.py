@@ -13,7 +13,7 @@ from memories import ingest
 from memories.errors import Conflict, Forbidden, Invalid
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Citation, Conversation, Episode, Fact, Memory, MemorySession
-from tests.people import Person, with_key
+from tests.people import Person, bound_to_agent, with_key
 from workspaces.keys import KeyOptions
 from workspaces.models import Subject
 
@@ -249,14 +249,18 @@ def test_what_is_quick_is_taken_past_long_texts_and_what_waits_for_a_model(
     assert set(MemorySession.objects.values_list("state", flat=True)) == {"received", "done"}
 
 
-def test_an_id_is_one_episode_of_its_thread_whoever_sends_it(
+def test_an_id_is_one_episode_of_its_thread_and_taken_for_who_does_not_see_it(
     alice: Person, bob: Person, mallory: Person
 ) -> None:
-    first = NewMessage("The gate code is 4711.", id="m-1")
-    alice.say(first, thread_id="t")
+    first, other = (NewMessage(f"The gate code is {code}.", id="m-1") for code in (4711, 4712))
     bob.say(first, thread_id="t")
+    alice.say(first, thread_id="t")
     with pytest.raises(Conflict, match="something else"):
-        bob.say(NewMessage("The gate code is 4712.", id="m-1"), thread_id="t")
+        alice.say(other, thread_id="t")
+    stranger = bound_to_agent(alice.workspace, "stranger")
+    for guess in (first, other):
+        with pytest.raises(Conflict, match="taken"):
+            stranger.say(guess, thread_id="t")
     assert Episode.objects.filter(workspace=alice.workspace).count() == 1
     mallory.say(first, thread_id="t")
     assert Episode.objects.filter(workspace=mallory.workspace).count() == 1

@@ -121,6 +121,9 @@ def owner_scope(workspace_id: uuid.UUID, actor: str) -> Scope:
     return replace(worker_scope(workspace_id, actor), role=Role.OWNER)
 
 
+OF_OTHERS = "This key is not for that user."
+
+
 class NotAllowed(Exception):
     """The asker names somebody whom its key does not cover. `field` is the model's word."""
 
@@ -150,6 +153,12 @@ def subject_to_read(scope: Scope, external_id: str) -> uuid.UUID:
     if scope.subject_ids is not None:
         known = known.filter(pk__in=scope.subject_ids)
     return known.values_list("pk", flat=True).first() or NOBODY
+
+
+def covers(scope: Scope, external_id: str) -> bool:
+    """Whether the asker may name this subject: a key that is limited to others may not, be there
+    one of that name or none."""
+    return scope.subject_ids is None or subject_to_read(scope, external_id) != NOBODY
 
 
 def tags_to_write(scope: Scope, tags: Sequence[str]) -> Sequence[str]:

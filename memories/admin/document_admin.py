@@ -245,7 +245,7 @@ class SpaceAdmin(MemoryRowAdmin):
         return form
 
     def do_rename(self, request: HttpRequest, row: Any, values: dict[str, Any]) -> str:
-        document_store.change_space(row, {"name": values["name"]})
+        document_store.change_space(self.scope(request, row), row, {"name": values["name"]})
         return gettext("It is called so now.")
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:

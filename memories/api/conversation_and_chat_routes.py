@@ -406,9 +406,7 @@ class LiveChat:
         answering = asyncio.ensure_future(self.run(answer_in_parts, scope, asked, send))
         refused = asyncio.ensure_future(self._refused(scope))
         try:
-            done, _ = await asyncio.wait(
-                {answering, refused}, return_when=asyncio.FIRST_COMPLETED
-            )
+            done, _ = await asyncio.wait({answering, refused}, return_when=asyncio.FIRST_COMPLETED)
             for each in done:
                 each.result()
             await asyncio.sleep(0)  # what was sent from the thread goes first

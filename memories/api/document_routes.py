@@ -369,6 +369,10 @@ FILE_HEADERS = {
     "Cache-Control": "private, no-store",
 }
 
+FILE_CLOSED = (
+    "It was not read, or words of it are masked: with unmask=true a curator may have the file."
+)
+
 
 @declared
 @dataclass(frozen=True, slots=True)
@@ -427,7 +431,11 @@ class RevisionsView(WorkspaceView):
 @dataclass(frozen=True, slots=True)
 class FileQuery:
     unmask: Annotated[
-        bool, Field(description="Also where words of it are masked; needs the capability curate.")
+        bool,
+        Field(
+            description="Also where it was not read yet or words of it are masked; needs the"
+            " capability curate, of a key without an agent."
+        ),
     ] = False
 
 
@@ -438,13 +446,12 @@ class FileView(WorkspaceView):
         answer={(200, "application/octet-stream"): OpenApiTypes.BINARY},
     )
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> FileResponse:
-        """The file as it came, to be saved. Where words of it are masked, for those alone who may
-        unmask it and say so; the audit keeps who did."""
+        """The file as it came, to be saved. Where it was not read, or words of it are masked, 409
+        but for those who may unmask it and say so; the audit keeps who did."""
         document = document_store.document_of(self.scope, row)
-        if hidden_words.has_masks(document):
-            may = self.scope.may(Capability.CURATE) and not self.scope.is_bound
-            if not (may and read_query(FileQuery, request).unmask):
-                raise Forbidden("Words of it are masked: with unmask=true a curator may have it.")
+        if not hidden_words.is_open(document):
+            if not (self.scope.may_unmask and read_query(FileQuery, request).unmask):
+                raise Conflict(FILE_CLOSED, "masked", "unmask")
             hidden_words.audit_reveal(self.scope, document)
         blob = document.blob
         path = blobs.path_of(blob.workspace_id, blob.digest) if blob else None
@@ -623,5 +630,5 @@ class SpaceView(WorkspaceView):
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
         """Give it another name or metadata."""
         space = get_object_or_404(spaces_for(self.scope), pk=row)
-        document_store.change_space(space, {**read(SpaceChanges, request.data)})
+        document_store.change_space(self.scope, space, {**read(SpaceChanges, request.data)})
         return Response(SpaceJson.of(space))

@@ -3,6 +3,7 @@ one that is sent again is answered again."""
 
 import hashlib
 import json
+import re
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -21,13 +22,14 @@ from pydantic_core import PydanticCustomError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memories import ingest, leases, search
+from memories import ingest, leases, masks, search
 from memories.api.shapes import MemoryJson, OutcomeJson, SessionJson
+from memories.documents import hidden_words
 from memories.errors import Invalid
 from memories.index import workspace_index
 from memories.ingest import IngestRequest, NewMessage
 from memories.ingest.ingest_request import IngestOptions
-from memories.models import Episode, IdempotentAnswer, MemorySession
+from memories.models import Document, Episode, IdempotentAnswer, MemorySession
 from memories.resolve import Claim
 from memories.skip_counts import count_skips
 from memories.transcripts import activities
@@ -395,6 +397,7 @@ def preview_of(claim: Claim, places: dict[uuid.UUID, int]) -> PreviewFactJson:
 
 KEPT = timedelta(hours=24)
 HEADER = "Idempotency-Key"
+IDS = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 
 def answer_once(
@@ -523,11 +526,21 @@ def _claim_key(scope: Scope, key: str, digest: bytes, *, is_waited_for: bool) ->
         raise _in_progress()
     if found.pk == new.pk:
         return found
-    if bytes(found.request_digest) != digest:
+    if bytes(found.request_digest) != digest and not _is_hidden(scope, found):
         raise _key_reused()
     if found.status is not None:
         return found
     return _taken_over(found, Q() if is_waited_for else leases.free(timezone.now()))
+
+
+def _is_hidden(scope: Scope, found: IdempotentAnswer) -> bool:
+    """Whether a kept answer is of words that the asker may not see, though they came with its own
+    key: then no other body is told from that of the first request."""
+    if scope.may_unmask or found.status is None:
+        return False
+    ids = [uuid.UUID(each) for each in IDS.findall(json.dumps(found.body))]
+    documents = Document.objects.filter(pk__in=ids)
+    return masks.of_any(ids) or not all(hidden_words.is_open(each) for each in documents)
 
 
 @transaction.atomic

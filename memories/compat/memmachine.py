@@ -28,6 +28,7 @@ from memories.errors import Conflict, Invalid, NotFound, needed
 from memories.features import features_by_hand, sets
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Conversation, Episode, Feature, FeatureCitation, FeatureSet, name_joins
+from memories.models.conversation_and_summaries import check_thread
 from memories.models.memory import NamedSQL
 from memories.search import SearchRequest, filters
 from memories.search.filters import sql_of
@@ -446,6 +447,7 @@ class MemoriesMemMachineView(MemMachineView):
         made = Conversation(**named, subject=subject, agent_id=self.scope.agent_id)
         Conversation.objects.bulk_create([made], ignore_conflicts=True)
         row = Conversation.objects.select_related("subject").get(**named)
+        check_thread(self.scope, row)
         episodes = ingest.append(self.scope, row, [message_of(project, one) for one in said])
         return [episode.pk for episode in episodes]
 

@@ -17,7 +17,12 @@ from memories import outbox
 from memories.bounds import WHOLE
 from memories.documents import blobs
 from memories.documents.blobs import KeptFile
-from memories.documents.hidden_words import keep_hidden, name_without_secrets, without_secrets
+from memories.documents.hidden_words import (
+    is_open,
+    keep_hidden,
+    name_without_secrets,
+    without_secrets,
+)
 from memories.errors import Conflict, Forbidden, Invalid, needed
 from memories.file_formats.assembly import Assembly, FileText, headings_of
 from memories.index import entries, prepared_sql, workspace_index
@@ -42,6 +47,7 @@ from memories.models import (
     WorkspaceIndex,
     passages_of,
 )
+from memories.models.conversation_and_summaries import TAKEN
 from memories.providers.web_fetch import refused_reason
 from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write, tags_to_write
 
@@ -142,9 +148,9 @@ def _receive(scope: Scope, new: NewDocument, file: KeptFile | None) -> Received:
     try:
         agent = agent_to_write(scope, new.agent_id)
         subject = subject_to_write(scope, new.user_id)
-        tags = tags_to_write(scope, new.container_tags)
     except NotAllowed as error:
         raise Forbidden(error.message, FIELDS[error.field]) from None
+    tags = _own_tags(scope, new.container_tags)
     document = Document(
         workspace_id=scope.workspace_id, subject=subject, agent=agent,
         visibility=new.visibility or (Visibility.PRIVATE if subject else Visibility.TEAM),
@@ -178,10 +184,14 @@ def revise(scope: Scope, document_id: uuid.UUID, new: NewDocument) -> Received:
 
 def _changed(scope: Scope, document: Document, new: NewDocument, blob: Blob | None) -> Received:
     """New words of a known document; nothing happens where they are the same. What is to be fetched
-    is fetched again."""
+    is fetched again. Who may not know all that it says is not told: then the same words are read as
+    others are."""
     if new.container_tags:
         put_in_spaces(document, _own_tags(scope, new.container_tags))
     is_same = blob is not None and document.blob_id == blob.pk and document.state != State.FAILED
+    if not scope.may_unmask and not is_open(document):
+        is_same = False
+        document.revisions.filter(superseded_at=None).update(text_sha256="")
     names = {"title": "given_title", "filename": "filename", "url": "url"}
     values = {to: getattr(new, name) for name, to in names.items() if getattr(new, name)}
     if new.title:
@@ -222,11 +232,20 @@ def queued() -> dict[str, Any]:
 
 
 def _own_tags(scope: Scope, tags: Sequence[str]) -> Sequence[str]:
-    """Of a document that is there. Raises Forbidden."""
+    """The spaces of a document. Raises Forbidden; Conflict where a key that is limited to subjects
+    names one in which documents of others alone stand."""
     try:
-        return tags_to_write(scope, tags)
+        own = tags_to_write(scope, tags)
     except NotAllowed as error:
         raise Forbidden(error.message, FIELDS[error.field]) from None
+    if scope.subject_ids is not None:
+        rows = DocumentSpace.objects.filter(
+            workspace_id=scope.workspace_id, space__container_tag__in=own
+        )
+        seen = rows.filter(document__in=Document.objects.visible_to(scope).values("pk"))
+        if rows.exclude(space__in=seen.values("space")).exists():
+            raise Conflict(TAKEN, field="containerTags")
+    return own
 
 
 def put_in_spaces(
@@ -274,8 +293,13 @@ def make_space(
     return row
 
 
-def change_space(space: Space, changes: dict[str, Any]) -> None:
-    """Another `name` or `metadata`."""
+def change_space(scope: Scope, space: Space, changes: dict[str, Any]) -> None:
+    """Another `name` or `metadata`. Raises Forbidden for a narrow key, where documents that it does
+    not see stand in it, too."""
+    if scope.is_narrow:
+        own = Document.objects.visible_to(scope).values("pk")
+        if DocumentSpace.objects.filter(space=space).exclude(document__in=own).exists():
+            raise Forbidden("Documents of others stand in this space.")
     for name, value in changes.items():
         setattr(space, name, value)
     space.save(update_fields=[*changes, "updated_at"])

@@ -16,10 +16,13 @@ from memories.forgotten_words import ToldAgain
 from memories.masked_text import (
     BLOCK,
     escaped,
+    in_names,
+    is_all_masked,
     masked,
     text_at,
     unmasked,
     with_text_at,
+    without_masked,
     without_words,
 )
 from memories.models import Document, MaskedSpan, Revision
@@ -105,6 +108,27 @@ def hide_words(read: FileText, allowed: Collection[str] = ()) -> HiddenWords:
     return HiddenWords(kept, read, places, len(in_names))
 
 
+def with_masks_before(hidden: HiddenWords, known: Revision | None) -> HiddenWords:
+    """With the masks of the revision before, where all else reads as it did: words that come in
+    the place of masked ones are masked likewise, be they the same or not."""
+    before = known and list(known.masks.filter(place="text").order_by("pk"))
+    now = hidden.text.text
+    if not before or without_masked(now, known.text) != known.text:
+        return hidden
+    more = [
+        ToldAgain(each.start, each.end, each.cause)
+        for each in before
+        if not is_all_masked(now[each.start : each.end])
+    ]
+    words = in_names(hidden.original.text[each.start : each.end].strip() for each in more)
+    kept = replace(
+        hidden.text,
+        parts=[replace(each, label=without_words(each.label, words)) for each in hidden.text.parts],
+        title=without_words(hidden.text.title, words),
+    )
+    return replace(hidden, text=kept).without([*hidden.forgotten, *more])
+
+
 def without_secrets(value: Any, allowed: Collection[str] = ()) -> Any:
     """What is said of a document, a text or metadata, as it may be served."""
     words = set().union(*(_words_in(text, allowed) for text in _texts_in(value)))
@@ -175,8 +199,13 @@ def _words_in(text: str, allowed: Collection[str]) -> set[str]:
     return {line for each in found for line in each.split("\n") if line.strip()}
 
 
+def is_open(document: Document) -> bool:
+    """Whether its file says no more than is served of it: it was read, and nothing is masked."""
+    return document.state == Document.State.DONE and not has_masks(document)
+
+
 def has_masks(document: Document) -> bool:
-    """Whether its file says more than is served of it."""
+    """Whether its file, as it was read, says more than is served of it."""
     if any(each.get("code") == OF_SECRETS for each in document.warnings):
         return True
     return MaskedSpan.objects.filter(revision__document=document).exists()

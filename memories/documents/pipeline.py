@@ -29,6 +29,7 @@ from memories.documents.hidden_words import (
     keep_hidden,
     name_without_secrets,
     unmask_names,
+    with_masks_before,
 )
 from memories.documents.read_in_child import read_in_child
 from memories.english import clauses
@@ -180,6 +181,8 @@ class DocumentRun:
         if row.subject is not None and not is_known:
             forgotten = forgotten_of(row.workspace_id, row.subject.external_id)
             hidden = hidden.without(places_in(hidden.text.text, forgotten, is_his=True))
+        if not is_known:
+            hidden = with_masks_before(hidden, known)
         found = hidden.text
         advance()
         if known is not None and is_known:

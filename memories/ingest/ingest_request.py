@@ -12,6 +12,7 @@ from pydantic import Field
 from memories import masks
 from memories.errors import Conflict, Forbidden, Invalid
 from memories.index import prepared_sql
+from memories.masked_text import without_masked
 from memories.models import (
     Conversation,
     Episode,
@@ -19,6 +20,7 @@ from memories.models import (
     MemorySession,
     Visibility,
 )
+from memories.models.conversation_and_summaries import TAKEN, check_thread
 from workspaces.models import Agent, Subject
 from workspaces.request_fields import ExternalId, Free, Moment, NullIs, OneOf, Text, declared
 from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write
@@ -154,6 +156,7 @@ def _conversation(
         return None
     values = {"workspace": scope.workspace_id, "name": request.thread_id}
     if found := prepared_sql.first(Conversation, CONVERSATION, values):
+        check_thread(scope, found)
         return found
     made = Conversation(
         workspace_id=scope.workspace_id,
@@ -163,7 +166,9 @@ def _conversation(
         workflow=request.workflow_id,
     )
     Conversation.objects.bulk_create([made], ignore_conflicts=True)
-    return prepared_sql.first(Conversation, CONVERSATION, values)
+    found = prepared_sql.first(Conversation, CONVERSATION, values)
+    check_thread(scope, found or made)
+    return found
 
 
 def known_episodes(
@@ -171,8 +176,8 @@ def known_episodes(
 ) -> dict[str, Episode]:
     """Episodes by external id that are here already; Conflict where one says something else.
 
-    An id is unique within workspace and thread, whoever sends it: that the words are the same is
-    told to a key that may not see the episode, too, if it knows thread, id and words."""
+    An id is unique within workspace and thread, whoever sends it: that it is taken is all that is
+    told of an episode which the asker may not see, right or wrong."""
     asked = {message.id: (at, message) for at, message in enumerate(new) if message.id}
     if not asked:
         return {}
@@ -180,14 +185,29 @@ def known_episodes(
         workspace_id=scope.workspace_id, conversation=conversation, external_id__in=asked
     )
     known = {episode.external_id or "": episode for episode in rows}
+    seen = Episode.objects.visible_to(scope).filter(pk__in=[each.pk for each in known.values()])
+    may_know = set(seen.values_list("pk", flat=True)) if scope.is_narrow else None
     for external_id, episode in known.items():
         position, message = asked[external_id]
-        if message.content not in (episode.content, masks.originals([episode])[episode.pk]):
-            raise Conflict(
-                "An episode with this id says something else already.",
-                field=f"messages[{position}].id",
-            )
+        if may_know is not None and episode.pk not in may_know:
+            raise _taken(position, TAKEN)
+        if not _says(scope, episode, message.content):
+            raise _taken(position, "An episode with this id says something else already.")
     return known
+
+
+def _says(scope: Scope, episode: Episode, words: str) -> bool:
+    """Whether an episode is that of these words. Who may not see what is masked of it is compared
+    with the rest: whatever they send in its place, the answer is the same."""
+    if words == episode.content:
+        return True
+    if scope.may_unmask:
+        return words == masks.originals([episode])[episode.pk]
+    return without_masked(words, episode.content) == episode.content
+
+
+def _taken(position: int, message: str) -> Conflict:
+    return Conflict(message, field=f"messages[{position}].id")
 
 
 def new_episode(

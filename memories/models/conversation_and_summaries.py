@@ -13,6 +13,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
+from memories.errors import Conflict
 from workspaces.models import Agent, Audience, Row, Subject, Team, Workspace
 from workspaces.scope import Scope
 
@@ -63,6 +64,9 @@ BELIEVED_AT = f"""case when e.occurred_at - e.created_at > interval '{AHEAD.days
   then e.created_at else e.occurred_at end"""
 
 
+TAKEN = "This id is taken."
+
+
 class MemoryScope(models.TextChoices):
     USER = "user"
     THREAD = "thread"
@@ -85,6 +89,13 @@ def recorded_for(scope: Scope) -> Q:
     """What the asking agent recorded itself; for those who are not bound to one, everything."""
     own = of_subjects(scope)
     return own & Q(agent_id=scope.agent_id) if scope.is_bound else own
+
+
+def check_thread(scope: Scope, thread: "Conversation") -> None:
+    """Raises Conflict for a thread that is named by a key which is limited to other subjects: what
+    it says there would be served as theirs. Whose it is, is not told."""
+    if scope.subject_ids is not None and thread.subject_id not in scope.subject_ids:
+        raise Conflict(TAKEN, field="threadId")
 
 
 class ConversationQuerySet(NamedQuerySet["Conversation"]):

@@ -36,7 +36,7 @@ from memories.models import (
     Visibility,
     WorkspaceIndex,
 )
-from memories.models.conversation_and_summaries import is_shared_by_default
+from memories.models.conversation_and_summaries import check_thread, is_shared_by_default
 from memories.resolve import Claim, file_facts, grounds, rejections, state_changes
 from memories.review.forget import CORRECTED, audit, locked, reject_claim
 from workspaces.request_fields import (
@@ -265,8 +265,11 @@ def _placement(scope: Scope, new: NewMemory, audience: str) -> tuple[Placement, 
     conversation = None
     if new.thread_id:
         conversation, _ = Conversation.objects.get_or_create(
-            workspace_id=scope.workspace_id, external_id=new.thread_id
+            workspace_id=scope.workspace_id,
+            external_id=new.thread_id,
+            defaults={"subject": subject, "agent": agent},
         )
+        check_thread(scope, conversation)
     shares = is_shared_by_default(subject.pk if subject else None, agent, conversation, audience)
     placement = Placement(
         workspace_id=scope.workspace_id,
