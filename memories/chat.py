@@ -31,7 +31,15 @@ from memories.providers.extractor_and_chat_model import (
 from memories.search import SearchRequest
 from memories.search.context import all_asked
 from workspaces.auth import as_uuid
-from workspaces.scope import NOBODY, NotAllowed, Scope, agent_to_write, subject_to_write
+from workspaces.scope import (
+    NOBODY,
+    OF_OTHERS,
+    NotAllowed,
+    Scope,
+    agent_to_write,
+    covers,
+    subject_to_write,
+)
 
 # What an answer may stand on: passages of documents and memories, numbered as they are found; and
 # the quotes of them, each looked at again where it stands before it is told.
@@ -594,6 +602,8 @@ def as_answer(result: ChatAnswer, conversation: Conversation) -> dict[str, Any]:
 
 
 def _conversation(scope: Scope, asked: AskedChat) -> Conversation:
+    if asked.user_id and not covers(scope, asked.user_id):
+        raise Forbidden(OF_OTHERS, "userId")
     if asked.conversation_id is not None:
         rows = Conversation.objects.visible_to(scope).select_related("subject")
         return needed(rows.filter(pk=asked.conversation_id).first(), "Conversation")

@@ -199,6 +199,19 @@ def test_revoked_key_opens_nothing(workspace: Workspace) -> None:
     assert workspace.audit_entries.get(action="revoke_key").actor == f"user:{alice.user.pk}"
 
 
+def test_the_page_of_a_key_says_once_how_much_it_sees(workspace: Workspace) -> None:
+    oliver = SubjectFactory(workspace=workspace, external_id="oliver")
+    whole, _ = issue_key(workspace.pk, KeyOptions("backend"), actor="test")
+    narrow, _ = issue_key(workspace.pk, KeyOptions("phone", subjects=(oliver,)), actor="test")
+    space, _ = issue_key(workspace.pk, KeyOptions("shelf", container_tags=("north",)), actor="test")
+    alice, all_of_it = member(workspace), "sees all of the workspace"
+
+    assert [all_of_it in alice.sees(page_of(key)) for key in (whole, narrow, space)] == [
+        True, False, False,
+    ]  # fmt: skip
+    assert "a first use shows after some seconds" in alice.sees(page_of(narrow))
+
+
 def test_keys_are_filtered_by_state(workspace: Workspace) -> None:
     key, _ = issue_key(workspace.pk, KeyOptions("old bot"), actor="test")
     alice = member(workspace)

@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from tests.api_fixtures import Caller, caller, member
+from tests.mcp_caller import mcp_caller
 from tests.people import Person, bound_to_agent, with_key
 from workspaces.keys import KeyOptions
 from workspaces.models import Subject
@@ -77,7 +78,32 @@ def test_a_key_limited_to_subjects_sees_only_what_is_about_them(
     assert counts(limited) == [0, 0, 0, 0, 0]
     limited.post("/memories/ingest", {"content": DECIDED, "userId": "u2", "threadId": "t2"})
     assert counts(limited) == [1, 1, 1, 1, 1]
-    assert limited.get("/memories/profile", userId="u1").body["facts"] == []
+
+
+@pytest.mark.parametrize("user", ["u1", "nobody of that name"])
+def test_a_key_limited_to_subjects_is_refused_where_it_asks_about_others(
+    decided: Caller, alice: Person, user: str
+) -> None:
+    """An empty answer would be a lie; whether there is such a one is not told."""
+    own = Subject.objects.create(workspace=alice.workspace, external_id="u2")
+    person = with_key(alice.workspace, KeyOptions("phone", subjects=(own,)))
+    http = caller(person)
+    asked = [http.get(path, userId=user) for path in (*LISTS, "/documents", "/memories/profile")]
+    asked += [
+        http.post(path, {"query": "PostgreSQL", "userId": user})
+        for path in ("/memories/search", "/memories/context", "/documents/search")
+    ]
+    question = {"messages": [{"role": "user", "content": "PostgreSQL?"}], "userId": user}
+    asked.append(http.post("/chat", question))
+    refusal = "This key is not for that user."
+    assert {(one.status, *one.fields, one.body["detail"]) for one in asked} == {
+        (403, "userId", refusal)
+    }
+    told = mcp_caller(person).tool("search_memories", query="PostgreSQL", user_id=user)
+    assert told.is_error
+    for path in (*LISTS, "/memories/profile"):
+        assert http.get(path, userId="u2").status == 200
+        assert caller(alice).get(path, userId=user).status == 200
 
 
 def test_a_private_memory_is_its_own_agents(bob: Person, carol: Person, alice: Person) -> None:

@@ -13,8 +13,8 @@ from memories.models import Memory, MemorySession
 from tests.documents import hand_in
 from tests.mcp_caller import LEGACY, MODERN, McpAnswer, McpCaller, mcp_caller
 from tests.people import Person, with_key
-from workspaces.keys import KeyOptions
-from workspaces.models import Subject, Workspace
+from workspaces.keys import KeyOptions, revoke_key
+from workspaces.models import ApiKey, Subject, Workspace
 
 NOBODY_KNOWN = "01a205c1-0000-7000-8000-000000000000"
 WRONG_NAME = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 5}}'
@@ -326,7 +326,7 @@ def test_a_limited_key_pins_only_its_own(alice: Person, others: Memory) -> None:
     assert mcp_caller(person, "/mcp/eve").ask("tools/list").status == 403
     agent = mcp_caller(person)
     assert agent.tool("get_profile", user_id="grace").told["memories"]
-    assert "only about its own" in agent.tool("add_memory", text="Hi.", user_id="eve").text
+    assert "not for that user" in agent.tool("add_memory", text="Hi.", user_id="eve").text
 
 
 # ---- who is let in ---------------------------------------------------------------------------
@@ -461,3 +461,12 @@ def test_a_fault_of_ours_is_told_without_its_cause(
     answer = mcp_caller(alice).ask("tools/list")
     assert (answer.status, answer.body["code"]) == (500, "internal_server_error")
     assert "AttributeError" in caplog.text
+
+
+def test_a_key_that_is_revoked_is_refused_by_its_next_call(alice: Person, memory: Memory) -> None:
+    """No session is kept: each request asks who it is of, and nothing is streamed."""
+    agent = mcp_caller(alice)
+    assert call(agent, "search_memories", memory).status == 200
+    revoke_key(ApiKey.objects.get(pk=alice.scope.key_id), actor="test")
+    assert call(agent, "search_memories", memory).status == 401
+    assert agent.send({}, method="GET").status == 405

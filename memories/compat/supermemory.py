@@ -64,7 +64,7 @@ from workspaces.api.json_requests import StrictJSONParser, read
 from workspaces.api.problems import Problem
 from workspaces.auth import as_uuid
 from workspaces.models import Capability
-from workspaces.scope import Scope, subject_to_read
+from workspaces.scope import OF_OTHERS, Scope, covers, subject_to_read
 
 SAYING = 300  # characters: one as short as that is remembered whole where nothing is read in it
 MOST_HITS = 100
@@ -410,6 +410,8 @@ class SupermemoryProfileView(SupermemoryView):
         asked = read(ProfileQuestion, request.data)
         if asked.filters:
             raise Invalid("filters", "A profile is not narrowed here.")
+        if not covers(self.scope, asked.container_tag):
+            raise Forbidden(OF_OTHERS, "containerTag")
         subject = subject_to_read(self.scope, asked.container_tag)
         known = profile(self.scope, ProfileOptions(subject))
         rows = [row for group in LASTING for row in known.groups[group]]

@@ -111,13 +111,12 @@ def hide_words(read: FileText, allowed: Collection[str] = ()) -> HiddenWords:
 def with_masks_before(hidden: HiddenWords, known: Revision | None) -> HiddenWords:
     """With the masks of the revision before, where all else reads as it did: words that come in
     the place of masked ones are masked likewise, be they the same or not."""
-    before = known and list(known.masks.filter(place="text").order_by("pk"))
     now = hidden.text.text
-    if not before or without_masked(now, known.text) != known.text:
+    if known is None or without_masked(now, known.text) != known.text:
         return hidden
     more = [
         ToldAgain(each.start, each.end, each.cause)
-        for each in before
+        for each in known.masks.filter(place="text").order_by("pk")
         if not is_all_masked(now[each.start : each.end])
     ]
     words = in_names(hidden.original.text[each.start : each.end].strip() for each in more)

@@ -19,7 +19,7 @@ from memories.ingest.mask_messages import GUARD, screen_each, without_secrets
 from memories.ingest.process import ConversationPlace, said_before
 from memories.ingest.store import last_words
 from memories.models import Conversation, WorkspacePattern
-from memories.models.conversation_and_summaries import is_shared_by_default
+from memories.models.conversation_and_summaries import check_thread, is_shared_by_default
 from memories.providers import network
 from workspaces.models import Agent, Subject
 from workspaces.scope import NOBODY, Scope, agent_to_read, subject_to_write
@@ -44,6 +44,8 @@ def preview(scope: Scope, request: IngestRequest) -> Preview:
         subject_to_write(scope, request.user_id)
     own = {"workspace_id": scope.workspace_id, "external_id": request.thread_id}
     thread = Conversation.objects.filter(**own).first() if request.thread_id else None
+    if thread is not None:
+        check_thread(scope, thread)
     if thread is not None or not request.thread_id:
         known_episodes(scope, thread, request.messages)
     space = workspace_index.index_of(scope.workspace_id)

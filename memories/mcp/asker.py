@@ -17,7 +17,7 @@ from workspaces.auth import UNKNOWN_KEY
 from workspaces.keys import scope_for_key
 from workspaces.login.throttle import is_of_this_machine
 from workspaces.models import Subject
-from workspaces.scope import NOBODY, Scope, subject_to_read
+from workspaces.scope import OF_OTHERS, Scope, covers, subject_to_read
 
 PATH = "/mcp"
 LONGEST_USER = 255
@@ -33,9 +33,12 @@ class McpAsker:
     environ: dict[str, Any]
 
     def user(self, named: str) -> str:
-        """Whom a call is about. Problem where another user is pinned than it names."""
+        """Whom a call is about. Problem where another user is pinned than it names, or the key is
+        not for that one."""
         if self.user_id and named and named != self.user_id:
             raise refused("This connection is of one user: leave user_id out.", "user_id")
+        if named and not covers(self.scope, named):
+            raise refused(OF_OTHERS, "user_id")
         return self.user_id or named
 
     def memory(self, row: Any, *, to_change: bool = False) -> Memory:
@@ -100,8 +103,8 @@ def pinned_user(scope: Scope, environ: dict[str, Any]) -> str:
         raise invalid("userId", f"Must be a name of at most {LONGEST_USER} characters.")
     if scope.subject_ids is None:
         return user
-    if user and subject_to_read(scope, user) == NOBODY:
-        raise refused("This key is not for that user.", "userId")
+    if user and not covers(scope, user):
+        raise refused(OF_OTHERS, "userId")
     if not user and len(scope.subject_ids) == 1:
         only = Subject.objects.filter(pk=scope.subject_ids[0])
         return only.values_list("external_id", flat=True).first() or ""

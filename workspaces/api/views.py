@@ -26,7 +26,7 @@ from workspaces.api.schema import DoorSchema
 from workspaces.auth import as_uuid
 from workspaces.keys import NOTHING, ServerAsker
 from workspaces.models import Capability, User
-from workspaces.scope import Scope
+from workspaces.scope import OF_OTHERS, Scope, covers
 
 NEEDS = {
     "GET": Capability.READ,
@@ -37,6 +37,7 @@ NEEDS = {
 CURATES = NEEDS | {"POST": Capability.CURATE}  # a person's word
 ADMINISTERS = dict.fromkeys(NEEDS, Capability.ADMIN)
 LONGEST_KEY = 255
+USER = "userId"
 
 
 class AnswersJSON(BaseContentNegotiation):
@@ -104,11 +105,22 @@ class WorkspaceView(AskerView):
             # A narrow key that could issue keys would not be narrow.
             if capability == Capability.ADMIN and self.scope.is_narrow:
                 raise refused("A key of an agent, or with limits, does not administer.")
+        if self.scope.subject_ids is not None and self.needs.get(method) == Capability.READ:
+            refuse_others(self.scope, request)
         act = getattr(self, "post", None) if method == "POST" else None
         key = idempotency_key(request) if act else None
         if key is not None:  # the method that dispatch will find answers only once
             answer_once = import_string(settings.API_IDEMPOTENCY)
             vars(self)["post"] = partial(answer_once, self.scope, key, act, self.secrets)
+
+
+def refuse_others(scope: Scope, request: Request) -> None:
+    """Raises a Problem where a key that is limited to subjects asks about somebody else: an empty
+    answer would say that nothing is known of them."""
+    body = request.data if request.method == "POST" else None
+    named = request.query_params.get(USER) or (isinstance(body, dict) and body.get(USER))
+    if isinstance(named, str) and named and not covers(scope, named):
+        raise refused(OF_OTHERS, USER)
 
 
 def idempotency_key(request: Request) -> str | None:
