@@ -84,7 +84,9 @@ def test_a_viewer_reads_and_does_not_write(rows: dict[str, str], alice: Person) 
     ]
     writes = [operation for operation in OF_A_WORKSPACE if operation not in reads]
     viewer = member(alice.workspace, "viewer")
-    assert {a.status for a in asked(viewer, rows, reads).values()} <= {200, 400}
+    answers = asked(viewer, rows, reads)
+    assert answers.pop("readDocumentFile").status == 409  # it was not read: a curator's alone
+    assert {a.status for a in answers.values()} <= {200, 400}
     assert others(asked(viewer, rows, writes), 403) == {}
 
 
