@@ -415,6 +415,24 @@ def _try_within(owner: Tenant, every: list[Operation], tally: ProofTally) -> Non
             if word.encode() in shown:
                 tally.leaks.append(f"{path} by {door.name}: shows what is private")
             tally.tried("requests")
+        _try_guesses(owner, door, tally)
+
+
+def _try_guesses(owner: Tenant, door: ProbeDoor, tally: ProofTally) -> None:
+    """Of a message that `door` does not see it knows id, thread and words: right or wrong, it is
+    refused alike."""
+    told = []
+    for words in (f"I prefer {owner.secret} over {owner.private}.", "I prefer tea over milk."):
+        message = {"role": "user", "content": words, "id": owner.secret}
+        body = {
+            "messages": [message], "userId": "somebody else", "threadId": f"thread {owner.secret}",
+        }  # fmt: skip
+        answer = door.ask("POST", f"{owner.base}/memories/ingest", body)
+        said = json.loads(answer.content)
+        told.append((answer.status_code, said | {"requestId": ""}))
+        tally.tried("guesses")
+    if told[0] != told[1] or told[0][0] not in REFUSED:
+        tally.leaks.append(f"a guess by {door.name}: right and wrong are not refused alike")
 
 
 def try_pages(owner: Tenant, other: Tenant, tally: ProofTally) -> None:
