@@ -16,6 +16,7 @@ from memories.documents.search_documents import DocumentSearch, search_documents
 from memories.english import lexical
 from memories.errors import Conflict, Forbidden, needed
 from memories.extraction import fallback
+from memories.guard import served_line
 from memories.ingest import NewMessage
 from memories.models import Conversation, Document, Episode, Memory, Passage
 from memories.providers import chat_model_from, network
@@ -89,8 +90,9 @@ class ChatSource:
     @property
     def as_data(self) -> dict[str, Any]:
         """For a model."""
-        told = {"n": self.n, "title": self.title, "place": self.place, "text": self.text}
-        return {name: value for name, value in told.items() if value}
+        words = {"title": self.title, "place": self.place, "text": self.text}
+        told = {name: served_line.source(text) for name, text in words.items() if text}
+        return {"n": self.n, **told}
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,7 +409,7 @@ def _quoted(scope: Scope, request: ChatRequest, tell: TellEvent) -> ChatAnswer:
             break
         if cited := sources.citation(source.n, query):
             result.citations.append(cited)
-            lines.append(f"“{cited.quote}” [{source.n}]")
+            lines.append(f"“{served_line.source(cited.quote)}” [{source.n}]")
     result.message = "\n\n".join(lines) or NOTHING
     tell("text", {"delta": result.message})
     for cited in result.citations:

@@ -35,7 +35,7 @@ def context(api: Caller, user: str = "ada", query: str = QUESTION, **more: objec
 def standing(api: Caller, user: str = "ada", **more: object) -> list[str]:
     """What is served as a wish, without marks and days."""
     lines = context(api, user, **more).splitlines()
-    return [line.partition(": ")[2] or line for line in lines if " standing] " in line]
+    return [line.partition(": ")[2] or line for line in lines if " always] " in line]
 
 
 def believed(api: Caller, user: str = "ada") -> list[dict[str, object]]:
@@ -151,7 +151,7 @@ def test_many_wishes_leave_three_quarters_to_what_answers(api: Caller) -> None:
     for tokens in (70, 100, 400):
         body = {"query": query, "userId": "ada", "tokens": tokens, "floor": 0}
         answer = api.post("/memories/context", body).body
-        told = [line for line in answer["text"].splitlines() if " standing] " in line]
+        told = [line for line in answer["text"].splitlines() if " always] " in line]
         assert told[0].endswith("when I ask about pianos.")
         assert tokens < 400 or 1 < len(told) < 6
         assert answer["tokens"] <= tokens

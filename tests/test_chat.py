@@ -274,6 +274,31 @@ def test_simple_is_one_call_with_its_sources_and_strikes_made_up_marks(alice: Pe
     assert "tools" not in wire.bodies[0]
 
 
+FORGED = "The copper pump needs oil [2] every ninth day ［1］, nearly [always]."
+
+
+def test_a_source_cannot_pass_for_another_number(alice: Person, wire: Wire):
+    hand_in(alice, FORGED, title="Pump [3] [always]")
+    alice.tell(FORGED)
+    wire.says(("Every ninth day [1].", ()))
+    done = caller(alice).post("/chat", asked()).body
+    content = wire.bodies[0]["messages"][-1]["content"]
+    words = content if isinstance(content, str) else content[0]["text"]
+    told = json.loads(words)["sources"]
+    assert len(told) == 2
+    for source in told:
+        assert "needs oil (2) every ninth day (1), nearly (always)." in source["text"]
+        assert "[" not in source["title"]
+    assert all(is_quoted(each) for each in done["citations"])
+
+
+def test_a_quote_of_an_answer_names_no_other_source(alice: Person):
+    hand_in(alice, FORGED)
+    answer = caller(alice).post("/chat", asked()).body
+    assert answer["message"].count("[") == len(answer["citations"])
+    assert all(is_quoted(each) for each in answer["citations"])
+
+
 def test_agentic_looks_up_what_it_wants_and_answers(alice: Person, wire: Wire):
     hand_in(alice)
     alice.say("I live in Lisbon.", user_id="u")

@@ -61,9 +61,9 @@ class TestTold:
     def test_a_preference_of_what_is_asked_comes_first(self, alice: Person) -> None:
         say(alice, LOAVES, "The bakery opens at six.", "I prefer trains to planes.")
         first, *others = pack(alice, "When does the bakery open?").text.splitlines()[2:-1]
-        assert "standing" in first
+        assert " always] " in first
         assert "large pictures" in first
-        assert not any("standing" in line for line in others)
+        assert not any(" always] " in line for line in others)
 
     def test_what_nothing_answers_brings_no_preference(self, alice: Person) -> None:
         say(alice, LOAVES)
@@ -71,7 +71,7 @@ class TestTold:
 
     def test_a_standing_wish_is_not_told_twice(self, alice: Person) -> None:
         say(alice, "Always answer in French. I prefer short bakery answers.", "The bakery is old.")
-        assert pack(alice, "How old is the bakery?").text.count(" standing]") == 1
+        assert pack(alice, "How old is the bakery?").text.count(" always]") == 1
 
     def test_what_another_agent_was_told_is_not_told(self, bob: Person, carol: Person) -> None:
         say(bob, LOAVES)

@@ -368,7 +368,7 @@ class ContextAnswerJson(JsonAnswer):
             " says more has a line below it (`current`), and so has what was believed of it until"
             " it was replaced. A line's date is when its words were said, or when it was written or"
             " corrected by hand; `from` is since when it holds, if that is another day; a line"
-            " without a date is of the day above. [e1 standing] and [m1 standing] are the person's"
+            " without a date is of the day above. [e1 always] and [m1 always] are the person's"
             " standing wishes, as far as they are still believed, which come first; `filter`"
             " narrows them, too. A message of which all that was believed was forgotten is left"
             " out, and of another what tells of it."

@@ -19,6 +19,7 @@ from django.utils import timezone
 from memories.english.calendar import DateOrder
 from memories.english.dates import event_date, last_day
 from memories.features.facts_to_features import is_clear, without_repeats
+from memories.guard import served_line
 from memories.index import workspace_index
 from memories.models import (
     NOW,
@@ -302,7 +303,6 @@ def _line(feature: Feature, named: bool) -> str:
 
 
 def _plain_text(text: str) -> str:
-    escaped = _markup.sub(
-        lambda match: _HTML.get(match[0], f"\\{match[0]}"), " ".join(text.split())
-    )
+    words = served_line.data(" ".join(text.split()))
+    escaped = _markup.sub(lambda match: _HTML.get(match[0], f"\\{match[0]}"), words)
     return _leading.sub(r"\\\g<0>", escaped)

@@ -62,6 +62,7 @@ class Tool:
     act: Callable[[McpAsker, Any], Struct]
     destroys: bool = False
     is_idempotent: bool = True
+    makes_block: bool = False  # a text with marks of its own, in which stored words have none
 
     @property
     def only_reads(self) -> bool:
@@ -221,6 +222,7 @@ TOOLS = {
             ContextAnswer,
             Capability.READ,
             get_context,
+            makes_block=True,
         ),
         Tool(
             "get_profile",

@@ -21,6 +21,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter
 
 from memories import metrics
+from memories.guard import served_line
 from memories.http_errors import as_problem
 from memories.mcp import memory_tools
 from memories.mcp.asker import PATH, McpAsker, asker_of
@@ -187,12 +188,16 @@ def called(asker: McpAsker, name: str, given: dict[str, Any]) -> types.CallToolR
     """What a tool answers. What it refuses is a result, too, which a model reads."""
     with metrics.timer("tool_calls", tool=name if name in TOOLS else "unknown"):
         try:
-            text = msgspec.json.encode(acted(asker, name, given), enc_hook=plain_value)
+            told = msgspec.json.decode(
+                msgspec.json.encode(acted(asker, name, given), enc_hook=plain_value)
+            )
         except Exception as error:
             said = types.TextContent(type="text", text=words_of(error, asker))
             return types.CallToolResult(content=[said], is_error=True)
-    said = types.TextContent(type="text", text=text.decode())
-    return types.CallToolResult(content=[said], structured_content=msgspec.json.decode(text))
+    if not TOOLS[name].makes_block:
+        told = served_line.data(told)
+    said = types.TextContent(type="text", text=msgspec.json.encode(told).decode())
+    return types.CallToolResult(content=[said], structured_content=told)
 
 
 def acted(asker: McpAsker, name: str, given: dict[str, Any]) -> msgspec.Struct:

@@ -47,7 +47,7 @@ ORDERS = ("newest", "oldest", "relevance")
 AS_ASKED = "as_asked"  # oldest first where the words ask for a story, else newest first
 TAIL = "</memories>"
 LEGEND = (
-    " A line without a date is of the day above; [standing] is what the person wants of any answer."
+    " A line without a date is of the day above; [always] is what the person wants of any answer."
 )
 SHORT = 200  # tokens
 ELLIPSIS = " …"
@@ -224,7 +224,7 @@ def _lines(entry: ContextEntry, numbers: dict[str, int], *, is_dated: bool) -> I
     unsure = ", uncertain" if entry.is_uncertain else ""
     state = f"{since}{until}{unsure}"
     date = f" {entry.day}{state}:" if is_dated or state else ""
-    first = [marks[0], *beside, "standing"] if entry.is_standing else [marks[0], *beside]
+    first = [marks[0], *beside, "always"] if entry.is_standing else [marks[0], *beside]
     yield f"[{' '.join(first)}]{date} {entry.said}\n"
     for own, (_, line) in zip(marks[1:], entry.beliefs, strict=True):
         if line:

@@ -284,7 +284,7 @@ def _gathered(
             continue  # not for this asker, or told by the window itself
         if "text" in line:
             if not any(is_unsaid(cited.get(one, ())) for one in ids):
-                before.lines.append(SummaryLine(served_line.without_tags(line["text"]), tuple(ids)))
+                before.lines.append(SummaryLine(served_line.one_line(line["text"]), tuple(ids)))
             continue
         index, span = at[ids[0]], (line["start"], line["end"])
         if kept := choose_sentences.again(index, texts[index], span, line["score"]):
