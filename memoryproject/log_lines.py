@@ -1,4 +1,4 @@
-"""What each line of the log has, and what the log leaves out."""
+"""What each line of the log has, what the log leaves out, and signs that no line shows."""
 
 import json
 import logging
@@ -36,6 +36,30 @@ def without_trace_of_refusals(record: logging.LogRecord) -> bool:
     return True
 
 
+def printable(text: str, keep: str = "") -> str:
+    """`text` with escapes, as JSON has them, in place of signs that a terminal obeys, that end a
+    line or that nobody sees; those of `keep` stay."""
+    if text.isprintable():
+        return text
+    signs = (
+        sign if sign.isprintable() or sign in keep else json.dumps(sign)[1:-1] for sign in text
+    )
+    return "".join(signs)
+
+
+class TextLines(logging.Formatter):
+    """A record in a line of printable signs. Only where something was raised others follow, which
+    begin with blanks."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        record.message, record.asctime = record.getMessage(), self.formatTime(record)
+        lines = [self.formatMessage(record)]
+        if record.exc_info:
+            trace = self.formatException(record.exc_info).split("\n")
+            lines += [f"    {line}" for line in trace]
+        return "\n".join(map(printable, lines))
+
+
 class JSONLines(logging.Formatter):
     """One JSON object in a line: `time` (ISO 8601, UTC), `level`, `logger`, `requestId` and
     `workspaceId` (null where there is none), `message`, and `trace` where something was raised."""
@@ -52,4 +76,4 @@ class JSONLines(logging.Formatter):
         }
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False)
+        return printable(json.dumps(line, ensure_ascii=False))

@@ -19,7 +19,7 @@ from memoryproject.env import (
     kept_secret,
 )
 from memoryproject.front.lanes import API
-from memoryproject.log_lines import JSONLines, with_context, without_trace_of_refusals
+from memoryproject.log_lines import JSONLines, TextLines, with_context, without_trace_of_refusals
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # All state of this installation: the embedded database, secrets made on first use.
@@ -363,7 +363,8 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "text": {
-            "format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s]%(beside)s: %(message)s"
+            "()": TextLines,
+            "fmt": "%(asctime)s %(levelname)s %(name)s [%(request_id)s]%(beside)s: %(message)s",
         },
         "json": {"()": JSONLines},
     },

@@ -112,6 +112,35 @@ def test_a_body_that_breaks_off_is_not_acted_upon(server: Server, way: str) -> N
     assert server.ask(kept) == [(0,)]
 
 
+FORGED = (
+    "/api/v1/workspaces/x%0A2026-01-01%2000:00:00%20WARNING%20forged:%20all%20is%20well%1b%5b31m%9b"
+)
+REFUSED = {
+    411: b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+    413: b"Content-Length: 900000\r\n\r\n" + b"x" * 900_000,
+    408: b"Content-Length: 500\r\nConnection: close\r\n\r\n{",
+    404: b"Content-Length: 2\r\n\r\n{}",
+}
+
+
+@pytest.mark.parametrize("status", REFUSED)
+def test_a_refused_path_is_a_line_of_printable_signs(server: Server, status: int) -> None:
+    address, before = urlsplit(server.info["url"]), server.log.stat().st_size
+    head = f"POST {FORGED} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {server.info['key']}\r\n"
+    head += "Content-Type: application/json\r\n"
+    with socket.create_connection((address.hostname, address.port), PATIENCE) as made:
+        made.sendall(head.encode() + REFUSED[status])
+        made.settimeout(PATIENCE)
+        assert made.recv(65536).startswith(f"HTTP/1.1 {status}".encode())
+
+    def written() -> list[str]:
+        return server.log.read_bytes()[before:].decode(errors="replace").split("\n")[:-1]
+
+    wait_for(lambda: any("forged" in line for line in written()))
+    assert all(line.isprintable() and not line.startswith("2026-01-01") for line in written())
+    assert len([line for line in written() if "forged" in line]) == 1
+
+
 def test_the_request_id_of_the_caller_comes_back(server: Server) -> None:
     headers, status, body = asked(
         server, "GET", "/api/v1/workspaces", headers={"X-Request-Id": "mine-1"}

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
+import pytest
+from django.core.management import call_command, get_commands, load_command_class
 from django.db import OperationalError, connection
 from django.http import HttpResponse
 from django.test import Client
@@ -15,6 +17,7 @@ from django.utils.log import log_response
 from pytest_django.fixtures import Settings
 
 from memories.index import rebuild, workspace_index
+from memories.management.command_options import PrintableOutput
 from memories.models import EvaluationRun
 from memoryproject.log_lines import JSONLines
 from memoryproject.postgres import visible
@@ -184,3 +187,60 @@ def test_a_failure_is_one_line_of_json() -> None:
     [line] = map(json.loads, log.getvalue().splitlines())
     assert line["message"] == "Failed\nat once"
     assert line["trace"].endswith("OSError: é")
+
+
+# ---- signs that no line shows as they are ---------------------------------------------------
+
+FORGED = "a\n2026-01-01 00:00:00 WARNING all: well\r\x1b[31m\x9b2J\u202e\u2028\x00b\x85c"
+
+
+def printed(line: str) -> bool:
+    return line.isprintable() and "2026-01-01 00:00:00 WARNING" not in line[:30]
+
+
+def test_what_a_line_quotes_cannot_be_a_line_or_move_a_cursor() -> None:
+    log = logging.getLogger("memories.search")
+    own = JSONLines()
+    for formatter in (None, own):
+        with written(formatter) as lines:
+            log.warning("%s was asked for", FORGED)
+        [line] = lines.getvalue().split("\n")[:-1]
+        assert printed(line)
+        assert "\\n2026-01-01 00:00:00 WARNING all: well\\r\\u001b[31m" in line
+    assert json.loads(line)["message"] == f"{FORGED} was asked for"
+
+
+def test_lines_of_what_was_raised_begin_with_blanks() -> None:
+    with written() as log:
+        log_response("Failed", response=HttpResponse(status=500), exception=OSError(FORGED))
+
+    first, *others = log.getvalue().split("\n")[:-1]
+    assert "Failed" in first
+    assert "OSError: a" in log.getvalue()
+    assert all(map(printed, (first, *others)))
+    assert all(line.startswith("    ") for line in others)
+
+
+def test_no_command_prints_stored_words_as_signs_of_control(alice: Person) -> None:
+    alice.note(f"Zora keeps bees{FORGED.replace(chr(0), '')}")
+    member(alice.workspace, Role.EDITOR, first_name="Bob\x1b[31m\nowner  mallory@example.com")
+    for words in (
+        ("search", "Zora bees", "--workspace", alice.workspace.slug),
+        ("search", "Zora bees", "--json", "--workspace", alice.workspace.slug),
+        ("members", "list", "--workspace", alice.workspace.slug),
+        ("members", "list", "--json", "--workspace", alice.workspace.slug),
+    ):
+        out = io.StringIO()
+        call_command(*words, stdout=out)
+        assert all(map(printed, out.getvalue().split("\n"))), words
+        assert not any(line.startswith("owner  mallory") for line in out.getvalue().split("\n"))
+
+
+COMMANDS = [name for name, app in get_commands().items() if app == "memories"]
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "migrate"])  # Django's own
+def test_every_command_prints_by_way_of_the_same_output(name: str) -> None:
+    command = load_command_class(get_commands()[name], name)
+    assert isinstance(command.stdout, PrintableOutput)
+    assert isinstance(command.stderr, PrintableOutput)

@@ -3,6 +3,7 @@ run measured."""
 
 import os
 import re
+import sys
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext, suppress
@@ -16,6 +17,7 @@ from django.core.management.base import (
     CommandError,
     CommandParser,
     DjangoHelpFormatter,
+    OutputWrapper,
 )
 from django.db import connection
 from django.utils import timezone
@@ -26,6 +28,7 @@ from memories.errors import Conflict
 from memories.index import workspace_index
 from memories.models import EvaluationRun, WorkspaceIndex
 from memoryproject import crossings, database_roles
+from memoryproject.log_lines import printable
 from memoryproject.postgres import visible
 from memoryproject.postgres.base import one_line_refusals
 from workspaces.models import Workspace
@@ -38,7 +41,35 @@ class Formatter(DjangoHelpFormatter, RawDescriptionHelpFormatter):
     pass
 
 
-class CommandWithExamples(BaseCommand):
+class PrintableOutput(OutputWrapper):
+    """Stored words in it move no cursor and hide nothing."""
+
+    def write(
+        self,
+        msg: str = "",
+        style_func: Callable[[str], str] | None = None,
+        ending: str | None = None,
+    ) -> None:
+        super().write(printable(msg, keep="\n\t"), style_func, ending)
+
+
+class PrintableCommand(BaseCommand):
+    def __init__(self, stdout: Any = None, stderr: Any = None, **options: Any) -> None:
+        super().__init__(stdout, stderr, **options)
+        style = self.stderr.style_func
+        self.stdout = PrintableOutput(stdout or sys.stdout)
+        self.stderr = PrintableOutput(stderr or sys.stderr)
+        self.stderr.style_func = style
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        if stdout := options.pop("stdout", None):
+            self.stdout = PrintableOutput(stdout)
+        if stderr := options.pop("stderr", None):
+            self.stderr = PrintableOutput(stderr)
+        return super().execute(*args, **options)
+
+
+class CommandWithExamples(PrintableCommand):
     examples = ""
     copies_tables = False  # as a whole, not the rows of workspaces
 

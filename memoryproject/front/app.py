@@ -28,7 +28,7 @@ from memoryproject.front.requests import (
 from memoryproject.front.streams import StreamConnection, Streams, streams_socket
 from memoryproject.front.tenants import Tenants
 from memoryproject.front.wire import POSITION, SESSION
-from memoryproject.log_lines import JSONLines
+from memoryproject.log_lines import JSONLines, TextLines
 
 log = logging.getLogger("memoryproject.front")
 
@@ -306,7 +306,7 @@ class Front:
 def application() -> Front:
     options = Options.of_variable()
     handler = logging.StreamHandler(sys.stderr)
-    text = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    text = TextLines("%(asctime)s %(levelname)s %(name)s: %(message)s")
     handler.setFormatter(JSONLines() if options.log_format == "json" else text)
     logging.basicConfig(handlers=[handler], level=options.log_level)
     return Front(options)

@@ -14,6 +14,7 @@ from memories.management.command_options import CommandWithExamples, add_workspa
 from memories.models import GoldenQuestion, GoldenRun, change_of, is_lost
 from memories.settings_objects import checked
 from memories.workspace_settings import try_settings
+from memoryproject.log_lines import printable
 from workspaces.scope import Scope, worker_scope
 
 
@@ -82,7 +83,7 @@ class Command(CommandWithExamples):
             if (change := change_of(each)) != "same":
                 places = " to ".join(str(each[name] or "none") for name in ("before", "after"))
                 lost = ", lost in the context" if is_lost(each) else ""
-                self.stdout.write(f"{change}: {places}{lost}: {named[each['question']]}")
+                self.stdout.write(f"{change}: {places}{lost}: {printable(named[each['question']])}")
         self.stdout.write(
             f"{len(made.results)} questions: {made.found_after:.0%} found"
             f" (before {made.found_before:.0%}), mean of 1 / rank {made.mean_after:.3f}"

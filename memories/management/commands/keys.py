@@ -13,6 +13,7 @@ from memories.management.command_options import (
     one_workspace,
     span,
 )
+from memoryproject.log_lines import printable
 from workspaces.keys import KeyOver, revoke_key, rotate_key
 from workspaces.models import ApiKey, Workspace
 
@@ -70,7 +71,7 @@ class Command(CommandWithExamples):
             done = {"act": options["act"], "prefix": key.prefix, "dryRun": options["dry_run"]}
             self.stdout.write(json.dumps(done | ({"key": text} if text else {})))
             return
-        self.stderr.write(f"Key {options['prefix']} ({key.name}) {would}{what}.")
+        self.stderr.write(f"Key {options['prefix']} ({printable(key.name)}) {would}{what}.")
         if text:
             self.stdout.write(text)
 
@@ -87,7 +88,7 @@ class Command(CommandWithExamples):
             cap = f", {key.per_minute} a minute" if key.per_minute else ""
             used = f"last used {told['lastUsedAt']}" if told["lastUsedAt"] else "never used"
             self.stdout.write(
-                f"{key.prefix}  {told['state']:8} {key.name}: {agent};"
+                f"{key.prefix}  {told['state']:8} {printable(key.name)}: {agent};"
                 f" {', '.join(key.capabilities)}{spaces}{cap}; {used}"
             )
 

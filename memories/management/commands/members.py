@@ -10,6 +10,7 @@ from django.core.validators import validate_email
 from django.urls import reverse
 
 from memories.management.command_options import CommandWithExamples, add_workspace, one_workspace
+from memoryproject.log_lines import printable
 from workspaces import members
 from workspaces.members import MembershipConflict
 from workspaces.models import Membership, Role, Workspace
@@ -96,4 +97,4 @@ class Command(CommandWithExamples):
             self.stdout.write(json.dumps(told, indent=2, ensure_ascii=False))
             return
         for each in told:
-            self.stdout.write(f"{each['role']:8} {each['email']}  {each['name']}")
+            self.stdout.write(f"{each['role']:8} {each['email']}  {printable(each['name'])}")

@@ -6,14 +6,13 @@ import os
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from memories import events, stored_metrics
 from memories.api import conversation_and_chat_routes
 from memories.api.conversation_and_chat_routes import LiveChat
 from memories.events import LiveEvents
 from memories.extraction import warm_up
 from memories.index import configured_embedder
+from memories.management.command_options import PrintableCommand
 from memories.mcp.protocol import McpDoor
 from memories.webhooks import MOST_AT_ONCE, WebhookSender
 from memoryproject.front.lanes import CHATS_AT_ONCE, MCP, Lane
@@ -23,7 +22,7 @@ from memoryproject.stream_process import StreamProcess, Threads
 from memoryproject.web import Parent
 
 
-class Command(BaseCommand):
+class Command(PrintableCommand):
     help = (
         "Run the processes that speak MCP, stream events and call webhooks until SIGTERM, behind"
         " the front that `up` starts."

@@ -15,12 +15,12 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connection, connections
 
 from memories.extraction import fallback
 from memories.index import repair
-from memories.management.command_options import refuse_unfinished_restore
+from memories.management.command_options import PrintableCommand, refuse_unfinished_restore
 from memoryproject import crossings, database_roles, embedded_postgres, first_run, walls
 from memoryproject.address import Address, AddressInUse, answers, reserve
 from memoryproject.first_run import Start
@@ -31,7 +31,7 @@ from memoryproject.start_steps import StartStep
 from workspaces.models import Workspace
 
 
-class Command(BaseCommand):
+class Command(PrintableCommand):
     help = "Run the whole server: database, web and worker. Ctrl-C or SIGTERM stops everything."
     requires_system_checks = ()  # run below, when the database is there
     stopping = False

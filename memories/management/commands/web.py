@@ -5,14 +5,14 @@ from argparse import ArgumentParser
 from functools import partial
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from django.urls import get_resolver
 
+from memories.management.command_options import PrintableCommand
 from memoryproject.web import Parent, lanes_of_web, serve_lane
 from memoryproject.wsgi import application
 
 
-class Command(BaseCommand):
+class Command(PrintableCommand):
     help = "Run the web processes until SIGTERM, behind the front that `up` starts beside them."
     requires_system_checks = ()
 

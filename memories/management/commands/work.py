@@ -12,7 +12,6 @@ from functools import partial
 from multiprocessing import Process
 from typing import Any, NoReturn
 
-from django.core.management.base import BaseCommand
 from django.db import Error, connections
 from django_q import cluster
 from django_q.brokers import get_broker
@@ -22,7 +21,7 @@ from django_q.worker import worker
 
 from memories import health_parts, outbox, quick_sessions, stored_metrics
 from memories.leases import FAR
-from memories.management.command_options import refuse_unfinished_restore
+from memories.management.command_options import PrintableCommand, refuse_unfinished_restore
 from memories.tasks import listed
 from memoryproject import database_roles
 from memoryproject.postgres.base import one_line_refusals
@@ -77,7 +76,7 @@ def tend_queue() -> None:
         connections.close_all()
 
 
-class Command(BaseCommand):
+class Command(PrintableCommand):
     help = "Run background tasks until SIGTERM. One is enough; `up` starts it by itself."
 
     def handle(self, *_: Any, **__: Any) -> None:
