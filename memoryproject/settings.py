@@ -331,6 +331,9 @@ RERANK_TIMEOUT = env_float("RERANK_TIMEOUT", 5.0, minimum=0.1, maximum=60.0)  # 
 QUERY_CACHE_SECONDS = env_int("QUERY_CACHE_SECONDS", 86_400, maximum=31_536_000)  # 0: off
 QUERY_CACHE_DIR = DATA_DIR / "query_vectors"
 
+# The OpenAPI schema, made once for each version.
+SCHEMA_DIR = DATA_DIR / "schema"
+
 # Documents: files lie below the data folder. Seconds of processor time for reading one.
 BLOB_DIR = DATA_DIR / "blobs"
 MAX_UPLOAD_BYTES = env_int("MAX_UPLOAD_BYTES", 100 * 2**20, minimum=1024)

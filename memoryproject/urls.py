@@ -3,13 +3,12 @@ from django.contrib.auth import views as auth
 from django.urls import include, path
 from django.views.generic import RedirectView
 from drf_spectacular.views import (
-    SpectacularAPIView,
     SpectacularRedocView,
     SpectacularSwaggerSplitView,
 )
 
 from memories.api import metrics_page
-from memoryproject import health
+from memoryproject import health, schema_page
 from workspaces import members
 from workspaces.adminbase.login_pages import InvitationLink, WelcomePage
 from workspaces.api.problems import unknown_route
@@ -43,7 +42,7 @@ urlpatterns = [
     path("health/live", health.live),
     path("health/ready", health.ready),
     path("metrics", metrics_page.view),
-    path("api/schema", SpectacularAPIView.as_view(), name="schema"),
+    path("api/schema", schema_page.view, name="schema"),
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema")),
     path("api/redoc", SpectacularRedocView.as_view(url_name="schema")),
     # With DEBUG on, Django would answer an unknown route with a page of its own.

@@ -1,6 +1,7 @@
 """The OpenAPI schema is kept as a file, and the answers are as it says."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from jsonschema import Draft202012Validator
 from memories.api import schema_words
 from memories.api.schema_words import ROW
 from memories.models import Case, Memory, MemorySession
+from memoryproject import schema_page
 from tests.api_fixtures import Answer, Caller, caller
 from tests.api_operations import (
     IN_ITS_OWN_TRANSACTION,
@@ -200,3 +202,85 @@ def test_no_field_of_a_request_is_required_where_it_has_a_default() -> None:
 def test_the_documentation_names_no_other_host(client: Client, page: str) -> None:
     told = client.get(page).content.decode()
     assert re.findall(r"https?://[^\s\"']+", told) == []
+
+
+# ---- as it is served ----
+
+
+@pytest.fixture
+def folder(settings: Any, tmp_path: Path) -> Iterator[Path]:
+    """Where the schema is kept; nothing is kept in it yet."""
+    settings.SCHEMA_DIR = tmp_path / "schema"
+    begin_anew()
+    yield settings.SCHEMA_DIR
+    begin_anew()
+
+
+def begin_anew() -> None:
+    """As in another process."""
+    for each in (schema_page.version, schema_page.schema, schema_page.made):
+        each.cache_clear()
+
+
+def test_the_schema_is_made_once_for_all_processes(folder: Path) -> None:
+    client = Client()
+    made = client.get("/api/schema").content
+    assert made.startswith(b"openapi: 3.1.0")
+    [kept] = folder.glob("*.yaml")
+    kept.write_text("kept: true")
+    assert client.get("/api/schema?format=yaml").content == made
+    begin_anew()
+    assert client.get("/api/schema").content == b"kept: true"
+
+
+def test_the_schema_is_served_as_the_asker_takes_it(folder: Path) -> None:
+    told = Client().get("/api/schema", headers={"accept": "application/json, */*"})
+    assert told.headers["Content-Type"] == "application/json"
+    assert told.json()["paths"].keys() == schema()["paths"].keys()
+    assert Client().get("/api/schema?format=json").content == told.content
+
+
+def test_another_version_makes_its_own_schema(folder: Path, settings: Any) -> None:
+    folder.mkdir()
+    (folder / "0123.json").write_text("{}")
+    assert Client().get("/api/schema?format=json").json() != {}
+    before = {each.name for each in folder.iterdir()}
+    settings.SPECTACULAR_SETTINGS = settings.SPECTACULAR_SETTINGS | {"VERSION": "2"}
+    begin_anew()
+    assert Client().get("/api/schema?format=json").status_code == 200
+    after = {each.name for each in folder.iterdir()}
+    assert (len(before), len(after), before & after) == (2, 2, set())
+
+
+def test_a_schema_that_cannot_be_kept_is_served_all_the_same(folder: Path) -> None:
+    folder.write_text("")
+    assert Client().get("/api/schema").status_code == 200
+
+
+def test_who_has_the_schema_already_is_told_so() -> None:
+    client = Client()
+    etag = client.get("/api/schema").headers["ETag"]
+    again = client.get("/api/schema", headers={"if-none-match": etag})
+    assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", etag)
+    other = client.get("/api/schema?format=json", headers={"if-none-match": etag})
+    assert other.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "accept", "status"),
+    [
+        ("GET", "/api/schema?format=x", "*/*", 404),
+        ("GET", "/api/schema?format=", "*/*", 404),
+        ("GET", "/api/schema?format=%00", "*/*", 404),
+        ("GET", "/api/schema", "image/png", 406),
+        ("POST", "/api/schema", "*/*", 405),
+        ("PATCH", "/api/schema?format=json", "*/*", 405),
+    ],
+)
+def test_a_schema_that_there_is_not_is_refused_in_words(
+    method: str, address: str, accept: str, status: int
+) -> None:
+    client = Client(raise_request_exception=False, enforce_csrf_checks=True)
+    answer = client.generic(method, address, headers={"accept": accept})
+    assert answer.status_code == status
+    assert answer.headers["Content-Type"] == "application/problem+json"

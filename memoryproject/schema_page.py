@@ -1,0 +1,100 @@
+"""The OpenAPI schema as it is served: made once for all processes of a version, whoever asks."""
+
+import hashlib
+import logging
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+from django.http.response import HttpResponse
+from django.utils.cache import get_conditional_response, patch_vary_headers
+from django.views.decorators.csrf import csrf_exempt
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiYamlRenderer
+
+from workspaces.api.problems import Problem, not_found, page
+
+log = logging.getLogger(__name__)
+
+# By `?format=`; without it the first whose type is accepted.
+TYPES = {
+    "openapi": "application/vnd.oai.openapi",
+    "yaml": "application/yaml",
+    "openapi-json": "application/vnd.oai.openapi+json",
+    "json": "application/json",
+}
+RENDERERS = {"yaml": OpenApiYamlRenderer, "json": OpenApiJsonRenderer}
+SOURCES = ("memories", "memoryproject", "workspaces")
+
+
+@csrf_exempt
+def view(request: HttpRequest) -> HttpResponseBase | None:
+    if request.method not in ("GET", "HEAD"):
+        response = page(Problem(405, "The schema is read with GET."), request)
+        response.headers["Allow"] = "GET, HEAD"
+        return response
+    name = request.GET.get("format")
+    if name is None:
+        accepted = request.get_preferred_type([*TYPES.values()])
+        name = next((each for each, kind in TYPES.items() if kind == accepted), None)
+        if name is None:
+            return page(Problem(406, f"There is: {', '.join(TYPES.values())}."), request)
+    elif name not in TYPES:
+        return page(not_found(f"This format (there is {', '.join(TYPES)})"), request)
+    language = "json" if name.endswith("json") else "yaml"
+    text, etag = schema(language)
+    response = HttpResponse(text, content_type=TYPES[name])
+    response.headers["Content-Disposition"] = f'inline; filename="memoryproject.{language}"'
+    response.headers["ETag"] = etag
+    patch_vary_headers(response, ("Accept",))
+    return get_conditional_response(request, etag=etag, response=response)
+
+
+@cache
+def schema(language: str) -> tuple[bytes, str]:
+    """The text and its ETag: out of the file that another process of this version has made."""
+    file = Path(settings.SCHEMA_DIR, f"{version()}.{language}")
+    text = file.read_bytes() if file.exists() else made()[language]
+    return text, f'"{hashlib.sha256(text).hexdigest()[:32]}"'
+
+
+@cache
+def made() -> dict[str, bytes]:
+    """By language, and kept. Once in a process: the generator's second answer differs."""
+    answer = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    texts = {
+        language: renderer().render(answer, renderer_context={})
+        for language, renderer in RENDERERS.items()
+    }
+    try:
+        keep(texts)
+    except OSError as error:  # a full disk, say: each process makes its own
+        log.warning("the OpenAPI schema is not kept in %s: %s", settings.SCHEMA_DIR, error)
+    return texts
+
+
+def keep(texts: dict[str, bytes]) -> None:
+    """Each whole or not at all; those of versions before go."""
+    folder = Path(settings.SCHEMA_DIR)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for language, text in texts.items():
+        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as part:
+            part.write(text)
+        os.replace(part.name, folder / f"{version()}.{language}")
+    for other in folder.iterdir():
+        if other.stem != version() and other.suffix[1:] in texts:
+            other.unlink(missing_ok=True)
+
+
+@cache
+def version() -> str:
+    """Another one for any other source."""
+    mark = hashlib.sha256(settings.SPECTACULAR_SETTINGS["VERSION"].encode())
+    for folder in SOURCES:
+        for source in sorted(Path(settings.BASE_DIR, folder).rglob("*.py")):
+            about = source.stat()
+            mark.update(f"{source} {about.st_mtime_ns} {about.st_size}\n".encode())
+    return mark.hexdigest()[:32]
