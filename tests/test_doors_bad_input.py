@@ -9,6 +9,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 import pytest
+from django.test import Client
 
 from memories.mcp.memory_tools import TOOLS
 from memories.models import Memory
@@ -210,6 +211,31 @@ def test_the_bodies_are_those_of_routes_and_none_is_missing() -> None:
     }
     assert set(BODIES) <= set(client_routes())
     assert reading - empty - set(BODIES) == set()
+
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PROPFIND")
+UNKNOWN = (
+    "v1", "v1/", "v1/nothing", "v1/default/banks/ada", "v1/memories", "v2/", "v3/documents/",
+    "v3/x/y", "v4/", "chat", "chat/nothing", "api/v2", "api/v2/", "api/v2/memories/",
+    "api/v2/projects/x",
+    "api/v1/orgs/", "api/v1/orgs/acme/projects/p/", "api/v1/webhooks/", "api/v3/x", "ns/ada/search",
+    "memories", "search", "v1/%ff", "v3/documents/%ff", "api/v2/%0a",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_route_or_method_that_a_client_finds_nowhere_is_told_in_json(
+    method: str, alice: Person, memory: Memory
+) -> None:
+    known = {address_of(route, memory) for _, route in client_routes()}
+    client = Client(raise_request_exception=False, enforce_csrf_checks=True)
+    for address in [*(f"/{path}" for path in UNKNOWN), *(path[1:] for path in known)]:
+        for headers in ({}, {"authorization": f"Bearer {alice.key}"}):
+            answer = client.generic(method, address, b"[]", "application/json", headers=headers)
+            assert answer.status_code < 500, (address, answer.content)
+            kind = answer.headers.get("Content-Type", "")
+            is_json = kind.startswith(("application/json", "application/problem+json"))
+            assert is_json or not answer.content, (address, kind)
 
 
 # ---- MCP ----

@@ -8,7 +8,7 @@ from memories.compat.memmachine_filter import read_filter
 from memories.errors import Invalid
 from memories.features.sets import discover_sets
 from memories.features.update import update_now
-from memories.models import Episode, Feature, Memory
+from memories.models import Conversation, Episode, Feature, Memory
 from tests.api_fixtures import Answer, Caller, caller
 from tests.people import Person, with_key
 from workspaces.keys import KeyOptions
@@ -247,6 +247,74 @@ def test_a_key_of_a_subject_adds_and_finds_its_own_alone(
     assert add(own, "I have a cat.").status == 200
     assert add(own, "Nothing.", metadata={"user_id": "otto"}).status == 403
     assert own.post(f"{V2}/projects/delete", HARBOUR).status == 403
+
+
+# What may stand where a project is kept.
+KEPT = (
+    "boom", 7, True, None, [], [1], {}, {"org_id": "acme"}, {"org_id": 1, "project_id": {}},
+    {"org_id": "acme", "project_id": "p"}, {"org_id": "acme", "project_id": "p", "config": []},
+    {"org_id": "acme", "project_id": "harbour", "config": {}},
+    {"org_id": "acme", "project_id": "p", "config": {}, "more": 1},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kept", KEPT)
+def test_what_only_looks_like_a_project_is_none(http: Caller, alice: Person, kept: Any) -> None:
+    assert http.post(f"{V2}/projects", HARBOUR).status == 201
+    named = {"workspace": alice.workspace, "external_id": "acme/p"}
+    Conversation.objects.create(**named, metadata={"memmachine_project": kept})
+    assert http.post(f"{V2}/projects/list").body == [HARBOUR]
+    named = {"org_id": "acme", "project_id": "p"}
+    assert http.post(f"{V2}/projects/get", named).status == 404
+    assert http.post(f"{V2}/projects", {**named, "description": "Ours"}).status == 201
+    assert http.post(f"{V2}/projects/get", named).body["description"] == "Ours"
+
+
+RESERVED = {"room": "2", "memmachine_project": {"org_id": "acme", "project_id": "p", "config": {}}}
+SAID = {"role": "user", "content": TEA}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/conversations", {"threadId": "acme/p"}),
+        ("/memories", {"content": TEA}),
+        ("/memories/ingest", {"content": TEA}),
+        ("/documents", {"content": TEA}),
+        ("/spaces", {"containerTag": "north"}),
+        ("//v1/memories/", {"messages": [SAID], "user_id": "ada"}),
+        ("//v3/memories/add/", {"messages": [SAID], "user_id": "ada"}),
+        ("//v3/documents", {"content": TEA}),
+    ],
+)
+def test_no_door_takes_the_name_under_which_projects_are_kept(
+    http: Caller, path: str, body: Any
+) -> None:
+    answer = http.post(path, body | {"metadata": RESERVED})
+    assert answer.status == 400
+    assert "memmachine_project" in str(answer.body)
+    assert http.post(path, body | {"metadata": {"room": "2"}}).status < 300
+
+
+def test_no_message_takes_the_names_under_which_projects_are_kept(http: Caller) -> None:
+    odd = {"user_id": "ada", "memmachine_produced_for": "bot"}
+    assert add(http, TEA, metadata=odd).status == 400
+    message = {**SAID, "metadata": RESERVED}
+    assert http.post("/memories/ingest", {"messages": [message]}).status == 400
+
+
+def test_a_limited_key_takes_no_projects_name(http: Caller, alice: Person, uid: str) -> None:
+    ada = Subject.objects.get(external_id="ada")
+    own = caller(with_key(alice.workspace, KeyOptions("ada", subjects=(ada,))))
+    attic = {"org_id": "acme", "project_id": "attic"}
+    assert own.post(f"{V2}/projects", {**attic, "description": "Mine"}).status == 403
+    assert add(own, TEA, attic).status == 403
+    assert own.post("/conversations", {"threadId": "acme/attic", "userId": "ada"}).status == 201
+    assert http.post(f"{V2}/projects", {**attic, "description": "All"}).status == 201
+    [row] = http.get("/conversations", threadId="acme/attic").body["results"]
+    assert own.patch(f"/conversations/{row['id']}", {"title": "Mine"}).status == 403
+    assert http.patch(f"/conversations/{row['id']}", {"metadata": {"a": 1}}).status == 200
+    assert http.post(f"{V2}/projects/get", attic).body["description"] == "All"
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,10 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 Given = TypeVar("Given")
 FORMAT = "YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z]"
 
+# Under these a door keeps in the metadata of rows what no caller may claim (compat/memmachine.py).
+MEMMACHINE = ("memmachine_project", "memmachine_produced_for")
+RESERVED = frozenset(MEMMACHINE)
+
 declared = with_config(ConfigDict(alias_generator=to_camel, extra="forbid"))
 
 
@@ -117,6 +121,14 @@ def _not_blank(given: str) -> str:
     return given
 
 
+def without_reserved(given: dict[str, Any]) -> dict[str, Any]:
+    if taken := sorted(RESERVED & given.keys()):
+        raise PydanticCustomError(
+            "reserved", "{name} is a name of the server's own: leave it out.", {"name": taken[0]}
+        )
+    return given
+
+
 AnyText = Annotated[str, Field(strict=True)]  # as it was sent; numbers are not taken for texts
 Text = Annotated[AnyText, Field(min_length=1)]
 Words = Annotated[Text, AfterValidator(_not_blank)]  # as they were sent, and more than spaces
@@ -130,3 +142,4 @@ Moment = Annotated[datetime, BeforeValidator(_moment)]  # ISO 8601; without a zo
 Email = Annotated[Trimmed, AfterValidator(_email), Field(json_schema_extra={"format": "email"})]
 Maybe = Annotated[Given | None, _Unsaid()]  # of a query string; None where it is not said
 Free = dict[str, Any]  # an object whose keys are the caller's own
+Metadata = Annotated[Free, AfterValidator(without_reserved)]

@@ -51,17 +51,18 @@ from workspaces.api.agent_and_member_routes import AudienceField
 from workspaces.api.json_answers import JsonAnswer, column
 from workspaces.api.json_requests import read, read_query
 from workspaces.api.paging import PageQuery, narrowing, paged
-from workspaces.api.problems import Problem, conflict, invalid, problem_of
+from workspaces.api.problems import Problem, conflict, invalid, problem_of, refused
 from workspaces.api.schema import operation
 from workspaces.api.views import NEEDS, WorkspaceView, idempotency_key
 from workspaces.auth import scope_again
 from workspaces.models import Capability
 from workspaces.request_fields import (
+    RESERVED,
     AnyText,
     ExternalId,
     Flag,
-    Free,
     Maybe,
+    Metadata,
     OneOf,
     OwnId,
     Text,
@@ -102,14 +103,14 @@ class NewConversation:
     workflow_id: ExternalId = ""
     title: Title = ""
     audience: AudienceField = ""
-    metadata: Free = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=dict)
 
 
 @declared
 class ConversationChanges(TypedDict, total=False):
     title: Title
     audience: AudienceField
-    metadata: Free
+    metadata: Metadata
 
 
 class ConversationsView(WorkspaceView):
@@ -157,7 +158,13 @@ class ConversationView(WorkspaceView):
         conversation = get_object_or_404(rows, pk=row)
         sent = read(ConversationChanges, request.data)
         space = workspace_index.index_of(self.scope.workspace_id)
-        changes = {name: without_secrets(space, value) for name, value in sent.items()}
+        changes: dict[str, Any] = {k: without_secrets(space, value) for k, value in sent.items()}
+        before = conversation.metadata
+        kept = {name: before[name] for name in RESERVED & before.keys()}
+        if kept and self.scope.is_narrow:
+            raise refused("What is for all keys, a key of the whole workspace changes.")
+        if kept and "metadata" in changes:
+            changes["metadata"] |= kept
         for name, value in changes.items():
             setattr(conversation, name, value)
         conversation.save(update_fields=[*changes, "updated_at"])
@@ -453,7 +460,7 @@ class ChatBody:
     ] = ()
     user_id: ExternalId = ""
     metadata: Annotated[
-        Free, Field(description=f"Kept with the question; {TONE_KEY}: how to answer.")
+        Metadata, Field(description=f"Kept with the question; {TONE_KEY}: how to answer.")
     ] = field(default_factory=dict)
     stream: Flag = False
 

@@ -50,6 +50,7 @@ from workspaces.request_fields import (
     Flag,
     Free,
     Maybe,
+    Metadata,
     Moment,
     NullIs,
     OneOf,
@@ -94,7 +95,7 @@ class DocumentOptions:
     user_id: ExternalId = ""
     agent_id: ExternalId = ""
     visibility: Annotated[str, OneOf(Visibility), NullIs("")] = ""
-    metadata: Free = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=dict)
     published_at: Moment | None = None
     extract: Annotated[str, OneOf(Document.Extract)] = Document.Extract.AUTO
     is_apart: Annotated[
@@ -139,7 +140,7 @@ class BatchBody:
 class DocumentChanges(TypedDict, total=False):
     content: Annotated[Text, Field(min_length=1, description="What it says now: a new revision.")]
     title: Title
-    metadata: Free
+    metadata: Metadata
     container_tags: Tags
     visibility: Annotated[str, OneOf(Visibility)]
 
@@ -582,7 +583,7 @@ class SpaceJson(JsonAnswer):
 @declared
 class SpaceChanges(TypedDict, total=False):
     name: Annotated[AnyText, Field(max_length=200)]
-    metadata: Free
+    metadata: Metadata
 
 
 @declared
@@ -590,7 +591,7 @@ class SpaceChanges(TypedDict, total=False):
 class NewSpace:
     container_tag: Tag
     name: Annotated[AnyText, Field(max_length=200)] = ""
-    metadata: Free = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=dict)
 
 
 def spaces_for(scope: Scope) -> QuerySet[Space]:

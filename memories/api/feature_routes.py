@@ -56,6 +56,7 @@ from workspaces.request_fields import (
     AnyText,
     Free,
     Maybe,
+    Metadata,
     Moment,
     OneOf,
     OwnId,
@@ -197,7 +198,7 @@ class FeatureChanges(TypedDict, total=False):
     value: Value
     about: Annotated[AnyText, Field(max_length=255)]
     visibility: Annotated[str, OneOf(Visibility)]
-    metadata: Free
+    metadata: Metadata
 
 
 @declared

@@ -48,6 +48,7 @@ from workspaces.request_fields import (
     Flag,
     Free,
     Maybe,
+    Metadata,
     Moment,
     NullIs,
     Number,
@@ -188,7 +189,7 @@ class MessageBody:
     id: Annotated[
         ExternalId, Field(description="The caller's own: the same id is the same episode.")
     ] = ""
-    metadata: Annotated[Free, NullIs({})] = field(default_factory=dict)
+    metadata: Annotated[Metadata, NullIs({})] = field(default_factory=dict)
     tool_name: Annotated[Line, Field(min_length=1)] | None = None
     tool_use_id: Annotated[Line, Field(min_length=1)] | None = None
     input: Any = None

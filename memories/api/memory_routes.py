@@ -47,8 +47,8 @@ from workspaces.models import Capability
 from workspaces.request_fields import (
     AnyText,
     Flag,
-    Free,
     Maybe,
+    Metadata,
     Moment,
     NullIs,
     OneOf,
@@ -263,7 +263,7 @@ class ForgetQuery:
 @declared
 class MemoryChanges(TypedDict, total=False):
     content: Annotated[Text, Field(max_length=WHOLE, description="Makes a new version.")]
-    metadata: Free
+    metadata: Metadata
     pinned: Flag
     visibility: Annotated[str, OneOf(Visibility)]
     category: Annotated[str, OneOf(Category)]

@@ -36,7 +36,7 @@ from memories.search.filters import Filter, matching_memories
 from memories.waited_ingest import USUAL_WAIT, ingest_and_wait, session_waited_for
 from workspaces.api.json_requests import read
 from workspaces.models import Agent, Capability, Subject
-from workspaces.request_fields import AnyText, Flag, Free, NullIs, Number, OwnId, Text
+from workspaces.request_fields import AnyText, Flag, Free, Metadata, NullIs, Number, OwnId, Text
 from workspaces.scope import Scope
 
 # What mem0's client sends (more than is used here, and that is no fault of its caller), its
@@ -143,7 +143,7 @@ class Mem0Add:
     run_id: Name = ""
     app_id: Name = ""
     filters: Annotated[Free, NullIs({})] = field(default_factory=dict)
-    metadata: Annotated[Free, NullIs({})] = field(default_factory=dict)
+    metadata: Annotated[Metadata, NullIs({})] = field(default_factory=dict)
     infer: Annotated[Flag, NullIs(True)] = True
     expiration_date: date | None = None
     timestamp: Annotated[int, Field(ge=0, lt=LAST_SECOND)] | None = None
@@ -206,7 +206,7 @@ class Mem0Page:
 @dataclass(frozen=True, slots=True)
 class Mem0Update:
     text: Text | None = None
-    metadata: Free | None = None
+    metadata: Metadata | None = None
     expiration_date: date | None = None
 
 
@@ -215,7 +215,7 @@ class Mem0Update:
 class Mem0BatchItem:
     memory_id: Text
     text: Text | None = None
-    metadata: Free | None = None
+    metadata: Metadata | None = None
 
 
 @sent

@@ -14,17 +14,27 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.dateparse import parse_datetime
-from pydantic import BeforeValidator, ConfigDict, Field, with_config
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    with_config,
+)
 from pydantic_core import PydanticCustomError
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from memories import ingest, outbox, search
 from memories.compat.client_view import ClientView, erase_and_wait, refuse_erasing
 from memories.compat.memmachine_filter import AskedFilter, Tree, read_filter
-from memories.errors import Conflict, Invalid, NotFound, needed
+from memories.errors import Conflict, Forbidden, Invalid, NotFound, needed
 from memories.features import features_by_hand, sets
 from memories.ingest import IngestRequest, NewMessage
 from memories.models import Conversation, Episode, Feature, FeatureCitation, FeatureSet, name_joins
@@ -34,7 +44,18 @@ from memories.search import SearchRequest, filters
 from memories.search.filters import sql_of
 from workspaces.api.json_requests import read
 from workspaces.models import Capability, Subject
-from workspaces.request_fields import AnyText, Flag, Free, NullIs, Number, OwnId, Text
+from workspaces.request_fields import (
+    MEMMACHINE,
+    AnyText,
+    Flag,
+    Free,
+    Metadata,
+    NullIs,
+    Number,
+    OwnId,
+    Text,
+    without_reserved,
+)
 from workspaces.scope import Scope, subject_to_write
 
 # What MemMachine's client sends. It leaves out what has a default, and sends more than is used
@@ -75,6 +96,7 @@ def _moment(given: Any) -> datetime:
 
 
 Name = Annotated[str, BeforeValidator(_name)]
+Texts = Annotated[dict[str, AnyText], AfterValidator(without_reserved)]
 Spoken = Annotated[AnyText, Field(max_length=255), NullIs("")]
 
 
@@ -107,7 +129,7 @@ class MemMachineMessage:
     produced_for: Spoken = ""
     timestamp: Annotated[datetime, BeforeValidator(_moment)] | None = None
     role: Spoken = ""
-    metadata: Annotated[dict[str, AnyText], NullIs({})] = field(default_factory=dict)
+    metadata: Annotated[Texts, NullIs({})] = field(default_factory=dict)
 
 
 @sent
@@ -170,7 +192,7 @@ class NewSemanticFeature(ProjectNames):
     tag: Text
     feature: Text
     value: Text
-    feature_metadata: Annotated[Free, NullIs({})] = field(default_factory=dict)
+    feature_metadata: Annotated[Metadata, NullIs({})] = field(default_factory=dict)
     citations: Annotated[tuple[uuid.UUID, ...], NullIs(())] = ()
 
 
@@ -189,7 +211,7 @@ class FeatureUpdate(ProjectNames):
     tag: Text | None = None
     feature: Text | None = None
     value: Text | None = None
-    metadata: Free | None = None
+    metadata: Metadata | None = None
 
 
 @sent
@@ -209,8 +231,7 @@ class NamedSet(ProjectNames):
 # A project is a conversation of its own name; below it stands one for each user and session. What
 # is said of messages beside MemMachine's own fields is kept in their metadata, under names of ours.
 
-PROJECT, PRODUCED_FOR = "memmachine_project", "memmachine_produced_for"
-OWN = (PROJECT, PRODUCED_FOR)
+PROJECT, PRODUCED_FOR = OWN = MEMMACHINE  # which no caller may send
 ROLES = ("user", "assistant", "system")
 LONGEST_THREAD = 255
 DEFAULTS: dict[str, Any] = {
@@ -219,39 +240,67 @@ DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def projects(scope: Scope) -> QuerySet[Conversation]:
+@with_config(ConfigDict(extra="forbid", strict=True))
+class KeptProject(TypedDict):
+    """What stands under PROJECT in the metadata of a project's conversation."""
+
+    org_id: str
+    project_id: str
+    config: Free
+
+
+KEPT_PROJECT = TypeAdapter(KeptProject)
+
+
+def kept_in(row: Conversation) -> KeptProject | None:
+    """None where it is no project, whatever stands there."""
+    try:
+        kept = KEPT_PROJECT.validate_python(row.metadata.get(PROJECT))
+    except ValidationError:
+        return None
+    is_own = f"{kept['org_id']}/{kept['project_id']}" == row.external_id
+    return kept if is_own else None
+
+
+def projects(scope: Scope, **named: str) -> list[Conversation]:
     """Those of the workspace: name and description are for all of its keys."""
-    return Conversation.objects.filter(
-        workspace_id=scope.workspace_id, metadata__has_key=PROJECT
-    ).order_by("pk")
+    rows = Conversation.objects.filter(
+        workspace_id=scope.workspace_id, metadata__has_key=PROJECT, **named
+    )
+    return [row for row in rows.order_by("pk") if kept_in(row)]
 
 
 def project_of(scope: Scope, asked: ProjectNames) -> Conversation:
     """Raises NotFound."""
-    return needed(projects(scope).filter(external_id=asked.project).first(), "Project")
+    return needed(next(iter(projects(scope, external_id=asked.project)), None), "Project")
 
 
 def make_project(scope: Scope, asked: ProjectNames, description: str, config: Any) -> bool:
-    """Whether it was not there yet."""
-    names = {"org_id": asked.org_id, "project_id": asked.project_id}
-    row = Conversation(
-        workspace_id=scope.workspace_id,
-        external_id=asked.project,
-        agent_id=scope.agent_id,
-        title=description,
-        metadata={PROJECT: names | {"config": config}},
-    )
-    Conversation.objects.bulk_create([row], ignore_conflicts=True)
-    if not Conversation.objects.filter(pk=row.pk).exists():
+    """Whether it was not there yet. What is made is for all keys of the workspace: Forbidden for
+    those that are limited; a conversation that bears the name already becomes the project."""
+    if projects(scope, external_id=asked.project):
         return False
-    scope.audit("create_conversation", row)
+    if scope.is_narrow:
+        raise Forbidden("A key of the whole workspace makes projects.", "project_id")
+    kept = KeptProject(org_id=asked.org_id, project_id=asked.project_id, config=config)
+    named = {"workspace_id": scope.workspace_id, "external_id": asked.project}
+    row = Conversation(**named, title=description, metadata={PROJECT: kept})
+    Conversation.objects.bulk_create([row], ignore_conflicts=True)
+    with transaction.atomic():
+        found = Conversation.objects.select_for_update().get(**named)
+        if found.pk != row.pk and kept_in(found):
+            return False  # another one was quicker
+        found.title, found.metadata = description, found.metadata | {PROJECT: kept}
+        found.save(update_fields=["title", "metadata", "updated_at"])
+    scope.audit("create_conversation", found)
     return True
 
 
 def shown_project(row: Conversation) -> dict[str, Any]:
-    kept = row.metadata[PROJECT]
+    kept = kept_in(row)
+    assert kept is not None  # by `projects`
     config = {name: kept["config"].get(name, usual) for name, usual in DEFAULTS.items()}
-    names = {name: kept[name] for name in ("org_id", "project_id")}
+    names = {"org_id": kept["org_id"], "project_id": kept["project_id"]}
     return {**names, "description": row.title, "config": config}
 
 

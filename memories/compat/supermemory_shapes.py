@@ -25,6 +25,7 @@ from workspaces.request_fields import (
     AnyText,
     Flag,
     Free,
+    Metadata,
     Moment,
     NullIs,
     Number,
@@ -92,7 +93,7 @@ class SupermemoryDocument(ContainerTags):
     url: Annotated[AnyText, Field(max_length=2000), NullIs("")] = ""
     type: Annotated[str, OneOf(Document.Type), NullIs("")] = ""
     custom_id: CustomId = ""
-    metadata: Annotated[Free, BeforeValidator(_object)] | None = None
+    metadata: Annotated[Metadata, BeforeValidator(_object)] | None = None
     document_date: Annotated[Moment, BeforeValidator(_day)] | None = None
     filepath: Annotated[Text, Field(max_length=255), NullIs("")] = ""
 
@@ -117,7 +118,7 @@ class AskedInChat(ContainerTags):
     messages: Annotated[tuple[SaidInChat, ...], Field(min_length=1, max_length=100)]
     conversation_id: uuid.UUID | None = None
     mode: Annotated[str, OneOf(MODES)] = SIMPLE
-    metadata: Free = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=dict)
     scoped_document_ids: Annotated[tuple[OwnId, ...], Field(max_length=200)] = ()
 
 
@@ -199,7 +200,7 @@ class NamedMemory:
 @dataclass(frozen=True, slots=True)
 class MemoryUpdate(NamedMemory):
     new_content: Text = ""
-    metadata: Free | None = None
+    metadata: Metadata | None = None
     forget_after: Moment | None = None
     forget_reason: Annotated[Text, NullIs("")] = ""
 

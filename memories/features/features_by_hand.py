@@ -37,7 +37,7 @@ from memories.models import (
     WorkspaceIndex,
 )
 from memories.models.feature import OF_ITS_TIME
-from workspaces.request_fields import AnyText, Free, OneOf, Text, declared
+from workspaces.request_fields import AnyText, Metadata, OneOf, Text, declared
 from workspaces.scope import Scope
 
 Action = FeatureChange.Action
@@ -162,7 +162,7 @@ class NewFeature:
     value: Value
     about: Annotated[AnyText, Field(max_length=255)] = ""
     visibility: Annotated[str, OneOf(Visibility)] = Visibility.PRIVATE
-    metadata: Free = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=dict)
     episode_ids: Annotated[
         tuple[uuid.UUID, ...], Field(max_length=100, description="Cited whole.")
     ] = ()

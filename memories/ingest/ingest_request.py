@@ -22,7 +22,15 @@ from memories.models import (
 )
 from memories.models.conversation_and_summaries import TAKEN, check_thread
 from workspaces.models import Agent, Subject
-from workspaces.request_fields import ExternalId, Free, Moment, NullIs, OneOf, Text, declared
+from workspaces.request_fields import (
+    ExternalId,
+    Metadata,
+    Moment,
+    NullIs,
+    OneOf,
+    Text,
+    declared,
+)
 from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write
 
 # All messages of one request: so many characters are read and embedded while it waits, else a
@@ -73,7 +81,7 @@ class IngestOptions:
     visibility: Annotated[str, OneOf(Visibility), NullIs("")] = ""
     pathway: Annotated[str, OneOf(MemorySession.SENT)] = MemorySession.Pathway.CONVERSATION
     occurred_at: Moment | None = None
-    metadata: Free = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=dict)
     mode: Annotated[str, OneOf(MemorySession.Mode)] = MemorySession.Mode.SYNC
     extract: Annotated[str, OneOf(MemorySession.Extract)] = MemorySession.Extract.AUTO
 

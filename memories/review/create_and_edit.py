@@ -42,7 +42,7 @@ from memories.review.forget import CORRECTED, audit, locked, reject_claim
 from workspaces.request_fields import (
     ExternalId,
     Flag,
-    Free,
+    Metadata,
     Moment,
     NullIs,
     Number,
@@ -145,7 +145,7 @@ class NewMemory:
     confidence: Share = 1.0
     entities: Entities = ()
     event_date: Moment | None = None
-    metadata: Free = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=dict)
     forget_after: Moment | None = None
     pinned: Flag = False
     valid_from: Moment | None = None
