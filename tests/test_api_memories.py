@@ -159,3 +159,31 @@ def test_a_memory_of_another_workspace_is_not_found(
     assert theirs.patch(tea, {"content": GREEN_TEA}).status == 404
     assert theirs.delete(tea).status == theirs.post(f"{tea}/restore").status == 404
     assert http.get(tea).body["content"] == TEA
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"x": "The gate is green. " * 300_000},
+        {f"k{n}": "The gate is green." for n in range(200_000)},
+        {"x": ["The gate is green."] * 250_000},
+    ],
+    ids=["one text", "many names", "a long list"],
+)
+def test_metadata_without_measure_is_refused_before_it_is_looked_through(
+    http: Caller, metadata: dict[str, Any]
+) -> None:
+    """All of it would be looked through for secrets while others wait to write."""
+    answer = http.post("/memories", {"content": "Ada likes tea", "metadata": metadata})
+    assert answer.status == 400
+    assert [each["field"] for each in answer.body["errors"]] == ["metadata"]
+    assert len(str(answer.body)) < 1000
+    message = {"role": "user", "content": "I like tea.", "metadata": metadata}
+    refused = http.post("/memories/ingest", {"messages": [message]})
+    assert [each["field"] for each in refused.body["errors"]] == ["messages[0].metadata"]
+
+
+def test_metadata_of_a_few_pages_is_kept(http: Caller) -> None:
+    metadata = {"x": "The gate is green. " * 3_000}
+    answer = http.post("/memories", {"content": "Ada likes tea", "metadata": metadata})
+    assert (answer.status, answer.body["metadata"]) == (201, metadata)

@@ -5,6 +5,7 @@ it. Its fields are spoken of in camelCase. Whoever reads callers' words
 (`workspaces.api.json_requests`) checks them against it, and the OpenAPI schema is made of it.
 """
 
+import json
 from collections.abc import Iterable
 from copy import copy
 from datetime import UTC, datetime
@@ -32,6 +33,8 @@ FORMAT = "YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z]"
 # Under these a door keeps in the metadata of rows what no caller may claim (compat/memmachine.py).
 MEMMACHINE = ("memmachine_project", "memmachine_produced_for")
 RESERVED = frozenset(MEMMACHINE)
+# Characters. All of it is looked through for secrets when it comes, and served with each hit.
+LONGEST_METADATA = 64 * 2**10
 
 declared = with_config(ConfigDict(alias_generator=to_camel, extra="forbid"))
 
@@ -121,6 +124,13 @@ def _not_blank(given: str) -> str:
     return given
 
 
+def not_too_large(given: dict[str, Any]) -> dict[str, Any]:
+    if len(json.dumps(given, ensure_ascii=False)) > LONGEST_METADATA:
+        known = {"most": LONGEST_METADATA}
+        raise PydanticCustomError("max_length", "At most {most} characters as JSON.", known)
+    return given
+
+
 def without_reserved(given: dict[str, Any]) -> dict[str, Any]:
     if taken := sorted(RESERVED & given.keys()):
         raise PydanticCustomError(
@@ -142,4 +152,4 @@ Moment = Annotated[datetime, BeforeValidator(_moment)]  # ISO 8601; without a zo
 Email = Annotated[Trimmed, AfterValidator(_email), Field(json_schema_extra={"format": "email"})]
 Maybe = Annotated[Given | None, _Unsaid()]  # of a query string; None where it is not said
 Free = dict[str, Any]  # an object whose keys are the caller's own
-Metadata = Annotated[Free, AfterValidator(without_reserved)]
+Metadata = Annotated[Free, AfterValidator(not_too_large), AfterValidator(without_reserved)]

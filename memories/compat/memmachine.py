@@ -54,6 +54,7 @@ from workspaces.request_fields import (
     Number,
     OwnId,
     Text,
+    not_too_large,
     without_reserved,
 )
 from workspaces.scope import Scope, subject_to_write
@@ -96,7 +97,9 @@ def _moment(given: Any) -> datetime:
 
 
 Name = Annotated[str, BeforeValidator(_name)]
-Texts = Annotated[dict[str, AnyText], AfterValidator(without_reserved)]
+Texts = Annotated[
+    dict[str, AnyText], AfterValidator(not_too_large), AfterValidator(without_reserved)
+]
 Spoken = Annotated[AnyText, Field(max_length=255), NullIs("")]
 
 
