@@ -13,6 +13,7 @@ from workspaces.api.problems import (
     not_found,
     refused,
     respond,
+    said_once,
 )
 
 PROVIDER_PAUSE = 30.0  # seconds
@@ -29,8 +30,8 @@ def as_problem(error: Exception) -> Exception:
             # 400 with every fault that is known.
             if not error.others:
                 return invalid(error.field, error.message, error.code)
-            errors = [FieldProblem(one.field, one.message, one.code) for one in error.all]
-            return Problem(400, " ".join(map(str, error.all)), code=error.code, errors=errors)
+            errors = said_once(FieldProblem(one.field, one.message, one.code) for one in error.all)
+            return Problem(400, " ".join(map(str, errors)), code=error.code, errors=errors)
         case Conflict(field="If-Match"):
             return Problem(412, error.message, code=error.code)
         case Conflict():

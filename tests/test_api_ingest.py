@@ -1,7 +1,9 @@
 """Telling over HTTP: sync, async, with tools, and only looking what would be read."""
 
+import json
 import uuid
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pytest_django import Settings
@@ -188,7 +190,8 @@ def test_what_a_message_may_say_is_told(http: Caller) -> None:
     told = {e["field"]: e["message"] for e in http.post(INGEST, {"messages": [odd]}).body["errors"]}
     assert "toolUseId, input, output, isError, durationMs" in told["messages[0].colour"]
     assert "user, assistant, system, tool, tool_use" in told["messages[0].role"]
-    assert "Known: content, messages, userId" in http.post(INGEST, {"x": 1}).body["detail"]
+    [error] = http.post(INGEST, {"x": 1}).body["errors"]
+    assert "Known: content, messages, userId" in error["message"]
 
 
 def test_how_long_a_tool_took_and_what_failed_is_kept(http: Caller) -> None:
@@ -224,3 +227,55 @@ def test_a_part_that_says_nothing_is_refused_with_its_place(http: Caller, part: 
     answer = http.post(INGEST, {"messages": [{"role": "user", "content": parts}]})
     assert (answer.status, answer.fields) == (400, ["messages[0].content"])
     assert "Part 1" in answer.body["errors"][0]["message"]
+
+
+# ---- when it was said, and what is wrong ----
+
+MARCH, APRIL = "2026-03-02T10:00:00Z", "2026-04-02T10:00:00Z"
+
+
+@pytest.mark.parametrize("name", ["occurredAt", "createdAt"])
+def test_the_time_of_a_message_is_taken_by_either_name(http: Caller, name: str) -> None:
+    message = {"role": "user", "content": "I prefer tea.", name: MARCH}
+    assert http.post(INGEST, {"messages": [message], "threadId": "t"}).status == 201
+    [thread] = http.get("/conversations", threadId="t").body["results"]
+    appended = {**message, "content": "And milk."}
+    path = f"/conversations/{thread['id']}/episodes"
+    assert http.post(path, {"messages": [appended]}).status == 201
+    more = {"content": "I prefer jam.", "threadId": "t", name: MARCH}
+    assert http.post(INGEST, more).status == 201
+    listed = http.get("/episodes", threadId="t").body["results"]
+    assert [row["occurredAt"] for row in listed] == [MARCH] * 3
+
+
+def test_both_names_of_a_time_may_say_the_same_and_no_two_times(http: Caller) -> None:
+    message = {"role": "user", "content": "I prefer tea.", "occurredAt": MARCH}
+    same = {**message, "createdAt": "2026-03-02T11:00:00+01:00"}
+    other = {**message, "createdAt": APRIL}
+    assert http.post(INGEST, {"messages": [same]}).status == 201
+    refused = http.post(INGEST, {"messages": [message, other]})
+    assert refused.status == 400
+    assert [each["field"] for each in refused.body["errors"]] == ["messages[1].createdAt"]
+    refused = http.post(INGEST, {"content": "Tea.", "occurredAt": MARCH, "createdAt": APRIL})
+    assert [each["field"] for each in refused.body["errors"]] == ["createdAt"]
+
+
+def test_what_is_wrong_with_every_message_is_said_once(http: Caller) -> None:
+    messages = [{"role": "user", "content": "Tea.", "saidOn": MARCH} for _ in range(26)]
+    answer = http.post(INGEST, {"messages": messages})
+    assert (answer.status, answer.is_problem) == (400, True)
+    [error] = answer.body["errors"]
+    assert error["field"] == "messages[0].saidOn"
+    assert error["also"] == [f"messages[{n}].saidOn" for n in range(1, 26)]
+    assert json.dumps(answer.body).count(json.dumps(error["message"])[1:-1]) == 1
+    assert "messages[0].saidOn" in answer.body["detail"]
+    assert "21 more" in answer.body["detail"]
+
+
+@pytest.mark.parametrize("body", [{}, {"content": 5}, {"content": "", "mode": "x"}, {"x": 1}])
+def test_no_sentence_of_a_refusal_stands_in_it_twice(http: Caller, body: Any) -> None:
+    answer = http.post(INGEST, body)
+    assert answer.status == 400
+    assert answer.body["errors"]
+    for error in answer.body["errors"]:
+        assert json.dumps(answer.body).count(json.dumps(error["message"])[1:-1]) == 1

@@ -165,7 +165,7 @@ def test_a_type_that_is_not_there_is_refused_with_those_that_are(
     )
     for answer in answers:
         assert (answer.status, answer.fields) == (400, ["config.type"])
-        assert "talk" in answer.body["detail"]
+        assert "talk" in answer.body["errors"][0]["message"]
     assert settings_of(http, "monday")["messages"] == (3, "type")
 
 

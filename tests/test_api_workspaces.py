@@ -180,7 +180,7 @@ def test_a_mistyped_dry_run_removes_nothing(deploy: Caller) -> None:
     made = deploy.post(ALL, ACME)
     answer = deploy.delete("", dry_run="true")
     assert (answer.status, answer.fields) == (400, ["dry_run"])
-    assert "dryRun" in answer.body["detail"]
+    assert "dryRun" in answer.body["errors"][0]["message"]
     assert keyed(made).get("/memories").status == 200
 
 

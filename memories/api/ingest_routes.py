@@ -166,6 +166,18 @@ def _spoken(given: Any) -> Any:
 MessageText = Annotated[AnyText, BeforeValidator(_spoken, json_schema_input_type=str | list[Free])]
 
 
+# `createdAt` for `occurredAt`, as other servers and chat clients say.
+OtherName = Annotated[Moment | None, Field(description="The same as `occurredAt`.")]
+
+
+def moment_of(body: Any, place: str = "") -> datetime | None:
+    """When it was said, by either name. Invalid where these say two times."""
+    if None not in (body.occurred_at, body.created_at) and body.occurred_at != body.created_at:
+        raise Invalid(f"{place}createdAt", "Says another time than occurredAt: give one of them.")
+    moment: datetime | None = body.occurred_at or body.created_at
+    return moment
+
+
 @declared
 @dataclass(frozen=True, slots=True)
 class MessageBody:
@@ -181,7 +193,8 @@ class MessageBody:
         | None
     ) = None
     name: Annotated[Line, NullIs("")] = ""
-    created_at: Moment | None = None
+    occurred_at: Annotated[Moment | None, Field(description="When it was said.")] = None
+    created_at: OtherName = None
     remember: Annotated[
         Flag,
         Field(description="As if it said so: what it tells is kept, in its own words at least."),
@@ -232,7 +245,7 @@ def new_message(body: MessageBody, index: int) -> NewMessage:
         content=content,
         role=body.role,
         name=body.name,
-        created_at=body.created_at,
+        created_at=moment_of(body, f"messages[{index}]."),
         id=body.id,
         remember=body.remember,
         kind=kind,
@@ -277,6 +290,7 @@ class IngestBody(IngestOptions):
     messages: (
         Annotated[tuple[MessageBody, ...], Field(min_length=1, max_length=MOST_MESSAGES)] | None
     ) = None
+    created_at: OtherName = None
     wait: Annotated[
         Number,
         Field(
@@ -334,7 +348,8 @@ def request_of(body: IngestBody) -> IngestRequest:
     if body.pathway == MemorySession.Pathway.ACTIVITY:
         refuse_written_out(body.content, "content")
     messages = tuple(new_message(one, at) for at, one in enumerate(body.messages or ()))
-    return IngestRequest(**values_of(body, IngestOptions) | {"messages": messages})
+    said = {"messages": messages, "occurred_at": moment_of(body)}
+    return IngestRequest(**values_of(body, IngestOptions) | said)
 
 
 class IngestView(WorkspaceView):

@@ -30,6 +30,7 @@ from memories.mcp.tool_shapes import (
     LearnedMemory,
     MemoriesAnswer,
     MemoryResult,
+    MessageArguments,
     ProfileAnswer,
     ProfileMemory,
     SearchDatabaseArguments,
@@ -149,10 +150,7 @@ def add_memory(asker: McpAsker, asked: AddMemoryArguments) -> AddedAnswer:
         raise invalid("text", "Give exactly one of text and messages.")
     session = session_waited_for(asker.scope, asker.environ)
     if session is None:
-        messages = (
-            NewMessage(m.content, role=m.role, name=m.name, id=m.id, created_at=m.created_at)
-            for m in asked.messages or ()
-        )
+        messages = [new_message(m, at) for at, m in enumerate(asked.messages or ())]
         request = IngestRequest(
             content=asked.text,
             messages=tuple(messages),
@@ -163,6 +161,15 @@ def add_memory(asker: McpAsker, asked: AddMemoryArguments) -> AddedAnswer:
     ids = session.created_ids
     rows = search.rows_of(asker.scope, "memories", ids) if ids else []
     return AddedAnswer.of_session(session, [LearnedMemory(row.id, row.content) for row in rows])
+
+
+def new_message(said: MessageArguments, index: int) -> NewMessage:
+    times = {said.occurred_at, said.created_at} - {None}
+    if len(times) > 1:
+        place = f"messages[{index}].created_at"
+        raise invalid(place, "Says another time than occurred_at: give one of them.")
+    at = next(iter(times), None)
+    return NewMessage(said.content, role=said.role, name=said.name, id=said.id, created_at=at)
 
 
 def explain_memory(asker: McpAsker, asked: ExplainMemoryArguments) -> ExplainedAnswer:

@@ -274,7 +274,8 @@ class MessageArguments:
     id: Annotated[
         OwnId, NullIs(""), Field(description="Your own: the same id is the same message.")
     ] = ""
-    created_at: Moment | None = None
+    occurred_at: Annotated[Moment | None, Field(description="When it was said.")] = None
+    created_at: Annotated[Moment | None, Field(description="The same as occurred_at.")] = None
 
 
 @arguments

@@ -153,7 +153,16 @@ LISTS = ("messages", "conversation", "conversations")
 ROLES = ("role", "from", "sender", "speaker")
 CONTENTS = ("content", "text", "value")
 THREADS = ("thread_id", "threadId", "conversation_id", "conversationId", "session_id", "sessionId")
-TIMES = ("created_at", "createdAt", "timestamp", "create_time", "time", "date")
+TIMES = (
+    "occurredAt",
+    "occurred_at",
+    "created_at",
+    "createdAt",
+    "timestamp",
+    "create_time",
+    "time",
+    "date",
+)
 USERS = ("user_id", "userId", "user")
 ROLE_OF = {
     "user": "user",

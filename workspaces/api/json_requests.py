@@ -14,7 +14,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from workspaces.api.problems import FieldProblem, Problem, invalid
+from workspaces.api.problems import FieldProblem, Problem, invalid, said_once
 
 DEEPEST = 64
 
@@ -159,8 +159,8 @@ def read(of: type[Declared], data: Any) -> Declared:
     extra = [str(f["loc"][0]) for f in faults if f["type"] in UNKNOWN and len(f["loc"]) == 1]
     if extra:
         raise _unknown("field", extra, _known_at(of, ()))
-    detail = " ".join(f"{e.field}: {e.message}" if e.field else e.message for e in errors)
-    raise Problem(400, detail, code="invalid", errors=errors)
+    errors = said_once(errors)
+    raise Problem(400, " ".join(map(str, errors)), code="invalid", errors=errors)
 
 
 def read_query(of: type[Declared], request: Request) -> Declared:
@@ -187,7 +187,7 @@ def refuse_unknown_parameters(view: APIView, request: Request) -> None:
 def _unknown(what: str, unknown: Iterable[str], known: Iterable[str]) -> Problem:
     there_are = f"Known: {', '.join(known) or 'none'}."
     message = f"There is no such {what}. {there_are}"
-    errors = [FieldProblem(name, message, "unknown_field") for name in unknown]
+    errors = said_once(FieldProblem(name, message, "unknown_field") for name in unknown)
     detail = f"Unknown: {', '.join(unknown)}. {there_are}"
     return Problem(400, detail, code="unknown_field", errors=errors)
 

@@ -1,8 +1,9 @@
 """Errors on the wire: RFC 9457 `application/problem+json`, always, and never a stack trace."""
 
 import logging
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views import csrf, defaults
 from django.views.decorators.csrf import csrf_exempt
+from msgspec import UNSET, UnsetType
 from rest_framework.exceptions import APIException
 from rest_framework.response import Response
 
@@ -25,16 +27,41 @@ log = logging.getLogger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
 DATABASE_PAUSE = 5  # seconds
+MOST_NAMED = 5  # fields in one sentence
+_index = re.compile(r"\[\d+\]")
 HTML_PATHS = ("/admin", "/accounts", "/static")
 SPOKEN = {"subject": "userId", "agent": "agentId"}
 
 
 class FieldProblem(JsonAnswer):
-    """What is wrong with one field; `field` is its path in the caller's own words."""
+    """What is wrong with one field; `field` is its path in the caller's own words. `also` are the
+    paths of others that are wrong likewise."""
 
     field: str
     message: str
     code: str
+    also: list[str] | UnsetType = UNSET
+
+    @property
+    def places(self) -> list[str]:
+        return [self.field, *(self.also or ())]
+
+    def __str__(self) -> str:
+        more = len(self.places) - 1
+        place = f"{self.field} and {more} more" if more else self.field
+        return f"{place}: {self.message}" if place else self.message
+
+
+def said_once(errors: Iterable[FieldProblem]) -> list[FieldProblem]:
+    """With one for what is wrong with the same field of several messages."""
+    likewise: dict[tuple[str, str, str], list[FieldProblem]] = {}
+    for error in errors:
+        kind = _index.sub("[]", error.field), error.message, error.code
+        likewise.setdefault(kind, []).append(error)
+    for first, *others in likewise.values():
+        if others:
+            first.also = [error.field for error in others]
+    return [first for first, *_ in likewise.values()]
 
 
 class ProblemJson(JsonAnswer):
@@ -50,7 +77,8 @@ class ProblemJson(JsonAnswer):
 
 
 class Problem(APIException):
-    """An answer that is an error. `wait` is in seconds, for Retry-After."""
+    """An answer that is an error. `wait` is in seconds, for Retry-After. `detail` tells all, for
+    who is shown no `errors`."""
 
     def __init__(
         self,
@@ -125,15 +153,25 @@ def problem_of(error: Exception) -> Problem | None:
 
 
 def body_of(problem: Problem, request: HttpRequest) -> ProblemJson:
+    """What `errors` say, `detail` does not say again."""
+    is_told = problem.status_code == HTTPStatus.BAD_REQUEST and problem.errors
     return ProblemJson(
         type="about:blank",
         title=HTTPStatus(problem.status_code).phrase,
         status=problem.status_code,
-        detail=str(problem.detail),
+        detail=_places(problem.errors) if is_told else str(problem.detail),
         code=problem.code,
         errors=list(problem.errors),
         request_id=request_id_of(request),
     )
+
+
+def _places(errors: Sequence[FieldProblem]) -> str:
+    places = [place for error in errors for place in error.places if place]
+    if len(places) < 2:
+        return f"{places[0] if places else 'The request'} is not right: see errors."
+    more = f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else ""
+    return f"Not right, see errors: {', '.join(places[:MOST_NAMED])}{more}."
 
 
 def _headers(problem: Problem, error: Exception) -> dict[str, str]:

@@ -43,8 +43,10 @@ def fault_of(status: int, body: Any) -> MemoryFault:
         FieldFault(str(e.get("field", "")), str(e.get("message", "")), str(e.get("code", "")))
         for e in said.get("errors", ())
     ]
+    detail = str(said.get("detail") or f"The server answered {status}.")
+    told = [f"{one.field}: {one.message}" for one in errors if one.message not in detail]
     return MemoryFault(
-        str(said.get("detail") or f"The server answered {status}."),
+        " ".join([detail, *told]),
         status=status,
         code=str(said.get("code", "")),
         errors=errors,

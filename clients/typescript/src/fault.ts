@@ -34,8 +34,12 @@ export function faultOf(status: number, body: unknown): MemoryFault {
     errors?: FieldFault[];
     requestId?: string;
   };
+  const detail = problem.detail || `The server answered ${status}.`;
+  const told = (problem.errors ?? [])
+    .filter((error) => !detail.includes(error.message))
+    .map((error) => `${error.field}: ${error.message}`);
   return new MemoryFault(
-    problem.detail || `The server answered ${status}.`,
+    [detail, ...told].join(" "),
     status,
     problem.code ?? "",
     problem.errors ?? [],
