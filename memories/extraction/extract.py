@@ -9,11 +9,19 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from memories import bounds, languages
 from memories.bounds import Budget
-from memories.english import find_claims, gatekeeper, verbs, workspace_patterns, worth_keeping
+from memories.english import (
+    find_claims,
+    gatekeeper,
+    told_beside,
+    verbs,
+    workspace_patterns,
+    worth_keeping,
+)
 from memories.english.patterns.library import compile_patterns
 from memories.english.patterns.pattern import Found
 from memories.english.referents import Talk
@@ -246,7 +254,30 @@ def _pattern_claims(
     library, order = [hit for hit in hits if not hit.unworthy], options.date_order
     if options.patterns:
         library = workspace_patterns.with_library(library, options.patterns, *said, budget, order)
-    return [_pattern_claim(message, hit, options, talk) for hit in library]
+    hits = _with_what_stands_beside(library, message.speaker)
+    return [_pattern_claim(message, hit, options, talk) for hit in hits]
+
+
+def _with_what_stands_beside(hits: Sequence[Found], name: str) -> list[Found]:
+    """Each thing that a sentence tells as a claim of its own, so that what replaces one leaves the
+    others; a workspace's own pattern says itself what it tells."""
+    told: dict[str, Found] = {}
+    for hit in hits:
+        if hit.rule.startswith(workspace_patterns.RULE):
+            told.setdefault(hit.statement.lower(), hit)
+            continue
+        for half in told_beside.halves(hit.statement, name):
+            told.setdefault(half.lower(), replace(hit, statement=half))
+            for other in told_beside.beside(half, name):
+                told.setdefault(other.lower(), _of_persons(hit, other))
+    return list(told.values())
+
+
+def _of_persons(hit: Found, statement: str) -> Found:
+    return replace(
+        hit, statement=statement, category=Category.RELATIONSHIP, fact_type=FactType.PROFILE,
+        event_date=None,
+    )  # fmt: skip
 
 
 def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: Talk) -> Claim:
