@@ -3,12 +3,13 @@ answers."""
 
 import json
 import os
+import select
 import signal
 import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from email.message import Message
 from http.client import HTTPConnection
 from pathlib import Path
@@ -78,6 +79,30 @@ def test_a_body_that_does_not_come_is_a_408(server: Server) -> None:
 
 def test_a_body_that_is_too_large_is_a_413_that_can_be_read(server: Server) -> None:
     assert server.post(SEARCH, {"query": "x" * 8_000_000}) == 413
+
+
+@pytest.mark.parametrize("path", ["/api/v1/workspaces/demo/documents", INGEST])
+@pytest.mark.parametrize(
+    ("length", "status"),
+    [("Transfer-Encoding: chunked", 411), (f"Content-Length: {10**12}", 413)],
+)
+def test_a_body_without_end_is_ended(server: Server, path: str, length: str, status: int) -> None:
+    """Hundreds of megabytes would be taken before anything is said."""
+    address, part, sent = urlsplit(server.info["url"]), b"10000\r\n" + b"x" * 2**16 + b"\r\n", 0
+    kind = "multipart/form-data; boundary=b" if path != INGEST else "application/json"
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {server.info['key']}\r\n"
+    head += f"Content-Type: {kind}\r\n{length}\r\n\r\n"
+    with socket.create_connection((address.hostname, address.port), PATIENCE) as made:
+        made.sendall(head.encode())
+        with suppress(OSError):
+            while sent < 400 * 2**20 and not select.select([made], [], [], 0)[0]:
+                made.sendall(part)
+                sent += len(part)
+        with suppress(ConnectionResetError):
+            answer = made.recv(65536)
+            assert answer.startswith(f"HTTP/1.1 {status}".encode())
+    assert sent < 64 * 2**20
+    assert server.post(SEARCH, {"query": "apples"}) == 200
 
 
 def test_a_body_in_chunks_is_asked_for_with_its_length(server: Server) -> None:

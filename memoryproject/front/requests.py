@@ -194,7 +194,8 @@ def close_excess(most: int) -> int:
 
 
 SLOWEST = 100_000  # bytes a second that a body must bring beyond the time for any
-DRAINED_FOR = 3.0  # seconds for which a body that is too large is taken and thrown away
+# Seconds for which, and bytes up to which, a body that is refused is taken and thrown away.
+DRAINED_FOR, DRAINED_MOST = 3.0, 16 * 2**20
 SMALL = 2**16  # bytes of a body that is refused for nobody's sake
 MOST_HELD = 512 * 2**20  # bytes of all requests that are read or wait
 MOST_OF_ONE = {True: 256 * 2**20, False: 64 * 2**20}  # of a known tenant; of an address
@@ -309,10 +310,14 @@ class Bodies:
         return Refusal(413, f"The body is larger than {self.largest} bytes.", "too_large")
 
     async def drain(self, proto: Any) -> None:
-        """A client that is writing would see its connection break, and not the answer."""
+        """A client that is writing would see its connection break, and not the answer. One that
+        does not come to an end has to."""
+        taken = 0
         try:
             async with asyncio.timeout(DRAINED_FOR):
-                async for _ in proto:
-                    pass
+                async for part in proto:
+                    taken += len(part)
+                    if taken > DRAINED_MOST:
+                        return
         except TimeoutError:
             return
