@@ -312,3 +312,16 @@ def test_a_context_of_documents_serves_the_one_passage_that_holds_what_is_asked(
     assert told["confidence"] >= 0.5
     off = caller(alice).post("/memories/context", ask | {"query": "Which opera is by Verdi?"}).body
     assert (off["text"], off["confidence"] < 0.16) == ("", True)
+
+
+def test_words_and_an_address_are_not_both_taken(alice: Person) -> None:
+    """Which of them was meant nobody would know."""
+    both = {"content": PUMPS, "url": "https://example.org/pumps", "title": "Pumps"}
+    for answer in (
+        caller(alice).post("/documents", both),
+        caller(alice).post("/documents", {**both, "mode": "sync"}),
+    ):
+        assert (answer.status, answer.fields) == (400, ["content", "url"])
+    batch = caller(alice).post("/documents/batch", {"documents": [both, {"content": PUMPS}]})
+    assert "url" in str(batch.body)
+    assert not Document.objects.filter(title="Pumps").exists()

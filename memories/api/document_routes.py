@@ -213,6 +213,9 @@ def rows_for(scope: Scope) -> QuerySet[Document]:
 
 
 def received(scope: Scope, body: NewDocumentBody) -> Received:
+    if body.content and body.url:
+        other = Invalid("url", "Give this or content, not both.")
+        raise Invalid("content", "Give this or url, not both.", others=[other])
     if not body.content and not body.url:
         raise Invalid("content", "Give the words of the document, or its `url`.", "blank")
     own = {name: getattr(body, name) for name in DocumentOptions.__dataclass_fields__}
