@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from memories.models import FeatureChange
+from memories.models import Feature, FeatureChange, Memory
 from tests.api_fixtures import Answer, Caller, caller
 from tests.people import Person, with_key
 from workspaces.keys import KeyOptions
@@ -116,6 +116,20 @@ def test_it_is_made_again_only_when_something_changed(http: Caller) -> None:
         assert values(asked(http)) == ["Faro"]
     assert not any("memories_featurecitation" in query["sql"] for query in again)
     assert any("memories_featurecitation" in query["sql"] for query in made)
+
+
+def test_what_was_written_while_a_clock_was_ahead_keeps_nothing_newer_back(http: Caller) -> None:
+    rome, oslo = {"content": "Ada lives in Rome"}, {"content": "Ada lives in Oslo now"}
+    say(http, "I prefer tea to coffee.")
+    http.post("/memories", {**rome, "userId": "ada"})
+    ahead = timezone.now() + timedelta(days=365)
+    Memory.objects.filter(content__contains="tea").update(updated_at=ahead)
+    Feature.objects.filter(value__contains="tea").update(updated_at=ahead)
+    before = asked(http)
+    http.post("/memories", {**oslo, "userId": "ada"})
+    for answer in (asked(http), asked(http, format="markdown")):
+        assert "Oslo" in str(answer.body)
+    assert "Oslo" not in str(before.body)
 
 
 def test_of_each_category_the_newest_features_are_told(http: Caller) -> None:

@@ -12,8 +12,8 @@ from datetime import date
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Count, F, Max, Sum, Window
-from django.db.models.functions import RowNumber
+from django.db.models import BigIntegerField, Count, F, Func, Sum, TextField, Window
+from django.db.models.functions import Cast, Concat, RowNumber
 from django.utils import timezone
 
 from memories.english.calendar import DateOrder
@@ -141,6 +141,12 @@ def cached(
     return answer
 
 
+# Of all rows and their times, and not the newest: where the clock was ahead for a while, what is
+# written after that is never the newest.
+_row = Concat(Cast("pk", TextField()), Cast("updated_at", TextField()))
+CHECKSUM = Sum(Func(_row, function="hashtext", output_field=BigIntegerField()))
+
+
 def _stamp(scope: Scope, options: ProfileOptions) -> str:
     """Changes with every memory or feature of the subject that begins, changes, ends or expires,
     and with the day, because plans come to pass."""
@@ -151,8 +157,8 @@ def _stamp(scope: Scope, options: ProfileOptions) -> str:
     sets = FeatureSet.objects.filter(subject_id=subject_id)
     parts = (
         options.day,
-        own.aggregate(Count("pk"), Max("updated_at")),
-        features.aggregate(Count("pk"), Max("updated_at")),
+        own.aggregate(Count("pk"), rows=CHECKSUM),
+        features.aggregate(Count("pk"), rows=CHECKSUM),
         sets.aggregate(Count("pk"), Sum("stamp")),
         Subject.objects.filter(pk=subject_id).values_list("updated_at", "external_id").first(),
     )

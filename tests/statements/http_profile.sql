@@ -5,15 +5,17 @@ SELECT "workspaces_subject"."id" AS "pk" FROM "workspaces_subject" WHERE ("works
 
 -- as in ingest_one_message: select s.number, s.workspace_id, s.embedding_model_id, s.live_memories, s.live_episodes,
 
-SELECT COUNT("memories_memory"."id") AS "pk__count", MAX("memories_memory"."updated_at") AS "updated_at__max"
-FROM "memories_memory" WHERE ("memories_memory"."workspace_id" = %s AND ("memories_memory"."forget_after" IS
-    NULL OR "memories_memory"."forget_after" > %s) AND "memories_memory"."is_head" AND "memories_memory"."scope" =
-  %s AND "memories_memory"."subject_id" = %s);
+SELECT SUM(hashtext((COALESCE(("memories_memory"."id")::text, %s) ||
+      COALESCE(("memories_memory"."updated_at")::text, %s)))) AS "rows", COUNT("memories_memory"."id") AS
+"pk__count" FROM "memories_memory" WHERE ("memories_memory"."workspace_id" = %s AND
+  ("memories_memory"."forget_after" IS NULL OR "memories_memory"."forget_after" > %s) AND
+  "memories_memory"."is_head" AND "memories_memory"."scope" = %s AND "memories_memory"."subject_id" = %s);
 -- reads
 --   Index memory_subject
 
-SELECT COUNT("memories_feature"."id") AS "pk__count", MAX("memories_feature"."updated_at") AS
-"updated_at__max" FROM "memories_feature" WHERE "memories_feature"."subject_id" = %s;
+SELECT SUM(hashtext((COALESCE(("memories_feature"."id")::text, %s) ||
+      COALESCE(("memories_feature"."updated_at")::text, %s)))) AS "rows", COUNT("memories_feature"."id") AS
+"pk__count" FROM "memories_feature" WHERE "memories_feature"."subject_id" = %s;
 -- reads
 --   Index memories_feature_subject_id_5293b5e4
 
