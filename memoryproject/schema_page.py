@@ -31,7 +31,7 @@ SOURCES = ("memories", "memoryproject", "workspaces")
 
 
 @csrf_exempt
-def view(request: HttpRequest) -> HttpResponseBase | None:
+def view(request: HttpRequest) -> HttpResponseBase:
     if request.method not in ("GET", "HEAD"):
         response = page(Problem(405, "The schema is read with GET."), request)
         response.headers["Allow"] = "GET, HEAD"
@@ -50,7 +50,7 @@ def view(request: HttpRequest) -> HttpResponseBase | None:
     response.headers["Content-Disposition"] = f'inline; filename="memoryproject.{language}"'
     response.headers["ETag"] = etag
     patch_vary_headers(response, ("Accept",))
-    return get_conditional_response(request, etag=etag, response=response)
+    return get_conditional_response(request, etag=etag, response=response) or response
 
 
 @cache
@@ -65,10 +65,10 @@ def schema(language: str) -> tuple[bytes, str]:
 def made() -> dict[str, bytes]:
     """By language, and kept. Once in a process: the generator's second answer differs."""
     answer = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
-    texts = {
-        language: renderer().render(answer, renderer_context={})
-        for language, renderer in RENDERERS.items()
-    }
+    texts: dict[str, bytes] = {}
+    for language, renderer in RENDERERS.items():
+        text = renderer().render(answer, renderer_context={})
+        texts[language] = text.encode() if isinstance(text, str) else text
     try:
         keep(texts)
     except OSError as error:  # a full disk, say: each process makes its own
@@ -92,7 +92,7 @@ def keep(texts: dict[str, bytes]) -> None:
 @cache
 def version() -> str:
     """Another one for any other source."""
-    mark = hashlib.sha256(settings.SPECTACULAR_SETTINGS["VERSION"].encode())
+    mark = hashlib.sha256(str(settings.SPECTACULAR_SETTINGS["VERSION"]).encode())
     for folder in SOURCES:
         for source in sorted(Path(settings.BASE_DIR, folder).rglob("*.py")):
             about = source.stat()

@@ -44,7 +44,7 @@ class Formatter(DjangoHelpFormatter, RawDescriptionHelpFormatter):
 class PrintableOutput(OutputWrapper):
     """Stored words in it move no cursor and hide nothing."""
 
-    def write(
+    def write(  # type: ignore[override]  # as Django's own
         self,
         msg: str = "",
         style_func: Callable[[str], str] | None = None,
