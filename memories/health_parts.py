@@ -119,6 +119,13 @@ select count(*) as number, now() as now, min(created_at) as oldest,
 from memories_memorysession
 where state = 'received'
 """
+DOCUMENTS = """
+select count(*) as number, now() as now, min(next_attempt_at) as due
+from memories_document
+where state not in ('done', 'failed') and next_attempt_at <= now()
+  and (state = 'queued' or lease_until is null or lease_until < now()
+       or lease_until > now() + interval '10 min')
+"""
 _started = time.monotonic()
 
 
@@ -147,6 +154,16 @@ def sessions() -> Part:
     detail = f"{found['number']} wait, the oldest for {age:.0f} s" if found["number"] else ""
     is_late = _seconds(found["now"], found["due"]) > OVERDUE
     return Part("sessions", State.DEGRADED if is_late else State.OK, detail, value=age)
+
+
+def documents() -> Part:
+    """What waits to be read, and nobody is at. One that its worker works on turn by turn waits
+    since its last turn; one whose source wants a pause waits from its end on."""
+    with crossings.everywhere():
+        found = _row(DOCUMENTS, {})
+    age = _seconds(found["now"], found["due"])
+    detail = f"{found['number']} wait, the oldest for {age:.0f} s" if found["number"] else ""
+    return Part("documents", State.DEGRADED if age > OVERDUE else State.OK, detail, value=age)
 
 
 def repair() -> Part:
@@ -185,7 +202,13 @@ def models() -> list[Part]:
     return parts
 
 
-PARTS: tuple[Callable[[], Part | Sequence[Part]], ...] = (workers, sessions, repair, models)
+PARTS: tuple[Callable[[], Part | Sequence[Part]], ...] = (
+    workers,
+    sessions,
+    documents,
+    repair,
+    models,
+)
 
 
 def _row(statement: str, values: dict[str, Any]) -> dict[str, Any]:

@@ -17,11 +17,11 @@ from django.db.models import Q, QuerySet
 
 from memories import irrevocable
 from memories.documents import document_store
-from memories.documents.pipeline import summary_of
+from memories.documents.document_summary import summary_of
 from memories.features import sets
 from memories.features.follow_sources import remove_standing_on
 from memories.golden import drop_standing_on
-from memories.index import due_vectors, entries, prepared_sql, rebuild, row_marks
+from memories.index import due_vectors, entries, prepared_sql, rebuild, repair, row_marks
 from memories.masked_text import (
     BLOCK,
     Span,
@@ -64,6 +64,7 @@ MODELS: Mapping[str, type[Target]] = {
 }  # fmt: skip
 JSON_COLUMNS = ("payload", "metadata")  # of an episode, which repeat what it says
 SHORTEST = 4  # characters; what is shorter stands in a payload by chance
+MANY = 100  # entries that are written anew at once, while the workspace's writers wait
 # Ids that stand in a kept answer, compared with those of `ids`.
 ANSWERED = """a.workspace_id = %(workspace)s and exists (
   select 1 from regexp_matches(a.body::text, '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'g') m
@@ -383,9 +384,14 @@ def _follow_episodes(space: WorkspaceIndex, ids: Sequence[uuid.UUID]) -> None:
         return
     for table in ("memories_citation", "memories_featurecitation"):
         prepared_sql.execute(QUOTES.format(table=table), {"ids": list(ids)})
-    _reindex(space, Layer.EPISODES, ids)
-    for item in rebuild.items_of_truth(Layer.EPISODES, rebuild.beside(ids)):
-        entries.reweigh(space, Layer.EPISODES, item.id, item.counts)
+    beside = rebuild.beside(ids)
+    if len(ids) > MANY:  # nobody finds them until the worker wrote them anew, in steps
+        entries.remove(space, Layer.EPISODES, [*ids, *beside])
+        repair.leave(space)
+    else:
+        _reindex(space, Layer.EPISODES, ids)
+        for item in rebuild.items_of_truth(Layer.EPISODES, beside):
+            entries.reweigh(space, Layer.EPISODES, item.id, item.counts)
     document_store.read_anew(space, ids)
     told = Episode.objects.filter(pk__in=ids)
     conversations = told.values_list("conversation_id", flat=True)
@@ -408,8 +414,12 @@ def _follow_documents(space: WorkspaceIndex, masks: Sequence[MaskedSpan]) -> Non
         return
     prepared_sql.execute(DOCUMENT_QUOTES, {"ids": list(places)})
     for revision in Revision.objects.filter(pk__in=places).order_by("pk"):
-        passages = Passage.objects.filter(places[revision.pk], revision=revision)
-        _reindex(space, Layer.CHUNKS, list(passages.values_list("pk", flat=True)))
+        passages = Passage.places.filter(places[revision.pk], revision=revision)
+        touched = list(passages.values_list("pk", flat=True)[: MANY + 1])
+        if len(touched) > MANY:  # as of a title, which lends its words to all
+            document_store.index_anew([revision.document_id])
+        else:
+            _reindex(space, Layer.CHUNKS, touched)
         rows = Document.objects.filter(current_revision=revision.pk)
         rows.update(summary=summary_of(space, revision.text))
 

@@ -253,7 +253,7 @@ OTHERS = (
         "documents",
         "memories_document",
         pipeline.due,
-        lambda row, _: pipeline.run(row),
+        pipeline.run_in_turns,
     ),
     _Job("sync", "syncs", "memories_syncrun", sync.due, sync.run),
     _Job(

@@ -8,7 +8,7 @@ from functools import partial
 from memories import ingest
 from memories import sweep as sweeping
 from memories.connections import sync
-from memories.documents import pipeline
+from memories.documents import document_queue, pipeline
 from memories.erase import run as run_erasure
 from memories.erase import workspace_removal
 from memories.features import set_embedding, update
@@ -70,9 +70,8 @@ def remove_workspace(removal_id: str) -> None:
 
 
 def run_document(document_id: str) -> None:
-    row_id = uuid.UUID(document_id)
-    with crossings.of_row("memories_document", row_id):
-        pipeline.run(row_id)
+    """As with sessions, whose turn it is, the rows say."""
+    pipeline.run_next(document_queue.TURN)
 
 
 def run_sync(run_id: str) -> None:

@@ -17,7 +17,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from memories import health_parts
-from memories.models import IndexRepair, MemorySession, WorkerBeat
+from memories.models import Document, IndexRepair, MemorySession, WorkerBeat
 from memoryproject import machine_health
 from tests.desk import list_of, member, page_of, superuser
 from tests.factories import SessionFactory
@@ -68,7 +68,7 @@ def test_all_is_well_with_a_worker(worker: WorkerBeat) -> None:
     status, found = ready()
     assert status == 200
     assert {name: part["state"] for name, part in found.items()} == dict.fromkeys(
-        ("database", "disk", "migrations", "workers", "sessions", "repair"), "ok"
+        ("database", "disk", "migrations", "workers", "sessions", "documents", "repair"), "ok"
     )
     assert (metric("workers_alive"), metric("database_up")) == (1, 1)
     assert metric("disk_free_bytes") > 0
@@ -140,6 +140,18 @@ def test_a_session_that_nobody_takes_up_is_told(worker: WorkerBeat, workspace: W
     assert (status, found["sessions"]["state"]) == (200, "degraded")
     assert "1 wait, the oldest for 60" in found["sessions"]["detail"]
     assert metric("oldest_session_seconds") >= 600
+
+
+def test_the_oldest_document_that_waits_is_told(worker: WorkerBeat, workspace: Workspace) -> None:
+    long_ago = timezone.now() - timedelta(minutes=10)
+    waiting = Document(workspace=workspace, visibility="team", next_attempt_at=long_ago)
+    waiting.save(force_insert=True)
+    status, found = ready()
+    assert (status, found["documents"]["state"]) == (200, "degraded")
+    assert "1 wait, the oldest for 60" in found["documents"]["detail"]
+    assert metric("oldest_document_seconds") >= 600
+    Document.objects.update(state="indexing", lease_until=timezone.now() + timedelta(seconds=30))
+    assert ready()[1]["documents"]["detail"] == ""
 
 
 def test_a_repair_is_told_with_its_progress(worker: WorkerBeat, workspace: Workspace) -> None:

@@ -55,6 +55,7 @@ OF_PARTS = {
     "disk": ("disk_free_bytes", "Room in the data folder."),
     "workers": ("workers_alive", "Worker processes that were seen lately."),
     "sessions": ("oldest_session_seconds", "Age of the oldest session that waits."),
+    "documents": ("oldest_document_seconds", "How long the oldest document has waited."),
     "repair": ("repair_rows", "Rows of indexes that are still to be made anew."),
 }
 

@@ -34,6 +34,7 @@ from memories.models import (
     Blob,
     Chunk,
     Document,
+    DocumentPart,
     DocumentSpace,
     Episode,
     Fact,
@@ -41,11 +42,11 @@ from memories.models import (
     Memory,
     MemoryScope,
     MemorySession,
+    Passage,
     Revision,
     Space,
     Visibility,
     WorkspaceIndex,
-    passages_of,
 )
 from memories.models.conversation_and_summaries import TAKEN
 from memories.providers.web_fetch import refused_reason
@@ -333,22 +334,35 @@ def retry(scope: Scope, document_id: uuid.UUID) -> Document:
 def reprocess(scope: Scope, document_id: uuid.UUID) -> Document:
     """Read and cut it anew, as after a change of the sizes; Conflict while it is under way."""
     document = document_of(scope, document_id)
-    space = workspace_index.index_of(scope.workspace_id)
     rows = Document.objects.filter(pk=document.pk).exclude(state__in=Document.WORKING)
     if not rows.update(**queued(), updated_at=timezone.now()):
         raise Conflict("It is being read.", field="status")
-    if document.current_revision:
-        entries.remove(space, Layer.CHUNKS, passages_of([document.current_revision]))
-        Chunk.objects.filter(revision=document.current_revision).delete()
+    # Its entries go in steps, by the worker: there may be thousands.
+    current = Revision.objects.filter(document=document, superseded_at=None)
+    current.update(stage=Revision.Stage.RECUT, indexed=0)
     _audit(scope, document, "reprocess_document")
     outbox.post("run_document", document.pk)
     return document_of(scope, document_id)
 
 
-@transaction.atomic(durable=True)
 def change(scope: Scope, document_id: uuid.UUID, changes: Mapping[str, Any]) -> Document:
     """Other title, metadata, containerTags or visibility; what is not named stays."""
     document = document_of(scope, document_id)
+    is_shown = changes.get("visibility", document.visibility) != document.visibility
+    if is_shown:
+        # The memories first, some at a time: who is cut off here has shown the document to nobody.
+        while _show_memories(document, changes["visibility"]):
+            pass
+    return _change(scope, document, changes, is_shown)
+
+
+@transaction.atomic(durable=True)
+def _change(
+    scope: Scope, document: Document, changes: Mapping[str, Any], is_shown: bool
+) -> Document:
+    space = workspace_index.index_of(document.workspace_id)
+    if is_shown:  # before the document: whoever writes its entries comes in this order
+        workspace_index.lock(space)
     allowed = allowed_in(scope.workspace_id)
     said: dict[str, Any] = {
         name: changes[name] for name in ("title", "metadata") if name in changes
@@ -367,35 +381,66 @@ def change(scope: Scope, document_id: uuid.UUID, changes: Mapping[str, Any]) -> 
     if "container_tags" in changes:
         tags = _own_tags(scope, changes["container_tags"])
         put_in_spaces(document, tags, of=scope.container_tags)
-    if changes.get("visibility", document.visibility) != document.visibility:
-        revisions = Revision.objects.filter(document=document).values_list("pk", flat=True)
-        items = passages_of(list(revisions))
-        entries.change_visibility(Layer.CHUNKS, items, changes["visibility"])
-        _show_memories(document, changes["visibility"])
-    prepared_sql.execute(
-        "update memories_workspaceindex set stamp = stamp + 1 where workspace_id = %(workspace)s",
-        {"workspace": scope.workspace_id},
-    )
+    if is_shown:
+        items = some_passages([document.pk])
+        if items is None:
+            index_anew([document.pk])
+        else:
+            entries.change_visibility(Layer.CHUNKS, items, changes["visibility"])
+    prepared_sql.execute(NOTE_CHANGE, {"number": space.number})
     _audit(scope, document, "change_document", after=dict(changes))
-    return document_of(scope, document_id)
+    return document_of(scope, document.pk)
 
 
-def _show_memories(document: Document, visibility: str) -> None:
-    """Memories that stand on this document alone are seen by whom it is seen, as far as nobody
-    showed them to others."""
-    workspace_index.lock(workspace_index.index_of(document.workspace_id))
-    sessions = MemorySession.objects.filter(revision__document=document)
-    sessions.update(visibility=visibility)
-    facts = Fact.objects.filter(citations__revision__document=document).values("pk")
-    others = Fact.objects.filter(memory=OuterRef("pk")).exclude(pk__in=facts)
-    rows = Memory.objects.filter(
-        ~Exists(others), pk__in=Fact.objects.filter(pk__in=facts).values("memory"),
-        visibility=document.visibility,
+def _show_memories(document: Document, visibility: str) -> int:
+    """Some of the memories that stand on this document alone, and of what was read out of it, are
+    seen by whom it is to be seen, as far as nobody showed them to others; how many rows."""
+    with transaction.atomic(durable=True):
+        workspace_index.lock(workspace_index.index_of(document.workspace_id))
+        sessions = MemorySession.objects.filter(revision__document=document)
+        sessions.exclude(visibility=visibility).update(visibility=visibility)
+        facts = Fact.objects.filter(citations__revision__document=document).values("pk")
+        others = Fact.objects.filter(memory=OuterRef("pk")).exclude(pk__in=facts)
+        rows = Memory.objects.filter(
+            ~Exists(others), pk__in=Fact.objects.filter(pk__in=facts).values("memory"),
+            visibility=document.visibility,
+        )  # fmt: skip
+        ids = list(rows.order_by("pk").values_list("pk", flat=True)[:MANY])
+        Memory.objects.filter(pk__in=ids).update(visibility=visibility, updated_at=timezone.now())
+        entries.change_visibility(Layer.MEMORIES, ids, visibility)
+        read = Fact.objects.filter(pk__in=facts, visibility=document.visibility)
+        read_ids = list(read.order_by("pk").values_list("pk", flat=True)[:MANY])
+        Fact.objects.filter(pk__in=read_ids).update(visibility=visibility)
+    return len(ids) + len(read_ids)
+
+
+# Passages of a document whose entries are changed at once. Of a longer one they are written anew by
+# the worker, in steps: its writers would wait as long as all of them take.
+MANY = 200
+NOTE_CHANGE = "update memories_workspaceindex set stamp = stamp + 1 where number = %(number)s"
+
+
+def some_passages(documents: Collection[uuid.UUID]) -> list[uuid.UUID] | None:
+    """The passages of all revisions of these, where they are few; else None."""
+    rows = Passage.places.filter(revision__document__in=documents)
+    found = list(rows.values_list("pk", flat=True)[: MANY + 1])
+    return found if len(found) <= MANY else None
+
+
+def index_anew(documents: Collection[uuid.UUID]) -> None:
+    """Let the worker write the entries of these documents anew, in steps, as their rows are by now;
+    until then nobody finds their passages. In the caller's transaction, under the workspace's
+    lock."""
+    stage, now = Revision.Stage, timezone.now()
+    revisions = Revision.objects.filter(document__in=documents)
+    revisions.filter(stage__in=Revision.WRITING).update(indexed=0)
+    revisions.filter(stage__in=("", stage.GOING)).update(stage=stage.REFILL, indexed=0)
+    Document.objects.filter(pk__in=documents).update(
+        state=State.QUEUED, attempts=0, next_attempt_at=now, lease_until=None, error_code="",
+        reason="", updated_at=now,
     )  # fmt: skip
-    ids = list(rows.values_list("pk", flat=True))
-    Fact.objects.filter(pk__in=facts, visibility=document.visibility).update(visibility=visibility)
-    Memory.objects.filter(pk__in=ids).update(visibility=visibility, updated_at=timezone.now())
-    entries.change_visibility(Layer.MEMORIES, ids, visibility)
+    for document_id in documents:
+        outbox.post("run_document", document_id)
 
 
 def _audit(scope: Scope, document: Document, action: str, **details: object) -> None:
@@ -450,15 +495,21 @@ def read_anew(space: WorkspaceIndex, episodes: Collection[uuid.UUID]) -> None:
     rows = Document.objects.filter(episode__in=episodes)
     ids = list(rows.values_list("pk", flat=True))
     revisions = Revision.objects.filter(document__in=ids)
-    passages = passages_of(list(revisions.values_list("pk", flat=True)))
-    if passages:
+    passages, now = some_passages(ids), timezone.now()
+    if passages is None:  # the words go at once, their places in steps, by the worker
+        revisions.filter(superseded_at=None).update(superseded_at=now)
+        gone = {"stage": Revision.Stage.GONE, "indexed": 0}
+        revisions.update(text="", title="", author="", **gone)
+        DocumentPart.objects.filter(revision__in=revisions).update(label="")
+        Chunk.objects.filter(revision__in=revisions).update(heading="")
+    elif passages:
         entries.remove(space, Layer.CHUNKS, passages)
-    now = timezone.now()
     rows.update(
         state=Document.State.QUEUED, current_revision=None, title="", summary="", reason="",
         error_code="", steps=[], warnings=[], attempts=0, next_attempt_at=now, lease_until=None,
         updated_at=now,
     )  # fmt: skip
-    revisions.delete()
+    if passages is not None:
+        revisions.delete()
     for document_id in ids:
         outbox.post("run_document", document_id)

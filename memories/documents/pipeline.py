@@ -4,6 +4,8 @@ step can run again, and what was done is found done.
 
 import hashlib
 import logging
+import math
+import time
 import uuid
 from collections.abc import Sequence
 from copy import copy
@@ -12,15 +14,15 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-import numpy as np
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
 from memories import leases, metrics, outbox
-from memories.documents import blobs
+from memories.documents import blobs, document_queue
 from memories.documents.chunks import ChunkPlace, ChunkSizes, cut
+from memories.documents.document_queue import due as due
 from memories.documents.document_store import allowed_in, read_message, read_plain
 from memories.documents.fetch_document import NotNow, fetch_document, is_elsewhere
 from memories.documents.hidden_words import (
@@ -32,64 +34,30 @@ from memories.documents.hidden_words import (
     with_masks_before,
 )
 from memories.documents.read_in_child import read_in_child
-from memories.english import clauses
-from memories.errors import ProviderError
+from memories.documents.revision_steps import RevisionSteps
 from memories.file_formats.assembly import FileRefused, FileText
 from memories.forgotten_words import forgotten_of, places_in
-from memories.index import due_vectors, entries, prepared_sql, rebuild, workspace_index
-from memories.index.configured_embedder import embedder_of
+from memories.index import due_vectors, workspace_index
 from memories.leases import TakenOver
 from memories.masked_text import LONGEST_NAME, in_names, is_masked, masked, without_words
 from memories.models import (
     Chunk,
     Document,
     DocumentPart,
-    Layer,
+    DueVector,
     MaskedSpan,
     MemorySession,
     Passage,
     Revision,
     WorkspaceIndex,
-    passages_of,
 )
 from memories.providers.web_fetch import FetchError
 from memories.workspace_settings import settings_of
+from memoryproject import crossings
 from workspaces.models import Workspace
 from workspaces.models.workspace import uuid7
 
-# What a document is about, in its own words: the sentences nearest to all that it says.
-
-SENTENCES, READ = 3, 20_000  # chosen; characters that are looked at
-SHORTEST_SENTENCE, LONGEST_SENTENCE = 25, 400  # characters of a sentence
-CONSIDERED = 120
-
-
-def summary_of(space: WorkspaceIndex, text: str) -> str:
-    """Three sentences of the text in their order; by a remote embedder the first three, for which
-    nobody is asked."""
-    places = clauses.sentences(text[:READ])
-    said = (" ".join(text[start:end].split()) for start, end in places)
-    told = [
-        one
-        for one in said
-        if SHORTEST_SENTENCE <= len(one) <= LONGEST_SENTENCE and not one.startswith("#")
-    ]
-    told = told[:CONSIDERED]
-    if len(told) <= SENTENCES or embedder_of(space).is_remote:
-        return " ".join(told[:SENTENCES])
-    try:
-        [vectors] = due_vectors.embed(space, [told])
-    except ProviderError:
-        return " ".join(told[:SENTENCES])
-    known = [(n, vector) for n, vector in enumerate(vectors) if vector is not None]
-    if not known:
-        return " ".join(told[:SENTENCES])
-    middle = np.mean([vector for _, vector in known], axis=0)
-    near = sorted(known, key=lambda each: -float(each[1] @ middle))[:SENTENCES]
-    return " ".join(told[n] for n in sorted(n for n, _ in near))
-
-
-State = Document.State
+State, Stage = Document.State, Revision.Stage
 MAX_ATTEMPTS = 4
 AGAIN = timedelta(seconds=20)
 TRIED_AGAIN = frozenset(("rate_limited", "fetch_failed"))
@@ -97,33 +65,40 @@ LONGEST_WAIT = timedelta(minutes=45)  # of a document whose source wants a pause
 PARTS_AT_ONCE = 2_000
 log = logging.getLogger(__name__)
 
-CLAIM = f"""
-update memories_document
-set state = 'extracting', attempts = attempts + 1, claims = claims + 1, updated_at = %(now)s,
-    lease_until = %(until)s
-where id = %(id)s and ((state = 'queued' and next_attempt_at <= %(now)s)
-                       or (state in ('extracting', 'chunking', 'embedding', 'indexing')
-                           and {leases.FREE}))
-returning id
-"""
+
+def run(document_id: uuid.UUID, seconds: float = math.inf) -> Document | None:
+    """Read a document that is due, as far as it goes in about `seconds`: what is left then is due
+    at once. None where another worker has it, or it is done."""
+    return _claimed(document_id, seconds) if document_queue.claim(document_id) else None
 
 
-def due(limit: int | None = None) -> list[uuid.UUID]:
-    """Documents whose turn it is, and those whose worker died."""
-    now = timezone.now()
-    abandoned = Q(state__in=Document.WORKING) & leases.free(now)
-    rows = Document.objects.filter(Q(state=State.QUEUED, next_attempt_at__lte=now) | abandoned)
-    return list(rows.order_by("next_attempt_at").values_list("pk", flat=True)[:limit])
-
-
-def run(document_id: uuid.UUID, seconds: float = 0.0) -> Document | None:
-    """Read a document that is due, as far as it goes; None where another worker has it, or it is
-    done."""
-    values = {"id": document_id, "now": timezone.now(), "until": leases.end()}
-    if not prepared_sql.rows(CLAIM, values):
+def run_next(seconds: float = math.inf) -> Document | None:
+    """As `run`, of the document whose turn it is; None where none is, or as many are at work as may
+    be."""
+    document_id = document_queue.claim_next()
+    if document_id is None:
         return None
+    try:
+        with crossings.of_row("memories_document", document_id):
+            return _claimed(document_id, seconds)
+    finally:
+        document_queue.ring()
+
+
+def run_in_turns(document_id: uuid.UUID, seconds: float) -> Document | None:
+    """Go on with a document for about `seconds`, turn by turn, so that others have theirs; None
+    where nothing could be done."""
+    until, done = time.monotonic() + seconds, None
+    while time.monotonic() < until and document_queue.waits(document_id):
+        done = run_next(document_queue.TURN) or done
+        if done is None:
+            break
+    return done
+
+
+def _claimed(document_id: uuid.UUID, seconds: float) -> Document | None:
     row = Document.objects.select_related("blob", "episode").get(pk=document_id)
-    work = DocumentRun(row)
+    work = DocumentRun(row, time.monotonic() + seconds)
     try:
         with leases.renewed(partial(held, row)) as lease:
             if row.attempts > MAX_ATTEMPTS:
@@ -136,6 +111,8 @@ def run(document_id: uuid.UUID, seconds: float = 0.0) -> Document | None:
         work.refused(error.code, error.message, may_pass=error.is_passing)
     except NotNow as pause:
         work.put_off(pause)
+    except TurnIsOver:
+        work.hand_over()
     except TakenOver:
         return None
     return Document.objects.get(pk=document_id)
@@ -152,27 +129,70 @@ def sizes_of(workspace: Workspace) -> ChunkSizes:
     return ChunkSizes(own.size, own.overlap, own.minimum)
 
 
+class TurnIsOver(Exception):
+    """Others have theirs; what is done stays."""
+
+
 @dataclass(slots=True)
 class DocumentRun:
-    """One worker's turn with a document."""
+    """One worker's turn with a document, which is over at `until`."""
 
     row: Document
+    until: float
     began: datetime | None = None
-    is_cut_anew: bool = False
 
     def read(self, advance: Any) -> None:
         row = self.row
-        self.enter(State.EXTRACTING)
+        space = workspace_index.index_of(row.workspace_id)
+        was_read = row.state in (State.INDEXING, State.EMBEDDING)  # and another had it until now
+        was_read = self.go_on(space, advance) or was_read
+        if was_read and row.revisions.filter(superseded_at=None, blob=row.blob, stage="").exists():
+            return self.finish()
         if is_elsewhere(row):
+            self.enter(State.EXTRACTING)
             if not self.fetch():
                 return
             advance()
+        staged = row.revisions.filter(stage=Stage.COMING).first()
+        if staged is not None and staged.blob_id != row.blob_id:  # other words came meanwhile
+            Revision.objects.filter(pk=staged.pk).update(stage=Stage.GONE, indexed=0)
+            self.go_on(space, advance)
+            staged = None
+        if staged is None:
+            staged = self.stage(space, advance)
+        if staged is not None:
+            self.index(space, staged, advance)
+            self.go_on(space, advance)  # the one before leaves
+        else:
+            self.embed(space, row.current_revision, advance)
+        self.finish()
+
+    def go_on(self, space: WorkspaceIndex, advance: Any) -> bool:
+        """What was begun with revisions that are there: they leave, or are indexed anew. Whether
+        what the document says is among these."""
+        is_current = False
+        begun = Q(stage__in=[*Revision.LEAVING, Stage.REFILL, Stage.CUT])
+        for revision in self.row.revisions.filter(begun).defer("text").order_by("number"):
+            if revision.stage in Revision.WRITING:
+                self.index(space, revision, advance)
+                is_current = is_current or revision.superseded_at is None
+                continue
+            steps = RevisionSteps(space, revision, self.held)
+            while steps.take_off_next():
+                self.step_done(advance)
+            steps.settle()
+        return is_current
+
+    def stage(self, space: WorkspaceIndex, advance: Any) -> Revision | None:
+        """Read its source and keep the words, which are then to be indexed; None where it says what
+        it said."""
+        row = self.row
+        self.enter(State.EXTRACTING)
         found = self.read_source()
         if not found.text.strip():
             raise FileRefused("no_text", "There is no text in it.")
         self.leave({"characters": len(found.text), "pages": found.pages})
         advance()
-        space = workspace_index.index_of(row.workspace_id)
         digest = hashlib.sha256(found.text.encode()).hexdigest()
         allowed = allowed_in(row.workspace_id)
         hidden = hide_words(found, allowed)
@@ -197,25 +217,57 @@ class DocumentRun:
             self.enter(State.CHUNKING)
             places = cut(found.text, found.parts, sizes_of(row.workspace))
             self.leave({"chunks": len(places)})
-            summary = "" if row.is_apart else summary_of(space, found.text)
-            advance()
-            self.enter(State.INDEXING)
             row.title = title_of(row, found)  # lends its words to the entries
             held(row).update(title=row.title)
             plain = copy(row)
             unmask_names(plain)
             keep_hidden(row, {"title": title_of(plain, hidden.original)})
-            self.write(space, hidden, digest, places, summary)
-            advance()
-        if not row.is_apart:  # else its vectors stay due, for nobody waits for them
-            self.embed(space, advance)
-        found.warnings = [*hidden.warnings, *found.warnings]
-        found.warnings += [
+            self.note(found, hidden)
+            return self.write(hidden, digest, places)
+        self.note(found, hidden)
+        return None
+
+    def index(self, space: WorkspaceIndex, revision: Revision, advance: Any) -> None:
+        """Its entries and vectors, in steps; then it is what the document says. What the embedder
+        cannot do now stays due, and is found by its words meanwhile."""
+        self.enter(State.INDEXING)
+        steps = RevisionSteps.of(space, revision, self.held)
+        while steps.write_next():
+            self.step_done(advance)
+        self.leave({"passages": revision.indexed})
+        self.embed(space, revision.pk, advance)
+        if revision.superseded_at is not None and revision.stage == Stage.REFILL:
+            steps.settle()
+        elif revision.stage == Stage.CUT and self.is_learned_from():
+            steps.show(partial(learn_from, self.row, revision, again=True))
+        else:
+            steps.show()
+
+    def is_learned_from(self) -> bool:
+        return self.row.extract != Document.Extract.NONE and not self.row.is_apart
+
+    def step_done(self, advance: Any) -> None:
+        """Raises TurnIsOver, between two steps."""
+        advance()
+        if time.monotonic() >= self.until:
+            raise TurnIsOver
+
+    def held(self) -> QuerySet[Document]:
+        return held(self.row)
+
+    def note(self, found: FileText, hidden: HiddenWords) -> None:
+        """What is to be said of it at the end, which another worker may come to."""
+        row = self.row
+        row.warnings = [*hidden.warnings, *found.warnings]
+        row.warnings += [
             {"code": "words_masked", "part": name}
             for name in ("title", "filename", "metadata")
             if is_masked(str(getattr(row, name)))
         ]
-        self.finish(found)
+        row.warnings = row.warnings[:200]
+        if row.type == Document.Type.TEXT and found.type in Document.Type.values:
+            row.type = found.type
+        held(row).update(warnings=row.warnings, type=row.type)
 
     def fetch(self) -> bool:
         """Bring its file here. False where it is as it was read: then it is done."""
@@ -261,22 +313,15 @@ class DocumentRun:
         return read_in_child(path, row.filename)
 
     @transaction.atomic(durable=True)
-    def write(
-        self,
-        space: WorkspaceIndex,
-        hidden: HiddenWords,
-        digest: str,
-        places: Sequence[ChunkPlace],
-        summary: str,
-    ) -> None:
-        """The revision with its parts, chunks and entries, and the old one's off the hot path."""
+    def write(self, hidden: HiddenWords, digest: str, places: Sequence[ChunkPlace]) -> Revision:
+        """The revision with its parts and chunks, before it has an entry: nobody waits for this,
+        for the index is not touched."""
         row, now, found = self.row, timezone.now(), hidden.text
+        if not held(row).select_for_update(no_key=True).exists():
+            raise TakenOver
         revision, old = row.revision, row.revision
         if old is None or old.text_sha256 != digest:
             revision = self.new_revision(found, digest, now)
-            if old is not None:
-                entries.set_live(space, Layer.CHUNKS, passages_of([old.pk]), live=False)
-                Revision.objects.filter(pk=old.pk).update(superseded_at=now)
             revision.save(force_insert=True)
             parts = [
                 DocumentPart(workspace_id=row.workspace_id, revision=revision, **asdict(part))
@@ -284,21 +329,14 @@ class DocumentRun:
             ]
             DocumentPart.objects.bulk_create(parts, batch_size=PARTS_AT_ONCE)
         else:  # the same words: what the workspace lets through may be other now
-            self.is_cut_anew = True
             old.masks.filter(kind=MaskedSpan.Kind.SECRET).delete()
-            Revision.objects.filter(pk=old.pk).update(text=found.text)
+            old.stage, old.indexed = Stage.CUT, 0
+            rows = Revision.objects.filter(pk=old.pk)
+            rows.update(text=found.text, stage=old.stage, indexed=0)
         assert revision is not None
         MaskedSpan.objects.bulk_create(hidden.masks_of(revision), batch_size=PARTS_AT_ONCE)
-        ids = self.write_chunks(revision, places)
-        for at in range(0, len(ids), rebuild.BATCH):
-            items = rebuild.items_of_truth(Layer.CHUNKS, ids[at : at + rebuild.BATCH])
-            entries.write(space, items, None)
-        row.revision, row.current_revision, row.summary = revision, revision.pk, summary
-        steps = [*row.steps, self.step(State.INDEXING, {"passages": len(ids)})]
-        row.steps = steps
-        # At the end, so that the lease is renewed until then: who was taken over writes nothing.
-        if not held(row).update(current_revision=revision.pk, summary=summary, steps=steps):
-            raise TakenOver
+        self.write_chunks(revision, places)
+        return revision
 
     def new_revision(self, found: FileText, digest: str, now: datetime) -> Revision:
         row = self.row
@@ -307,12 +345,12 @@ class DocumentRun:
             workspace_id=row.workspace_id, document=row, number=(last or 0) + 1, blob=row.blob,
             text=found.text, text_sha256=digest, media_type=found.media_type[:150],
             extractor=found.extractor, language=found.language[:20], title=row.title,
-            author=found.author[:255], pages=found.pages, created_at=now,
+            author=found.author[:255], pages=found.pages, created_at=now, superseded_at=now,
+            stage=Stage.COMING,
             published_at=row.published_at or moment_of(found.published_at),
         )  # fmt: skip
 
-    def write_chunks(self, revision: Revision, places: Sequence[ChunkPlace]) -> list[uuid.UUID]:
-        """The ids of the passages, in their order."""
+    def write_chunks(self, revision: Revision, places: Sequence[ChunkPlace]) -> None:
         own: dict[str, Any] = {"workspace_id": self.row.workspace_id, "revision": revision}
         chunks = [
             Chunk(
@@ -332,15 +370,19 @@ class DocumentRun:
         ]
         Chunk.objects.bulk_create(chunks, batch_size=PARTS_AT_ONCE)
         Passage.objects.bulk_create(passages, batch_size=PARTS_AT_ONCE)
-        return [passage.pk for passage in passages]
 
-    def embed(self, space: WorkspaceIndex, advance: Any) -> None:
-        """What the embedder cannot do now stays due, and is found by its words meanwhile."""
+    def embed(self, space: WorkspaceIndex, revision: uuid.UUID | None, advance: Any) -> None:
+        if self.row.is_apart:
+            return  # its vectors stay due, for nobody waits for them
         self.enter(State.EMBEDDING)
-        ids = passages_of([self.row.current_revision]) if self.row.current_revision else []
+        waiting = DueVector.objects.filter(
+            workspace=space.number, next_attempt_at__lte=timezone.now(),
+            entry__item__in=Passage.places.filter(revision=revision).values("pk"),
+        )  # fmt: skip
+        ids = list(waiting.order_by("pk").values_list("pk", flat=True))
         for at in range(0, len(ids), due_vectors.BATCH):
-            due_vectors.fill(space, ids[at : at + due_vectors.BATCH])
-            advance()
+            due_vectors.fill_entries(space, ids[at : at + due_vectors.BATCH])
+            self.step_done(advance)
         self.leave({"passages": len(ids)})
 
     def enter(self, state: str) -> None:
@@ -365,19 +407,24 @@ class DocumentRun:
         }  # fmt: skip
 
     @transaction.atomic(durable=True)
-    def finish(self, found: FileText) -> None:
+    def finish(self) -> None:
         """It can be searched; what may be learned from it is read by a session of its own."""
         row = self.row
-        is_generic = row.type == Document.Type.TEXT and found.type in Document.Type.values
         is_done = held(row).update(
             state=State.DONE, error_code="", reason="", attempts=0, next_attempt_at=None,
-            lease_until=None, warnings=found.warnings[:200], updated_at=timezone.now(),
-            type=found.type if is_generic else row.type,
+            lease_until=None, steps=row.steps, updated_at=timezone.now(),
         )  # fmt: skip
-        is_read = row.extract != Document.Extract.NONE and not row.is_apart
-        if is_done and row.revision is not None and is_read:
-            learn_from(row, row.revision, again=self.is_cut_anew)
+        revision = row.revisions.filter(superseded_at=None).first()
+        if is_done and revision is not None and self.is_learned_from():
+            learn_from(row, revision, again=False)
         metrics.count("documents_finished", outcome="done", type=row.type)
+
+    def hand_over(self) -> None:
+        """Its turn is over, and it goes on when it has another: no attempt."""
+        held(self.row).update(
+            lease_until=None, attempts=0, next_attempt_at=timezone.now(), updated_at=timezone.now(),
+        )  # fmt: skip
+        outbox.post("run_document", self.row.pk)
 
     def refused(self, code: str, message: str, *, may_pass: bool) -> None:
         """Failed, until somebody tries it again; what passes by itself is due again."""

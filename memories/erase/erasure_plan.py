@@ -36,6 +36,7 @@ from memories.models import (
     MemoryScope,
     MemorySession,
     Miss,
+    Passage,
     Rejection,
     Revision,
     Supersession,
@@ -85,6 +86,21 @@ class ErasureTarget:
         own = Q(subject=self.id) if self.kind == Kind.SUBJECT else Q()
         rows = Fact.objects.filter(workspace_id=self.workspace_id)
         return rows.filter(pk__in=rows.filter(cited | own if own else cited).values("pk"))
+
+    @property
+    def read_facts(self) -> QuerySet[Fact]:
+        """Of `facts` those that were read out of documents."""
+        read = Revision.objects.filter(document__in=self.documents.values("pk"))
+        own = Q(citations__revision__in=read.values("pk"))
+        own |= Q(session__in=read.values("session"), citations=None)
+        rows = Fact.objects.filter(workspace_id=self.workspace_id)
+        return rows.filter(pk__in=rows.filter(own).values("pk"))
+
+    @property
+    def passages(self) -> QuerySet[Passage]:
+        """Of its documents."""
+        rows = Passage.places.filter(workspace_id=self.workspace_id)
+        return rows.filter(revision__document__in=self.documents.values("pk"))
 
     @property
     def sessions(self) -> QuerySet[MemorySession]:

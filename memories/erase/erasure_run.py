@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from memories import irrevocable, leases, long_jobs, outbox
@@ -32,6 +32,7 @@ from memories.erase.remove import (
     remove_facts,
     remove_features,
     remove_memories,
+    unindex,
 )
 from memories.index import prepared_sql, workspace_index
 from memories.leases import TakenOver
@@ -39,12 +40,15 @@ from memories.long_jobs import JobRecorder, NewJob
 from memories.models import (
     Connection,
     Conversation,
+    Document,
     Erasure,
     IdempotentAnswer,
+    Layer,
     LongJob,
     Memory,
     MemoryScope,
     MemorySession,
+    Passage,
     Speaker,
     WorkspaceIndex,
 )
@@ -65,6 +69,28 @@ def stop_sessions(target: ErasureTarget) -> int:
         state=MemorySession.State.FAILED, error="erased", next_attempt_at=None, lease_until=None,
         finished_at=timezone.now(), learned=0,
     )  # fmt: skip
+
+
+def stop_documents(target: ErasureTarget) -> int:
+    """As `stop_sessions`: nobody indexes any more of it."""
+    return target.documents.exclude(state__in=Document.FINAL).update(
+        state=Document.State.FAILED, error_code="erased", next_attempt_at=None, lease_until=None,
+        claims=F("claims") + 1,
+    )  # fmt: skip
+
+
+def remove_passages(space: WorkspaceIndex, ids: list[uuid.UUID]) -> TALLY:
+    """The pieces of documents, of which one has thousands, with what they are found by."""
+    done = unindex(space, Layer.CHUNKS, ids)
+    Passage.places.filter(pk__in=ids).delete()
+    return done
+
+
+def remove_sessions(space: WorkspaceIndex, ids: list[uuid.UUID]) -> TALLY:
+    done = forget_traces(space, ids)
+    gone = MemorySession.objects.filter(pk__in=ids).delete()[1]
+    done["sessions"] += gone.get("memories.MemorySession", 0)
+    return done
 
 
 def remove_connections(_: WorkspaceIndex, ids: list[uuid.UUID]) -> TALLY:
@@ -120,6 +146,7 @@ def _end_subject(space: WorkspaceIndex, target: ErasureTarget) -> TALLY:
 
 State = Erasure.State
 BATCH = 50  # rows of one transaction; writers of the workspace wait as long as one takes
+PIECES = 500  # of documents, which stand in the index and nowhere else
 AGAIN = timedelta(seconds=30)
 MAX_ATTEMPTS = 20
 LONGEST = 240.0  # seconds
@@ -135,40 +162,50 @@ returning *
 """
 
 
-@transaction.atomic(durable=True)
 def request(scope: Scope, target: ErasureTarget) -> Erasure:
     """Write down that it is to go, and wake the worker; asked twice, it is the same erasure."""
-    space = workspace_index.index_of(scope.workspace_id)
-    workspace_index.lock(space)
-    open_ones = Erasure.objects.filter(
-        workspace_id=target.workspace_id, kind=target.kind, target_id=target.id,
-        state__in=[State.WAITING, State.RUNNING],
-    )  # fmt: skip
-    if known := open_ones.first():
-        return known
-    refuse_held(target)
-    return _ask(target, scope.actor)
+    return _write_down(scope, target, _extent(target))
+
+
+def _extent(target: ErasureTarget) -> dict[str, Any]:
+    """Columns that say what an erasure comes to. It is looked through before anybody waits for
+    the lock."""
+    texts, shared = proof.probes(target)
+    proofs = {"shared": shared} | ({"digests": files} if (files := target.digests) else {})
+    return {"plan": plan(target), "probes": texts, "proof": proofs}
 
 
 @transaction.atomic(durable=True)
+def _write_down(scope: Scope, target: ErasureTarget, extent: dict[str, Any]) -> Erasure:
+    workspace_index.lock(workspace_index.index_of(scope.workspace_id))
+    if known := _open_ones(target).first():
+        return known
+    refuse_held(target)
+    return _ask(target, scope.actor, extent)
+
+
 def request_again(target: ErasureTarget, actor: str) -> Erasure:
-    """After a restore, of what was erased before: no hold of that time keeps it."""
-    workspace_index.lock(workspace_index.index_of(target.workspace_id))
-    rows = Erasure.objects.filter(
+    """Ask after a restore for what was erased before: no hold of that time keeps it."""
+    extent = _extent(target)
+    with transaction.atomic(durable=True):
+        workspace_index.lock(workspace_index.index_of(target.workspace_id))
+        _open_ones(target).update(
+            state=State.FAILED, error="begun before a restore", probes=[], due_at=None
+        )
+        return _ask(target, actor, extent)
+
+
+def _open_ones(target: ErasureTarget) -> QuerySet[Erasure]:
+    return Erasure.objects.filter(
         workspace_id=target.workspace_id, kind=target.kind, target_id=target.id,
         state__in=[State.WAITING, State.RUNNING],
     )  # fmt: skip
-    rows.update(state=State.FAILED, error="begun before a restore", probes=[], due_at=None)
-    return _ask(target, actor)
 
 
-def _ask(target: ErasureTarget, actor: str) -> Erasure:
-    texts, shared = proof.probes(target)
+def _ask(target: ErasureTarget, actor: str, extent: dict[str, Any]) -> Erasure:
     made = Erasure.objects.create(
         workspace_id=target.workspace_id, kind=target.kind, target_id=target.id,
-        requested_by=actor, plan=plan(target), probes=texts,
-        proof={"shared": shared} | ({"digests": files} if (files := target.digests) else {}),
-        due_at=timezone.now(),
+        requested_by=actor, due_at=timezone.now(), **extent,
     )  # fmt: skip
     _audit(made, actor, "erase", after={"plan": made.plan})
     outbox.post("erase", made.pk)
@@ -258,21 +295,31 @@ Remove: TypeAlias = Callable[[WorkspaceIndex, list[uuid.UUID]], TALLY]
 def _steps(row: Erasure) -> Iterator[TALLY]:
     target, space = target_again(row), workspace_index.index_of(row.workspace_id)
     stop_sessions(target)
+    stop_documents(target)
     # Before their documents: they would bring others.
     yield from _emptied(row, space, lambda: target.connections, remove_connections)
+    # What a document has many of goes before it: each step is short.
+    yield from _emptied(row, space, lambda: target.passages, remove_passages, PIECES)
+    yield from _emptied(row, space, lambda: target.read_facts, remove_facts)
     # Some of them are long messages, known by these.
     yield from _emptied(row, space, lambda: target.documents, remove_documents)
     yield from _emptied(row, space, lambda: target.episodes, remove_episodes)
     yield from _emptied(row, space, lambda: target.facts, remove_facts)
     yield from _emptied(row, space, lambda: target.memories, remove_memories)
     yield from _emptied(row, space, lambda: target.features, remove_features)
+    if target.kind in (Kind.SUBJECT, Kind.CONVERSATION):
+        yield from _emptied(row, space, lambda: target.sessions, remove_sessions)
     yield _batch(row, space, lambda: end_remainder(space, target))
 
 
 def _emptied(
-    row: Erasure, space: WorkspaceIndex, rows: Callable[[], QuerySet[Any]], remove: Remove
+    row: Erasure,
+    space: WorkspaceIndex,
+    rows: Callable[[], QuerySet[Any]],
+    remove: Remove,
+    most: int = BATCH,
 ) -> Iterator[TALLY]:
-    while ids := list(rows().order_by("pk").values_list("pk", flat=True)[:BATCH]):
+    while ids := list(rows().order_by("pk").values_list("pk", flat=True)[:most]):
         yield _batch(row, space, partial(remove, space, ids))
 
 

@@ -135,7 +135,7 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
         )
         speaker.update(episodes=F("episodes") - number)
         speaker.filter(episodes__lte=0).delete()
-    done += _unindex(space, Layer.EPISODES, ids)
+    done += unindex(space, Layer.EPISODES, ids)
     conversations = {e.conversation_id for e in episodes if e.conversation_id}
     done["summaries"] += running_summary.start_again(conversations)
     done["summaries of talks"] += talk_summaries.start_again(
@@ -189,7 +189,7 @@ def remove_memories(space: WorkspaceIndex, ids: Ids) -> TALLY:
     )
     done += forget_traces(space, list(rejections.values_list("pk", flat=True)))
     done["rejections"] += rejections.delete()[0]
-    done += _unindex(space, Layer.MEMORIES, gone)
+    done += unindex(space, Layer.MEMORIES, gone)
     facts = list(Fact.objects.filter(memory__in=gone).values_list("pk", flat=True))
     done["citations"] += Citation.objects.filter(fact__in=facts).count()
     counts = rows.delete()[1]
@@ -231,7 +231,7 @@ def remove_documents(space: WorkspaceIndex, ids: Ids) -> TALLY:
     sessions = set(revisions.exclude(session=None).values_list("session", flat=True))
     read = Q(citations__revision__in=revisions) | Q(session__in=sessions, citations=None)
     done = remove_facts(space, set(Fact.objects.filter(read).values_list("pk", flat=True)))
-    done += _unindex(space, Layer.CHUNKS, passages)
+    done += unindex(space, Layer.CHUNKS, passages)
     done += forget_traces(space, list(sessions))
     done["sessions"] += (
         MemorySession.objects.filter(pk__in=sessions).delete()[1].get("memories.MemorySession", 0)
@@ -249,7 +249,7 @@ def remove_features(space: WorkspaceIndex, ids: Ids) -> TALLY:
     rows = Feature.objects.filter(pk__in=ids)
     others = rows.values_list("citations__episode", flat=True).distinct()
     unmark(space.workspace_id, {one for one in others if one})
-    done = _unindex(space, Layer.FEATURES, ids)
+    done = unindex(space, Layer.FEATURES, ids)
     changes = list(FeatureChange.objects.filter(feature__in=ids).values_list("pk", flat=True))
     counts = rows.delete()[1]
     done["features"] += counts.get("memories.Feature", 0)
@@ -284,7 +284,7 @@ def forget_traces(space: WorkspaceIndex, ids: Ids) -> TALLY:
     return done
 
 
-def _unindex(space: WorkspaceIndex, layer: int, ids: Ids) -> TALLY:
+def unindex(space: WorkspaceIndex, layer: int, ids: Ids) -> TALLY:
     vectors = vectors_of(layer, ids).count()
     gone = entries.remove(space, layer, ids)
     return Counter({"index entries": gone, "vectors": vectors})

@@ -54,8 +54,11 @@ select e.id {OF_THE_SET} and e.id > %(after)s and not {HAS_VECTOR} order by e.id
 """
 COUNT = f"select count(*) as total, count(*) filter (where {HAS_VECTOR}) as made {OF_THE_SET}"
 DROP = f"""
-delete from memories_vector where embedding_model_id = %(model)s
-  and entry_id in (select e.id {OF_THE_SET})
+with page as (select e.id {OF_THE_SET} and e.id > %(after)s and {HAS_VECTOR}
+              order by e.id limit %(most)s),
+     gone as (delete from memories_vector v using page
+              where v.entry_id = page.id and v.embedding_model_id = %(model)s)
+select max(id) as last from page
 """
 
 
@@ -194,6 +197,7 @@ def _embed(set_id: uuid.UUID, advance: Callable[[], object]) -> int:
             due.update(embedding_due_at=timezone.now() + pause, embedding_error=error.message)
             break
         if _change_over(space, feature_set, wanted):
+            _drop_before(space, feature_set, wanted)
             break
     return made
 
@@ -230,7 +234,18 @@ def _change_over(
     )  # fmt: skip
     before = feature_set.embedding_model
     if changed and before != wanted:
-        if before and before.pk != workspace_index.index_of(space.workspace_id).embedding_model_id:
-            prepared_sql.execute(DROP, _values(feature_set, before.pk))
         reembedding.note_use(before.pk if before else None, wanted)
     return bool(changed)
+
+
+def _drop_before(
+    space: WorkspaceIndex, feature_set: FeatureSet, wanted: EmbeddingModel | None
+) -> None:
+    """The vectors that nobody compares any more go in steps; none of them holds the workspace's
+    lock."""
+    before = feature_set.embedding_model
+    own = workspace_index.index_of(space.workspace_id).embedding_model_id
+    after: int | None = 0 if before and before != wanted and before.pk != own else None
+    while before and after is not None:
+        values = _values(feature_set, before.pk, after=after, most=reembedding.BATCH)
+        after = prepared_sql.rows(DROP, values)[0].last

@@ -29,6 +29,7 @@ from memories.models import (
     Passage,
     TalkSummary,
     WorkspaceIndex,
+    words_of_passages,
 )
 from memories.providers import embeddable
 
@@ -153,6 +154,9 @@ def items_of(rows: QuerySet[Entry]) -> list[tuple[int, Item]]:
     texts: dict[uuid.UUID, str] = {}
     for layer, model in TEXTS.items():
         if ids := [row.item for row in found if row.layer == layer]:
+            if layer == Layer.CHUNKS:
+                texts |= words_of_passages(ids)
+                continue
             truth = model._default_manager.filter(pk__in=ids)
             texts |= dict(truth.values_list("pk", "content"))
     items = []

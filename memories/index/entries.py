@@ -186,7 +186,7 @@ def passage_item(passage: Passage, content: str) -> Item:
         visibility=VISIBILITY_CODE[document.visibility],
         scope=APART if document.is_apart else SCOPE_CODE[MemoryScope.USER],
         position=passage.ordinal,
-        live=revision.superseded_at is None,
+        live=revision.is_live,
         texts=texts_of(content),
     )
 

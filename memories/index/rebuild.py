@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Func, IntegerField, QuerySet
+from django.db.models import F, Func, IntegerField, QuerySet
 from django.utils import timezone
 
 from memories.bounds import BESIDE, LARGE, runs
@@ -25,8 +25,10 @@ from memories.models import (
     Layer,
     Memory,
     Passage,
+    Revision,
     TalkSummary,
     WorkspaceIndex,
+    words_of_passages,
 )
 
 BATCH = 100  # rows; writers of the workspace wait as long as one takes
@@ -98,7 +100,8 @@ def size(index: WorkspaceIndex) -> int:
 
 def batches(index: WorkspaceIndex, layer: Layer) -> Iterator[list[uuid.UUID]]:
     """The ids of a layer's things in the order they came, also of those that come meanwhile."""
-    size = OctetLength("content")
+    # A passage's content is no column: it would be cut out of the whole text.
+    size = F("end") - F("start") if layer == Layer.CHUNKS else OctetLength("content")
     rows = _rows_of_truth(index, layer).order_by("pk").annotate(size=size).values_list("pk", "size")
     found = list(rows[:BATCH])
     while found:
@@ -115,9 +118,10 @@ def items_of_truth(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
         features = Feature.objects.live().filter(pk__in=ids).order_by("pk")
         return [entries.feature_item(feature) for feature in features]
     if layer == Layer.CHUNKS:
-        passages = Passage.objects.filter(pk__in=ids).order_by("pk").defer("revision__text")
+        passages = Passage.places.filter(pk__in=ids).order_by("pk").defer("revision__text")
         passages = passages.select_related("chunk", "revision__document")
-        return [entries.passage_item(passage, passage.content) for passage in passages]
+        words = words_of_passages(ids)
+        return [entries.passage_item(passage, words[passage.pk]) for passage in passages]
     if layer == Layer.SUMMARIES:
         rows = TalkSummary.objects.filter(pk__in=ids).order_by("pk")
         return [entries.summary_item(row, row.content) for row in rows]
@@ -142,13 +146,14 @@ def beside(ids: Collection[uuid.UUID]) -> list[uuid.UUID]:
 
 
 def _rows_of_truth(index: WorkspaceIndex, layer: Layer) -> QuerySet[Any]:
-    # A feature that ended has no entry: it comes back with a new one.
-    rows = (
-        Feature.objects.live()
-        if layer == Layer.FEATURES
-        else due_vectors.TEXTS[layer]._default_manager
-    )
-    return rows.filter(workspace_id=index.workspace_id)
+    own = {"workspace_id": index.workspace_id}
+    if layer == Layer.FEATURES:  # one that ended has no entry: it comes back with a new one
+        return Feature.objects.live().filter(**own)
+    if layer == Layer.CHUNKS:  # whose entries are made in steps, by the worker
+        return Passage.places.filter(**own).exclude(
+            revision__in=Revision.objects.filter(**own).exclude(stage="").values("pk")
+        )
+    return due_vectors.TEXTS[layer]._default_manager.filter(**own)
 
 
 log = logging.getLogger(__name__)

@@ -116,26 +116,42 @@ def _values(index: WorkspaceIndex, layer: Layer) -> dict[str, Any]:
 
 JOB = "repair_index"
 SLICE = 5.0  # seconds of one task
+UNKNOWN = 0  # of a workspace whose rows have not all their entries
 LEASE = timedelta(seconds=60)  # far longer than a batch takes
 BACK_OFF, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
 
 log = logging.getLogger(__name__)
 
 
+def leave(index: WorkspaceIndex) -> None:
+    """Leave what has no entry to the worker, which writes it in steps; in the caller's
+    transaction."""
+    WorkspaceIndex.objects.filter(pk=index.pk).update(rules=UNKNOWN)
+    # Whoever is at a repair of it finds it changed, and stops: he may be past these rows.
+    IndexRepair.objects.update_or_create(
+        workspace_id=index.workspace_id, defaults=_fresh(timezone.now())
+    )
+    outbox.post(JOB, index.workspace_id)
+
+
 def begin() -> int:
     """Note a repair for each workspace whose rows other rules made; how many are to be done."""
-    now = timezone.now()
-    fresh = {
-        "version": RULES_VERSION, "layer": int(Layer.MEMORIES), "after": None, "rows": None,
-        "done": 0, "seconds": 0.0, "attempts": 0, "error": "", "next_attempt_at": now,
-        "lease_until": None, "started_at": now, "updated_at": now - 2 * LEASE, "finished_at": None,
-    }  # fmt: skip
+    fresh = _fresh(timezone.now())
     old = WorkspaceIndex.objects.exclude(rules=RULES_VERSION)
     for workspace_id in old.values_list("workspace_id", flat=True):
         row, is_new = IndexRepair.objects.get_or_create(workspace_id=workspace_id, defaults=fresh)
         if not is_new and (row.version != RULES_VERSION or row.finished_at is not None):
             IndexRepair.objects.filter(pk=row.pk, updated_at=row.updated_at).update(**fresh)
     return _open().count()
+
+
+def _fresh(now: datetime) -> dict[str, Any]:
+    """A repair that begins."""
+    return {
+        "version": RULES_VERSION, "layer": int(Layer.MEMORIES), "after": None, "rows": None,
+        "done": 0, "seconds": 0.0, "attempts": 0, "error": "", "next_attempt_at": now,
+        "lease_until": None, "started_at": now, "updated_at": now - 2 * LEASE, "finished_at": None,
+    }  # fmt: skip
 
 
 def ring() -> int:
@@ -238,7 +254,10 @@ def _work(row: IndexRepair, job: JobRecorder, until: float) -> bool:
         _save(row, layer=int(layer) + 1, after=None)
     rebuild.finish(space, rebuild.Rebuilt())
     common_terms.count_in(space)
-    return _save(row, finished_at=timezone.now(), lease_until=None, error="")
+    is_whole = _save(row, finished_at=timezone.now(), lease_until=None, error="")
+    if not is_whole:  # more was left meanwhile
+        WorkspaceIndex.objects.filter(pk=space.pk).update(rules=UNKNOWN)
+    return is_whole
 
 
 def _save(row: IndexRepair, **values: object) -> bool:

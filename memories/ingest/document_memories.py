@@ -7,7 +7,7 @@ in the one before is not read again. What nothing carries any more ends, or is p
 
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from django.db import transaction
@@ -40,6 +40,7 @@ from workspaces.scope import Scope
 # Characters of one revision: a hundred pages, which take a few seconds. What comes after them is
 # searched, and not read; a model is asked as often as for other sessions (`fallback.MOST_PIECES`).
 MOST_READ = 400_000
+CARRIED_AT_ONCE = 100  # facts of one transaction
 UNSAID = RULES["unsaid"]
 CARRIED = (
     "workspace_id", "memory_id", "subject_id", "agent_id", "statement", "category", "fact_type",
@@ -147,21 +148,37 @@ def _older_facts(revision: Revision) -> QuerySet[Fact]:
     return Fact.objects.standing().filter(counts, pk__in=cited)
 
 
-@transaction.atomic(durable=True)
 def carry_over(space: WorkspaceIndex, reading: DocumentReading) -> int:
     """What the new revision says in the same sentences stands on these from now on: a fact anew,
     in place of the old one. How many; again, none is left."""
+    facts = _older_facts(reading.revision).prefetch_related("citations__revision").order_by("pk")
+    count, rows = 0, list(facts[:CARRIED_AT_ONCE])
+    while rows:
+        placed = {}
+        for fact in rows:
+            places = [_place_in(reading.revision.text, each) for each in fact.citations.all()]
+            if None not in places:
+                placed[fact.pk] = places
+        count += _carry(space, reading, placed)
+        rows = list(facts.filter(pk__gt=rows[-1].pk)[:CARRIED_AT_ONCE])
+    return count
+
+
+@transaction.atomic(durable=True)
+def _carry(
+    space: WorkspaceIndex,
+    reading: DocumentReading,
+    placed: Mapping[uuid.UUID, Sequence[int | None]],
+) -> int:
+    """These facts, as far as they stand still, with the places of their quotes."""
     workspace_index.lock(space)
     if is_superseded(reading):
         return 0
     revision, now = reading.revision, timezone.now()
     pairs: list[tuple[Fact, Fact]] = []
     citations: list[Citation] = []
-    for fact in _older_facts(revision).prefetch_related("citations__revision").order_by("pk"):
-        own = list(fact.citations.all())
-        places = [_place_in(revision.text, each) for each in own]
-        if None in places:
-            continue
+    standing = _older_facts(revision).filter(pk__in=placed)
+    for fact in standing.prefetch_related("citations").order_by("pk"):
         values = {name: getattr(fact, name) for name in CARRIED}
         anew = Fact(**values, session_id=revision.session_id)
         pairs.append((fact, anew))
@@ -170,7 +187,7 @@ def carry_over(space: WorkspaceIndex, reading: DocumentReading) -> int:
                 workspace_id=each.workspace_id, fact=anew, revision=revision, start=start,
                 end=start + len(each.quote), quote=each.quote,
             )
-            for each, start in zip(own, places, strict=True)
+            for each, start in zip(fact.citations.all(), placed[fact.pk], strict=True)
             if start is not None
         ]  # fmt: skip
     Fact.objects.bulk_create(anew for _, anew in pairs)

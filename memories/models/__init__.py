@@ -24,6 +24,7 @@ from memories.models.document import (
     Revision,
     Space,
     passages_of,
+    words_of_passages,
 )
 from memories.models.erasure_and_masked_span import Erasure, LegalHold, MaskedSpan
 from memories.models.fact import Citation, Fact, Ground, Miss
@@ -106,8 +107,8 @@ from memories.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "CONTENT", "Connection", "ConnectionItem", "SyncRun", "ModelPrice", "ModelUse", "MemoryUse",
-    "PostedJob",
-    "SearchUse", "passages_of", "Space", "Revision", "Passage", "DocumentSpace", "DocumentPart",
+    "PostedJob", "SearchUse", "passages_of", "words_of_passages", "Space", "Revision", "Passage",
+    "DocumentSpace", "DocumentPart",
     "Document", "Chunk", "Blob", "expired_memories", "held_memories", "NAME_COLUMNS",
     "NamedQuerySet", "name_joins", "AS_KNOWN", "BELIEVED", "NOW", "SAID", "AsOf", "SCOPE_CODE",
     "APART", "VISIBILITY_CODE", "WIDEST_COVERED", "Breaker", "Case", "CaseItem", "ChangeEvent",

@@ -222,6 +222,16 @@ class Document(Row):
                 condition=~Q(state__in=["done", "failed"]),
             ),
             models.Index(
+                fields=["workspace", "next_attempt_at"],
+                name="document_turn",
+                condition=~Q(state__in=["done", "failed"]),
+            ),
+            models.Index(
+                fields=["workspace"],
+                name="document_at_work",
+                condition=Q(lease_until__isnull=False),
+            ),
+            models.Index(
                 fields=["workspace", "origin"], name="document_origin", condition=~Q(origin="")
             ),
         ]
@@ -271,7 +281,24 @@ class DocumentSpace(models.Model):
 class Revision(Row):
     """What a document said at a time: `text` in NFC, with LF alone and without NUL and U+FFFE.
     `title` is what the document was called by then; `session` reads memories out of it, where any
-    are wanted."""
+    are wanted.
+
+    While its entries are made or taken away in steps it has a `stage`, and search leaves its
+    passages out; of the first `indexed` of them the step is done. One that is COMING counts as
+    replaced in the moment that it was made, so that nobody takes it for what is said now."""
+
+    class Stage(models.TextChoices):
+        """`indexed` begins anew with each."""
+
+        COMING = "coming"  # its entries are written; then it is what the document says
+        REFILL = "refill"  # its entries are written anew
+        RECUT = "recut"  # its entries and chunks go; then the text is read and cut anew
+        CUT = "cut"  # as REFILL, after RECUT
+        GOING = "going"  # its successor is there: its entries leave the hot path
+        GONE = "gone"  # nobody sees it any more: it goes with its entries
+
+    WRITING = (Stage.COMING, Stage.REFILL, Stage.CUT)
+    LEAVING = (Stage.RECUT, Stage.GOING, Stage.GONE)
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     document = models.ForeignKey(Document, models.CASCADE, related_name="revisions", db_index=False)
@@ -287,6 +314,8 @@ class Revision(Row):
     published_at = models.DateTimeField(null=True)
     pages = models.PositiveIntegerField(default=0)
     superseded_at = models.DateTimeField(null=True)
+    stage = models.CharField(max_length=6, blank=True, choices=Stage, default="")
+    indexed = models.PositiveIntegerField(default=0)
     session = models.OneToOneField(
         MemorySession, models.SET_NULL, null=True, related_name="revision"
     )
@@ -298,10 +327,21 @@ class Revision(Row):
             models.UniqueConstraint(
                 fields=["document"], name="revision_one_open", condition=Q(superseded_at=None)
             ),
+            models.UniqueConstraint(
+                fields=["document"], name="revision_one_coming", condition=Q(stage="coming")
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["workspace"], name="revision_in_steps", condition=~Q(stage=""))
         ]
 
     def __str__(self) -> str:
         return f"{self.title or self.document_id}, {self.number}"
+
+    @property
+    def is_live(self) -> bool:
+        """Its entries are on the hot path, also while search leaves them out."""
+        return self.superseded_at is None or self.stage == self.Stage.COMING
 
     @staticmethod
     def open_at(at: AsOf) -> Q:
@@ -399,6 +439,7 @@ class Passage(Row):
     end = models.PositiveIntegerField()
 
     objects = CutManager()
+    places = models.Manager()
 
     class Meta:
         ordering = ["revision", "ordinal"]
@@ -412,7 +453,17 @@ class Passage(Row):
         return f"{self.revision_id}, {self.ordinal}"
 
 
+def words_of_passages(ids: Collection[uuid.UUID]) -> dict[uuid.UUID, str]:
+    """What these passages say. Each text is read once: the database would go through all that
+    stands before a passage, for each of them."""
+    rows = Passage.places.filter(pk__in=ids).values_list("pk", "revision_id", "start", "end")
+    places = list(rows)
+    revisions = Revision.objects.filter(pk__in={revision for _, revision, _, _ in places})
+    texts = dict(revisions.values_list("pk", "text"))
+    return {pk: texts[revision][start:end] for pk, revision, start, end in places}
+
+
 def passages_of(revisions: Collection[uuid.UUID]) -> list[uuid.UUID]:
     """The ids of what is searched of these revisions."""
-    rows = Passage.objects.filter(revision__in=revisions)
+    rows = Passage.places.filter(revision__in=revisions)
     return list(rows.values_list("pk", flat=True))

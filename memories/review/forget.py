@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 WRONG, CORRECTED = "wrong", "corrected"
 HIDDEN = (WRONG, PRIVATE)  # the reasons for which the words go, too
 MESSAGES = MASK, KEEP = "mask", "keep"  # what becomes of the messages that it stands on
-BATCH = 1000  # memories that end in one transaction
+BATCH = 200  # memories that end in one transaction
 
 
 def locked(scope: Scope, memory_id: uuid.UUID) -> Memory:

@@ -21,6 +21,7 @@ ASSISTANTS = "only an assistant said it"
 OF_A_PERSON = "a person is named, and nobody said that it is the team's"
 NOT_OF_WORK = "a person decided it with others, and it tells of no work"
 AT_ONCE = 500  # memories that are read together
+MADE_PRIVATE = 100  # memories of one transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +57,23 @@ def visibility_changes(scope: Scope) -> Iterator[VisibilityChange]:
 def make_private(scope: Scope, memory_ids: Collection[uuid.UUID]) -> int:
     """Show these to nobody but their own agent and subject; how many were shown to more. A PATCH of
     `visibility` takes it back."""
-    with transaction.atomic(durable=True):
-        workspace_index.lock(workspace_index.index_of(scope.workspace_id))
-        rows = list(_shared(scope).filter(pk__in=memory_ids).select_for_update(of=("self",)))
-        for memory in rows:
-            before = {"visibility": memory.visibility}
-            memory.visibility = Visibility.PRIVATE
-            memory.save(update_fields=["visibility", "updated_at"])
-            entries.change_visibility(Layer.MEMORIES, [memory.pk], memory.visibility)
-            after = {"visibility": memory.visibility}
-            audit(scope, "edit", memory, before=before, after=after)
+    ids, done = list(memory_ids), 0
+    for start in range(0, len(ids), MADE_PRIVATE):
+        done += _make_private(scope, ids[start : start + MADE_PRIVATE])
+    return done
+
+
+@transaction.atomic(durable=True)
+def _make_private(scope: Scope, memory_ids: Collection[uuid.UUID]) -> int:
+    workspace_index.lock(workspace_index.index_of(scope.workspace_id))
+    rows = list(_shared(scope).filter(pk__in=memory_ids).select_for_update(of=("self",)))
+    for memory in rows:
+        before = {"visibility": memory.visibility}
+        memory.visibility = Visibility.PRIVATE
+        memory.save(update_fields=["visibility", "updated_at"])
+        entries.change_visibility(Layer.MEMORIES, [memory.pk], memory.visibility)
+        after = {"visibility": memory.visibility}
+        audit(scope, "edit", memory, before=before, after=after)
     return len(rows)
 
 

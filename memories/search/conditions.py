@@ -62,6 +62,14 @@ SCOPE_OR_PLACE = """
 ABOUT = "x.subject = %(subject)s::uuid"
 ABOUT_NOBODY = "x.subject is null"
 ABOUT_NOBODY_TO_ALL = "x.subject is null and (x.visibility <> 0 or x.agent is null)"
+# Entries of documents that the worker is at, in steps: nobody finds a half. What one said before
+# is found by who asks for that time, also while its entries leave the hot path.
+IN_STEPS = """
+unready as materialized (
+  select e.id from memories_revision r
+  join memories_passage p on p.revision_id = r.id
+  join memories_entry e on e.layer = %(layer)s and e.item = p.id
+  where r.workspace_id = %(tenant)s::uuid and r.stage <> ''{but}),"""
 NO_VECTORS = "select null::int8 as entry_id, null::int2 as part, null::float8 as d where false"
 # So many of the HNSW's are looked at: more than are wanted, for the sake of recall. Where fewer
 # are seen, a condition leaves so little that comparing one by one is right.
@@ -141,6 +149,7 @@ def parameters(index: WorkspaceIndex, asked: LayerQuery) -> dict[str, Any]:
     scope = asked.scope
     return {
         "workspace": index.number,
+        "tenant": asked.scope.workspace_id,
         "model": index.embedding_model_id,
         "layer": int(asked.layer),
         "vector": None if asked.vector is None else HalfVector(asked.vector),
@@ -210,8 +219,18 @@ class StatementShape:
 
     @property
     def prelude(self) -> str:
-        """What a filter wants is found once (w), as the first part of the statement. Old versions
-        are in no index for search, only in w."""
+        """The first parts of the statement, each found once: what is in steps (unready), and what a
+        filter wants (w). Old versions are in no index for search, only in w."""
+        return self._in_steps + self._wanted
+
+    @property
+    def _in_steps(self) -> str:
+        if self.layer != Layer.CHUNKS:
+            return ""
+        return IN_STEPS.format(but=" and r.stage <> 'going'" if self.wanted.history else "")
+
+    @property
+    def _wanted(self) -> str:
         if not self.wanted.condition or self.segment:
             return ""
         table = TABLES[self.layer]
@@ -269,7 +288,8 @@ compared as materialized ({self.vectors("")}),"""
         # parameter; the cast, because the index has it; one case of all conditions, because the
         # planner would multiply its guesses of each and shun the index.
         kind, rows, upto = self.segment.kind, self.segment.rows, self.segment.upto
-        narrowed, fitting = f"{self._subject} {part} {self._visible}", self._fitting("x.entry_id")
+        visible = self._visible("x.entry_id")
+        narrowed, fitting = f"{self._subject} {part} {visible}", self._fitting("x.entry_id")
         return f"""
   (select x.entry_id, x.part, x.embedding::{kind} <#> %(vector)s::{kind} as d
    from memories_vector x
@@ -286,18 +306,19 @@ compared as materialized ({self.vectors("")}),"""
         the rows are about."""
         if not self.has_vector:
             return NO_VECTORS
+        visible = self._visible("x.entry_id")
         if self.is_by_entry:
             return f"""
   select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
   from w join memories_vector x on x.entry_id = w.id
-  where x.embedding_model_id = %(model)s {part} {self._visible}"""
+  where x.embedding_model_id = %(model)s {part} {visible}"""
         wide = "x.wide" if self.is_wide else "not x.wide"
         return "\n  union all".join(
             f"""
   select x.entry_id, x.part, x.embedding <#> %(vector)s::halfvec as d
   from memories_vector x
   where x.workspace = %(workspace)s and x.embedding_model_id = %(model)s
-    and x.layer = %(layer)s and x.live and {wide} {branch} {part} {self._visible}
+    and x.layer = %(layer)s and x.live and {wide} {branch} {part} {visible}
     {self._fitting("x.entry_id")}"""
             for branch in ([f"and {about}" for about in self._abouts] or [""])
         )
@@ -309,11 +330,11 @@ compared as materialized ({self.vectors("")}),"""
         they do not make it read the whole workspace beside each key's rows.
         """
         if self.is_by_entry:
-            return f"from w join memories_entry x on x.id = w.id where true {self._visible}"
+            return f"from w join memories_entry x on x.id = w.id where true {self._visible()}"
         hidden = " + 0" if by_key else ""
         return f"""from memories_entry x
   where x.workspace{hidden} = %(workspace)s and x.layer{hidden} = %(layer)s and x.live
-    {self._subject} {self._visible} {self._fitting("x.id")}"""
+    {self._subject} {self._visible()} {self._fitting("x.id")}"""
 
     # A subject's own stand together in the covering index, among the entries they are scattered;
     # and what an agent sees is counted there without reading the entries.
@@ -343,7 +364,7 @@ compared as materialized ({self.vectors("")}),"""
             f"""
   (select x.id from memories_entry x
    where x.workspace = %(workspace)s and x.layer = %(layer)s and x.live and {WISHED} and {about}
-     and x.role = 'user' {self._visible} {self._fitting("x.id")}
+     and x.role = 'user' {self._visible()} {self._fitting("x.id")}
    order by x.subject desc, x.id desc limit {MOST_WISHES})"""
             for about in self._abouts or (ABOUT_NOBODY,)
         )
@@ -357,7 +378,7 @@ compared as materialized ({self.vectors("")}),"""
             own = (
                 "from memories_entry x\n  where x.workspace = %(workspace)s and x.layer = %(layer)s"
             )
-            rest = f"{self._visible} {self._fitting('x.id')}"
+            rest = f"{self._visible()} {self._fitting('x.id')}"
             found = [f"{own}\n    and x.live and {about} {rest}" for about in self._abouts]
         return "\n  union all".join(
             f"""
@@ -385,11 +406,12 @@ compared as materialized ({self.vectors("")}),"""
     {name_joins("row")}
     where f.id = {entry} and {self.wanted.condition} offset 0)"""
 
-    @property
-    def _visible(self) -> str:
+    def _visible(self, entry: str = "x.id") -> str:
         """What of the layer the asker may find, and has asked for."""
         who = AS_AGENT if self.is_bound else ""
         about = OF_SUBJECTS if self.is_limited else ""
+        if self.layer == Layer.CHUNKS:
+            who += f" and {entry} not in (select id from unready)"
         return who + about + (SCOPE_OR_PLACE if self.has_places else OPEN_SCOPE)
 
     @property

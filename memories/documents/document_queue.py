@@ -1,0 +1,127 @@
+"""Whose turn it is among documents. The rows are the queue: who waits, who is at work, and how many
+of these there may be."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from memories import leases, outbox
+from memories.health_parts import LOST
+from memories.index import prepared_sql
+from memories.models import Document, WorkerBeat
+from memoryproject import crossings
+
+State = Document.State
+TURN = 2.0  # seconds that a worker stays with one document before others have theirs
+SHORT = 100_000  # bytes of a text that is read in less than a second
+LOCK = "document turns"
+OPEN = "state not in ('done', 'failed')"
+AT_WORK = "state in ('extracting', 'chunking', 'embedding', 'indexing')"
+WAITS = (
+    f"((d.state = 'queued' and d.next_attempt_at <= %(now)s) or (d.{AT_WORK} and {leases.FREE}))"
+)
+CLAIM = f"""
+update memories_document d
+set state = case when state = 'queued' then 'extracting' else state end,
+    attempts = attempts + 1, claims = claims + 1, updated_at = %(now)s, lease_until = %(until)s
+where id = %(id)s and {WAITS}
+returning id
+"""
+# Workspaces with something open, each looked up behind the one before; then the document that waits
+# longest of one on which nobody is at work: by chance, and rather one that nobody has begun. One
+# workspace that waits alone has all the places there are.
+NEXT = f"""
+with recursive waiting as (
+  (select workspace_id from memories_document where {OPEN} order by workspace_id limit 1)
+  union all
+  select (select d.workspace_id from memories_document d
+          where d.{OPEN} and d.workspace_id > w.workspace_id order by d.workspace_id limit 1)
+  from waiting w where w.workspace_id is not null
+),
+turns as (
+  select of_it.id, of_it.state,
+         exists (select 1 from memories_document k
+                 where k.workspace_id = w.workspace_id and k.lease_until is not null
+                   and k.{AT_WORK} and not {leases.FREE.replace("lease_until", "k.lease_until")}
+                ) as is_at_work
+  from waiting w
+  cross join lateral (
+    select d.id, d.state from memories_document d
+    where d.workspace_id = w.workspace_id and d.{OPEN} and {WAITS} {{only}}
+    order by d.workspace_id, d.next_attempt_at limit 1) of_it
+  where w.workspace_id is not null
+)
+select id from turns
+where not is_at_work or (select count(*) from turns) = 1
+order by is_at_work, random() + case when state = 'queued' then 0 else 0.5 end limit 1
+"""
+# None of them takes longer than about a second.
+ONLY_SHORT = r"""
+      and coalesce((select b.size from memories_blob b where b.id = d.blob_id),
+                   (select octet_length(e.content) from memories_episode e
+                    where e.id = d.episode_id)) <= %(short)s
+      and (d.filename = '' or d.filename ~* '\.(txt|md|markdown|json|csv|html?)$')"""
+NEXT_DUE, NEXT_SHORT = NEXT.format(only=""), NEXT.format(only=ONLY_SHORT)
+
+
+def due(limit: int | None = None) -> list[uuid.UUID]:
+    """Documents whose turn it is, and those whose worker died."""
+    return list(_waiting().order_by("next_attempt_at").values_list("pk", flat=True)[:limit])
+
+
+def waits(document_id: uuid.UUID) -> bool:
+    return _waiting().filter(pk=document_id).exists()
+
+
+def claim(document_id: uuid.UUID) -> bool:
+    """Take a document that is due, whoever else is at work; the attempt is counted before it."""
+    values = {"id": document_id, "now": timezone.now(), "until": leases.end()}
+    return bool(prepared_sql.rows(CLAIM, values))
+
+
+@crossings.everywhere()
+def claim_next() -> uuid.UUID | None:
+    """Take the one whose turn it is: of a workspace on which nobody is at work, as long as others
+    wait too. One worker stays free of long ones, for sessions and for short texts."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        # One who chooses at a time: two would choose of the same workspace.
+        cursor.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [LOCK])
+        free = _workers() - _at_work()
+        if free < 1:
+            return None
+        values: dict[str, Any] = {"now": timezone.now(), "short": SHORT}
+        is_last = free == 1 and _workers() > 1
+        rows = prepared_sql.rows(NEXT_SHORT if is_last else NEXT_DUE, values)
+        return rows[0].id if rows and claim(rows[0].id) else None
+
+
+@crossings.everywhere()
+def ring() -> None:
+    """Wake the worker for what waits: the task that came for it may have come in vain."""
+    for document_id in due(1):
+        outbox.post("run_document", document_id)
+
+
+def _at_work() -> int:
+    now = timezone.now()
+    rows = Document.objects.filter(state__in=Document.WORKING, lease_until__isnull=False)
+    return rows.exclude(leases.free(now)).count()
+
+
+def _workers() -> int:
+    """Processes that take tasks, of all machines that were seen lately."""
+    own = int(settings.Q_CLUSTER["workers"])
+    lately = timezone.now() - timedelta(seconds=LOST)
+    hosts = WorkerBeat.objects.filter(kind="worker", seen_at__gt=lately).values("host")
+    return own * max(1, hosts.distinct().count())
+
+
+def _waiting() -> QuerySet[Document]:
+    now = timezone.now()
+    abandoned = Q(state__in=Document.WORKING) & leases.free(now)
+    return Document.objects.filter(Q(state=State.QUEUED, next_attempt_at__lte=now) | abandoned)

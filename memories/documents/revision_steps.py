@@ -1,0 +1,185 @@
+"""The index entries of a revision, in steps: each is a transaction of its own that holds the
+workspace's lock for a bounded number of rows, and says with its rows how far it is.
+
+Search leaves a revision in steps out (`conditions.py`), so nobody sees one half. Whoever stops
+between two steps loses nothing: the next worker goes on behind the last one.
+"""
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from memories.documents.document_store import NOTE_CHANGE
+from memories.documents.document_summary import summary_of
+from memories.index import entries, prepared_sql, workspace_index
+from memories.index.entries import Item
+from memories.leases import TakenOver
+from memories.models import (
+    Chunk,
+    Document,
+    Layer,
+    MaskedSpan,
+    Passage,
+    Revision,
+    WorkspaceIndex,
+)
+
+BATCH = 100  # passages whose entries are written under the lock at once
+OFF = 500  # passages whose entries are taken off or moved at once, which costs less
+Stage = Revision.Stage
+
+
+@dataclass(slots=True)
+class RevisionSteps:
+    """A revision in steps; `held` is its document as long as the claim of this worker stands, and
+    `text` what the revision says."""
+
+    space: WorkspaceIndex
+    revision: Revision
+    held: Callable[[], QuerySet[Document]]
+    text: str = ""
+    masks: tuple[int, uuid.UUID | None] = (0, None)
+
+    @classmethod
+    def of(
+        cls, space: WorkspaceIndex, revision: Revision, held: Callable[[], QuerySet[Document]]
+    ) -> Self:
+        """With its words, for entries that are to be written."""
+        made = cls(space, revision, held)
+        made.read()
+        return made
+
+    def read(self) -> None:
+        """The masks first: words that are masked in between are read again at the next step."""
+        self.masks = self.masks_now()
+        self.text = Revision.objects.values_list("text", flat=True).get(pk=self.revision.pk)
+
+    def masks_now(self) -> tuple[int, uuid.UUID | None]:
+        """How many there are, and the newest: other ones where words were taken out or put back."""
+        own = Q(revision=self.revision) | Q(document=self.revision.document_id)
+        masks = MaskedSpan.objects.filter(own)
+        return masks.count(), masks.order_by("-pk").values_list("pk", flat=True).first()
+
+    def write_next(self) -> bool:
+        """The entries of the next passages; False where none was left. Raises TakenOver."""
+        rows = Passage.places.filter(revision=self.revision, ordinal__gte=self.revision.indexed)
+        batch = list(rows.select_related("chunk").order_by("ordinal")[:BATCH])
+        if not batch:
+            return False
+        items = self.items_of(self.document(), batch)
+        with transaction.atomic(durable=True):
+            document = self.locked()
+            items = self.as_they_are(document, items, batch)
+            entries.remove(self.space, Layer.CHUNKS, [item.id for item in items])
+            entries.write(self.space, items, None)
+            self.note(indexed=batch[-1].ordinal + 1)
+        return True
+
+    def take_off_next(self) -> bool:
+        """The next entries leave the hot path, or go where the revision is to go or to be cut
+        anew; False where none was left. Raises TakenOver."""
+        rows = Passage.places.filter(revision=self.revision, ordinal__gte=self.revision.indexed)
+        batch = dict(rows.order_by("ordinal").values_list("pk", "ordinal")[:OFF])
+        if not batch:
+            return False
+        with transaction.atomic(durable=True):
+            self.locked()
+            if self.revision.stage == Stage.GOING:
+                entries.set_live(self.space, Layer.CHUNKS, batch, live=False)
+            else:
+                entries.remove(self.space, Layer.CHUNKS, batch)
+            self.note(indexed=max(batch.values()) + 1)
+        return True
+
+    def settle(self) -> None:
+        """What was taken off is dealt with: the revision is one of before, or gone, or has no
+        chunks."""
+        if self.revision.stage == Stage.GONE:
+            self.revision.delete()
+        elif self.revision.stage == Stage.RECUT:
+            Chunk.objects.filter(revision=self.revision).delete()
+        else:
+            self.note(stage="", indexed=0)
+
+    def show(self, then: Callable[[], None] = lambda: None) -> None:
+        """It is whole: from here on it is what the document says, and the one before is not;
+        `then` is done with that. Raises TakenOver."""
+        summary = self.summary_for(self.document())
+        with transaction.atomic(durable=True):
+            document = self.locked()
+            if self.masks_now() != self.masks:
+                self.read()
+                summary = self.summary_for(document)
+            if self.revision.stage == Stage.COMING:
+                now = timezone.now()
+                before = Revision.objects.filter(document=document, superseded_at=None)
+                before.update(superseded_at=now, stage=Stage.GOING, indexed=0)
+                self.note(superseded_at=None, created_at=now)
+            self.note(stage="", indexed=0)
+            self.held().update(current_revision=self.revision.pk, summary=summary)
+            prepared_sql.execute(NOTE_CHANGE, {"number": self.space.number})
+            then()
+
+    def summary_for(self, document: Document) -> str:
+        """A few of its sentences; none of what stands apart, which nobody is told."""
+        return "" if document.is_apart else summary_of(self.space, self.text)
+
+    def document(self) -> Document:
+        """As it is now; raises TakenOver where the claim is lost."""
+        row = self.held().first()
+        if row is None:
+            raise TakenOver
+        return row
+
+    def locked(self) -> Document:
+        """The document, behind the workspace's lock; raises TakenOver."""
+        workspace_index.lock(self.space)
+        row = self.held().select_for_update(no_key=True).first()
+        if (
+            row is None
+            or not Revision.objects.filter(
+                pk=self.revision.pk, stage=self.revision.stage, indexed=self.revision.indexed
+            ).exists()
+        ):
+            raise TakenOver
+        return row
+
+    def items_of(self, document: Document, batch: Sequence[Passage]) -> list[Item]:
+        """With their keys, which take longest."""
+        self.revision.document = document
+        made = []
+        for passage in batch:
+            passage.revision = self.revision
+            item = entries.passage_item(passage, self.text[passage.start : passage.end])
+            keys = entries.keys_of(self.space.number, item.layer, item.text, item.counts)
+            made.append(replace(item, keys=keys))
+        return made
+
+    def as_they_are(
+        self, document: Document, items: list[Item], batch: Sequence[Passage]
+    ) -> list[Item]:
+        """Made again where words were masked, or somebody changed the document, since they were
+        gathered."""
+        known = self.revision.document
+        names = ("title", "subject_id", "agent_id", "visibility")
+        is_same = all(getattr(known, name) == getattr(document, name) for name in names)
+        ids = [passage.pk for passage in batch]
+        if Passage.places.filter(pk__in=ids).count() < len(ids):
+            raise TakenOver
+        is_as_read = self.masks_now() == self.masks
+        if is_as_read and is_same:
+            return items
+        if not is_as_read:
+            self.read()
+        fresh = Passage.places.filter(pk__in=ids)
+        return self.items_of(document, list(fresh.select_related("chunk").order_by("ordinal")))
+
+    def note(self, **values: object) -> None:
+        Revision.objects.filter(pk=self.revision.pk).update(**values)
+        for name, value in values.items():
+            setattr(self.revision, name, value)

@@ -1,0 +1,333 @@
+"""A long document is indexed in steps: each commits, none is long, nobody finds a half."""
+
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.db.models import QuerySet
+from django.test.utils import CaptureQueriesContext
+
+from memories import masks
+from memories.documents import document_store, pipeline
+from memories.documents.document_store import NewDocument
+from memories.documents.revision_steps import BATCH, OFF, RevisionSteps
+from memories.index import due_vectors, rebuild, workspace_index
+from memories.models import (
+    AsOf,
+    Chunk,
+    Document,
+    DueVector,
+    Entry,
+    Layer,
+    Passage,
+    Revision,
+    WorkspaceIndex,
+)
+from tests.documents import look_for
+from tests.people import Person
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, settings: Any) -> None:
+    settings.BLOB_DIR = tmp_path / "blobs"
+
+
+def agrees() -> bool:
+    call_command("checkindex", stdout=StringIO(), stderr=StringIO())
+    return True
+
+
+def of_chunks() -> QuerySet[Entry]:
+    return Entry.objects.filter(layer=Layer.CHUNKS)
+
+
+def text(word: str, paragraphs: int = 260) -> str:
+    """About as many passages as paragraphs."""
+    beside = "the lighthouse keeper counts barrels of oil beside the harbour wall " * 10
+    return "\n\n".join(f"{word} number {n}: {beside}." for n in range(paragraphs))
+
+
+def keep(person: Person, words: str) -> Document:
+    new = NewDocument(parts=[words.encode()], custom_id="log", extract="none")
+    return document_store.receive(person.scope, new).document
+
+
+def answers(person: Person, query: str, **options: Any) -> set[str]:
+    """The first words of what is found."""
+    hits = look_for(person, query, threshold=0.0, **options).hits
+    return {passage.row.content.split()[0] for hit in hits for passage in hit.passages}
+
+
+@pytest.fixture
+def after_each_step(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], object]]:
+    """What is asked after each step of a document."""
+    asked: list[Callable[[], object]] = []
+    done = pipeline.DocumentRun.step_done
+
+    def ask(work: pipeline.DocumentRun, advance: Any) -> None:
+        for each in asked:
+            each()
+        done(work, advance)
+
+    monkeypatch.setattr(pipeline.DocumentRun, "step_done", ask)
+    return asked
+
+
+def test_search_finds_the_old_words_until_all_of_the_new_ones_are_there(
+    alice: Person, after_each_step: list[Callable[[], object]]
+) -> None:
+    pipeline.run(keep(alice, text("Oldword")).pk)
+    found: list[set[str]] = []
+    after_each_step.append(
+        lambda: found.append(
+            answers(alice, "lighthouse keeper barrels") | answers(alice, "Newword")
+        )
+    )
+    pipeline.run(keep(alice, text("Newword")).pk)
+    assert len(found) >= 6
+    assert all(len(one) == 1 for one in found), found
+    turned = [min(one) for one in found]
+    assert turned == sorted(turned, reverse=True)
+    assert {*turned} == {"Oldword", "Newword"}
+    assert answers(alice, "Oldword") == {"Newword"}
+    assert (
+        not of_chunks()
+        .filter(live=True)
+        .exclude(item__in=Passage.objects.filter(revision__superseded_at=None).values("pk"))
+    )
+    assert agrees()
+
+
+def test_no_step_touches_more_rows_than_a_batch(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long the document is: counted are entries between two commits."""
+    written: list[int] = []
+    steps = ("write_next", "take_off_next", "show")
+    for name in steps:
+        original = getattr(RevisionSteps, name)
+
+        def counted(own: RevisionSteps, *given: Any, original: Any = original) -> Any:
+            before = {row.pk: row.live for row in of_chunks()}
+            came = original(own, *given)
+            after = {row.pk: row.live for row in of_chunks()}
+            written.append(len(set(before.items()) ^ set(after.items())))
+            return came
+
+        monkeypatch.setattr(RevisionSteps, name, counted)
+    for word in ("First", "Second"):
+        pipeline.run(keep(alice, text(word)).pk)
+    passages = Passage.objects.filter(revision__superseded_at=None).count()
+    assert passages > 2 * BATCH
+    assert len([number for number in written if number]) >= 2 * passages // BATCH
+    assert max(written) <= max(BATCH, 2 * OFF)
+
+
+def test_the_statements_of_a_step_are_as_many_however_long_the_text_is(alice: Person) -> None:
+    """And the text itself is read once, not for each passage or step."""
+
+    def asked_for(paragraphs: int) -> tuple[int, int, int]:
+        kept = keep(alice, text("Word", paragraphs))
+        with CaptureQueriesContext(connection) as caught:
+            pipeline.run(kept.pk)
+        statements = [query["sql"].lower() for query in caught]
+        whole = [
+            sql for sql in statements if 'memories_revision"."text"' in sql and "select" in sql[:7]
+        ]
+        cut = [sql for sql in statements if "substring(" in sql]
+        return len(statements), len(whole), len(cut)
+
+    short, long = asked_for(130), asked_for(520)
+    assert long[2] == short[2] == 0
+    assert long[0] - short[0] < (short[0] + 20) * 4
+    assert long[1] - short[1] <= 4 * 520 // due_vectors.BATCH
+
+
+@pytest.mark.parametrize("last", range(1, 6))
+def test_a_kill_between_two_steps_loses_nothing_and_doubles_nothing(
+    last: int, alice: Person, after_each_step: list[Callable[[], object]]
+) -> None:
+    pipeline.run(keep(alice, text("Oldword", 220)).pk)
+    kept = keep(alice, text("Newword", 220))
+    left = [last]
+
+    def die() -> None:
+        left[0] -= 1
+        if left[0] == 0:
+            raise KeyboardInterrupt
+
+    after_each_step.append(die)
+    try:
+        pipeline.run(kept.pk)
+    except KeyboardInterrupt:
+        assert len(answers(alice, "lighthouse keeper barrels")) == 1
+        Document.objects.update(lease_until=None)
+        assert pipeline.run(kept.pk) is not None
+    document = Document.objects.get(pk=kept.pk)
+    assert document.state == "done"
+    assert answers(alice, "lighthouse") == {"Newword"}
+    assert Revision.objects.filter(document=document).count() == 2
+    assert not Revision.objects.exclude(stage="").exists()
+    assert Passage.objects.count() == of_chunks().count()
+    assert not DueVector.objects.exists()
+    live = WorkspaceIndex.objects.get().live_chunks
+    assert live == of_chunks().filter(live=True).count()
+    assert live == Passage.objects.filter(revision__superseded_at=None).count()
+    assert agrees()
+
+
+def test_a_turn_that_is_over_goes_on_where_it_was_and_reads_its_file_once(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+    original = pipeline.DocumentRun.read_source
+    monkeypatch.setattr(
+        pipeline.DocumentRun, "read_source", lambda own: read.append(1) or original(own)
+    )
+    kept = keep(alice, text("Word"))
+    turns = 0
+    while Document.objects.get(pk=kept.pk).state != "done":
+        assert pipeline.run(kept.pk, seconds=0.0) is not None
+        turns += 1
+    assert (turns > 3, len(read)) == (True, 1)
+    assert Document.objects.get(pk=kept.pk).attempts == 0
+    assert agrees()
+
+
+def test_new_words_that_come_in_the_middle_take_the_place_of_what_was_begun(
+    alice: Person,
+) -> None:
+    pipeline.run(keep(alice, text("Oldword", 130)).pk)
+    kept = keep(alice, text("Half"))
+    pipeline.run(kept.pk, seconds=0.0)
+    assert Revision.objects.filter(stage="coming").count() == 1
+    keep(alice, text("Whole", 130))
+    pipeline.run(kept.pk)
+    assert answers(alice, "lighthouse") == {"Whole"}
+    assert Revision.objects.count() == 2
+    assert Passage.objects.count() == of_chunks().count()
+    assert agrees()
+
+
+def test_what_was_said_before_is_found_as_known_then_while_it_leaves(
+    alice: Person, after_each_step: list[Callable[[], object]]
+) -> None:
+    pipeline.run(keep(alice, text("Oldword", 130)).pk)
+    then = AsOf(known_at=Revision.objects.get().created_at)
+    found: list[set[str]] = []
+    after_each_step.append(lambda: found.append(answers(alice, "lighthouse", at=then)))
+    pipeline.run(keep(alice, text("Newword", 130)).pk)
+    assert {frozenset(one) for one in found} == {frozenset({"Oldword"})}
+
+
+def test_read_anew_its_old_entries_go_in_steps(alice: Person) -> None:
+    kept = keep(alice, text("Word"))
+    pipeline.run(kept.pk)
+    before = Chunk.objects.count()
+    with CaptureQueriesContext(connection) as caught:
+        document_store.reprocess(alice.scope, kept.pk)
+    assert not [query for query in caught if "memories_entry" in query["sql"]]
+    assert answers(alice, "lighthouse") == set()
+    assert pipeline.run(kept.pk) is not None
+    assert (Chunk.objects.count(), Revision.objects.count()) == (before, 1)
+    assert answers(alice, "lighthouse") == {"Word"}
+    assert agrees()
+
+
+def test_words_that_are_masked_between_two_steps_are_in_no_entry(
+    alice: Person, after_each_step: list[Callable[[], object]]
+) -> None:
+    """The text in memory is the one of before."""
+    kept = keep(alice, text("Word") + "\n\nThe vault opens with Quokkazanzibar, they say.")
+
+    def mask() -> None:
+        row = Revision.objects.get()
+        at = row.text.find("Quokkazanzibar")
+        if row.indexed and at >= 0:
+            space = workspace_index.index_of(alice.workspace.pk)
+            why = masks.MaskReason("forgotten", "asked")
+            masks.mask_documents(space, {row.pk: [(at, at + 14)]}, why)
+
+    after_each_step.append(mask)
+    pipeline.run(kept.pk)
+    assert "Quokkazanzibar" not in Revision.objects.get().text
+    assert agrees()
+
+
+def test_a_visibility_that_changes_in_the_middle_holds_for_all_its_passages(
+    alice: Person, after_each_step: list[Callable[[], object]]
+) -> None:
+    kept = keep(alice, text("Word"))
+
+    def change() -> None:
+        if Document.objects.get(pk=kept.pk).visibility != "private":
+            document_store.change(alice.scope, kept.pk, {"visibility": "private"})
+
+    after_each_step.append(change)
+    pipeline.run(kept.pk)
+    while Document.objects.get(pk=kept.pk).state != "done":
+        pipeline.run(kept.pk)
+    assert set(of_chunks().values_list("visibility", flat=True)) == {0}
+    assert agrees()
+
+
+def test_what_passages_say_is_cut_out_of_their_text_once(alice: Person) -> None:
+    pipeline.run(keep(alice, text("Word", 130)).pk)
+    ids = list(Passage.objects.values_list("pk", flat=True))
+    with CaptureQueriesContext(connection) as caught:
+        items = rebuild.items_of_truth(Layer.CHUNKS, ids)
+    assert [item.text for item in items] == [
+        row.content for row in Passage.objects.filter(pk__in=ids).order_by("pk")
+    ]
+    assert len([query for query in caught if '"memories_revision"."text"' in query["sql"]]) == 1
+
+
+def mask(person: Person, revision: Revision, words: str, place: str = "text") -> None:
+    at = getattr(revision, place).find(words)
+    space = workspace_index.index_of(person.workspace.pk)
+    why = masks.MaskReason("forgotten", "asked")
+    masks.mask_documents(space, {revision.pk: [(at, at + len(words))]}, why)
+
+
+def test_a_masked_title_of_a_long_document_leaves_its_entries_to_the_worker(
+    alice: Person,
+) -> None:
+    """It lends its words to all passages: as many entries as the document has."""
+    words = "Quokkazanzibar"
+    new = NewDocument(parts=[f"{words} it was.\n\n{text('Word')}".encode()], title=words)
+    kept = document_store.receive(alice.scope, new).document
+    pipeline.run(kept.pk)
+    before = set(of_chunks().values_list("pk", flat=True))
+    mask(alice, Revision.objects.get(), words)
+    assert set(of_chunks().values_list("pk", flat=True)) == before
+    assert look_for(alice, words, threshold=0.0).hits == []
+    assert pipeline.run(kept.pk) is not None
+    assert not before & set(of_chunks().values_list("pk", flat=True))
+    assert answers(alice, "lighthouse") == {"Word"}
+    assert words not in Document.objects.get().title
+    assert agrees()
+
+
+def test_the_visibility_of_a_long_document_holds_at_once_and_its_entries_follow_in_steps(
+    alice: Person, bob: Person, mallory: Person
+) -> None:
+    kept = keep(alice, text("Word"))
+    pipeline.run(kept.pk)
+    document_store.change(alice.scope, kept.pk, {"visibility": "global"})
+    pipeline.run(kept.pk)
+    assert answers(bob, "lighthouse") == {"Word"}
+    document_store.change(alice.scope, kept.pk, {"visibility": "private"})
+    assert answers(bob, "lighthouse") == set()
+    then = AsOf(known_at=Revision.objects.get().created_at)
+    assert answers(bob, "lighthouse", at=then) == set()
+    pipeline.run(kept.pk)
+    assert (answers(bob, "lighthouse"), answers(mallory, "lighthouse")) == (set(), set())
+    assert answers(alice, "lighthouse") == {"Word"}
+    assert set(of_chunks().values_list("visibility", flat=True)) == {0}
+    assert agrees()
