@@ -150,6 +150,11 @@ class TrialServer:
         up = self.process.pid if self.process and self.process.poll() is None else None
         return processes.over(self.data, up)
 
+    def worked(self) -> float:
+        """Seconds of processor time of its workers."""
+        own = [each for each in self.processes() if each.kind == processes.WORKER]
+        return processes.processor_seconds(own)
+
     def leave(self, *, keep: bool) -> None:
         """Stop it, and remove its data unless they are to be looked at."""
         self.stop()

@@ -115,10 +115,10 @@ def _at_work() -> int:
 
 def _workers() -> int:
     """Processes that take tasks, of all machines that were seen lately."""
-    own = int(settings.Q_CLUSTER["workers"])
+    own: Any = settings.Q_CLUSTER["workers"]
     lately = timezone.now() - timedelta(seconds=LOST)
     hosts = WorkerBeat.objects.filter(kind="worker", seen_at__gt=lately).values("host")
-    return own * max(1, hosts.distinct().count())
+    return int(own) * max(1, hosts.distinct().count())
 
 
 def _waiting() -> QuerySet[Document]:

@@ -317,7 +317,7 @@ class DocumentRun:
         """The revision with its parts and chunks, before it has an entry: nobody waits for this,
         for the index is not touched."""
         row, now, found = self.row, timezone.now(), hidden.text
-        if not held(row).select_for_update(no_key=True).exists():
+        if not held(row).exists():
             raise TakenOver
         revision, old = row.revision, row.revision
         if old is None or old.text_sha256 != digest:
@@ -336,6 +336,9 @@ class DocumentRun:
         assert revision is not None
         MaskedSpan.objects.bulk_create(hidden.masks_of(revision), batch_size=PARTS_AT_ONCE)
         self.write_chunks(revision, places)
+        # At the end, so that the lease is renewed until then: who was taken over writes nothing.
+        if not held(row).update(updated_at=timezone.now()):
+            raise TakenOver
         return revision
 
     def new_revision(self, found: FileText, digest: str, now: datetime) -> Revision:

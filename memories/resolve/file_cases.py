@@ -46,7 +46,7 @@ SHARPNESS = {
     "ground": 0.5, "quarantine": 0.4, "intent": 0.8,
     "near": 0.3, "numbered": 0.3, "contained": 0.2,
 }  # fmt: skip
-WAITING = 500  # pairs that a sweep files of one workspace
+WAITING = 100  # of each kind, which are filed at once
 
 OPEN = f"""
 insert into memories_case (

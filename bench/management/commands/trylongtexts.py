@@ -2,9 +2,10 @@
 
 import time
 from argparse import ArgumentParser
+from dataclasses import asdict
 from typing import Any
 
-from bench import processes
+from bench import long_documents
 from bench.bounds import Bound, table
 from bench.long_texts import PIECES, text_of
 from bench.server import ServerFailed, TrialServer
@@ -23,17 +24,22 @@ class Command(TrialCommand):
         " million\n"
         "characters, each twice as long as the one before: processor time of its workers for each."
         " Exit\n"
-        "code 1 where twice the text takes more than three times the work. Linux only."
+        "code 1 where twice the text takes more than three times the work.\n"
+        "Then documents of 2 and 4 MB: the time of each, and what others feel meanwhile, an ingest"
+        " of the\n"
+        "same workspace under a second, another one's document under five. Linux only."
     )
     examples = (
         "  manage.py trylongtexts --data /tmp/spare\n"
-        "  manage.py trylongtexts --kinds prose,x --largest 1000000 --json result.json"
+        "  manage.py trylongtexts --kinds prose,x --largest 1000000 --json result.json\n"
+        "  manage.py trylongtexts --only-documents"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--kinds", type=some_of(tuple(PIECES)), default=tuple(PIECES))
         parser.add_argument("--largest", type=int, default=LARGEST, help="characters")
+        parser.add_argument("--only-documents", action="store_true", help="no texts to learn from")
 
     def attempt(self, options: dict[str, Any]) -> tuple[list[Bound], dict[str, Any]]:
         sizes = [SMALLEST]
@@ -43,7 +49,15 @@ class Command(TrialCommand):
         with folder_of(options) as folder, server_in(folder, options) as server:
             server.start()
             _learned(server, text_of("prose", 200_000))  # what is made on first use is made
-            for kind in options["kinds"]:
+            felt = long_documents.felt_while(server, options["seed"])
+            for each in felt:
+                self.stdout.write(
+                    f"document of {each.size:,} characters: {each.whole:.1f} s,"
+                    f" {each.worked:.1f} s of processor time; meanwhile"
+                    f" {len(each.ingests)} ingests, the longest {max(each.ingests):.2f} s, and as"
+                    f" many documents of another workspace, {max(each.documents):.2f} s"
+                )
+            for kind in () if options["only_documents"] else options["kinds"]:
                 work[kind] = [_least(server, kind, size) for size in sizes]
                 self.stdout.write(f"{kind}: {', '.join(f'{each:.1f} s' for each in work[kind])}")
         head = ("characters", *work)
@@ -53,7 +67,9 @@ class Command(TrialCommand):
         ]
         for line in table(head, rows):
             self.stdout.write(line)
-        return [_bound(kind, sizes, seconds) for kind, seconds in work.items()], {"seconds": work}
+        held = [_bound(kind, sizes, seconds) for kind, seconds in work.items()]
+        told = {"seconds": work, "documents": [asdict(each) for each in felt]}
+        return [*held, *long_documents.bounds(felt)], told
 
 
 def _bound(kind: str, sizes: list[int], seconds: list[float]) -> Bound:
@@ -74,7 +90,7 @@ def _least(server: TrialServer, kind: str, size: int) -> float:
 def _learned(server: TrialServer, text: str) -> float:
     """Seconds of processor time of all workers, until the text is learned and searched by
     meaning."""
-    before = _worked(server)
+    before = server.worked()
     with server.client(120.0) as client:
         body = {"content": f"{time.time_ns()} {text}", "mode": "async"}
         answer = client.ask("POST", f"{server.path}/memories/ingest", body)
@@ -85,16 +101,10 @@ def _learned(server: TrialServer, text: str) -> float:
         if time.monotonic() > end:
             raise ServerFailed(f"The text was not learned in {PATIENCE:.0f} s.")
         time.sleep(0.2)
-    return _worked(server) - before
+    return server.worked() - before
 
 
 LEFT = """
 select (select count(*) from memories_memorysession where state <> 'done')
        + (select count(*) from memories_duevector)
 """
-
-
-def _worked(server: TrialServer) -> float:
-    return processes.processor_seconds(
-        [each for each in server.processes() if each.kind == processes.WORKER]
-    )
