@@ -317,9 +317,9 @@ def _emptied(
     space: WorkspaceIndex,
     rows: Callable[[], QuerySet[Any]],
     remove: Remove,
-    most: int = BATCH,
+    most: int = 0,
 ) -> Iterator[TALLY]:
-    while ids := list(rows().order_by("pk").values_list("pk", flat=True)[:most]):
+    while ids := list(rows().order_by("pk").values_list("pk", flat=True)[: most or BATCH]):
         yield _batch(row, space, partial(remove, space, ids))
 
 
