@@ -474,7 +474,7 @@ OTHERS = frozenset(
     connectors.github_and_notion_connectors.moment
     index.entries.summary_item summaries.running_summary.answered
     compat.client_view.chain_of compat.client_view.head_of documents.pipeline.moment_of
-    documents.pipeline.summary_of index.entries.passage_item
+    documents.document_summary.summary_of index.entries.passage_item
     search.confidence.similarity_by_words english.patterns.library.is_wish
     guard.credentials.key_names guard.credentials.names guard.identity_numbers.names
     search.context.LayerRows.asked
