@@ -47,6 +47,7 @@ from memories.models import (
     Space,
     Visibility,
     WorkspaceIndex,
+    passages_of,
 )
 from memories.models.conversation_and_summaries import TAKEN
 from memories.providers.web_fetch import refused_reason

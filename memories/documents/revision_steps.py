@@ -166,7 +166,7 @@ class RevisionSteps:
         """Made again where words were masked, or somebody changed the document, since they were
         gathered."""
         known = self.revision.document
-        names = ("title", "subject_id", "agent_id", "visibility")
+        names = ("title", "subject_id", "agent_id", "visibility", "is_apart")
         is_same = all(getattr(known, name) == getattr(document, name) for name in names)
         ids = [passage.pk for passage in batch]
         if Passage.places.filter(pk__in=ids).count() < len(ids):

@@ -6,8 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memories', '0001_all_tables_of_0_1_0'),
-        ('workspaces', '0001_release_0_1_0'),
+        ("memories", "0002_posted_jobs"),
     ]
 
     operations = [

@@ -24,7 +24,7 @@ update memories_vector v set scope = 3 from changed where v.entry_id = changed.i
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memories", "0001_all_tables_of_0_1_0")]
+    dependencies = [("memories", "0003_revisions_in_steps")]
 
     operations = [
         migrations.AddField(
