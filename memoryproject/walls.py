@@ -245,6 +245,12 @@ def make(connection: BaseDatabaseWrapper, role: str) -> bool:
             cursor.execute(sql.SQL(text).format(**names, **more))
 
         run("create schema if not exists {views}")
+        bad = [wall for wall in walls() if any(faults_of(cursor, wall, with_older=True))]
+        if bad:
+            # Before a right is given: ANALYZE has a table's lock and waits for the row of
+            # pg_class that a GRANT has changed, which a policy's lock would wait for in turn.
+            tables = sql.SQL(", ").join(sql.Identifier(wall.table) for wall in bad)
+            run("lock table {tables} in access exclusive mode", tables=tables)
         run("grant usage on schema {schema}, {views} to {role}, {crossing}")
         run("grant create on schema {schema}, {views} to {crossing}")
         for table in sorted({name for each in CROSSINGS for name in each.reads} | {*BY_VIEW}):
@@ -261,10 +267,8 @@ def make(connection: BaseDatabaseWrapper, role: str) -> bool:
         with _as_crossing_role(cursor):
             _open_crossings(cursor, names)
         administrators.make(cursor)
-        bad = {wall.table for wall in walls() if any(faults_of(cursor, wall, with_older=True))}
-        for wall in walls():
-            if wall.table in bad:
-                _make_policies(cursor, wall, role)
+        for wall in bad:
+            _make_policies(cursor, wall, role)
         run("revoke create on schema {schema}, {views} from {crossing}")
         # Of this database alone: another one of the same cluster may make its own just now.
         cursor.execute(LOGIN_SETTINGS, [role])

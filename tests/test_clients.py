@@ -60,7 +60,7 @@ def test_our_tools_for_the_ai_sdk_do_all_of_their_steps(server: Server, client: 
 def test_our_adapters_do_all_of_their_steps(server: Server) -> None:
     """For LangGraph, the OpenAI Agents SDK, Claude's memory tool and LlamaIndex."""
     own = str(ROOT / "clients" / "python")
-    check(steps_of(python_with("adapters.lock"), "adapter_steps.py", server, PYTHONPATH=own), 11)
+    check(steps_of(python_with("adapters.lock"), "adapter_steps.py", server, PYTHONPATH=own), 12)
 
 
 def test_mem0s_npm_client_does_all_of_its_steps(server: Server) -> None:
