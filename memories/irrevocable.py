@@ -35,9 +35,10 @@ ROWS = {
     "  where w.id = t.workspace_id and t.state = 'done')",
     MASKED: "select to_jsonb(t) - 'words' from memories_maskedspan t order by id",
     FORGOTTEN: "select jsonb_build_object('id', t.id, 'workspace_id', t.workspace_id,"
-    " 'reason', case when t.forget_reason in ('wrong', 'private') then t.forget_reason"
-    "  else '' end) from memories_memory t where t.forgotten_at is not null"
-    " and (t.forget_reason in ('wrong', 'private') or exists (select 1 from memories_maskedspan m"
+    " 'reason', case when k.kind in ('wrong', 'private') then k.kind else '' end)"
+    " from memories_memory t, btrim(lower(split_part(t.forget_reason, ':', 1))) k (kind)"
+    " where t.forgotten_at is not null"
+    " and (k.kind in ('wrong', 'private') or exists (select 1 from memories_maskedspan m"
     "  where m.memory_id = t.id and m.place = 'content' and m.start = 0"
     '  and m."end" = length(t.content)))',
 }

@@ -16,10 +16,11 @@ from memories.documents.document_store import NewDocument
 from memories.erase import erasure_run, prune, workspace_removal
 from memories.index import due_vectors, rebuild, reembedding, repair, workspace_index
 from memories.ingest import document_memories
-from memories.intents.carry_out import MOST_DOCUMENTS, MOST_MESSAGES
 from memories.models import Document, Entry, Layer, Memory
 from memories.resolve import file_cases
-from memories.review import forget_all, visibility
+from memories.review import forget_all, taken_words, visibility
+from memories.review.taken_words import MOST_DOCUMENTS, MOST_MESSAGES
+from memories.transfer import acts_again
 from memoryproject.postgres import visible
 from tests.people import Person
 
@@ -32,6 +33,9 @@ ONE, CASE, STEP = 1, 100, 100  # memory with its chain; what stands in a case; c
 # The most rows that each act writes for under the lock, before it commits: of memories, messages,
 # passages, or whatever it is about. A word in the place of a number says on what it hangs.
 ACTS: dict[str, int | str] = {
+    "cases.acts_by_hand._ask_again": ONE,
+    "cases.case_acts.ask_pair": ONE,
+    "cases.case_acts.believed_no_more": CASE,
     "cases.case_acts.decide_case": CASE,
     "cases.case_acts.undo_case": CASE,
     "cases.case_acts.ask_case": ONE,
@@ -40,6 +44,7 @@ ACTS: dict[str, int | str] = {
     "documents.revision_steps.RevisionSteps.locked": revision_steps.OFF,
     "erase.erasure_plan.place": ONE,
     "erase.erasure_run._write_down": ONE,
+    "erase.erasure_run.request_again": ONE,
     "erase.erasure_run._batch": erasure_run.PIECES,
     "erase.prune._batch": prune.BATCH,
     "erase.workspace_removal.request": "keys, members and open sessions of the workspace",
@@ -77,16 +82,21 @@ ACTS: dict[str, int | str] = {
     "review.approve_and_undo.restore": ONE,
     "review.create_and_edit._hold": ONE,
     "review.create_and_edit.edit_all": CASE,
-    "review.forget.forget": ONE,
+    "review.forget.forget": MOST_DOCUMENTS,
     "review.forget.forget_all": forget.BATCH,
     "review.merge_and_separate.merge_subjects": "all that is about one subject",
     "review.merge_and_separate.move": "the chains of the memories that a person chose",
     "review.merge_and_separate.merge_duplicates": ONE,
     "review.merge_and_separate.separate": "all that is about one subject",
     "review.merge_and_separate.split": "all that is about one subject",
+    "review.merge_and_separate.part_duplicates": ONE,
     "review.quarantine.accept": ONE,
+    "review.taken_words.give_back_words": taken_words.BATCH,
+    "review.taken_words.take_words": taken_words.BATCH,
     "review.visibility._make_private": visibility.MADE_PRIVATE,
     "summaries.talk_summaries.write": "summaries of one talk",
+    "transfer.acts_again._mask": acts_again.BATCH,
+    "transfer.acts_again._unmask": acts_again.BATCH,
     "sweep.file_cases": file_cases.WAITING,
     "sweep.expire": sweep.BATCH,
 }

@@ -25,7 +25,7 @@ from memories.models import (
 )
 from workspaces.models import Subject
 
-MOST_MESSAGES, MOST_DOCUMENTS = 1_000, 100  # of one person that are looked through
+MOST_MESSAGES, MOST_DOCUMENTS = 800, 100  # of one person that are looked through
 SHORTEST = 3  # characters of a word that texts are looked through for
 BATCH = 100  # messages whose words go in one transaction
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import models, transaction
 from django.utils.dateparse import parse_datetime
@@ -40,6 +40,8 @@ from workspaces.scope import worker_scope
 
 # By how much the moment of a dump may lie before the end of a removal that is in it.
 LATE = timedelta(minutes=15)
+BATCH = 100  # masks of one transaction
+T = TypeVar("T")
 TARGETS: Mapping[str, type[models.Model]] = {
     Erasure.Kind.SUBJECT: Subject,
     Erasure.Kind.CONVERSATION: Conversation,
@@ -136,8 +138,6 @@ def _remove(row: Row, actor: str, since: datetime | None, done: DoneAgain) -> bo
 def _erase(row: Row, actor: str, done: DoneAgain) -> None:
     is_done = row["state"] == Erasure.State.DONE
     known = Erasure.objects.filter(pk=row["id"])
-    if known.filter(state=Erasure.State.DONE).exists():
-        return
     workspace_id, target_id = uuid.UUID(row["workspace_id"]), uuid.UUID(row["target_id"])
     rows = TARGETS[row["kind"]]._default_manager.filter(workspace_id=workspace_id, pk=target_id)
     if rows.exists():
@@ -148,6 +148,8 @@ def _erase(row: Row, actor: str, done: DoneAgain) -> None:
             done.failures.append(f"{row['kind']} {target_id}: {asked.error}")
             return
         done.counts[ERASED] += 1
+    elif known.filter(state=Erasure.State.DONE).exists():
+        return  # a certificate alone proves nothing: what it is about is looked for first
     if is_done:
         known.delete()
         _issued(Erasure, row).save(force_insert=True)
@@ -170,18 +172,24 @@ def _issued(model: type[models.Model], row: Row) -> models.Model:
 # ---- masks ----------------------------------------------------------------------------------
 
 
+def batched(rows: Sequence[T]) -> Iterator[Sequence[T]]:
+    """So few at a time that a transaction with them is short."""
+    for start in range(0, len(rows), BATCH):
+        yield rows[start : start + BATCH]
+
+
 def _unmask(space: WorkspaceIndex, rows: Sequence[Row], done: DoneAgain) -> None:
     """Only what is known to have been taken away: where nobody knows it stays masked."""
     there = dict(_places_of(MaskedSpan.objects.filter(workspace_id=space.workspace_id)))
     going = [there[place] for row in rows if (place := place_of(row)) in there]
-    if going:
+    for some in batched(going):
         with transaction.atomic(durable=True):
             workspace_index.lock(space)
-            found = MaskedSpan.objects.filter(pk__in=going)
+            found = MaskedSpan.objects.filter(pk__in=some)
             made = list(found)
             masks.unmask(space, found)
         masks.fill(space, made)
-        done.counts[UNMASKED] += len(going)
+        done.counts[UNMASKED] += len(some)
 
 
 def _mask(space: WorkspaceIndex, rows: Sequence[Row], done: DoneAgain) -> None:
@@ -189,13 +197,13 @@ def _mask(space: WorkspaceIndex, rows: Sequence[Row], done: DoneAgain) -> None:
     there = dict(_places_of(MaskedSpan.objects.filter(workspace_id=space.workspace_id)))
     missing = [row for row in rows if place_of(row) not in there]
     for why, of_one in groupby(sorted(missing, key=_why), key=_why):
-        some = list(of_one)
         reason = MaskReason(why[0], why[1], uuid.UUID(why[2]) if why[2] else None)
-        with transaction.atomic(durable=True):
-            workspace_index.lock(space)
-            made = _mask_at(space, some, reason)
-        masks.fill(space, made)
-        done.counts[MASKED] += len(made)
+        for some in batched(list(of_one)):
+            with transaction.atomic(durable=True):
+                workspace_index.lock(space)
+                made = _mask_at(space, some, reason)
+            masks.fill(space, made)
+            done.counts[MASKED] += len(made)
 
 
 def _why(row: Row) -> tuple[str, str, str]:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from memories import irrevocable
 from memories.errors import Conflict, Invalid
-from memories.models import ImportedRow, WorkspaceImport
+from memories.models import ImportedRow, Revision, WorkspaceImport
 from memories.summaries import talk_summaries
 from memories.transfer.acts_again import DoneAgain, in_workspace, of_workspace
 from memories.transfer.workspace_files import ExportedTable, exported_tables
@@ -93,6 +93,8 @@ def load(row: WorkspaceImport, actor: str) -> Counter[str]:
                 })  # fmt: skip
                 done[table.label] += cursor.rowcount
             cursor.execute("set constraints all immediate")
+            # Index entries stay behind: what was being indexed begins anew.
+            Revision.objects.filter(workspace=row.workspace).exclude(stage="").update(indexed=0)
     except (DataError, IntegrityError) as error:
         first = str(error).splitlines()[0]
         raise Invalid("file", f"Rows of it do not fit this server: {first}") from None
