@@ -27,6 +27,8 @@ from memories import (
 from memories.compat import memmachine_filter
 from memories.documents import chunks
 from memories.english import (
+    asked_attribute,
+    case_words,
     change_clauses,
     clauses,
     corrections,
@@ -37,6 +39,7 @@ from memories.english import (
     instead,
     lexical,
     numbers,
+    order_evidence,
     other_languages,
     pasted_text,
     person,
@@ -56,6 +59,7 @@ from memories.english import (
 )
 from memories.english.patterns import library
 from memories.english.referents import People, Talk
+from memories.english.same_thing import ToldThing
 from memories.english.statements import (
     auxiliaries,
     hedges_and_opposites,
@@ -76,8 +80,11 @@ from memories.guard.inspect import find_answer, may_answer
 from memories.index import entries
 from memories.providers import embedder, openai_provider
 from memories.providers.embedder import HashEmbedder
+from memories.resolve import named_people
 from memories.search import Hit
+from memories.search import context as search_context
 from memories.search.confidence import confidence_of, is_noise, signs_of
+from memories.search.context_choice import PersonAsked
 from memories.search.message_excerpt import passage_of
 from memories.summaries import choose_sentences
 from memories.transcripts import activities, datasets_and_memory_exports, json_and_text_files
@@ -191,7 +198,30 @@ def _tried(text: str) -> None:
     next(trial for trial in library.TRIALS if not trial.is_of_speaker).match(text, ())
 
 
+ORDER = spoken_intents.find_intents("Forget what I told you about my salary.")[0]
+
 READERS: dict[str, Callable[[str], object]] = {
+    "english.asked_attribute.asked_attribute": asked_attribute.asked_attribute,
+    "english.asked_attribute.asks_whom": lambda text: asked_attribute.asks_whom(text, ["Ada"]),
+    "english.asked_attribute.is_of_person": lambda text: asked_attribute.is_of_person(
+        text, ["Ada"]
+    ),
+    "english.case_words.holds_no_more": lambda text: case_words.holds_no_more(text, "ada"),
+    "english.case_words.holds_still": lambda text: case_words.holds_still(text, "ada"),
+    "english.case_words.predicate_of": lambda text: case_words.predicate_of(text, "ada"),
+    "english.case_words.shortened": case_words.shortened,
+    "english.order_evidence.evidence_of": lambda text: order_evidence.evidence_of(text, ORDER),
+    "english.order_evidence.is_named": lambda text: order_evidence.is_named(text, [text], ORDER),
+    "english.same_thing.ToldThing.may_be_told_by": ToldThing.of(
+        "the horse Bella", ["I have a horse called Bella."]
+    ).may_be_told_by,
+    "masked_text.is_all_masked": masked_text.is_all_masked,
+    "masked_text.without_masked": lambda text: masked_text.without_masked(text, text),
+    "resolve.named_people.name_of": named_people.name_of,
+    "search.context.is_json": search_context.is_json,
+    "search.context_choice.PersonAsked.gets_others": lambda text: PersonAsked(
+        ("Ada",), wants_all=False, is_own=True
+    ).gets_others("Where does Ada live?", text),
     "english.spoken_intents.asks": spoken_intents.asks,
     "english.spoken_intents.is_of_work": spoken_intents.is_of_work,
     "english.spoken_intents.is_talk": spoken_intents.is_talk,
@@ -477,7 +507,7 @@ OTHERS = frozenset(
     documents.document_summary.summary_of index.entries.passage_item
     search.confidence.similarity_by_words english.patterns.library.is_wish
     guard.credentials.key_names guard.credentials.names guard.identity_numbers.names
-    search.context.LayerRows.asked
+    search.context.LayerRows.asked search.told_attribute.told_attribute
     review.create_and_edit.checked review.approve_and_undo.approve
     review.create_and_edit.new_version review.create_and_edit.places_in
     extraction.extraction_types.visibility_of
