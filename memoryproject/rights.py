@@ -42,7 +42,9 @@ TABLES = {
     "auth_group": TableRights((READ,), "asked when an account is looked at; we have none"),
     "auth_group_permissions": NONE,
     "auth_permission": TableRights((READ,), "asked when an account is looked at"),
-    "django_admin_log": TableRights((READ, REMOVE), "asked when an account goes; it has no line"),
+    "django_admin_log": TableRights(
+        (READ, ADD, REMOVE), "the admin adds a line for rows of the server; an account takes its own"
+    ),
     "django_content_type": TableRights((READ,), "names of models"),
     "django_migrations": TableRights((READ,), "health tells a step that is missing"),
     "django_session": OF_THE_SERVER,

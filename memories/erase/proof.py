@@ -104,6 +104,7 @@ UNREADABLE = {
     "fingerprint", "slots", "request_digest", "terms", "trigrams", "weights", "embedding",
 }  # fmt: skip
 FREE = {
+    "PostedJob": None,  # the name of a job
     # ids, names of rules and actors, states, counts
     "MemorySession": {
         "workflow", "requested_by", "episode_ids", "created_ids", "updated_ids", "reinforced_ids",
