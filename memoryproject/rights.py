@@ -43,7 +43,7 @@ TABLES = {
     "auth_group_permissions": NONE,
     "auth_permission": TableRights((READ,), "asked when an account is looked at"),
     "django_admin_log": TableRights(
-        (READ, ADD, REMOVE), "the admin adds a line for rows of the server; an account takes its own"
+        (READ, ADD, REMOVE), "a line for each act on rows of the server, which its account takes"
     ),
     "django_content_type": TableRights((READ,), "names of models"),
     "django_migrations": TableRights((READ,), "health tells a step that is missing"),
