@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How easily a stranger finds his way in a tree of this project: its size, how its functions are
-cut, and which names mean two things.
+"""Measures of how easily a stranger finds the way in a tree of this project: its size, how its
+functions are cut, and which names mean two things.
 
     python3 bench/house.py                      this tree
     python3 bench/house.py OTHER --journeys     another one, and the rooms that a request enters
@@ -123,14 +123,14 @@ def functions_in_many_files(tree: Iterable[Module], least: int = 4) -> dict[str,
 
 
 def is_public_constant(node: ast.stmt) -> bool:
-    """Whether a statement of a module sets a name in capitals, such as `LIMIT = 5`."""
+    """Tell whether a statement of a module sets a name in capitals, such as `LIMIT = 5`."""
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
     return any(isinstance(t, ast.Name) and re.fullmatch(r"[A-Z][A-Z0-9_]*", t.id) for t in targets)
 
 
 def has_chapters(module: Module) -> bool:
-    """Whether constants that could stand at the top stand below a function: two files in one. A
-    table of what the file defines has to stand below that."""
+    """Tell whether constants that could stand at the top stand below a function: two files in one.
+    A table of what the file defines has to stand below that."""
     defined: set[str] = set()
     is_below = False
     for node in module.tree.body:
@@ -212,7 +212,7 @@ def loose_modules(tree: Iterable[Module]) -> list[str]:
 
 
 def honest(own: Sequence[Module]) -> dict[str, float]:
-    """What may only become less, by its name in `tests/test_house.py`."""
+    """Figures that may only become less, by their names in `tests/test_house.py`."""
     texts = sum(len(list(docstrings(module))) for module in own)
     headless = sum(len(headless_docstrings(module)) for module in own)
     return {
