@@ -9,7 +9,6 @@ from django.urls import get_resolver
 
 from memories.management.command_options import PrintableCommand
 from memoryproject.web import Parent, lanes_of_web, serve_lane
-from memoryproject.wsgi import application
 
 
 class Command(PrintableCommand):
@@ -23,6 +22,9 @@ class Command(PrintableCommand):
         )
 
     def handle(self, *, front: str, processes: int, **_: Any) -> None:
+        # Only here: its import starts this process's timer and fills its caches.
+        from memoryproject.wsgi import application
+
         get_resolver().url_patterns  # noqa: B018  every view is loaded once, for all
         gc.collect()
         gc.freeze()  # what is shared stays shared
