@@ -247,7 +247,12 @@ def _is_sure(reach: OrderReach, spoken: SpokenIntent, target: Target, signs: Ord
         return signs.is_private or (not signs.is_deleting and (signs.is_asked or signs.is_alone))
     if signs.is_deleting:
         return signs.is_of_himself and signs.is_alone
-    return signs.is_asked or (signs.is_of_himself and signs.is_alone)
+    if signs.is_asked or (signs.is_of_himself and signs.is_alone):
+        return True
+    # "Forget that Ana lives in Berlin": it says all of what is believed, and nothing else.
+    topic = topics.meaningful(reach.intent.episode.content[slice(*spoken.topic)])
+    believed = [topics.meaningful(memory.content) for memory in target.memories]
+    return signs.is_alone and len(topic) > 1 and any(set(topic) == set(own) for own in believed)
 
 
 def _is_one(reach: OrderReach, target: Target) -> bool:
