@@ -45,9 +45,9 @@ def test_what_a_pattern_would_change_is_seen_before_it_is_saved(visit: Any) -> N
     grace = visit("grace.hopper")
     grace.opens("memories/workspacepattern/add/")
     page = grace.page
-    page.locator("#id_regex").fill(r"hate (?P<food>\w+)")
-    page.locator("#id_template").fill("{speaker} avoids {food}")
+    page.locator("#id_regex").fill(r"decided to use (?P<tool>\w+)")
+    page.locator("#id_template").fill("The team runs {tool}")
     grace.presses("Read the last week again")
     answer = page.locator("#rehearsal-answer")
     expect(answer).to_contain_text("newest messages of the last 7 days")
-    expect(answer).to_contain_text("made: Ada Lovelace avoids cilantro")
+    expect(answer).to_contain_text("made: The team runs Postgres")

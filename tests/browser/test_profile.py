@@ -84,7 +84,7 @@ def test_first_screen_timeline_and_searches_are_read(visit: Any, axe: str, look:
     alan.opens(page_of("ada"))
     heads = alan.whole().locator("#content h2").all_inner_texts()
     assert heads[:7] == [
-        "Who", "Now", "Instructions", "Preferences", "Plans", "Open cases",
+        "Who", "Now", "Instructions", "Preferences", "Plans", "Open cases 1",
         "What changed this week",
     ]  # fmt: skip
     expect(alan.page.locator("#content")).to_contain_text("forgot as wrong")
