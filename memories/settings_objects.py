@@ -111,10 +111,6 @@ def _words(text: str) -> Callable[[dict[str, Any]], str]:
     return lambda context: text.format(**context)
 
 
-def _known(context: dict[str, Any]) -> str:
-    return f"One of {context['expected'].replace(chr(39), '').replace(' or ', ', ')}."
-
-
 EXTRA = {"extra_forbidden", "unexpected_keyword_argument"}
 MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
     **dict.fromkeys(EXTRA, _words("There is no such field.")),
@@ -122,7 +118,10 @@ MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
     "string_type": _words("A text."),
     "string_too_long": _words("A text of at most {max_length} characters."),
     "string_too_short": _words("A text of at least {min_length} characters."),
-    **dict.fromkeys(("literal_error", "enum"), _known),
+    **dict.fromkeys(
+        ("literal_error", "enum"),
+        lambda context: f"One of {context['expected'].replace(chr(39), '').replace(' or ', ', ')}.",
+    ),
     "invalid_choice": _words("One of {known}."),  # of workspaces.request_fields
     "float_type": _words("A number."),
     "int_type": _words("A whole number."),

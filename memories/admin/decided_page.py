@@ -234,8 +234,14 @@ def _line(line: AuditEntry, names: dict[str, str], *, is_open: bool) -> Decided:
 def line_told(line: Any) -> str:
     """What it changed. `line` comes with its `words`."""
     before, after = line.before or {}, line.after or {}
+    if line.words:
+        what = f"“{line.words}”"
+    elif line.action == "leave":  # a talk that failed has no words of its own
+        what = kind_text(line.target_kind).capitalize()
+    else:
+        what = gettext("What is erased by now")
     words = {
-        "what": f"“{line.words}”" if line.words else _nameless(line),
+        "what": what,
         "now": after.get("userId", ""),
         "was": before.get("userId", ""),
         "other": str(before.get("content", ""))[:120],
@@ -246,12 +252,6 @@ def line_told(line: Any) -> str:
     elif line.action == "move" and words["was"]:
         told = MOVED
     return gettext(told) % words if told else f"{words['what']}: {act_words(line)}."
-
-
-def _nameless(line: Any) -> str:
-    if line.action == "leave":  # a talk that failed has no words of its own
-        return kind_text(line.target_kind).capitalize()
-    return gettext("What is erased by now")
 
 
 class DecidedPage(AdminPage):

@@ -102,7 +102,22 @@ def rows_of(scope: Scope, workspace: Workspace, tab: str) -> list[RuleRow]:
         rates = {rate.rule: rate for rate in rule_rates.rule_rates(scope)}
         own = list(_own_patterns(workspace, rates))
         off = settings_of(workspace).patterns_off
-        library = list(_library(rates, off))
+        library = [
+            RuleRow(
+                pattern.name,
+                pattern.name.replace("-", " "),
+                pattern.category,
+                pattern.examples[:EXAMPLES],
+                pattern.counter_examples[:EXAMPLES],
+                read_counts(rate),
+                rate.facts,
+                pattern.name in off,
+                True,
+                facts_url(pattern.name),
+            )
+            for pattern in PATTERNS
+            for rate in [rates.get(pattern.name, NO_RATE)]
+        ]
         known = {row.name for row in (*own, *library)}
         others = [  # what no pattern read
             RuleRow(
@@ -124,23 +139,6 @@ def rows_of(scope: Scope, workspace: Workspace, tab: str) -> list[RuleRow]:
         own = [_own(row, _of_verbs(row.verbs.split(), decided)) for row in changes]
         shipped = [_shipped(rule, off, decided) for rule in ENDS]
     return [*own, *sorted(shipped, key=lambda row: -row.used)]
-
-
-def _library(rates: Mapping[str, RuleRate], off: Sequence[str]) -> Iterator[RuleRow]:
-    for pattern in PATTERNS:
-        rate = rates.get(pattern.name, NO_RATE)
-        yield RuleRow(
-            pattern.name,
-            pattern.name.replace("-", " "),
-            pattern.category,
-            pattern.examples[:EXAMPLES],
-            pattern.counter_examples[:EXAMPLES],
-            read_counts(rate),
-            rate.facts,
-            pattern.name in off,
-            True,
-            facts_url(pattern.name),
-        )
 
 
 def _own_patterns(workspace: Workspace, rates: Mapping[str, RuleRate]) -> Iterator[RuleRow]:

@@ -4,7 +4,6 @@ act that takes it back."""
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -86,7 +85,8 @@ def _stands(
         return bool(before.get("userId")) and memory.subject.external_id == after.get("userId")
     if kind == EDIT and memory is not None and set(before) <= set(IN_PLACE):
         return memory.state.is_head and all(
-            _plain(getattr(memory, name)) == value for name, value in after.items()
+            (held.isoformat() if isinstance(held, datetime) else held) == value
+            for held, value in ((getattr(memory, name), value) for name, value in after.items())
         )
     if kind == MERGE:
         other = memories.get(_merged(line) or uuid.UUID(int=0))
@@ -97,10 +97,6 @@ def _stands(
     if kind == ALLOW:
         return bool(before.get("content"))
     return later.get(line.target_id) == line.pk
-
-
-def _plain(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def _merged(line: AuditEntry) -> uuid.UUID | None:
@@ -136,10 +132,6 @@ def _change_back(scope: Scope, line: AuditEntry) -> None:
     review.edit(scope, line.target_id, before)
 
 
-def _doubt_again(scope: Scope, line: AuditEntry) -> None:
-    believed_no_more(scope, line.target_id)
-
-
 @transaction.atomic(durable=True)
 def _ask_again(scope: Scope, line: AuditEntry) -> None:
     space = workspace_index.index_of(scope.workspace_id)
@@ -164,19 +156,15 @@ def _reject_again(scope: Scope, line: AuditEntry) -> None:
     scope.audit("reject", made, subject_id=line.subject_id)
 
 
-def _part(scope: Scope, line: AuditEntry) -> None:
-    part_duplicates(
-        scope, line.target_id, _merged(line) or line.target_id, (line.before or {}).get("facts", ())
-    )
-
-
 ACTS: dict[tuple[str, str], Callable[[Scope, AuditEntry], object]] = {
     FORGET: lambda scope, line: review.restore(scope, line.target_id),
     RESTORE: _forget_again,
     MOVE: lambda scope, line: review.move(scope, [line.target_id], (line.before or {})["userId"]),
     EDIT: _change_back,
-    MERGE: _part,
-    ACCEPT: _doubt_again,
+    MERGE: lambda scope, line: part_duplicates(
+        scope, line.target_id, _merged(line) or line.target_id, (line.before or {}).get("facts", ())
+    ),
+    ACCEPT: lambda scope, line: believed_no_more(scope, line.target_id),
     DISMISS: _ask_again,
     ALLOW: _reject_again,
     **dict.fromkeys(NOTES, lambda scope, line: features_by_hand.undo(scope, line.target_id)),

@@ -91,7 +91,9 @@ def claim_next() -> uuid.UUID | None:
     with transaction.atomic(), connection.cursor() as cursor:
         # One who chooses at a time: two would choose of the same workspace.
         cursor.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [LOCK])
-        free = _workers() - _at_work()
+        leased = Document.objects.filter(state__in=Document.WORKING, lease_until__isnull=False)
+        at_work = leased.exclude(leases.free(timezone.now())).count()
+        free = _workers() - at_work
         if free < 1:
             return None
         values: dict[str, Any] = {"now": timezone.now(), "short": SHORT}
@@ -105,12 +107,6 @@ def ring() -> None:
     """Wake the worker for what waits: the task that came for it may have come in vain."""
     for document_id in due(1):
         outbox.post("run_document", document_id)
-
-
-def _at_work() -> int:
-    now = timezone.now()
-    rows = Document.objects.filter(state__in=Document.WORKING, lease_until__isnull=False)
-    return rows.exclude(leases.free(now)).count()
 
 
 def _workers() -> int:

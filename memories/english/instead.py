@@ -190,7 +190,10 @@ def _elsewhere(first: str, second: str) -> str:
     if absent is None:
         return ""
     went, is_own = _went_to.fullmatch(second), absent["who"] in ("I", "we", "We")
-    if went and (is_own or _are_names(absent["old"], went["new"])):
+    if went and (
+        is_own
+        or all(place.removeprefix("the ")[0].isupper() for place in (absent["old"], went["new"]))
+    ):
         # Of others it is told that they switched; of a home only who tells it of himself.
         verb = went["verb"] if is_own else "switched"
         verb = "went" if verb == "gone" else verb
@@ -242,10 +245,6 @@ def takes_place(new: str, old: str) -> bool:
 
 _somebody = re.compile(rf"['’]s?$|\b{_person}", re.IGNORECASE)
 _article = re.compile(r"(?:(the|my|our|an?|that|those|these) )", re.IGNORECASE)
-
-
-def _are_names(*places: str) -> bool:
-    return all(place.removeprefix("the ")[0].isupper() for place in places)
 
 
 def _over(text: str, forms: tuple[re.Pattern[str], ...]) -> str:

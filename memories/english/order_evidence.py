@@ -102,7 +102,10 @@ def evidence_of(text: str, one: SpokenIntent) -> OrderEvidence:
     before = _sentences(text[:begin])
     beside = " ".join([*before[-1:], order, behind])
     topic = text[slice(*one.topic)] if one.topic else ""
-    tail = _tail(text, one)
+    if one.topic is None:
+        tail = text[one.start : one.end].partition(",")[2]
+    else:
+        tail = text[max(one.topic[1], one.start) : one.end]
     names_memory = _memory.search(order) is not None
     names_told = bool(names_memory or _telling.search(order) or is_named(text, before, one))
     is_kept = _kept.match(text[one.start : one.end]) is not None
@@ -132,13 +135,6 @@ def is_named(text: str, before: list[str], one: SpokenIntent) -> bool:
 def is_told_of_oneself(topic: str) -> bool:
     """Whether it names what people tell of themselves, "my salary", or says it, "that I earn"."""
     return bool(_clause.search(topic)) or topics.is_attribute(topic)
-
-
-def _tail(text: str, one: SpokenIntent) -> str:
-    """What an order says behind the words for what is meant."""
-    if one.topic is None:
-        return text[one.start : one.end].partition(",")[2]
-    return text[max(one.topic[1], one.start) : one.end]
 
 
 def _sentences(text: str) -> list[str]:

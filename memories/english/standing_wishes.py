@@ -6,7 +6,7 @@ learned of them.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from memories.english import clauses, pasted_text, read_clause, worth_keeping
 from memories.english.clauses import Clause
@@ -73,13 +73,12 @@ def standing_wishes(text: str) -> list[tuple[int, int]]:
 def has_task(read: Sequence[tuple[Clause, str]], wishes: Sequence[Clause]) -> bool:
     """Whether a message asks for a piece of work beside its `wishes`: then how it is to be done may
     be meant of that alone. `read` holds its clauses with their words."""
-    return any(_beside(read, {clause.start for clause in wishes}))
-
-
-def _beside(read: Sequence[tuple[Clause, str]], wishes: set[int]) -> Iterator[bool]:
-    for clause, words in read:
-        if clause.start not in wishes and not read_clause.is_courtesy(words):
-            yield clause.is_question or not _of_oneself.match(words)
+    starts = {clause.start for clause in wishes}
+    return any(
+        clause.is_question or not _of_oneself.match(words)
+        for clause, words in read
+        if clause.start not in starts and not read_clause.is_courtesy(words)
+    )
 
 
 def _wish_in(clause: Clause, words: str) -> Pattern | None:

@@ -64,14 +64,11 @@ def halves(statement: str, name: str) -> list[str]:
         told = [frozenset(slot.name for slot in read(part).slots) for part in (first, second)]
         if not any(told) or told[0] & told[1]:
             continue
-        if all(own or _does(part, name) for part, own in zip((first, second), told, strict=True)):
+        unread = [part for part, slots in zip((first, second), told, strict=True) if not slots]
+        does = (part.removeprefix(subject).partition(" ") for part in unread)
+        if all(verb in DOES and verbs.without_s(verb) != verb and rest for verb, _, rest in does):
             return [first, *halves(second, name)]
     return [statement]
-
-
-def _does(part: str, name: str) -> bool:
-    verb, _, rest = part.removeprefix(f"{name} ").partition(" ")
-    return verb in DOES and verbs.without_s(verb) != verb and bool(rest)
 
 
 def beside(statement: str, name: str) -> Iterator[str]:

@@ -283,7 +283,14 @@ def proposal(text: str, statements: Sequence[str]) -> Proposal:
         pieces = [_Piece(piece.words) if piece is first else piece for piece in pieces]
     # The pieces as one expression: a blank between words, any or none beside a sign.
     told, was_sign = r"\b", True
-    for words, is_sign in _atoms(pieces):
+    atoms: list[tuple[str, bool]] = []
+    for piece in pieces:
+        if piece.slot:
+            kind = "number" if piece.slot.startswith("number") else "words"
+            atoms.append((f"(?P<{piece.slot}>{_part[kind]})", False))
+        else:
+            atoms += [(_literal(word), not word[0].isalnum()) for word in piece.words]
+    for words, is_sign in atoms:
         between = "" if told == r"\b" else r"\s*" if is_sign or was_sign else " "
         told, was_sign = f"{told}{between}{words}", is_sign
     regex = told
@@ -402,15 +409,6 @@ def _narrowed(pieces: list[_Piece], statement: str) -> list[_Piece]:
 
 def _place(said: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(said)}(?!\w)", re.IGNORECASE)
-
-
-def _atoms(pieces: Sequence[_Piece]) -> Iterator[tuple[str, bool]]:
-    for piece in pieces:
-        if piece.slot:
-            kind = "number" if piece.slot.startswith("number") else "words"
-            yield f"(?P<{piece.slot}>{_part[kind]})", False
-        else:
-            yield from ((_literal(word), not word[0].isalnum()) for word in piece.words)
 
 
 def _literal(words: str) -> str:

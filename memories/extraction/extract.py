@@ -269,15 +269,12 @@ def _with_what_stands_beside(hits: Sequence[Found], name: str) -> list[Found]:
         for half in told_beside.halves(hit.statement, name):
             told.setdefault(half.lower(), replace(hit, statement=half))
             for other in told_beside.beside(half, name):
-                told.setdefault(other.lower(), _of_persons(hit, other))
+                person = replace(
+                    hit, statement=other, category=Category.RELATIONSHIP,
+                    fact_type=FactType.PROFILE, event_date=None,
+                )  # fmt: skip
+                told.setdefault(other.lower(), person)
     return list(told.values())
-
-
-def _of_persons(hit: Found, statement: str) -> Found:
-    return replace(
-        hit, statement=statement, category=Category.RELATIONSHIP, fact_type=FactType.PROFILE,
-        event_date=None,
-    )  # fmt: skip
 
 
 def _pattern_claim(message: Message, hit: Found, options: ExtractOptions, talk: Talk) -> Claim:

@@ -3,7 +3,6 @@ block that they stand in, however they are spelt."""
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -73,7 +72,9 @@ def _broken(text: str, *marks: re.Pattern[str], tag: re.Pattern[str]) -> str:
     """
     if not _opens.search(text):
         return text
-    read, places = _as_read(text)
+    # How it reads, in small letters, and of each sign of that its place in `text`.
+    parts = [_read(sign) for sign in text]
+    read, places = "".join(parts), [at for at, part in enumerate(parts) for _ in part]
     signs: dict[int, str] = {places[found.start()]: "&lt;" for found in tag.finditer(read)}
     letters = read.translate(LETTERS)
     for mark in marks:
@@ -81,22 +82,9 @@ def _broken(text: str, *marks: re.Pattern[str], tag: re.Pattern[str]) -> str:
             signs[places[found.start()]] = "("
             if letters[found.end(1) - 1] == "]":
                 signs[places[found.end(1) - 1]] = ")"
-    return "".join(_replaced(text, signs)) if signs else text
-
-
-def _replaced(text: str, signs: dict[int, str]) -> Iterator[str]:
-    done = 0
-    for at in sorted(signs):
-        yield text[done:at]
-        yield signs[at]
-        done = at + 1
-    yield text[done:]
-
-
-def _as_read(text: str) -> tuple[str, list[int]]:
-    """How `text` reads, in small letters, and of each of its signs the place in `text`."""
-    parts = [_read(sign) for sign in text]
-    return "".join(parts), [at for at, part in enumerate(parts) for _ in part]
+    if not signs:
+        return text
+    return "".join(signs.get(at, sign) for at, sign in enumerate(text))
 
 
 @lru_cache(maxsize=4_096)

@@ -68,29 +68,25 @@ def rehearse_patterns(
         if read and time.thread_time() > end:
             break
         read += len(talk)
-        messages = _messages_of(talk)
+        messages = [
+            Message(
+                index=index,
+                id=episode.pk,
+                kind=episode.kind,
+                role=episode.role,
+                speaker=episode.author
+                or speaker_of(episode.kind, episode.subject.name if episode.subject else ""),
+                text=episode.content,
+                occurred_at=episode.occurred_at,
+            )
+            for index, episode in enumerate(sorted(talk, key=lambda each: each.pk))
+        ]
         was, would = (_claims(space, messages, choice) for choice in (before, after))
         known, others = ({_key(claim) for claim in claims} for claims in (was, would))
         at = {message.id: message.occurred_at for message in messages}
         made += [_reading(claim, at) for claim in would if _key(claim) not in known]
         lost += [_reading(claim, at) for claim in was if _key(claim) not in others]
     return PatternsRehearsal(read, len(newest), made, lost)
-
-
-def _messages_of(talk: Sequence[Episode]) -> list[Message]:
-    return [
-        Message(
-            index=index,
-            id=episode.pk,
-            kind=episode.kind,
-            role=episode.role,
-            speaker=episode.author
-            or speaker_of(episode.kind, episode.subject.name if episode.subject else ""),
-            text=episode.content,
-            occurred_at=episode.occurred_at,
-        )
-        for index, episode in enumerate(sorted(talk, key=lambda each: each.pk))
-    ]
 
 
 def _claims(

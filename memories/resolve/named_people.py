@@ -45,13 +45,14 @@ def people_named(
         if not meant or any(each.id == own for each in meant):
             found.claims.append(claim)
             continue
-        person = _only(meant, name)
-        if person is None:
+        # Surely meant: called by the whole name, and nobody else by it, nor by it as a first name.
+        whole = [each for each in meant if each.is_called(name)]
+        if len(whole) != 1 or (" " not in name and len(meant) > 1):
             found.unclear.append(claim.statement)
             continue
-        called = person.spoken_of_as or UNKNOWN
+        called = whole[0].spoken_of_as or UNKNOWN
         told = called + claim.statement[len(name) :]
-        found.claims.append(replace(claim, statement=told, about=person.id))
+        found.claims.append(replace(claim, statement=told, about=whole[0].id))
     return found
 
 
@@ -60,12 +61,3 @@ def _shares(person: KnownPerson, name: str, first: str) -> bool:
     if person.is_called(name) or person.is_called(first):
         return True
     return first in (each.partition(" ")[0].casefold() for each in (person.name, person.author))
-
-
-def _only(meant: Sequence[KnownPerson], name: str) -> KnownPerson | None:
-    """Who is surely meant: called by the whole name, and nobody else by it, nor by it as a first
-    name."""
-    called = [each for each in meant if each.is_called(name)]
-    if len(called) != 1 or (" " not in name and len(meant) > 1):
-        return None
-    return called[0]

@@ -56,7 +56,8 @@ class PersonAsked:
     def gets_others(self, query: str, text: str) -> bool:
         """Whether it answers a question about this person with the same of somebody else."""
         wanted = asked_attribute(query)
-        if wanted is None or wanted.who and wanted.who.casefold() not in self._words:
+        words = {part for name in self.names for part in name.casefold().split()}
+        if wanted is None or wanted.who and wanted.who.casefold() not in words:
             return False
         asked = {key.split("|")[1] for key in wanted.keys(["User"])}
         told = [
@@ -67,10 +68,6 @@ class PersonAsked:
         of_same = [who for who, name in told if name in asked]
         own = {stem for name in self.names for stem in lexical.stems(name)}
         return bool(of_same) and not any(own & set(who.split("-")) for who in of_same)
-
-    @property
-    def _words(self) -> set[str]:
-        return {part for name in self.names for part in name.casefold().split()}
 
 
 def floor_of(request: SearchRequest, answer: SearchAnswer) -> float:

@@ -3,7 +3,7 @@ they stand on: "Ada moved to Lisbon", where "Where does Ada live?" shares no wor
 others' homes share more."""
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memories.english.asked_attribute import AskedAttribute, asked_attribute
@@ -55,7 +55,12 @@ def told_attribute(
     wanted = asked_attribute(query)
     if wanted is None or asked.subject == NOBODY:
         return NOT_TOLD
-    slots = _keys(index, asked, wanted, _speakers(people))
+    speakers = [
+        each.author
+        for each in people
+        if each.author and not (each.assistant or each.author.casefold() in SPEAKER_ROLES)
+    ]
+    slots = _keys(index, asked, wanted, speakers)
     if not slots:
         return NOT_TOLD
     text = TOLD.format(by_slot=BY_SLOT_ACROSS if visible.setting() else BY_SLOT)
@@ -63,14 +68,6 @@ def told_attribute(
     return ToldAttribute(
         tuple(row.id for row in rows), tuple(each for row in rows for each in row.episodes)
     )
-
-
-def _speakers(people: Iterable[Participant]) -> list[str]:
-    return [
-        each.author
-        for each in people
-        if each.author and not (each.assistant or each.author.casefold() in SPEAKER_ROLES)
-    ]
 
 
 def _keys(

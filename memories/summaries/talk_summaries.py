@@ -240,11 +240,9 @@ def _message(episode: Episode, cited: Spans) -> dict[str, Any] | None:
             break
         end = last
     unsaid = any(weight == UNSAID and a < end for a, _, weight in cited)
-    return None if unsaid or not end else _line(episode.pk, 0, end)
-
-
-def _line(episode_id: uuid.UUID, start: int, end: int) -> dict[str, Any]:
-    return {"episode": str(episode_id), "start": start, "end": end}
+    if unsaid or not end:
+        return None
+    return {"episode": str(episode.pk), "start": 0, "end": end}
 
 
 def write(

@@ -241,23 +241,21 @@ def messages_of(raw: Json) -> list[TranscriptMessage]:
     if head.role == "tool":
         return [tool_result(head, raw)]
     if string(raw, "toolName", "toolUseId"):
-        return [_own_tool_use(head, raw)]
+        return [
+            replace(
+                head,
+                kind="tool_use",
+                content=spoken(first(raw, *CONTENTS)),
+                tool_name=string(raw, "toolName"),
+                tool_use_id=string(raw, "toolUseId"),
+                input=first(raw, "input"),
+            )
+        ]
     said = messages_from_blocks(head, first(raw, *CONTENTS))
     said += tool_calls(head, raw)
     if not said:
         raise Malformed("has no content")
     return numbered(said)
-
-
-def _own_tool_use(head: TranscriptMessage, raw: Json) -> TranscriptMessage:
-    return replace(
-        head,
-        kind="tool_use",
-        content=spoken(first(raw, *CONTENTS)),
-        tool_name=string(raw, "toolName"),
-        tool_use_id=string(raw, "toolUseId"),
-        input=first(raw, "input"),
-    )
 
 
 def _subject(data: Json) -> str | None:

@@ -54,18 +54,14 @@ def change_faults(
     """[] for words that end what each example's first half says, and no counter-example's."""
     if not change.verbs.split():
         return [Fault("verbs", "Give at least one word.")]
-    if wrong := list(_word_faults(change)):
+    wrong = []
+    for name, text in (("verbs", change.verbs), ("ended", change.ended)):
+        odd = [word for word in text.split() if not _plain_word.fullmatch(word)]
+        if odd and not (name == "ended" and text.strip() == EVERYTHING):
+            wrong.append(Fault(name, f"Plain words with blanks between, not: {odd[0]}"))
+    if wrong:
         return wrong
     return list(_change_examples(change, examples, counter))
-
-
-def _word_faults(change: OwnChange) -> Iterator[Fault]:
-    for name, text in (("verbs", change.verbs), ("ended", change.ended)):
-        if name == "ended" and text.strip() == EVERYTHING:
-            continue
-        odd = next((word for word in text.split() if not _plain_word.fullmatch(word)), None)
-        if odd:
-            yield Fault(name, f"Plain words with blanks between, not: {odd}")
 
 
 def _change_examples(
