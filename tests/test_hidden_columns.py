@@ -14,7 +14,7 @@ from tests.factories import AuditEntryFactory, UserFactory
 from tests.ordinary_role import ordinary_role
 from tests.people import Person
 from workspaces.keys import digest_of
-from workspaces.login.browser_sessions import row_key
+from workspaces.login.browser_sessions import row_key, sessions_in_use
 from workspaces.models import ApiKey, AuditEntry, User, Workspace
 
 
@@ -78,6 +78,23 @@ def test_whoever_reads_the_sessions_opens_none():
     assert thief.get("/admin/").status_code == 302
     client.logout()
     assert not Session.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_session_that_is_copied_into_another_row_opens_nothing():
+    administrator, thief = Client(), Client()
+    administrator.force_login(UserFactory(is_superuser=True, is_staff=True))
+    thief.force_login(UserFactory())
+    [theirs, own] = [
+        row_key(client.cookies["sessionid"].value) for client in (administrator, thief)
+    ]
+    with ordinary_role():
+        data = Session.objects.get(session_key=theirs).session_data
+        assert Session.objects.filter(session_key=own).update(session_data=data) == 1
+    assert administrator.get("/admin/").status_code == 200
+    assert thief.get("/admin/").status_code == 302
+    assert sessions_in_use([theirs])[theirs]
+    assert sessions_in_use([own]) == {own: {}}
 
 
 def test_lines_of_the_audit_are_added_and_otherwise_left_alone(

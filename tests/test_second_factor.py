@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from tests.desk import Desk, member
+from tests.factories import UserFactory
 from workspaces.login import second_factor, throttle
 from workspaces.models import RecoveryCode, Role, SecondFactor, User, Workspace
 
@@ -189,6 +190,21 @@ def test_the_database_alone_does_not_tell_the_secret(bob_at_desk: Desk, settings
     settings.SECRET_KEY = "another server's"  # type: ignore[attr-defined]
 
     assert second_factor.secret_of(factor) != here
+
+
+def test_a_nonce_that_is_copied_from_another_account_gives_no_codes(bob_at_desk: Desk) -> None:
+    """Also not from a factor that release 0.1.0 made, with its seal."""
+    bobs, own = second_factor.offer(bob_at_desk.user), second_factor.offer(UserFactory())
+    known = second_factor.secret_of(own)
+    SecondFactor.objects.filter(pk=bobs.pk).update(nonce=own.nonce)
+    bobs.refresh_from_db()
+    assert second_factor.secret_of(bobs) != known
+
+    own.seal = second_factor.seal_of(own.user_id, own.nonce)
+    known_since = second_factor.secret_of(own)
+    SecondFactor.objects.filter(pk=bobs.pk).update(nonce=own.nonce, seal=own.seal)
+    bobs.refresh_from_db()
+    assert second_factor.secret_of(bobs) not in (known, known_since)
 
 
 def test_a_command_turns_it_off_for_whoever_lost_all(bob_at_desk: Desk) -> None:

@@ -1,6 +1,9 @@
 """Data of earlier releases: the same beliefs and answers after an upgrade, and it goes on learning
 at once. In data/upgrades is what was before the first release, in releases what came since."""
 
+import base64
+import hashlib
+import hmac
 import json
 import lzma
 import re
@@ -13,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -30,7 +34,8 @@ from tests import keep_release
 from tests.api_fixtures import caller
 from tests.own_databases import own_database, socket_folder
 from tests.people import Person, backend_of
-from workspaces.models import Workspace
+from workspaces.login.second_factor import secret_of
+from workspaces.models import SecondFactor, Workspace
 
 FOLDER = Path(__file__).parent / "data" / "upgrades"
 RELEASES = sorted(path.name.removesuffix(".json") for path in FOLDER.glob("*.json"))
@@ -266,3 +271,13 @@ def test_a_release_goes_on_learning_and_its_index_agrees(kept: Path) -> None:
     space = workspace_index.index_of(person.workspace.pk)
     assert check.check_index(space, lambda done: None).broken == {}
     assert (space.rules, repair.count_stale(space)) == (RULES_VERSION, 0)
+
+
+def test_an_app_that_knows_a_code_of_release_0_1_0_goes_on(kept: Path) -> None:
+    factor = SecondFactor.objects.get()
+    known = hmac.digest(
+        hashlib.sha256(f"workspaces.door.second_factor{settings.SECRET_KEY}".encode()).digest(),
+        factor.nonce.encode(),
+        "sha256",
+    )
+    assert secret_of(factor) == base64.b32encode(known[:20]).decode()

@@ -1,4 +1,5 @@
-"""Sessions of browsers, kept by a digest of their keys: whoever reads the table opens none."""
+"""Sessions of browsers, kept by a digest of their keys and signed for their row: whoever reads the
+table opens none, and whoever writes it opens none by copying."""
 
 import hashlib
 from collections.abc import Collection, Mapping
@@ -20,6 +21,12 @@ def row_key(session_key: str) -> str:
 
 class SessionStore(db.SessionStore):
     """Django's own but for the row's key; in requests that wait, as all of ours do."""
+
+    row: str | None = None  # the key of its row, where its own is not known
+
+    @property
+    def key_salt(self) -> str:
+        return f"workspaces.browser_sessions:{self.row or row_key(self._session_key or '')}"
 
     def _get_session_from_db(self) -> Any:
         own = self._session_key
@@ -46,7 +53,12 @@ class SessionStore(db.SessionStore):
 def sessions_in_use(row_keys: Collection[str]) -> dict[str, dict[str, Any]]:
     """What sessions hold that have not ended, by the keys of their rows."""
     rows = Session.objects.filter(session_key__in=row_keys, expire_date__gt=timezone.now())
-    return {row.session_key: SessionStore().decode(row.session_data) for row in rows}
+    found = {}
+    for row in rows:
+        opened = SessionStore()
+        opened.row = row.session_key
+        found[row.session_key] = opened.decode(row.session_data)
+    return found
 
 
 def is_session_of(opened: Mapping[str, Any], user: AbstractBaseUser) -> bool:

@@ -3,13 +3,14 @@
 import base64
 import secrets
 import string
+import uuid
 
 import pyotp
 import segno
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
+from django.utils.crypto import constant_time_compare, salted_hmac
 
 from workspaces.models import RecoveryCode, SecondFactor, User
 
@@ -32,9 +33,19 @@ def offer(user: User) -> SecondFactor:
 
 
 def secret_of(factor: SecondFactor) -> str:
-    """As apps take it by hand: base32."""
-    made = salted_hmac("workspaces.door.second_factor", factor.nonce, algorithm="sha256")
+    """As apps take it by hand: base32. A nonce that is copied from another one's row makes another
+    secret."""
+    salt = "workspaces.door.second_factor"
+    # The apps of release 0.1.0 know a secret of the nonce alone; its upgrade sealed whose it is.
+    if not constant_time_compare(factor.seal, seal_of(factor.user_id, factor.nonce)):
+        salt += f":{factor.user_id}"
+    made = salted_hmac(salt, factor.nonce, algorithm="sha256")
     return base64.b32encode(made.digest()[:20]).decode()
+
+
+def seal_of(user_id: uuid.UUID, nonce: str) -> str:
+    salt = f"workspaces.door.second_factor.seal:{user_id}"
+    return salted_hmac(salt, nonce, algorithm="sha256").hexdigest()
 
 
 def picture_of(factor: SecondFactor) -> str:

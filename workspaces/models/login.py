@@ -40,13 +40,15 @@ class LoginAttempt(Row):
 
 
 class SecondFactor(models.Model):
-    """Codes that change with time. The secret is made of `nonce` and SECRET_KEY, so that the
-    database alone gives nobody the codes. `last_step` is that of the last accepted one."""
+    """Codes that change with time. The secret is made of `nonce`, the user and SECRET_KEY, so that
+    the database alone gives nobody the codes; where release 0.1.0 made it, of `nonce` and the key,
+    and `seal` proves that. `last_step` is that of the last accepted one."""
 
     user = models.OneToOneField(
         User, models.CASCADE, primary_key=True, related_name="second_factor"
     )
     nonce = models.CharField(max_length=64)
+    seal = models.CharField(max_length=64, default="", db_default="")
     confirmed_at = models.DateTimeField(null=True)
     last_step = models.BigIntegerField(default=0)
 
