@@ -2,6 +2,9 @@
 there."""
 
 import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import httpx2
@@ -10,20 +13,31 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Response
 
 from memories.checks import allowed_hosts
-from memories.errors import Invalid
+from memories.errors import Invalid, ProviderError
 from memories.extraction.fallback import models_from
 from memories.models import MemorySession
+from memories.providers import (
+    ExtractionRequest,
+    ExtractorConfig,
+    PromptMessage,
+    extractor_from,
+    web_fetch,
+)
 from memories.providers.allowed_addresses import (
     AddressRefused,
     GuardedTransport,
     address_for,
     is_refused,
 )
+from memories.providers.web_fetch import FetchError, FetchLimits, WebRequest, fetch
 from tests.people import Person
+from tests.web_servers import Answer, dripping, hinting, raw_server, telling
 from tests.wire_servers import failing, openai_error
 
 LIVES = "As of this spring I live in Lisbon, by the river."
 METADATA = "role-credentials of the machine"
+HERE = ("localhost",)
+SECONDS = 0.5
 
 
 def names(person: Person, url: str) -> None:
@@ -96,7 +110,8 @@ def test_what_a_name_stands_for_is_looked_at_when_it_is_called(httpserver: HTTPS
     """`localhost` is a public name as far as its letters go."""
     url = f"https://localhost:{httpserver.port}/"
     assert not is_refused(url, [])
-    with pytest.raises(AddressRefused), httpx2.Client(transport=GuardedTransport(())) as client:
+    transport = GuardedTransport((), seconds=20)
+    with pytest.raises(AddressRefused), httpx2.Client(transport=transport) as client:
         client.get(url)
     assert httpserver.log == []
 
@@ -113,7 +128,8 @@ def test_the_connection_goes_to_the_address_that_was_looked_at(
         known = next(answers) if host == "models.example" else host
         return looked_up(known, port, *more, **named)
 
-    with httpx2.Client(transport=GuardedTransport(["127.0.0.1/32"])) as client:
+    transport = GuardedTransport(["127.0.0.1/32"], seconds=20)
+    with httpx2.Client(transport=transport) as client:
         monkeypatch.setattr(socket, "getaddrinfo", rebound)
         answer = client.get(f"http://models.example:{httpserver.port}/")
         assert answer.text == "here"
@@ -183,3 +199,52 @@ def test_an_answer_that_is_no_json_is_not_quoted(alice: Person, httpserver: HTTP
 def test_a_check_tells_a_wrong_list(entry: str, ids: list[str], settings: Any) -> None:
     settings.EXTRACTOR_ALLOWED_HOSTS = [entry]
     assert [found.id for found in allowed_hosts(None)] == ids
+
+
+def reads_a_page(url: str, _: pytest.MonkeyPatch) -> None:
+    fetch(WebRequest(url), FetchLimits(seconds=SECONDS), HERE)
+
+
+def tells_a_webhook(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_fetch, "LONGEST", SECONDS)
+    web_fetch.post(url, {}, b"{}", HERE)
+
+
+def asks_a_model(url: str, _: pytest.MonkeyPatch) -> None:
+    config = ExtractorConfig(
+        "openai", api_key="key", base_url=f"{url}v1", timeout=SECONDS, allowed=HERE
+    )
+    extractor_from(config).extract(ExtractionRequest((PromptMessage(0, "user", LIVES, "Ana"),)))
+
+
+@pytest.mark.parametrize("door", [reads_a_page, tells_a_webhook, asks_a_model])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        hinting,
+        dripping(b""),
+        dripping(b"HTTP/1.1 200 OK\r\nx: "),
+        dripping(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n"),
+    ],
+    ids=["interim answers", "line", "head", "body"],
+)
+def test_a_server_that_drips_loses_its_connection_when_the_time_is_over(
+    door: Callable[[str, pytest.MonkeyPatch], None],
+    answer: Answer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    has_ended = threading.Event()
+    with raw_server(telling(answer, has_ended)) as url:
+        with suppress(FetchError, ProviderError):  # of a webhook the status is all that counts
+            door(url, monkeypatch)
+        assert has_ended.wait(20)
+
+
+def test_a_connection_of_before_is_not_used_again(httpserver: HTTPServer) -> None:
+    """The end of one request's time would be that of another."""
+    httpserver.expect_request("/").respond_with_handler(
+        lambda request: Response(str(request.environ["REMOTE_PORT"]))
+    )
+    with httpx2.Client(transport=GuardedTransport(HERE, seconds=20)) as client:
+        ports = {client.get(f"http://localhost:{httpserver.port}/").text for _ in range(3)}
+    assert len(ports) == 3

@@ -54,3 +54,22 @@ def endless(connection: socket.socket) -> None:
     connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n")
     while True:
         connection.sendall(b"and on and on " * 4_000)
+
+
+def hinting(connection: socket.socket) -> None:
+    """One interim answer after the other, and never one."""
+    while True:
+        connection.sendall(b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n")
+        time.sleep(0.02)
+
+
+def telling(answer: Answer, has_ended: threading.Event) -> Answer:
+    """As `answer`; `has_ended` is set when the other side shut the connection."""
+
+    def told(connection: socket.socket) -> None:
+        try:
+            answer(connection)
+        except ConnectionError:
+            has_ended.set()
+
+    return told

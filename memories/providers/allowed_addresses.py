@@ -3,12 +3,15 @@
 Public ones over https, and where pages are read over http too; others where the operator allows
 them, by host (`models.lan`), host and port (`localhost:11434`) or network (`10.0.0.0/8`); `*`
 allows all. What a name stands for is looked at when the connection is made, and the connection goes
-to the address that was looked at.
+to the address that was looked at. When the time of a request is over its connection is shut.
 """
 
 import ipaddress
 import socket
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -26,26 +29,99 @@ class AddressRefused(Exception):
 
 
 class GuardedTransport(httpx2.HTTPTransport):
-    """Connects to allowed addresses alone. Proxies of the environment are not used: they would look
-    up the name themselves."""
+    """Connects to allowed addresses alone, for so many `seconds` of a request and its answer.
 
-    def __init__(self, allowed: Sequence[str], schemes: Sequence[str] = SECURE) -> None:
-        super().__init__(trust_env=False)
-        self._allowed, self._schemes = tuple(allowed), tuple(schemes)
+    Proxies of the environment are not used: they would look up the name themselves. Each request
+    has a connection of its own, so that the end of its time is no other's.
+    """
+
+    def __init__(
+        self, allowed: Sequence[str], *, seconds: float, schemes: Sequence[str] = SECURE
+    ) -> None:
+        super().__init__(trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0))
+        self._allowed, self._schemes, self._seconds = tuple(allowed), tuple(schemes), seconds
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Raises AddressRefused."""
+        """Raises AddressRefused, httpx2.ReadTimeout when the time is over."""
+        deadline = _Deadline(self._seconds)
         url = request.url
         port = url.port or PORTS.get(url.scheme, 0)
-        address = address_for(url.scheme, url.host, port, self._allowed, schemes=self._schemes)
-        own = httpx2.Request(
-            request.method,
-            url.copy_with(host=address),
-            headers=request.headers,  # its Host is the name
-            stream=request.stream,
-            extensions={**request.extensions, "sni_hostname": url.host},
-        )
-        return super().handle_request(own)
+        try:
+            address = address_for(url.scheme, url.host, port, self._allowed, schemes=self._schemes)
+            own = httpx2.Request(
+                request.method,
+                url.copy_with(host=address),
+                headers=request.headers,  # its Host is the name
+                stream=request.stream,
+                extensions={
+                    **request.extensions, "sni_hostname": url.host, "trace": deadline.trace
+                },
+            )  # fmt: skip
+            with deadline.told():
+                response = super().handle_request(own)
+        except BaseException:
+            deadline.cancel()
+            raise
+        response.stream = _TimedStream(response.stream, deadline)
+        return response
+
+
+class _Deadline:
+    """When it is over, its connections are shut: nothing else ends a server that drips, be it a
+    byte now and then or one interim answer after the other."""
+
+    def __init__(self, seconds: float) -> None:
+        self.is_over = False
+        self._sockets: list[socket.socket] = []
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(seconds, self.end)
+        self._timer.daemon = True
+        self._timer.start()
+        self.cancel = self._timer.cancel
+
+    def trace(self, name: str, info: Mapping[str, Any]) -> None:
+        if name in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            with self._lock:
+                self._sockets.append(info["return_value"].get_extra_info("socket"))
+                is_over = self.is_over
+            if is_over:
+                self.end()
+
+    def end(self) -> None:
+        with self._lock:
+            self.is_over = True
+            for each in self._sockets:
+                try:
+                    each.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    continue  # closed already
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Raise httpx2.ReadTimeout where it ended what is inside. A body without a length ends then
+        like one that is whole."""
+        late = "The time of the request is over."
+        try:
+            yield
+        except (httpx2.TransportError, OSError) as error:
+            if self.is_over:
+                raise httpx2.ReadTimeout(late) from error
+            raise
+        if self.is_over:
+            raise httpx2.ReadTimeout(late)
+
+
+class _TimedStream(httpx2.SyncByteStream):
+    def __init__(self, stream: Any, deadline: _Deadline) -> None:
+        self._stream, self._deadline = stream, deadline
+
+    def __iter__(self) -> Iterator[bytes]:
+        with self._deadline.told():
+            yield from self._stream
+
+    def close(self) -> None:
+        self._deadline.cancel()
+        self._stream.close()
 
 
 def address_for(

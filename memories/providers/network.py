@@ -272,7 +272,7 @@ def _connected(
     check(endpoint)
     hooks: dict[str, Any] = {"event_hooks": {"response": [_refuse_long_pause]}}
     if endpoint.allowed is not None:
-        transport = GuardedTransport(endpoint.allowed)
+        transport = GuardedTransport(endpoint.allowed, seconds=endpoint.timeout)
         hooks |= {"transport": transport, "follow_redirects": False, "trust_env": False}
     return client(
         api_key=endpoint.api_key,

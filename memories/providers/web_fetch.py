@@ -5,12 +5,9 @@ Each address, and each that one redirects to, is looked up once, checked, and as
 looked up (`allowed_addresses`).
 """
 
-import socket
-import threading
 import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -166,19 +163,11 @@ def _once(asked: WebRequest, until: float, size: int, allowed: Sequence[str]) ->
     left = max(0.1, until - time.monotonic())
     timeout = httpx2.Timeout(left, connect=min(network.CONNECT_SECONDS, left))
     headers = {"user-agent": AGENT, "accept": "*/*", **asked.headers, "accept-encoding": "gzip"}
-    with (
-        _deadline(left) as deadline,
-        httpx2.Client(
-            transport=GuardedTransport(allowed, SCHEMES), trust_env=False, timeout=timeout
-        ) as client,
-    ):
+    transport = GuardedTransport(allowed, seconds=left, schemes=SCHEMES)
+    with httpx2.Client(transport=transport, trust_env=False, timeout=timeout) as client:
         try:
             request = client.build_request(
-                asked.method,
-                asked.url,
-                headers=headers,
-                content=asked.body,
-                extensions={"trace": deadline.trace},
+                asked.method, asked.url, headers=headers, content=asked.body
             )
             response = client.send(request, stream=True)
             try:
@@ -189,14 +178,11 @@ def _once(asked: WebRequest, until: float, size: int, allowed: Sequence[str]) ->
             raise FetchError("fetch_refused", f"{error}.") from error
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
             raise FetchError("fetch_refused", "This is no address.") from error
+        except httpx2.TimeoutException as error:
+            late = f"{host} did not answer in time."
+            raise FetchError("timeout", late, is_passing=True) from error
         except (httpx2.HTTPError, OSError) as error:
-            if not deadline.is_over and not isinstance(error, httpx2.TimeoutException):
-                raise FetchError(
-                    "fetch_failed", f"{host} cannot be read.", is_passing=True
-                ) from error
-            deadline.is_over = True
-    if deadline.is_over:  # a body without a length ends like one that is whole
-        raise FetchError("timeout", f"{host} did not answer in time.", is_passing=True)
+            raise FetchError("fetch_failed", f"{host} cannot be read.", is_passing=True) from error
     headers = {name.lower(): value for name, value in response.headers.items()}
     return WebAnswer(asked.url, response.status_code, headers, data)
 
@@ -224,44 +210,6 @@ def _body(response: httpx2.Response, size: int) -> Iterator[bytes]:
         yield part
 
 
-class _Deadline:
-    """When it is over, its connections are shut: nothing else ends a server that drips."""
-
-    def __init__(self) -> None:
-        self.is_over = False
-        self._sockets: list[socket.socket] = []
-        self._lock = threading.Lock()
-
-    def trace(self, name: str, info: Mapping[str, Any]) -> None:
-        if name in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-            with self._lock:
-                self._sockets.append(info["return_value"].get_extra_info("socket"))
-                is_over = self.is_over
-            if is_over:
-                self.end()
-
-    def end(self) -> None:
-        with self._lock:
-            self.is_over = True
-            for each in self._sockets:
-                try:
-                    each.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    continue  # closed already
-
-
-@contextmanager
-def _deadline(seconds: float) -> Iterator[_Deadline]:
-    deadline = _Deadline()
-    timer = threading.Timer(seconds, deadline.end)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield deadline
-    finally:
-        timer.cancel()
-
-
 # Telling an address that somebody else than the operator named: one POST, to allowed places alone,
 # without redirects, of which the answer's status counts and nothing else.
 
@@ -276,8 +224,9 @@ def post(url: str, headers: Mapping[str, str], body: bytes, allowed: tuple[str, 
     def call() -> int:
         timeout = httpx2.Timeout(LONGEST, connect=network.CONNECT_SECONDS)
         own = {"content-type": "application/json", "user-agent": WEBHOOK_AGENT, **headers}
+        transport = GuardedTransport(allowed, seconds=LONGEST)
         with (
-            httpx2.Client(transport=GuardedTransport(allowed), timeout=timeout) as client,
+            httpx2.Client(transport=transport, timeout=timeout) as client,
             client.stream("POST", url, content=body, headers=own) as answer,
         ):
             return answer.status_code
