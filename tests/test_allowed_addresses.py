@@ -1,6 +1,7 @@
 """A workspace's extractors call where the operator allows it, and tell nothing of what stands
 there."""
 
+import ipaddress
 import socket
 import threading
 from collections.abc import Callable
@@ -27,6 +28,7 @@ from memories.providers.allowed_addresses import (
     AddressRefused,
     GuardedTransport,
     address_for,
+    is_of_this_machine,
     is_refused,
 )
 from memories.providers.web_fetch import FetchError, FetchLimits, WebRequest, fetch
@@ -67,6 +69,13 @@ def inside(httpserver: HTTPServer) -> str:
         "https://[::1]/v1",
         "https://[::ffff:127.0.0.1]/v1",
         "https://[64:ff9b::7f00:1]/v1",
+        "https://[64:ff9b:1::a00:7]/v1",
+        "https://[fec0::1]/v1",
+        "https://[::a00:7]/v1",
+        "https://[::ffff:0:a00:7]/v1",
+        "https://[2002:a00:7::1]/v1",
+        "https://192.0.0.192/v1",
+        "https://168.63.129.16/v1",
         "http://93.184.216.34/v1",
         "http://example.org/v1",
         "https://0.0.0.0/v1",
@@ -142,6 +151,20 @@ def test_of_several_addresses_the_allowed_one_is_taken(monkeypatch: pytest.Monke
     found = [(socket.AF_INET, 1, 6, "", (ip, 443)) for ip in ("10.0.0.1", "93.184.216.34")]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
     assert address_for("https", "example.org", 443, ()) == "93.184.216.34"
+
+
+def test_addresses_of_our_own_interfaces_are_told_from_others() -> None:
+    own = socket.gethostbyname(socket.gethostname())
+    assert all(is_of_this_machine(ipaddress.ip_address(each)) for each in (own, "127.0.0.1"))
+    assert not is_of_this_machine(ipaddress.ip_address("93.184.216.34"))
+
+
+def test_a_public_address_of_this_machine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Services that listen at it are kept from others by a firewall, not from us."""
+    assert not is_refused("https://93.184.216.34/v1", ())
+    monkeypatch.setattr(socket.socket, "getsockname", lambda _: ("93.184.216.34", 5))
+    assert is_refused("https://93.184.216.34/v1", ())
+    assert not is_refused("https://93.184.216.34/v1", ["93.184.216.34/32"])
 
 
 def test_a_setting_of_before_is_not_called_either(

@@ -1,9 +1,10 @@
 """To which addresses a call may go that somebody else than the operator has named.
 
-Public ones over https, and where pages are read over http too; others where the operator allows
-them, by host (`models.lan`), host and port (`localhost:11434`) or network (`10.0.0.0/8`); `*`
-allows all. What a name stands for is looked at when the connection is made, and the connection goes
-to the address that was looked at. When the time of a request is over its connection is shut.
+Public ones of other machines over https, and where pages are read over http too; others where the
+operator allows them, by host (`models.lan`), host and port (`localhost:11434`) or network
+(`10.0.0.0/8`); `*` allows all. What a name stands for is looked at when the connection is made, and
+the connection goes to the address that was looked at. When the time of a request is over its
+connection is shut.
 """
 
 import ipaddress
@@ -21,7 +22,9 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 ANY = "*"
 PORTS = {"http": 80, "https": 443}
 SECURE = ("https",)  # by which a public address may be asked
-TRANSLATED = ipaddress.ip_network("64:ff9b::/96")  # to IPv4 addresses, private ones among them
+GLOBAL_V6 = ipaddress.ip_network("2000::/3")  # others are local, or stand for an IPv4 address
+# Of these a cloud answers its machines, of what is theirs alone.
+OF_CLOUDS = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "168.63.129.16/32")))
 
 
 class AddressRefused(Exception):
@@ -170,10 +173,23 @@ def _is_allowed(is_public: bool, address: Address, allowed: Sequence[str]) -> bo
     if any(address in network for network in _networks(allowed)):
         return True
     if isinstance(address, ipaddress.IPv6Address):
-        hides_another = address.sixtofour or address.teredo or address in TRANSLATED
-        if hides_another:
+        if address not in GLOBAL_V6 or address.sixtofour or address.teredo:
             return False
-    return is_public and address.is_global and not address.is_multicast
+    elif any(address in network for network in OF_CLOUDS):
+        return False
+    is_global = address.is_global and not address.is_multicast
+    return is_public and is_global and not is_of_this_machine(address)
+
+
+def is_of_this_machine(address: Address) -> bool:
+    """Whether one of our network interfaces has it, and so no firewall stands between."""
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as asked:
+            asked.connect((str(address), 9))  # sends nothing: it chooses from where it would
+            return str(asked.getsockname()[0]) == str(address)
+    except OSError:
+        return False  # no way leads there
 
 
 def _networks(allowed: Sequence[str]) -> list[Network]:
