@@ -19,6 +19,7 @@ from memoryproject.env import (
     kept_secret,
 )
 from memoryproject.front.lanes import API
+from memoryproject.front.presented import SESSION_COOKIE
 from memoryproject.log_lines import JSONLines, TextLines, with_context, without_trace_of_refusals
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -51,7 +52,7 @@ SESSION_COOKIE_AGE = env_int("SESSION_IDLE_HOURS", 12, minimum=1, maximum=24 * 1
 SESSION_ENGINE = "workspaces.login.browser_sessions"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS_PROXY
 _host = "__Host-" if BEHIND_TLS_PROXY else ""
-SESSION_COOKIE_NAME = f"{_host}sessionid"
+SESSION_COOKIE_NAME = SESSION_COOKIE[BEHIND_TLS_PROXY]
 CSRF_COOKIE_NAME = f"{_host}csrftoken"
 KNOWN_BROWSER_COOKIE = f"{_host}knownbrowser"
 AUTH_USER_MODEL = "workspaces.User"

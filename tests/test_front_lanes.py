@@ -4,9 +4,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.http.cookie import parse_cookie
 
 from memoryproject.front.fairness import FairQueue
 from memoryproject.front.lanes import LANES, READ, lane_of, processes_of
+from memoryproject.front.presented import presented_key
 from memoryproject.front.requests import Refusal, Request, request_of
 from memoryproject.front.tenants import Tenants
 from memoryproject.front.wire import Frames, packed
@@ -84,19 +86,53 @@ def test_a_log_line_shows_the_prefix_of_a_key_and_no_more() -> None:
 
 def test_a_made_up_key_counts_by_its_address_until_it_has_proved_something() -> None:
     tenants = Tenants()
-    first = request(("x-api-key", "mp_a_b"))
+    first = request(("x-api-key", "mp_a_b"), path=W)
     assert not tenants.name(first)
     assert first.tenant == "address:10.0.0.9"
     tenants.learn(first.credential, "orchard")
-    again = request(("x-api-key", "mp_a_b"))
+    again = request(("x-api-key", "mp_a_b"), path=W)
     assert tenants.name(again)
     assert again.tenant == "orchard"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"authorization": "Bearer mp_a_b"},
+        {"authorization": "bEARER   mp_a_b "},
+        {"authorization": "Token mp_a_b"},
+        {"authorization": "Basic bm9ib2R5", "x-api-key": "mp_a_b"},
+        {"authorization": "Bearer mp_a_b", "x-api-key": "mp_c_d", "cookie": "sessionid=abc"},
+    ],
+)
+def test_a_key_counts_as_one_however_it_is_shown(headers: dict[str, str]) -> None:
+    shown = request(*headers.items(), path=W)
+    assert shown.credential == request(("x-api-key", "mp_a_b"), path=W).credential
+    assert presented_key(shown.environ) == "mp_a_b"
+    assert presented_key(request(("authorization", "Basic bm9ib2R5")).environ) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/admin/", {"cookie": "a=b; sessionid = abcdefgh"}),
+        ("/admin/", {"cookie": 'sessionid="\\141bcdefgh"'}),
+        ("/admin/", {"cookie": "sessionid=other; __Host-sessionid=another; sessionid=abcdefgh"}),
+        ("/admin/", {"cookie": "sessionid=abcdefgh", "authorization": "Bearer mp_a_b"}),
+        ("/admin/", {"cookie": "sessionid=abcdefgh", "x-api-key": "mp_a_b"}),
+        (W, {"cookie": "sessionid=abcdefgh", "authorization": "Basic bm9ib2R5"}),
+    ],
+)
+def test_a_session_counts_as_one_however_it_is_shown(path: str, headers: dict[str, str]) -> None:
+    shown = request(*headers.items(), path=path)
+    assert shown.credential == request(("cookie", "sessionid=abcdefgh")).credential
+    assert parse_cookie(headers["cookie"])["sessionid"] == "abcdefgh"  # as processes read it
 
 
 def test_a_cap_of_the_operators_holds_for_each_key_and_refills() -> None:
     now = [0.0]
     tenants = Tenants(lambda: now[0])
-    one = request(("x-api-key", "mp_a_b"))
+    one = request(("x-api-key", "mp_a_b"), path=W)
     tenants.learn(one.credential, "orchard")
     caps = {"key": 60, "workspace": 0, "anonymous": 0}
     known = tenants.name(one)

@@ -2,7 +2,7 @@
 a ServerAsker, who asks of no workspace."""
 
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from typing import cast
 
@@ -12,6 +12,7 @@ from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
 from memoryproject import crossings
+from memoryproject.front.presented import presented_key
 from memoryproject.front.wire import CAP, TENANT
 from memoryproject.postgres import visible
 from workspaces.keys import (
@@ -26,7 +27,6 @@ from workspaces.login.browser_sessions import is_session_of, row_key, sessions_i
 from workspaces.models import Membership, User
 from workspaces.scope import NOBODY, ROLE_CAPABILITIES, Scope
 
-SCHEMES = ("bearer", "token")
 UNKNOWN_KEY = "This key is unknown, revoked or expired."
 
 
@@ -83,14 +83,6 @@ class MemberAuthentication(SessionAuthentication):
             request.META[TENANT] = str(scope.workspace_id)
             visible.narrow(scope.workspace_id)
         return user, scope
-
-
-def presented_key(headers: Mapping[str, str]) -> str | None:
-    """The key that a request's META shows, or None; other schemes of Authorization show none."""
-    scheme, _, rest = headers.get("HTTP_AUTHORIZATION", "").partition(" ")
-    if scheme.lower() in SCHEMES:
-        return rest.strip()
-    return headers.get("HTTP_X_API_KEY")
 
 
 def scope_for_member(user: User, workspace: str) -> Scope | None:

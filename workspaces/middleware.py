@@ -21,11 +21,11 @@ from django.utils.deprecation import MiddlewareMixin
 
 from memoryproject import log_lines
 from memoryproject.front.lanes import API
+from memoryproject.front.presented import is_keyed, presented_key
 from memoryproject.front.wire import TENANT
 from memoryproject.log_lines import NOTED
 from memoryproject.postgres import visible
 from workspaces.api.problems import Problem, page
-from workspaces.auth import presented_key
 from workspaces.keys import LABEL, prefix_of
 from workspaces.login.throttle import client_address, is_of_this_machine
 from workspaces.time_zones import zone_of
@@ -124,14 +124,9 @@ class PlainHttpMiddleware:
 
 class PastKeys(MiddlewareMixin):
     def __call__(self, request: HttpRequest) -> Any:
-        if is_keyed(request):
+        if is_keyed(request.path_info, request.META):
             return self.get_response(request)
         return super().__call__(request)
-
-
-def is_keyed(request: HttpRequest) -> bool:
-    """Whether `KeyAuthentication` alone decides who asks."""
-    return request.path_info.startswith(API) and presented_key(request.META) is not None
 
 
 class SessionMiddleware(PastKeys, sessions.SessionMiddleware):

@@ -18,11 +18,11 @@ from typing import Any
 
 from memoryproject.front.fairness import take_off
 from memoryproject.front.lanes import Lane, lane_of
+from memoryproject.front.presented import is_keyed, presented_key, presented_session
 from memoryproject.front.wire import BODY_FILE, packed
 
 ACCEPTED_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}\Z")
-SESSION_COOKIE = re.compile(r"(?:^|;\s*)(?:__Host-)?sessionid=([^;]+)")
-KEY_PREFIX = re.compile(r"(?:^|\s)(mp_[0-9a-z]{1,16})_")
+KEY_PREFIX = re.compile(r"(mp_[0-9a-z]{1,16})_")
 UPLOADS = "/documents"
 # Read by us, or of the connection and not of the request.
 OWN = frozenset({"content-type", "content-length", "transfer-encoding", "connection", "expect"})
@@ -51,8 +51,7 @@ class Request:
     @property
     def key_prefix(self) -> str:
         """What a key shows of itself in a log line."""
-        shown = self.environ.get("HTTP_AUTHORIZATION") or self.environ.get("HTTP_X_API_KEY") or ""
-        found = KEY_PREFIX.search(shown)
+        found = KEY_PREFIX.match(presented_key(self.environ) or "")
         return found[1] if found else ""
 
     def frame(self) -> bytes:
@@ -102,7 +101,7 @@ def request_of(scope: Any, *, behind_proxy: bool) -> Request:
         path=scope.path,
         environ=environ,
         address=address_of(environ, behind_proxy),
-        credential=credential_of(environ),
+        credential=credential_of(environ, scope.path, behind_proxy=behind_proxy),
         lane=lane_of(scope.method, scope.path),
     )
 
@@ -113,12 +112,11 @@ def address_of(environ: dict[str, Any], behind_proxy: bool) -> str:
     return seen.rpartition(",")[2].strip() or str(environ["REMOTE_ADDR"])
 
 
-def credential_of(environ: dict[str, Any]) -> str:
+def credential_of(environ: dict[str, Any], path: str, *, behind_proxy: bool) -> str:
     """A digest of what the request proves itself by; empty where it shows nothing."""
-    shown = environ.get("HTTP_AUTHORIZATION") or environ.get("HTTP_X_API_KEY")
-    if not shown:
-        cookie = SESSION_COOKIE.search(environ.get("HTTP_COOKIE", ""))
-        shown = cookie[1] if cookie else ""
+    shown = presented_key(environ) if is_keyed(path, environ) else None
+    if shown is None:
+        shown = presented_session(environ, behind_proxy=behind_proxy)
     return hashlib.sha256(shown.encode(errors="replace")).hexdigest() if shown else ""
 
 

@@ -1,0 +1,37 @@
+"""What a request shows to prove who asks. Read by this alone: the front counts by what processes
+look up, and a credential in another spelling would pass for another one."""
+
+from collections.abc import Mapping
+from http import cookies
+from typing import Any
+
+from memoryproject.front.lanes import API
+
+SCHEMES = ("bearer", "token")
+# Of Django; by whether a proxy in front of us speaks TLS.
+SESSION_COOKIE = {False: "sessionid", True: "__Host-sessionid"}
+
+
+def presented_key(headers: Mapping[str, Any]) -> str | None:
+    """The key that a request's environ shows, or None; other schemes of Authorization show none."""
+    scheme, _, rest = headers.get("HTTP_AUTHORIZATION", "").partition(" ")
+    if scheme.lower() in SCHEMES:
+        return str(rest.strip())
+    return headers.get("HTTP_X_API_KEY")
+
+
+def presented_session(headers: Mapping[str, Any], *, behind_proxy: bool) -> str:
+    """The key of a browser's session as Django reads it, which takes the last of several cookies
+    of one name and their quotes off; empty where none is shown."""
+    found = ""
+    text = headers.get("HTTP_COOKIE", "").encode("latin-1", "replace").decode(errors="replace")
+    for cookie in text.split(";"):
+        name, _, value = cookie.partition("=")
+        if name.strip() == SESSION_COOKIE[behind_proxy]:
+            found = cookies._unquote(value.strip())
+    return found
+
+
+def is_keyed(path: str, headers: Mapping[str, Any]) -> bool:
+    """Whether a key alone decides who asks, and no session beside it."""
+    return path.startswith((*API, "/mcp")) and presented_key(headers) is not None
