@@ -79,6 +79,12 @@ def test_a_lane_lets_only_so_many_wait_in_all() -> None:
     assert filled(a=MOST_IN_ALL).is_full("b")
 
 
+def test_strangers_fill_half_of_a_lane_and_no_more() -> None:
+    queue = filled(**{f"address:10.0.{number}.1": 1 for number in range(MOST_IN_ALL // 2)})
+    assert queue.is_full("address:10.1.0.1")
+    assert not queue.is_full("a")
+
+
 def test_who_waits_no_more_takes_no_place() -> None:
     queue = filled(a=2, b=1)
     queue.remove("a", "key", "a0")

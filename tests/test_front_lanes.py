@@ -96,6 +96,21 @@ def test_a_made_up_key_counts_by_its_address_until_it_has_proved_something() -> 
 
 
 @pytest.mark.parametrize(
+    ("addresses", "tenants"),
+    [
+        (("2001:db8:1:2::1", "2001:db8:1:2:ffff::2", "[2001:db8:1:2::3]:443"), 1),
+        (("2001:db8:1:2::1", "2001:db8:1:3::1"), 2),
+        (("192.0.2.1", "192.0.2.1:5000", "::ffff:192.0.2.1"), 1),
+        (("192.0.2.1", "192.0.2.2"), 2),
+    ],
+)
+def test_strangers_of_one_network_count_as_one(addresses: tuple[str, ...], tenants: int) -> None:
+    asked = [request(("x-forwarded-for", each), behind_proxy=True) for each in addresses]
+    assert not any(Tenants().name(each) for each in asked)
+    assert len({each.tenant for each in asked}) == tenants
+
+
+@pytest.mark.parametrize(
     "headers",
     [
         {"authorization": "Bearer mp_a_b"},

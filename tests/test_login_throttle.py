@@ -15,6 +15,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from memories import metrics
+from memoryproject.front.callers import network_of
 from tests.desk import desk_of, superuser
 from tests.factories import MembershipFactory
 from workspaces import expired
@@ -289,7 +290,7 @@ def test_the_address_is_the_proxys_word_only_where_there_is_one(
 
 def test_the_addresses_of_one_house_are_one_address() -> None:
     tries_from = [f"2001:db8:1:2::{number:x}" for number in range(1, throttle.FREE["address"] + 1)]
-    networks = {throttle.network_of(address) for address in tries_from}
+    networks = {network_of(address) for address in tries_from}
 
     assert networks == {"2001:db8:1:2::/64"}
 

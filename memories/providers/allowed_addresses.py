@@ -70,8 +70,8 @@ class GuardedTransport(httpx2.HTTPTransport):
 
 
 class _Deadline:
-    """When it is over, its connections are shut: nothing else ends a server that drips, be it a
-    byte now and then or one interim answer after the other."""
+    """The end of a request's time, when its connections are shut: nothing else ends a server that
+    drips, be it a byte now and then or one interim answer after the other."""
 
     def __init__(self, seconds: float) -> None:
         self.is_over = False
@@ -182,7 +182,7 @@ def _is_allowed(is_public: bool, address: Address, allowed: Sequence[str]) -> bo
 
 
 def is_of_this_machine(address: Address) -> bool:
-    """Whether one of our network interfaces has it, and so no firewall stands between."""
+    """Tell whether one of our network interfaces has it, and so no firewall stands between."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as asked:

@@ -1,5 +1,5 @@
-"""What a request shows to prove who asks. Read by this alone: the front counts by what processes
-look up, and a credential in another spelling would pass for another one."""
+"""The proof that a request shows of who asks. Read by this alone: the front counts by the credential
+that processes look up, and another spelling would pass for another one."""
 
 from collections.abc import Mapping
 from http import cookies
@@ -33,5 +33,5 @@ def presented_session(headers: Mapping[str, Any], *, behind_proxy: bool) -> str:
 
 
 def is_keyed(path: str, headers: Mapping[str, Any]) -> bool:
-    """Whether a key alone decides who asks, and no session beside it."""
+    """Tell whether a key alone decides who asks, and no session beside it."""
     return path.startswith((*API, "/mcp")) and presented_key(headers) is not None

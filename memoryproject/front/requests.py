@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+from memoryproject.front.callers import network_of
 from memoryproject.front.fairness import take_off
 from memoryproject.front.lanes import Lane, lane_of
 from memoryproject.front.presented import is_keyed, presented_key, presented_session
@@ -161,33 +162,35 @@ FILES = "/dev/fd"
 
 
 def close_excess(most: int) -> int:
-    """Where there are more than `most`, close the newest connections of whichever address has most
+    """Where there are more than `most`, close the newest connections of whichever network has most
     of them, until a quarter of the room is free; how many were closed."""
     files = os.listdir(FILES)
     if len(files) <= most:
         return 0
-    by_address: dict[str, list[int]] = {}
+    by_network: dict[str, list[tuple[int, str]]] = {}
     for file in sorted(map(int, files)):  # the oldest first
         with suppress(OSError):  # closed meanwhile, or no connection
             seen = socket.socket(fileno=file)
             try:
                 if seen.family in (socket.AF_INET, socket.AF_INET6):
-                    by_address.setdefault(str(seen.getpeername()[0]), []).append(file)
+                    address = str(seen.getpeername()[0])
+                    by_network.setdefault(network_of(address), []).append((file, address))
             finally:
                 seen.detach()  # it is not ours
-    largest = [(-len(own), address) for address, own in by_address.items()]
+    largest = [(-len(own), network) for network, own in by_network.items()]
     heapq.heapify(largest)
     closed = 0
     while largest and closed < len(files) - most * 3 // 4:
-        _, address = heapq.heappop(largest)
-        own = by_address[address]
+        _, network = heapq.heappop(largest)
+        own = by_network[network]
+        file, address = own.pop()
         # Where it is still the connection of this address; its owner reads that it has ended.
-        with suppress(OSError), socket.socket(fileno=os.dup(own.pop())) as excess:
+        with suppress(OSError), socket.socket(fileno=os.dup(file)) as excess:
             if excess.getpeername()[0] == address:
                 excess.shutdown(socket.SHUT_RDWR)
                 closed += 1
         if own:
-            heapq.heappush(largest, (-len(own), address))
+            heapq.heappush(largest, (-len(own), network))
     return closed
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+from memoryproject.front.callers import network_of
 from memoryproject.front.fairness import NOBODY
 from memoryproject.front.requests import Refusal, Request
 
@@ -62,14 +63,14 @@ class Tenants:
     def name(self, request: Request) -> bool:
         """Say whose share the request takes; whether its credential is known.
 
-        What proved nothing yet counts by its address: a made-up key takes nobody's turn, and many
+        What proved nothing yet counts by its network: a made-up key takes nobody's turn, and many
         of them are no more than one.
         """
         known = self._known.get(request.credential)
         if known and self.clock() - known[1] < KNOWN_FOR:
             request.tenant, request.asker = known[0], request.credential[:16]
             return True
-        request.tenant = request.asker = f"{NOBODY}{request.address}"
+        request.tenant = request.asker = f"{NOBODY}{network_of(request.address)}"
         return False
 
     async def known(self, request: Request) -> bool:

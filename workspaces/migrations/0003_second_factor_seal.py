@@ -1,4 +1,4 @@
-"""Whose each second factor of release 0.1.0 is, sealed with SECRET_KEY: its secret was made of the
+"""A seal by SECRET_KEY of whose each second factor of release 0.1.0 is: its secret was made of the
 nonce alone, which could be copied into another one's row. The apps that know it go on."""
 
 from django.apps.registry import Apps
