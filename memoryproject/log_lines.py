@@ -11,6 +11,7 @@ from memoryproject.postgres import visible
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
 # Answers of which one line is written by workspaces.middleware: Django's own says less.
 NOTED = frozenset({401, 403, 429, 503})
+LONGEST_PATH, LONGEST_MESSAGE = 200, 2000  # characters: whoever asks chooses how long a path is
 
 
 def with_context(record: logging.LogRecord) -> bool:
@@ -36,6 +37,11 @@ def without_trace_of_refusals(record: logging.LogRecord) -> bool:
     return True
 
 
+def message_of(record: logging.LogRecord) -> str:
+    text = record.getMessage()
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 1]}…"
+
+
 def printable(text: str, keep: str = "") -> str:
     """`text` with escapes, as JSON has them, in place of signs that a terminal obeys, that end a
     line or that nobody sees; those of `keep` stay."""
@@ -52,7 +58,7 @@ class TextLines(logging.Formatter):
     begin with blanks."""
 
     def format(self, record: logging.LogRecord) -> str:
-        record.message, record.asctime = record.getMessage(), self.formatTime(record)
+        record.message, record.asctime = message_of(record), self.formatTime(record)
         lines = [self.formatMessage(record)]
         if record.exc_info:
             trace = self.formatException(record.exc_info).split("\n")
@@ -72,7 +78,7 @@ class JSONLines(logging.Formatter):
             "logger": record.name,
             "requestId": None if about == "-" else about,
             "workspaceId": getattr(record, "workspace_id", "") or None,
-            "message": record.getMessage(),
+            "message": message_of(record),
         }
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)

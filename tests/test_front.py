@@ -77,6 +77,16 @@ def test_a_body_that_does_not_come_is_a_408(server: Server) -> None:
     assert json.loads(answer.partition("\r\n\r\n")[2])["code"] == "too_slow"
 
 
+def test_a_refusal_is_a_short_line_however_long_the_path(server: Server) -> None:
+    before, body = server.log.stat().st_size, b"x" * 300_000
+    key = {"X-API-Key": server.info["key"]}
+    _, status, _ = asked(server, "POST", "/api/v1/" + "a" * 30_000, body=body, headers=key)
+    assert status == 413
+    written = server.log.read_bytes()[before:].splitlines()
+    [line] = [line for line in written if b" 413 POST /api/v1/aaa" in line]
+    assert len(line) < 500
+
+
 def test_a_body_that_is_too_large_is_a_413_that_can_be_read(server: Server) -> None:
     assert server.post(SEARCH, {"query": "x" * 8_000_000}) == 413
 

@@ -167,6 +167,14 @@ def test_every_line_that_a_request_writes_has_its_id(alice: Person) -> None:
     assert "in the middle" in lines.getvalue()
 
 
+def test_a_line_is_no_longer_for_a_long_path() -> None:
+    for formatter in (None, JSONLines()):
+        with written(formatter) as log:
+            assert Client().get("/" + "a" * 60_000).status_code == 404
+        assert "Not Found: /aaa" in log.getvalue()
+        assert len(log.getvalue()) < 2500
+
+
 # ---- lines for programs ---------------------------------------------------------------------
 
 

@@ -23,7 +23,7 @@ from memoryproject import log_lines
 from memoryproject.front.lanes import API
 from memoryproject.front.presented import is_keyed, presented_key
 from memoryproject.front.wire import TENANT
-from memoryproject.log_lines import NOTED
+from memoryproject.log_lines import LONGEST_PATH, NOTED
 from memoryproject.postgres import visible
 from workspaces.api.problems import Problem, page
 from workspaces.keys import LABEL, prefix_of
@@ -33,7 +33,6 @@ from workspaces.time_zones import zone_of
 log = logging.getLogger(__name__)
 
 ACCEPTED = re.compile(r"[A-Za-z0-9._:-]{1,64}\Z")
-LONGEST_PATH = 200
 SEEN_AT = "seen_at"
 LOOKED_AT = "looked_at"  # a cookie, and of a request what becomes it
 WRITTEN_TIMES = 24  # in the time after which a session ends

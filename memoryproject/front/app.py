@@ -28,7 +28,7 @@ from memoryproject.front.requests import (
 from memoryproject.front.streams import StreamConnection, Streams, streams_socket
 from memoryproject.front.tenants import Tenants
 from memoryproject.front.wire import POSITION, SESSION
-from memoryproject.log_lines import JSONLines, TextLines
+from memoryproject.log_lines import LONGEST_PATH, JSONLines, TextLines
 
 log = logging.getLogger("memoryproject.front")
 
@@ -174,7 +174,7 @@ class Front:
         return reply
 
     async def work(self, request: Request, lane: Lane) -> PoolReply:
-        name = f"{request.method} {request.path}, request {request.request_id}"
+        name = f"{request.method} {request.path[:LONGEST_PATH]}, request {request.request_id}"
         request.environ[POSITION] = self.tenants.position_of(request.tenant)
         for attempt in (1, 2):
             try:
@@ -262,8 +262,8 @@ class Front:
         self.refused[refusal.code] = self.refused.get(refusal.code, 0) + 1
         log.warning(
             "%s %s %s: %s (%s) for %s key %s, request %s",
-            refusal.status, request.method, request.path, refusal.detail, refusal.code,
-            request.address, request.key_prefix or "-", request.request_id,
+            refusal.status, request.method, request.path[:LONGEST_PATH], refusal.detail,
+            refusal.code, request.address, request.key_prefix or "-", request.request_id,
             extra={"request_id": request.request_id},
         )  # fmt: skip
         if refusal.status == 429 and self.breathing < MOST_BREATHING:

@@ -1,5 +1,5 @@
-"""The proof that a request shows of who asks. Read by this alone: the front counts by the credential
-that processes look up, and another spelling would pass for another one."""
+"""The proof that a request shows of who asks. Read by this alone: the front counts by the same
+credential that processes look up, and another spelling would pass for another one."""
 
 from collections.abc import Mapping
 from http import cookies
