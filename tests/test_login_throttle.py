@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.hashers import MD5PasswordHasher, make_password
+from django.contrib.sessions.models import Session
 from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
@@ -151,6 +152,21 @@ def test_an_address_that_tries_many_names_has_to_wait(alice_in_person: User) -> 
 
     assert tries("another", REMOTE_ADDR="203.0.113.7").status_code == 429
     assert tries("another", REMOTE_ADDR="203.0.113.8").status_code == 200
+
+
+def test_a_try_that_is_refused_leaves_no_row(alice_in_person: User) -> None:
+    """Of a password or a link, whatever name it comes up with."""
+    for number in range(throttle.FREE["address"]):
+        tries(f"name-{number}", REMOTE_ADDR="203.0.113.7")
+    before = LoginPause.objects.count(), LoginAttempt.objects.count()
+    visitor = Client(REMOTE_ADDR="203.0.113.7")
+    for number in range(3):
+        assert tries(f"another-{number}", REMOTE_ADDR="203.0.113.7").status_code == 429
+        link = reverse("password_reset_confirm", args=[f"another-{number}", "guess"])
+        assert visitor.get(link).status_code == 429
+
+    assert (LoginPause.objects.count(), LoginAttempt.objects.count()) == before
+    assert not Session.objects.exists()
 
 
 def test_success_gives_an_address_no_more_than_its_own_try_back(alice_in_person: User) -> None:

@@ -127,15 +127,19 @@ def _reserve(keys: list[str]) -> timedelta:
     """Count one try more for all of `keys`; or, where one still has its pause, none: what is left
     of it."""
     now = timezone.now()
+    kept = LoginPause.objects.filter(key__in=keys).order_by("key")
+    # A pause longer than the longest was set by a clock that was wrong.
+    paused = kept.filter(not_before__gt=now, not_before__lte=now + LONGEST)
+    # Looked at first: a try that is refused leaves no row, whatever name it came up with.
+    if last := max(paused.values_list("not_before", flat=True), default=None):
+        return last - now
     LoginPause.objects.bulk_create(
         [LoginPause(key=key, tried_at=now, not_before=now) for key in sorted(keys)],
         ignore_conflicts=True,
     )
-    rows = list(LoginPause.objects.select_for_update().filter(key__in=keys).order_by("key"))
-    waits = [row.not_before - now for row in rows]
-    # A pause longer than the longest was set by a clock that was wrong.
-    if left := [wait for wait in waits if timedelta() < wait <= LONGEST]:
-        return max(left)
+    rows = list(kept.select_for_update())
+    if last := max(paused.values_list("not_before", flat=True), default=None):
+        return last - now
     for row in rows:
         is_old = abs(now - row.tried_at) > FORGOTTEN_AFTER
         row.failures = 1 if is_old else row.failures + 1
