@@ -146,17 +146,20 @@ REMOVE_MARKS = Crossing(
     rights="delete",
     how="volatile",
 )  # fmt: skip
-# Forward only, and only by whoever has SECRET_KEY: the voucher is over all that is written.
+# Forward only, and only by whoever has SECRET_KEY: the voucher is over all that is written, and the
+# signature of the seal that it comes after. Where another one lies there by now, nothing is
+# written: a seal that goes on would undo one that ends the log.
 SEAL_AUDIT = Crossing(
-    "cross_seal_audit", "uuid, bigint, bigint, bytea, boolean, text, text", "boolean",
+    "cross_seal_audit", "uuid, bigint, bigint, bytea, boolean, text, text, text", "boolean",
     "with done as (insert into workspaces_auditseal as s"
     "   (workspace_id, number, position, mark, is_ended, signature)"
     "   select $1, $2, $3, $4, $5, $6 from memoryproject_voucher_key"
-    "   where $7 = encode(sha256(key || sha256(key || convert_to(concat_ws(chr(31),"
-    "     'audit seal', $1, $2, $3, encode($4, 'hex'), $5, $6), 'UTF8'))), 'hex')"
+    "   where $8 = encode(sha256(key || sha256(key || convert_to(concat_ws(chr(31),"
+    "     'audit seal', $1, $2, $3, encode($4, 'hex'), $5, $6, $7), 'UTF8'))), 'hex')"
     "   on conflict (workspace_id) do update set number = excluded.number,"
     "     position = excluded.position, mark = excluded.mark, is_ended = excluded.is_ended,"
-    "     signature = excluded.signature where s.number < excluded.number returning 1)"
+    "     signature = excluded.signature"
+    "     where s.number < excluded.number and s.signature = $7 returning 1)"
     " select exists (select 1 from done)",
     ("workspaces_auditseal", "memoryproject_voucher_key"),
     rights="insert, update",
@@ -258,11 +261,16 @@ def remove_marks(workspace_id: uuid.UUID, limit: int) -> int:
 
 
 def seal_audit(
-    workspace_id: uuid.UUID, values: tuple[int, int, bytes, bool], signature: str, voucher: str
+    workspace_id: uuid.UUID,
+    values: tuple[int, int, bytes, bool],
+    signature: str,
+    *,
+    before: str,
+    voucher: str,
 ) -> bool:
     """Write the seal of a log: number, place, mark and whether it ends; False where the one that is
-    there has this number or a higher one."""
-    return bool(_asked(SEAL_AUDIT, workspace_id, *values, signature, voucher))
+    there has not the signature `before`, or has this number or a higher one."""
+    return bool(_asked(SEAL_AUDIT, workspace_id, *values, signature, before, voucher))
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from django.db.utils import ProgrammingError
 from django.utils import timezone
 
 from memories.masks import blank
+from memories.models import Memory
 from memories.sweep import sweep
 from memoryproject import administrators, crossings
 from memoryproject.first_run import first_run
@@ -31,7 +32,7 @@ from workspaces.models import (
     WorkspaceRemoval,
     erasing_audit,
 )
-from workspaces.models.workspace import first_uuid7
+from workspaces.models.workspace import first_uuid7, uuid7
 from workspaces.new_workspace import NewWorkspace, create_workspace
 
 pytestmark = pytest.mark.django_db
@@ -184,8 +185,25 @@ def test_another_secret_key_is_told_and_a_mark_that_was_kept_proves_the_log(
     }
     assert faults(chained, (report.position, "0" * 64)) != []
     assert faults(chained) != []
+    earlier = AuditMark.objects.get(workspace=chained, position=report.position - 1)
+    # It proves nothing of what was sealed after it.
+    assert faults(chained, (earlier.position, bytes(earlier.mark).hex())) != []
+    assert faults(chained) != []
     assert faults(chained, (report.position, report.mark)) == []
     assert faults(chained) == []
+
+
+@pytest.mark.parametrize("place", [1, 3])
+def test_a_mark_that_was_kept_seals_nothing_over_a_seal_that_was_written_by_hand(
+    chained: Workspace, place: int
+):
+    report = audit_chain.check(chained.pk)
+    mark = AuditMark.objects.get(workspace=chained, position=place).mark
+    AuditSeal.objects.filter(workspace_id=chained.pk).update(position=place, mark=mark, number=99)
+    [fault] = faults(chained, (report.position, report.mark))
+    assert fault == f"the seal of place {place} was not made with this server's SECRET_KEY"
+    assert AuditSeal.objects.get(workspace_id=chained.pk).number == 99
+    assert faults(chained) == [fault]
 
 
 @pytest.mark.parametrize(
@@ -212,16 +230,99 @@ def test_a_seal_takes_a_voucher_and_goes_forward_only(chained: Workspace):
     first = AuditSeal.objects.get(workspace_id=chained.pk)
     old = (first.number, first.position, bytes(first.mark), False)
     seal = audit_signature.Seal(chained.pk, *old)
-    voucher = administrators.voucher_for("audit seal", *seal.texts, first.signature)
+    own = first.signature
+    voucher = administrators.voucher_for("audit seal", *seal.texts, own, own)
     with ordinary_role(), visible.only(chained.pk):
         AuditEntryFactory(workspace=chained)
         assert audit_chain.extend(chained.pk) == 1
         ended = (first.number + 5, 0, b"", True)
-        assert not crossings.seal_audit(chained.pk, ended, first.signature, voucher)
-        assert not crossings.seal_audit(chained.pk, old, first.signature, voucher)
+        for values in (ended, old):
+            assert not crossings.seal_audit(chained.pk, values, own, before=own, voucher=voucher)
     after = AuditSeal.objects.get(workspace_id=chained.pk)
     assert (after.number, after.position) == (first.number + 1, first.position + 1)
     assert faults(chained) == []
+
+
+def test_a_seal_that_goes_on_does_not_undo_an_end_that_came_meanwhile(chained: Workspace):
+    with ordinary_role(), visible.only(chained.pk):
+        seen = audit_signature.known(chained.pk)
+        audit_signature.end(chained.pk)
+        assert audit_signature.has_ended(chained.pk)
+        assert not audit_signature.renew(chained.pk, over=seen)
+        assert audit_signature.has_ended(chained.pk)
+        # Of a workspace that was brought back the end is known, and over.
+        assert audit_signature.renew(chained.pk, over=audit_signature.known(chained.pk))
+        assert not audit_signature.has_ended(chained.pk)
+
+
+FOR_EVER = uuid.UUID(int=2**128 - 1)
+
+
+def written_by_hand(workspace: Workspace, kind: str) -> None:
+    """As the role that serves may write it, by SQL of its own."""
+    line = AuditEntryFactory(workspace=workspace, id=FOR_EVER if kind == "id" else uuid7())
+    if kind == "time":
+        with erasing_audit(), connection.cursor() as cursor:
+            cursor.execute(
+                "update workspaces_auditentry set created_at = 'infinity' where id = %s", [line.pk]
+            )
+    elif kind in ("place", "no place", "zero"):
+        AuditMark.objects.create(
+            line_id=uuid.UUID(int=0) if kind == "zero" else line.pk, workspace=workspace,
+            position={"place": 2**63 - 1, "no place": -7, "zero": 50}[kind],
+            values_hash=b"x", mark=b"x",
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "fault"),
+    [
+        ("id", f"line {FOR_EVER}: its id is of a time that has not come"),
+        ("place", f"to {2**63 - 2} are missing"),
+        ("no place", "there is no such place"),
+        ("zero", "line 00000000-0000-0000-0000-000000000000: the line was removed"),
+        ("time", ""),
+    ],
+)
+def test_what_one_workspace_writes_stops_the_upkeep_of_none(
+    chained: Workspace, mallory: Person, capsys: pytest.CaptureFixture[str], kind: str, fault: str
+):
+    other = mallory.workspace
+    audit_chain.extend(other.pk)
+    written_by_hand(other, kind)
+    for _ in range(2):
+        for workspace in (chained, other):
+            AuditEntryFactory(workspace=workspace)
+        done = sweep()
+        assert (done.marks, done.failed) == (2, 0)
+        assert audit_chain.due_workspaces() == []
+    assert faults(chained) == []
+    told = faults(other)
+    assert any(fault in each for each in told) or (not fault and told == []), told
+    if fault:
+        with pytest.raises(CommandError, match="faults"):
+            call_command("checkaudit")
+    shown = capsys.readouterr().out
+    assert not fault or (f"{chained.slug}:" in shown and f"{other.slug}:" in shown)
+
+
+def test_a_memory_that_cannot_be_read_keeps_no_other_from_its_end(
+    chained: Workspace, alice: Person, mallory: Person
+):
+    for person in (alice, mallory):
+        person.say("I live in Oslo.")
+        Memory.objects.filter(workspace=person.workspace).update(
+            forget_after=timezone.now() - timedelta(hours=1)
+        )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "update memories_memory set forget_after = '-infinity' where workspace_id = %s",
+            [mallory.workspace.pk],
+        )
+    AuditEntryFactory(workspace=alice.workspace)
+    done = sweep()
+    assert (done.expired, done.failed) == (1, 1)
+    assert done.marks >= 1
 
 
 def test_the_role_that_serves_removes_no_log_of_a_workspace_that_lives(chained: Workspace):

@@ -312,6 +312,25 @@ def _row_of(workspace: Workspace, label: str) -> str:
     return str(rows.values_list("pk", flat=True).first() or uuid.uuid4())
 
 
+@pytest.mark.parametrize(
+    ("label", "column", "value"),
+    [
+        ("workspaces.AuditEntry", "id", str(uuid.UUID(int=2**128 - 1))),
+        ("workspaces.AuditMark", "line_id", str(uuid.UUID(int=2**128 - 1))),
+        ("workspaces.AuditMark", "position", 2**63 - 1),
+    ],
+)
+def test_a_line_of_the_audit_that_is_of_the_future_is_not_taken(
+    exported: Path, alice: Person, label: str, column: str, value: object
+) -> None:
+    head, first = exported.read_text().splitlines()[:2]
+    own = json.loads(first)
+    remove(alice.workspace)
+    row = {"workspace_id": str(alice.workspace.pk), "id": str(uuid.uuid4()), column: value}
+    told = _refusal(_file_of(head, (own["table"], own["row"]), (label, row)))
+    assert "is of a time that has not come" in told
+
+
 def test_rows_of_a_file_reach_into_no_other_workspace_whatever_table_they_are_of(
     exported: Path, alice: Person, mallory: Person
 ) -> None:

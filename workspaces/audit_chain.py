@@ -10,7 +10,7 @@ import hashlib
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
@@ -24,12 +24,16 @@ from workspaces.models.workspace import first_uuid7
 MOST = 500  # lines of one transaction
 # So much later than its id says a line may be committed, and still find a place.
 LATE = timedelta(minutes=15)
+# So much later than now an id may be, by a clock that was wrong.
+AHEAD = timedelta(days=1)
 # So long after a workspace its first key was made, where no line says that it was created.
 MADE_WITH = "1 minute"
 # Of a line: what stays for ever, and what is erased with its subject.
+# A time that is none of ours (infinity, the year 294276) was written by hand, and counts as none.
 KEPT = """
 sha256(convert_to(jsonb_build_array(a.id, a.actor, a.action, a.target_kind, a.target_id,
-  a.subject_id, (extract(epoch from a.created_at) * 1000000)::bigint)::text, 'UTF8'))
+  a.subject_id, case when a.created_at between '0001-01-01' and '9999-12-31'
+  then (extract(epoch from a.created_at) * 1000000)::bigint end)::text, 'UTF8'))
 """
 VALUES = """
 sha256(convert_to(jsonb_build_array(a.salt, a.reason, a.before, a.after)::text, 'UTF8'))
@@ -38,7 +42,7 @@ LAST = """
 select w.id, m.line_id from workspaces_workspace w
 left join lateral (
   select line_id from workspaces_auditmark
-  where workspace_id = w.id order by position desc limit 1
+  where workspace_id = w.id and line_id <= %s order by position desc limit 1
 ) m on true
 """
 DUE = """
@@ -90,7 +94,7 @@ class ChainReport:
 def due_workspaces() -> list[uuid.UUID]:
     """Those with lines that have no mark yet, of all that are visible."""
     with connection.cursor() as cursor:
-        cursor.execute(LAST)
+        cursor.execute(LAST, [first_uuid7(timezone.now())])
         rows = cursor.fetchall()
         cursor.execute(DUE, [[row[0] for row in rows], [_first(row[1]) for row in rows]])
         return [row[0] for row in cursor.fetchall()]
@@ -103,11 +107,13 @@ def extend(workspace_id: uuid.UUID) -> int:
     while True:
         try:
             with transaction.atomic(durable=True):
-                marks = AuditMark.objects.filter(workspace_id=workspace_id)
-                last = marks.order_by("position").last()
+                last = audit_signature.last_mark(workspace_id)
                 place, mark = (last.position, bytes(last.mark)) if last else (0, workspace_id.bytes)
+                past = AuditMark.objects.filter(
+                    workspace_id=workspace_id, line_id__lte=first_uuid7(timezone.now())
+                ).order_by("position")
                 with connection.cursor() as cursor:
-                    first = _first(last.line_id if last else None)
+                    first = _first(past.values_list("line_id", flat=True).last())
                     cursor.execute(WITHOUT_MARK, [workspace_id, first, MOST])
                     rows = cursor.fetchall()
                 new = []
@@ -131,41 +137,46 @@ def extend(workspace_id: uuid.UUID) -> int:
 def check(workspace_id: uuid.UUID, expected: Sequence[tuple[int, str]] = ()) -> ChainReport:
     """Follow the chain. A line that was changed, removed or put in is told, and a chain that was
     emptied, cut or begun anew; `expected` are places and marks of earlier reports. They prove a
-    chain whose seal is of another SECRET_KEY: it is sealed anew."""
-    before, mark, emptied, newest = 0, workspace_id.bytes, 0, None
-    seal, unsigned = audit_signature.newest(workspace_id)
-    kept_marks = _sealed(seal) | dict(expected)
-    faults = [*([] if expected else unsigned), *_faults_of_beginning(workspace_id, seal)]
-    for position, line_id, digest, own, is_there, kept, values, is_bare, is_blank in _chain(
-        workspace_id
-    ):
-        if position != before + 1:
-            faults.append(f"places {before + 1} to {position - 1} are missing")
-        where = f"place {position}, line {line_id}"
-        if not is_there:
-            faults.append(f"{where}: the line was removed")
-        elif _mark(mark, digest, kept) != bytes(own):
-            faults.append(f"{where}: the mark does not follow from the line and the mark before")
-        elif is_bare and is_blank:
-            emptied += 1
-        elif bytes(values) != bytes(digest):
-            faults.append(f"{where}: the values were changed")
-        if (known := kept_marks.pop(position, "")) and known != bytes(own).hex():
-            faults.append(f"{where}: is not the line that had this place")
-        before, mark = position, bytes(own)
-        newest = line_id if newest is None else max(newest, line_id)
+    chain whose seals are of another SECRET_KEY, where they reach as far: it is sealed anew."""
+    before, mark, emptied, newest = 0, workspace_id.bytes, 0, uuid.UUID(int=0)
+    known = audit_signature.known(workspace_id)
+    kept_marks, faults = known.held_against(expected)
+    faults += _faults_of_beginning(workspace_id, known.newest)
+    for row in _chain(workspace_id):
+        position, line_id, own, is_emptied = row[0], row[1], bytes(row[3]), row[4] and all(row[7:])
+        faults += faults_of_line(row, before, mark)
+        if kept_marks.pop(position, set()) - {own.hex()}:
+            faults.append(f"place {position}, line {line_id}: is not the line that had this place")
+        emptied += is_emptied and _mark(mark, row[2], row[5]) == own
+        before, mark = position, own
+        if line_id <= first_uuid7(timezone.now()):
+            newest = max(newest, line_id)
     faults += [f"place {position}: was cut off" for position in sorted(kept_marks)]
-    if newest is not None:
+    if newest.int:
         with connection.cursor() as cursor:
             cursor.execute(STRAY, [workspace_id, _first(newest)])
             faults += [f"line {row[0]} was put in: it has no place" for row in cursor.fetchall()]
-    if expected and unsigned and not faults:
-        audit_signature.renew(workspace_id, anew=True)
+    if known.unsigned and not faults:
+        audit_signature.renew(workspace_id, over=known)
     return ChainReport(before, mark.hex() if before else "", emptied, faults)
 
 
-def _sealed(seal: Seal | None) -> dict[int, str]:
-    return {seal.position: seal.mark.hex()} if seal is not None and seal.position else {}
+def faults_of_line(row: Sequence[Any], before: int, mark: bytes) -> Iterator[str]:
+    """A row of CHAIN, after the place and the mark before it."""
+    position, line_id, digest, own, is_there, kept, values, is_bare, is_blank = row
+    where = f"place {position}, line {line_id}"
+    if position <= 0:
+        yield f"{where}: there is no such place"
+    elif position != before + 1:
+        yield f"places {before + 1} to {position - 1} are missing"
+    if line_id > first_uuid7(timezone.now() + AHEAD):
+        yield f"{where}: its id is of a time that has not come"
+    if not is_there:
+        yield f"{where}: the line was removed"
+    elif _mark(mark, digest, kept) != bytes(own):
+        yield f"{where}: the mark does not follow from the line and the mark before"
+    elif not (is_bare and is_blank) and bytes(values) != bytes(digest):
+        yield f"{where}: the values were changed"
 
 
 def _faults_of_beginning(workspace_id: uuid.UUID, seal: Seal | None) -> Iterator[str]:
@@ -183,7 +194,7 @@ def _faults_of_beginning(workspace_id: uuid.UUID, seal: Seal | None) -> Iterator
 
 
 def _chain(workspace_id: uuid.UUID) -> Iterator[tuple[Any, ...]]:
-    after = 0
+    after = -(2**63)
     while True:
         with connection.cursor() as cursor:
             cursor.execute(CHAIN, [workspace_id, after, MOST])
@@ -199,8 +210,7 @@ def _mark(before: bytes, digest: bytes, kept: bytes) -> bytes:
 
 
 def _first(line_id: uuid.UUID | None) -> uuid.UUID:
-    """The lowest id that a line without a mark may have, after this one has got its own."""
-    if line_id is None:
-        return uuid.UUID(int=0)
-    made = datetime.fromtimestamp((line_id.int >> 80) / 1000, UTC)
-    return first_uuid7(min(made, timezone.now()) - LATE)
+    """The lowest id that a line without a mark may have, after this one has got its own. An id of
+    the future is none to go by: whoever may add lines may give them any."""
+    made = line_id.int >> 80 if line_id else 0  # milliseconds, of any years
+    return uuid.UUID(int=max(0, made - LATE // timedelta(milliseconds=1)) << 80)

@@ -11,8 +11,9 @@ import os
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from django.conf import settings
@@ -26,6 +27,9 @@ from workspaces.models.audit import AuditMark, AuditSeal
 SALT = "memoryproject.audit_seals"
 COPIES = "audit_seals"  # of the data folder
 UNSIGNED = "the seal of place {} was not made with this server's SECRET_KEY"
+# No log grows so long: a mark above it was written by hand, and nothing goes on from it.
+LAST_PLACE = 2**62
+AT_ONCE = 10  # seals that may be written between a look and what comes after it
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +53,76 @@ class Seal:
         return constant_time_compare(self.signature, _signature(self.texts))
 
 
-def newest(workspace_id: uuid.UUID) -> tuple[Seal | None, list[str]]:
-    """The seal with the highest number that this server signed, and those that it did not."""
-    known = [*_of_table(workspace_id), *_of_folder(workspace_id)]
-    faults = [UNSIGNED.format(each.position) for each in known if not each.is_ours]
-    ours = [each for each in known if each.is_ours]
-    return max(ours, key=lambda each: each.number, default=None), faults
+@dataclass(frozen=True, slots=True)
+class KnownSeals:
+    """The seal that lies in the table, and the copy of this machine."""
+
+    table: Seal | None
+    copy: Seal | None
+
+    @property
+    def all(self) -> list[Seal]:
+        return [each for each in (self.table, self.copy) if each is not None]
+
+    @property
+    def newest(self) -> Seal | None:
+        """The one with the highest number, of those that this server signed."""
+        ours = (each for each in self.all if each.is_ours)
+        return max(ours, key=lambda each: each.number, default=None)
+
+    @property
+    def unsigned(self) -> list[Seal]:
+        """Those that it did not sign. An older copy than a table's own seal counts for nothing: it
+        is of the SECRET_KEY before, on a machine that has not sealed since."""
+        table, copy = self.table, self.copy
+        if table and copy and table.is_ours and copy.number < table.number:
+            return []
+        return [each for each in self.all if not each.is_ours]
+
+    def held_against(
+        self, expected: Sequence[tuple[int, str]]
+    ) -> tuple[dict[int, set[str]], list[str]]:
+        """The marks that the log must have at its places, and faults. Where a new SECRET_KEY is why
+        seals are not signed, all of them are not, and somebody kept a mark that lies as far: then
+        they count as those of this key. Among seals of this key one was written by hand."""
+        furthest = max((position for position, _ in expected), default=-1)
+        is_proof = self.newest is None and not any(
+            each.is_ended or each.position > furthest for each in self.unsigned
+        )
+        held = self.unsigned if is_proof else [each for each in self.all if each == self.newest]
+        marks: dict[int, set[str]] = defaultdict(set)
+        for position, mark in (*expected, *((each.position, each.mark.hex()) for each in held)):
+            if position:
+                marks[position].add(mark)
+        told = () if is_proof else self.unsigned
+        return marks, [UNSIGNED.format(each.position) for each in told]
 
 
-def renew(workspace_id: uuid.UUID, *, anew: bool = False) -> bool:
-    """Seal the last place, where the log still holds what was sealed before; with `anew`, whatever
-    it holds: after an import, a restore, or a proof by a mark that was kept. Whether it was."""
+def known(workspace_id: uuid.UUID) -> KnownSeals:
+    path, copy = _copy_of(workspace_id), None
+    if path.is_file():
+        told = json.loads(path.read_text())
+        copy = Seal(workspace_id, **{**told, "mark": bytes.fromhex(told["mark"])})
+    return KnownSeals(_of_table(workspace_id), copy)
+
+
+def last_mark(workspace_id: uuid.UUID) -> AuditMark | None:
+    """The mark with the highest place."""
+    marks = AuditMark.objects.filter(workspace_id=workspace_id, position__lt=LAST_PLACE)
+    return marks.order_by("position").last()
+
+
+def renew(workspace_id: uuid.UUID, *, over: KnownSeals | None = None) -> bool:
+    """Seal the last place, where the log still holds what was sealed before; with `over`, whatever
+    it holds: after an import, a restore, or a proof by a mark that was kept. Whether it was. A seal
+    that came meanwhile stays."""
+    seen = over or known(workspace_id)
     position, mark = _last(workspace_id)
-    if not anew:
-        seal, faults = newest(workspace_id)
-        if faults or not position or (seal is not None and not _goes_on(seal, position)):
+    if over is None:
+        seal = seen.newest
+        if seen.unsigned or not position or (seal is not None and not _goes_on(seal, position)):
             return False
-    made = _made(workspace_id, position, mark)
+    made = _made(seen, Seal(workspace_id, 0, position, mark))
     if made is None:
         return False
     _keep_copy(made)
@@ -74,11 +131,15 @@ def renew(workspace_id: uuid.UUID, *, anew: bool = False) -> bool:
 
 def end(workspace_id: uuid.UUID) -> None:
     """From now on the lines may be removed, in the caller's transaction: the workspace goes."""
-    _made(workspace_id, *_last(workspace_id), is_ended=True)
+    for _ in range(AT_ONCE):
+        last = Seal(workspace_id, 0, *_last(workspace_id), is_ended=True)
+        if _made(known(workspace_id), last) is not None:
+            return
 
 
 def has_ended(workspace_id: uuid.UUID) -> bool:
-    return any(each.is_ended and each.is_ours for each in _of_table(workspace_id))
+    seal = _of_table(workspace_id)
+    return seal is not None and seal.is_ended and seal.is_ours
 
 
 def keep_copies() -> None:
@@ -90,8 +151,7 @@ def keep_copies() -> None:
     with crossings.everywhere():
         ids = list(AuditSeal.objects.values_list("workspace_id", flat=True))
     for workspace_id in ids:
-        seal, _ = newest(workspace_id)
-        if seal is not None:
+        if (seal := known(workspace_id).newest) is not None:
             _keep_copy(seal)
 
 
@@ -100,7 +160,7 @@ def drop_copy(workspace_id: uuid.UUID) -> None:
 
 
 def _last(workspace_id: uuid.UUID) -> tuple[int, bytes]:
-    last = AuditMark.objects.filter(workspace_id=workspace_id).order_by("position").last()
+    last = last_mark(workspace_id)
     return (last.position, bytes(last.mark)) if last else (0, b"")
 
 
@@ -114,39 +174,33 @@ def _goes_on(seal: Seal, position: int) -> bool:
     return marks.values_list("mark", flat=True).first() == seal.mark
 
 
-def _made(
-    workspace_id: uuid.UUID, position: int, mark: bytes, *, is_ended: bool = False
-) -> Seal | None:
-    """The next seal, in the table; None where another process was first."""
-    known = [*_of_table(workspace_id), *_of_folder(workspace_id)]
+def _made(seen: KnownSeals, wanted: Seal) -> Seal | None:
+    """The next seal after those that were seen, in the table; None where the table has another one
+    by now: it was written by who knew more."""
     # By the clock it lies above that of a machine whose copy is not here.
-    number = max(max((each.number for each in known), default=0) + 1, int(time.time()))
-    bare = Seal(workspace_id, number, position, mark, is_ended)
-    signature = _signature(bare.texts)
-    voucher = administrators.voucher_for("audit seal", *bare.texts, signature)
-    values = (number, position, mark, is_ended)
-    if not crossings.seal_audit(workspace_id, values, signature, voucher):
-        return None
-    return Seal(workspace_id, *values, signature)
+    number = max(max((each.number for each in seen.all), default=0) + 1, int(time.time()))
+    bare = replace(wanted, number=number)
+    made = replace(bare, signature=_signature(bare.texts))
+    before = seen.table.signature if seen.table else ""
+    voucher = administrators.voucher_for("audit seal", *made.texts, made.signature, before)
+    values = (made.number, made.position, made.mark, made.is_ended)
+    is_written = crossings.seal_audit(
+        made.workspace_id, values, made.signature, before=before, voucher=voucher
+    )
+    return made if is_written else None
 
 
 def _signature(texts: tuple[str, ...]) -> str:
     return salted_hmac(SALT, " ".join(texts), algorithm="sha256").hexdigest()
 
 
-def _of_table(workspace_id: uuid.UUID) -> Iterator[Seal]:
+def _of_table(workspace_id: uuid.UUID) -> Seal | None:
     with visible.only(workspace_id):
-        rows = list(AuditSeal.objects.filter(workspace_id=workspace_id))
-    for row in rows:
-        mark = bytes(row.mark)
-        yield Seal(workspace_id, row.number, row.position, mark, row.is_ended, row.signature)
-
-
-def _of_folder(workspace_id: uuid.UUID) -> Iterator[Seal]:
-    path = _copy_of(workspace_id)
-    if path.is_file():
-        told = json.loads(path.read_text())
-        yield Seal(workspace_id, **{**told, "mark": bytes.fromhex(told["mark"])})
+        row = AuditSeal.objects.filter(workspace_id=workspace_id).first()
+    if row is None:
+        return None
+    mark = bytes(row.mark)
+    return Seal(workspace_id, row.number, row.position, mark, row.is_ended, row.signature)
 
 
 def _keep_copy(seal: Seal) -> None:

@@ -18,7 +18,10 @@ from memories.transfer.acts_again import DoneAgain, in_workspace, of_workspace
 from memories.transfer.workspace_files import ExportedTable, exported_tables
 from memoryproject import crossings
 from workspaces import audit_signature
+from workspaces.audit_chain import AHEAD
+from workspaces.audit_signature import LAST_PLACE
 from workspaces.models import AuditEntry, Workspace
+from workspaces.models.workspace import first_uuid7
 
 LOAD = """
 insert into {table} ({columns})
@@ -46,6 +49,13 @@ cross join lateral jsonb_array_elements_text(
 join {target} o on o.id = named.id::uuid and o.{owner} <> %(workspace)s
 where i.workspace = %(workspace)s and i.model = %(model)s limit 1
 """
+# Marks and lines of the audit have ids by which their order is known, and places.
+FUTURE = """
+select 1 from memories_importedrow i where i.workspace = %(workspace)s and i.model = %(model)s
+and ((i.row ->> %(column)s)::uuid > %(last)s or (i.row ->> 'position')::bigint >= %(places)s)
+limit 1
+"""
+AUDIT_IDS = {"workspaces.AuditEntry": "id", "workspaces.AuditMark": "line_id"}
 MERGED = (
     "memories.Conversation", "memories.MemorySession", "memories.Episode", "memories.Fact",
     "memories.Memory", "memories.Rejection", "memories.Intent", "memories.Document",
@@ -81,11 +91,17 @@ def load(row: WorkspaceImport, actor: str) -> Counter[str]:
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             _refuse_strangers(row.workspace)
+            last = first_uuid7(timezone.now() + AHEAD)
+            for label, column in AUDIT_IDS.items():
+                own = {"workspace": row.workspace, "model": label, "column": column}
+                if _found(FUTURE, {**own, "last": last, "places": LAST_PLACE}):
+                    told = f"{label}.{column} is of a time that has not come"
+                    raise Invalid("file", f"Rows of it do not fit: {told}.")
             for table in exported_tables():
-                own = {table.owner: "%(workspace)s"}
+                fixed = {table.owner: "%(workspace)s"}
                 if table.label == "workspaces.Workspace":
-                    own["slug"] = "%(slug)s"
-                values = ", ".join(own.get(each, f'r."{each}"') for each in table.columns)
+                    fixed["slug"] = "%(slug)s"
+                values = ", ".join(fixed.get(each, f'r."{each}"') for each in table.columns)
                 text = LOAD.format(table=table.name, columns=table.listed, values=values)
                 cursor.execute(text, {
                     "workspace": row.workspace, "model": table.label,
@@ -98,7 +114,8 @@ def load(row: WorkspaceImport, actor: str) -> Counter[str]:
     except (DataError, IntegrityError) as error:
         first = str(error).splitlines()[0]
         raise Invalid("file", f"Rows of it do not fit this server: {first}") from None
-    audit_signature.renew(row.workspace, anew=True)  # one of the same id may have been removed here
+    # One of the same id may have been removed here.
+    audit_signature.renew(row.workspace, over=audit_signature.known(row.workspace))
     ImportedRow.objects.filter(workspace=row.workspace).delete()
     row.loaded_at = timezone.now()
     row.save(update_fields=["loaded_at", "updated_at"])

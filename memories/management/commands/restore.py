@@ -22,7 +22,7 @@ from memoryproject import backups, crossings, database_roles
 from memoryproject.backups import BackupFault
 from memoryproject.postgres import visible
 from workspaces import audit_chain, audit_signature
-from workspaces.models import AuditEntry, AuditMark, Workspace
+from workspaces.models import AuditEntry, Workspace
 
 
 class Command(CommandWithExamples):
@@ -134,14 +134,14 @@ def tell_the_logs(taken_at: str) -> None:
         here = list(Workspace.objects.order_by("pk"))
     for workspace in here:
         with visible.only(workspace.pk):
-            last = AuditMark.objects.filter(workspace=workspace).order_by("position").last()
-            seal, _ = audit_signature.newest(workspace.pk)
+            last = audit_signature.last_mark(workspace.pk)
+            seal = audit_signature.known(workspace.pk).newest
             places = last.position if last else 0
             before = max(places, seal.position if seal else 0)
             told = {"takenAt": taken_at, "places": places, "placesBefore": before}
             AuditEntry.line(workspace.pk, "restore", "restore", workspace, after=told).save()
             audit_chain.extend(workspace.pk)
-            audit_signature.renew(workspace.pk, anew=True)
+            audit_signature.renew(workspace.pk, over=audit_signature.known(workspace.pk))
 
 
 def _files() -> dict[str, int]:
