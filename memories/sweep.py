@@ -13,7 +13,8 @@ import logging
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from operator import itemgetter
@@ -125,6 +126,22 @@ def heal() -> int:
     return done + prepared_sql.execute(SEEN, {"made": first_uuid7(now + AHEAD)})
 
 
+def seal_segments() -> None:
+    if segments.is_due():
+        outbox.post("seal")
+
+
+TIDYING: tuple[Callable[[], object], ...] = (
+    repair.ring,
+    seal_segments,
+    stored_metrics.prune,
+    search_counts.prune,
+    events.prune,
+    webhooks.prune,
+    breakers.prune,
+    expired.prune,
+    long_jobs.tidy,
+)
 State = MemorySession.State
 EXPIRED = "expired"
 BATCH = 200
@@ -137,7 +154,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Swept:
-    """How much a sweep did, in rows. `failed` are sessions that raised; the log says why.
+    """How much a sweep did, in rows. `failed` are rows and steps that raised; the log says why.
     `counted` are layers whose common terms were counted;
     `blobs` are files that no row names;
     `talks` are conversations whose searched summaries were made;
@@ -176,39 +193,50 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     """
     tell = report or log.debug
     until = time.monotonic() + seconds
-    if healed := heal():
-        log.warning("%d rows lay in the future, by a clock that was wrong: taken back", healed)
-    done = Swept(expired=expire())
+    done = Swept()
+    with _apart(done, "the future"):
+        if healed := heal():
+            log.warning("%d rows lay in the future, by a clock that was wrong: taken back", healed)
+    with _apart(done, "expiry"):
+        done.expired = expire(done)
     # What waits for models shall not keep all else from its turn.
     _run(SESSIONS, done, tell, time.monotonic() + seconds / 4)
-    sync.schedule()
-    sets.discover_sets()
-    done.sets = sets.enqueue_due()
-    done.embeddings = set_embedding.enqueue_due()
-    found = DueVector.objects.filter(next_attempt_at__lte=timezone.now())
-    spaces_with_due = sorted(set(found.values_list("workspace", flat=True)))
-    for number in spaces_with_due:
-        while time.monotonic() < until and (filled := fill_space(number)):
-            done.vectors += filled
-        tell(f"{done.vectors} vectors made")
+    with _apart(done, "schedules"):
+        sync.schedule()
+        sets.discover_sets()
+        done.sets = sets.enqueue_due()
+        done.embeddings = set_embedding.enqueue_due()
+    with _apart(done, "vectors"):
+        found = DueVector.objects.filter(next_attempt_at__lte=timezone.now())
+        for number in sorted(set(found.values_list("workspace", flat=True))):
+            while time.monotonic() < until and (filled := fill_space(number)):
+                done.vectors += filled
+            tell(f"{done.vectors} vectors made")
     for job in OTHERS:
         _run(job, done, tell, until)
-    repair.ring()
-    done.cases = file_cases()
-    done.counted = common_terms.count_due()
-    if segments.is_due():
-        outbox.post("seal")
-    stored_metrics.prune()
-    search_counts.prune()
-    events.prune()
-    webhooks.prune()
-    breakers.prune()
-    expired.prune()
-    long_jobs.tidy()
-    over = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now())
-    done.answers = expired.delete_some(over)
-    done.blobs = blobs.sweep()
+    with _apart(done, "cases"):
+        done.cases = file_cases()
+    with _apart(done, "common terms"):
+        done.counted = common_terms.count_due()
+    for tidy in TIDYING:
+        with _apart(done, f"{tidy.__module__}.{tidy.__name__}"):
+            tidy()
+    with _apart(done, "answers and files"):
+        over = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now())
+        done.answers = expired.delete_some(over)
+        done.blobs = blobs.sweep()
     return done
+
+
+@contextmanager
+def _apart(done: Swept, step: str) -> Iterator[None]:
+    """A step that fails leaves the others their turn: rows that one workspace wrote must not stop
+    the upkeep of all."""
+    try:
+        yield
+    except Exception:
+        log.exception("the sweep's step %s failed", step)
+        done.failed += 1
 
 
 def due_sessions(limit: int | None = None) -> list[uuid.UUID]:
@@ -278,7 +306,10 @@ OTHERS = (
 
 
 def _run(job: _Job, done: Swept, tell: Callable[[str], object], until: float) -> None:
-    for row_id in job.due():
+    due: Sequence[uuid.UUID] = ()
+    with _apart(done, f"{job.name}: what is due"):
+        due = job.due()
+    for row_id in due:
         if time.monotonic() >= until:
             return
         tell(f"{job.name} {row_id}")
@@ -330,24 +361,25 @@ def file_cases() -> int:
 # ---- expiry ---------------------------------------------------------------------------------
 
 
-def expire() -> int:
+def expire(done: Swept) -> int:
     """End the memories whose `forget_after` has passed; the number of memories."""
     ended = 0
     over = Memory.objects.filter(expired_memories(), forgotten_at=None)
-    while found := list(over.values_list("workspace_id", "pk")[:BATCH]):
-        for workspace_id in {workspace for workspace, _ in found}:
-            ids = [memory for workspace, memory in found if workspace == workspace_id]
-            with visible.only(workspace_id), transaction.atomic(durable=True):
-                workspace_index.lock(workspace_index.index_of(workspace_id))
-                scope = worker_scope(workspace_id, "sweep")
-                # Under the lock: a person may have given it more time, or forgotten it.
-                still = Memory.objects.filter(expired_memories(), pk__in=ids, forgotten_at=None)
-                for memory in list(still.select_for_update()):
-                    # It was believed until it expired, however late the sweep comes.
-                    MemoryPeriod.objects.filter(memory=memory, until_at=None).update(
-                        until_at=Greatest(F("from_at"), Value(memory.forget_after)),
-                        ended_by=EXPIRED,
-                    )
-                    forget_locked(scope, [memory], EXPIRED)
-                    ended += 1
+    for workspace_id in set(over.values_list("workspace_id", flat=True)):
+        with _apart(done, f"expiry in {workspace_id}"), visible.only(workspace_id):
+            own = over.filter(workspace=workspace_id)
+            while ids := list(own.values_list("pk", flat=True)[:BATCH]):
+                with transaction.atomic(durable=True):
+                    workspace_index.lock(workspace_index.index_of(workspace_id))
+                    scope = worker_scope(workspace_id, "sweep")
+                    # Under the lock: a person may have given it more time, or forgotten it.
+                    still = Memory.objects.filter(expired_memories(), pk__in=ids, forgotten_at=None)
+                    for memory in list(still.select_for_update()):
+                        # It was believed until it expired, however late the sweep comes.
+                        MemoryPeriod.objects.filter(memory=memory, until_at=None).update(
+                            until_at=Greatest(F("from_at"), Value(memory.forget_after)),
+                            ended_by=EXPIRED,
+                        )
+                        forget_locked(scope, [memory], EXPIRED)
+                        ended += 1
     return ended
