@@ -7,8 +7,14 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from memories.connectors.connector import Connector, Unlisted
-from memories.connectors.web_connector import links_of, plain_address, read_list
+from memories.connectors.connector import Changes, Connector, Unlisted
+from memories.connectors.site_lists import (
+    LARGEST_ROBOTS,
+    MOST_ELEMENTS,
+    RobotRules,
+    read_list,
+)
+from memories.connectors.web_connector import MOST_ASKED, links_of, plain_address
 from memories.providers.web_fetch import FetchError, WebAnswer
 from tests.source_stubs import Stub, listed
 
@@ -162,6 +168,79 @@ def test_rss_of_both_kinds_is_read() -> None:
 )
 def test_what_is_no_list_has_nothing(data: bytes) -> None:
     assert read_list(data).kind == ""
+
+
+class CountingDict(dict[str, int]):
+    """How often one looked into the rules."""
+
+    looks = 0
+
+    def __getitem__(self, path: str) -> int:
+        CountingDict.looks += 1
+        return super().__getitem__(path)
+
+
+def test_an_address_is_not_compared_with_each_rule_of_robots() -> None:
+    lines = ["User-agent: *", *(f"Disallow:/{number:x}/" for number in range(31_000))]
+    assert len(text := "\n".join(lines)) < LARGEST_ROBOTS
+    rules = RobotRules(text, "memoryproject")
+    assert len(rules._lengths) < 10
+    assert not rules.may_read("http://a.example/7917/page")
+    assert rules.may_read("http://a.example/y/page")
+    rules._places = CountingDict(rules._places)
+    assert not rules.may_read("http://a.example/7/page")
+    assert CountingDict.looks == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "kept_away"),
+    [
+        ("User-agent: *\nDisallow: /b", {"/b", "/b/", "/b/c?d=1"}),
+        ("User-agent: *\nDisallow: /b/\nAllow: /b/c", {"/b/", "/b/c?d=1"}),
+        ("User-agent: *\nAllow: /b/c\nDisallow: /b", {"/b", "/b/"}),
+        ("User-agent: *\nDisallow:", set()),
+        ("User-agent: *\nDisallow: *", {"/", "/b", "/b/", "/b/c?d=1", "/gr%C3%BC%C3%9Fe"}),
+        ("User-Agent: x\nUser-agent: MemoryProject\n\nDisallow: /b/c?d # here\n"
+         "User-agent: *\nDisallow: /", {"/b/c?d=1"}),
+        ("User-agent: other\nDisallow: /\n", set()),
+        ("Disallow: /\nnonsense", set()),
+        ("User-agent: *\nDisallow: /gr\u00fc\u00dfe", {"/gr%C3%BC%C3%9Fe"}),
+    ],
+)  # fmt: skip
+def test_robots_rules_count_by_their_order_for_whom_they_name(
+    text: str, kept_away: set[str]
+) -> None:
+    rules = RobotRules(text, "memoryproject")
+    paths = ["/", "/b", "/b/", "/b/c?d=1", "/gr%C3%BC%C3%9Fe"]
+    assert {path for path in paths if not rules.may_read(f"http://a.example{path}")} == kept_away
+
+
+def test_lists_that_name_themselves_come_to_an_end(
+    stub: Stub, pages: dict[str, str | bytes]
+) -> None:
+    named = "<sitemap><loc>http://localhost:{port}/docs/all.xml</loc></sitemap>"
+    pages["/docs/all.xml"] = f"<sitemapindex>{named * 3}</sitemapindex>"
+    source, page = site(stub, "docs/all.xml"), Changes([], {}, False)
+    for _ in range(MOST_ASKED):
+        page = source.changes(page.cursor)
+        assert page.items == []
+    assert page.is_last
+
+
+def test_a_list_is_read_without_a_tree_and_entries_are_kept_alone() -> None:
+    url = (
+        b"<url><loc> http://a.example/1 </loc><loc>http://a.example/2</loc><lastmod>2026</lastmod>"
+    )
+    deep = b"<b>" * 200 + b"</b>" * 200
+    data = b"<urlset><!-- c --><x/>" + url + deep + b"</url><url><loc/></url></urlset>"
+    [entry] = read_list(data).entries
+    assert (entry.url, entry.version) == ("http://a.example/1", "2026")
+    laughs = b"<!DOCTYPE r [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]>"
+    bomb = b"<!--" + b"x" * 5000 + b"-->" + laughs + b"<urlset><url><loc>&b;</loc></url></urlset>"
+    assert read_list(bomb).entries == ()
+    assert read_list(bomb.decode().encode("utf-16")).entries == ()
+    junk = b"<urlset>" + b"<a/>" * MOST_ELEMENTS + url + b"</url></urlset>"
+    assert read_list(junk).entries == ()
 
 
 def test_addresses_are_written_in_one_way() -> None:

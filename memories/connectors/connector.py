@@ -115,7 +115,12 @@ class Wire:
         return read_json(self.ask(path, method=method, query=query, body=sent, headers=headers))
 
 
+LARGEST_ANSWER = 20 * 2**20  # bytes of a source's answer that is read here; files are not
+
+
 def read_json(answer: WebAnswer) -> Any:
+    if len(answer.data) > LARGEST_ANSWER:
+        raise malformed()
     try:
         return json.loads(answer.data)
     except (ValueError, RecursionError) as error:

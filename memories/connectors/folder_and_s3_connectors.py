@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 from pydantic import Field
 
 from memories.connectors.connector import (
+    LARGEST_ANSWER,
     Changes,
     Connector,
     Cursor,
@@ -148,7 +149,9 @@ class S3Connector(Connector):
         if token := cursor.get("token"):
             query["continuation-token"] = str(token)
         try:
-            root = xml_of(self._ask("/", query).data)
+            if len(listing := self._ask("/", query).data) > LARGEST_ANSWER:
+                raise malformed()
+            root = xml_of(listing)
         except FileRefused as error:
             raise malformed() from error
         if local(root) != "ListBucketResult":

@@ -1,13 +1,10 @@
-"""Pages of a site: those that its sitemap or feed names, else those that its pages lead to; and how
-sitemaps and feeds are read."""
+"""Pages of a site: those that its sitemap or feed names, else those that its pages lead to."""
 
 import re
-import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated, Any
 from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
-from urllib.robotparser import RobotFileParser
 
 from lxml import etree
 from lxml import html as lxml_html
@@ -21,90 +18,16 @@ from memories.connectors.connector import (
     SourceItem,
     Unlisted,
 )
-from memories.file_formats.archive_files import local, own, xml_of
-from memories.file_formats.assembly import FileRefused
+from memories.connectors.site_lists import LARGEST_ROBOTS, ListedAddress, RobotRules, read_list
 from memories.file_formats.plain_text_files import decoded
 from memories.providers.web_fetch import AGENT, LONGEST_URL, FetchError, WebAnswer
 from memories.settings_objects import SettingsObject, between
 
-# Lists of addresses that sites publish: sitemaps, and feeds as RSS and Atom. Bytes to entries.
-
-LARGEST = 50 * 2**20  # bytes unpacked, as the protocol of sitemaps has it
-MOST = 50_000  # entries of one file, likewise
-
-
-@dataclass(frozen=True, slots=True)
-class ListedAddress:
-    """`version` is when it changed last, in the words of the list; "" where it says nothing."""
-
-    url: str
-    version: str = ""
-    title: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class AddressList:
-    """`more` are other lists that this one names."""
-
-    kind: str  # sitemap, feed, "" for neither
-    entries: tuple[ListedAddress, ...] = ()
-    more: tuple[str, ...] = ()
-
-
-def read_list(data: bytes) -> AddressList:
-    """Of whatever is no list an empty one."""
-    if data[:2] == b"\x1f\x8b":
-        try:
-            data = zlib.decompressobj(wbits=31).decompress(data, LARGEST)
-        except zlib.error:
-            return AddressList("")
-    try:
-        root = xml_of(data)
-    except FileRefused:
-        return AddressList("")
-    name = local(root)
-    if name == "urlset":
-        return AddressList("sitemap", tuple(_pages(root)[:MOST]))
-    if name == "sitemapindex":
-        return AddressList("sitemap", more=tuple(each.url for each in _pages(root)[:MOST]))
-    if name in ("rss", "RDF", "feed"):
-        return AddressList("feed", tuple(_posts(root)[:MOST]))
-    return AddressList("")
-
-
-def _texts(node: Any) -> dict[str, str]:
-    """By the names of a node's children, the first of each."""
-    found: dict[str, str] = {}
-    for child in node:
-        if (name := local(child)) and child.text and child.text.strip():
-            found.setdefault(name, child.text.strip())
-    return found
-
-
-def _pages(root: Any) -> list[ListedAddress]:
-    texts = (_texts(node) for node in root)
-    return [ListedAddress(each["loc"], each.get("lastmod", "")) for each in texts if "loc" in each]
-
-
-def _posts(root: Any) -> list[ListedAddress]:
-    """In RSS and Atom; a post that leads nowhere is none."""
-    posts = []
-    for node in root.iter():
-        if local(node) not in ("item", "entry"):
-            continue
-        texts = _texts(node)
-        links = [child for child in node if local(child) == "link"]
-        hrefs = [own(each, "href") for each in links if own(each, "rel") in ("", "alternate")]
-        url = next((href for href in hrefs if href), texts.get("link", ""))
-        version = texts.get("updated") or texts.get("pubDate") or texts.get("date", "")
-        if url:
-            posts.append(ListedAddress(url, version, texts.get("title", "")))
-    return posts
-
-
 AT_ONCE = 10  # pages that are asked for their links before the cursor is kept
 MOST_LINKS = 1_000  # of one page
 MOST_LISTS = 50  # sitemaps that one names
+MOST_ASKED = 200  # of one listing: those that name themselves have no end
+LARGEST_PAGE = 2 * 2**20  # bytes that are looked through for links
 PAGES = frozenset(("text/html", "application/xhtml+xml"))
 NO_PAGES = re.compile(
     r"\.(?:css|js|png|jpe?g|gif|svg|webp|ico|woff2?|ttf|mp[34]|avi|mov|zip|gz|tar|exe|dmg|iso)\Z",
@@ -130,7 +53,7 @@ class WebConnector(Connector):
     Options = WebOptions
     label = "Web site"
     options: WebOptions
-    _robots: RobotFileParser | None = None
+    _robots: RobotRules | None = None
     _home = ""
 
     def changes(self, cursor: Cursor) -> Changes:
@@ -145,7 +68,7 @@ class WebConnector(Connector):
         if read_list(start.data).kind:
             return self._of_lists({"home": home, "lists": [self._start], "left": left})
         if self.options.depth:
-            named = self._robots_of().site_maps() or []
+            named = self._robots_of().sitemaps
             maps = [url for url in named if self._is_inside(url, below="/")][:MOST_LISTS]
             if maps := maps or self._at_home():
                 return self._of_lists({"home": home, "lists": maps, "left": left})
@@ -168,19 +91,20 @@ class WebConnector(Connector):
     def _of_lists(self, cursor: Cursor) -> Changes:
         """One list at a time."""
         first, *rest = cursor["lists"]
-        left = int(cursor["left"])
+        left, asked = int(cursor["left"]), int(cursor.get("asked", 0)) + 1
         read = read_list(self.wire.ask(first).data)
         if not read.kind and not rest and "named" not in cursor:
             raise FetchError("fetch_failed", "The sitemap or feed cannot be read.")
         inner = [url for url in read.more if self._is_inside(url, below="/")]
-        lists = [*rest, *inner][:MOST_LISTS]
-        entries = [each for each in read.entries if self._is_wanted(each.url, read.kind)][:left]
+        lists = [*rest, *inner][: min(MOST_LISTS, max(0, MOST_ASKED - asked))]
+        wanted = (each for each in read.entries if self._is_wanted(each.url, read.kind))
+        entries = list(islice(wanted, left))
         left -= len(entries)
         items = [item_of(each) for each in entries]
         unlisted = Unlisted.KEPT if read.kind == "feed" else Unlisted.CHECKED
         if not left or not lists:
             return Changes(items, {}, unlisted=unlisted)
-        more = {"home": self._home, "lists": lists, "left": left, "named": True}
+        more = {"home": self._home, "lists": lists, "left": left, "named": True, "asked": asked}
         return Changes(items, more, False, unlisted)
 
     def _of_links(self, cursor: Cursor) -> Changes:
@@ -218,7 +142,7 @@ class WebConnector(Connector):
             return False
         if kind == "page" and urlsplit(url).query:
             return False
-        return not self.options.robots or self._robots_of().can_fetch(AGENT, url)
+        return not self.options.robots or self._robots_of().may_read(url)
 
     def _is_inside(self, url: str, *, below: str | None) -> bool:
         own, other = urlsplit(self._home), urlsplit(url)
@@ -226,17 +150,15 @@ class WebConnector(Connector):
         is_same = other.netloc == own.netloc and other.scheme in ("http", "https")
         return is_same and (other.path or "/").startswith(folder)
 
-    def _robots_of(self) -> RobotFileParser:
+    def _robots_of(self) -> RobotRules:
         if self._robots is None:
-            robots = RobotFileParser()
+            told = b""
             try:
-                answer = self.wire.ask(urljoin(self._home, "/robots.txt"))
-                robots.parse(decoded(answer.data[:500_000]).splitlines())
+                told = self.wire.ask(urljoin(self._home, "/robots.txt")).data[:LARGEST_ROBOTS]
             except FetchError as error:
                 if error.is_passing:
-                    raise
-                robots.parse([])  # there is none: all may be read
-            self._robots = robots
+                    raise  # else there is none: all may be read
+            self._robots = RobotRules(decoded(told), AGENT)
         return self._robots
 
     def fetch(self, item_id: str, marks: Mapping[str, str]) -> FetchedItem | None:
@@ -263,11 +185,11 @@ def item_of(entry: ListedAddress) -> SourceItem:
 
 
 def links_of(answer: WebAnswer) -> list[str]:
-    """Where a page leads, each once, in its order."""
+    """Where a page leads, each once, in its order, as far as it is looked through."""
     if answer.media_type not in PAGES:
         return []
     try:
-        root = lxml_html.fromstring(decoded(answer.data))
+        root = lxml_html.fromstring(decoded(answer.data[:LARGEST_PAGE]))
     except (etree.LxmlError, ValueError):
         return []
     base = next(iter(root.xpath("//base/@href")), "")

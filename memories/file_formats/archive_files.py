@@ -41,13 +41,18 @@ def inside(archive: zipfile.ZipFile, name: str) -> bytes:
         raise FileRefused("damaged", f"{name} cannot be unpacked.") from error
 
 
-def xml_of(data: bytes) -> Any:
-    """The root of an XML file, no entity of which is read. Raises FileRefused."""
+def refuse_entities(data: bytes) -> None:
+    """Raise FileRefused where an XML file declares entities."""
     head = data[:4096].lower()
     if b"<!entity" in head or (
         b"<!doctype" in head and b"[" in head.partition(b"<!doctype")[2][:400]
     ):
         raise FileRefused("damaged", "The XML declares entities of its own, which are not read.")
+
+
+def xml_of(data: bytes) -> Any:
+    """The root of an XML file, no entity of which is read. Raises FileRefused."""
+    refuse_entities(data)
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=False
     )
