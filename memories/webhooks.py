@@ -9,7 +9,7 @@ import logging
 import time
 import uuid
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -48,26 +48,41 @@ GONE = 410  # whoever answers so wants no more
 KEPT = timedelta(days=30)
 TURN = 20.0  # seconds for one address, then others have their turn
 MOST_DUE = 100
-# One delivery at a time goes to an address: what hangs holds nobody else up.
+# One delivery at a time goes to an address: what hangs holds nobody else up. The first address of
+# each workspace comes before the second of any.
 DUE = """
-select d.webhook_id, d.workspace_id from memories_webhookdelivery d
-join memories_webhook h on h.id = d.webhook_id and h.is_active
-where d.state = 'waiting' and d.next_attempt_at <= %(now)s
-group by d.webhook_id, d.workspace_id
-order by min(d.next_attempt_at) limit %(most)s
+select webhook_id, workspace_id from (
+  select d.webhook_id, d.workspace_id, min(d.next_attempt_at) as since, row_number()
+         over (partition by d.workspace_id order by min(d.next_attempt_at)) as place
+  from memories_webhookdelivery d
+  join memories_webhook h on h.id = d.webhook_id and h.is_active
+  where d.state = 'waiting' and d.next_attempt_at <= %(now)s
+  and d.webhook_id <> all (%(without)s::uuid[])
+  group by d.webhook_id, d.workspace_id
+) hooks order by place, since limit %(most)s
 """
 
 
-def due() -> list[tuple[uuid.UUID, uuid.UUID]]:
-    """Hooks that have something to hear, each with its workspace; who waits longest first."""
+def due(without: Collection[uuid.UUID] = ()) -> list[tuple[uuid.UUID, uuid.UUID]]:
+    """Hooks that have something to hear, but for some, each with its workspace; in turns of
+    workspaces, and of these who waits longest first."""
+    values = {"now": timezone.now(), "most": MOST_DUE, "without": list(without)}
     with crossings.everywhere(), connection.cursor() as cursor:
-        cursor.execute(DUE, {"now": timezone.now(), "most": MOST_DUE})
+        cursor.execute(DUE, values)
         return [(hook, workspace) for hook, workspace in cursor.fetchall()]
 
 
-def deliver_due(webhook_id: uuid.UUID, workspace_id: uuid.UUID) -> int:
-    """Send what is due to one address, for a turn; the number of tries. 0 where another process is
-    at it."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a turn came to: how many tries, and whether each was heard."""
+
+    tries: int
+    is_heard: bool = True
+
+
+def deliver_due(webhook_id: uuid.UUID, workspace_id: uuid.UUID) -> Told:
+    """Send what is due to one address, for a turn, which ends where the address does not hear. No
+    tries where another process is at it."""
     until, tries = time.monotonic() + TURN, 0
     allowed = tuple(settings.WEBHOOK_ALLOWED_HOSTS)
     with visible.only(workspace_id):
@@ -81,9 +96,10 @@ def deliver_due(webhook_id: uuid.UUID, workspace_id: uuid.UUID) -> int:
                 status = web_fetch.post(delivery.webhook.url, headers, body, allowed)
             except ProviderError as failure:
                 error = str(failure)[:300]
-            _write(delivery, status, error)
             tries += 1
-    return tries
+            if _write(delivery, status, error) != State.DELIVERED:
+                return Told(tries, is_heard=False)
+    return Told(tries)
 
 
 @transaction.atomic(durable=True)
@@ -106,8 +122,9 @@ def _claim(webhook_id: uuid.UUID) -> WebhookDelivery | None:
     return delivery
 
 
-def _write(delivery: WebhookDelivery, status: int | None, error: str) -> None:
-    """What came of an attempt; nothing where somebody else has the row by now."""
+def _write(delivery: WebhookDelivery, status: int | None, error: str) -> State:
+    """Keep what came of an attempt, and give its state; nothing is kept where somebody else has the
+    row by now."""
     now = timezone.now()
     values: dict[str, Any] = {"status": status, "error": error, "lease_until": None}
     if status is not None and 200 <= status < 300:
@@ -119,6 +136,7 @@ def _write(delivery: WebhookDelivery, status: int | None, error: str) -> None:
     rows = WebhookDelivery.objects.filter(pk=delivery.pk, claims=delivery.claims)
     rows.update(**values, updated_at=now)
     metrics.count("webhook_deliveries", outcome=values.get("state", "failed"))
+    return State(values.get("state", State.WAITING))
 
 
 def message_of(delivery: WebhookDelivery) -> dict[str, Any]:
@@ -134,9 +152,9 @@ def message_of(delivery: WebhookDelivery) -> dict[str, Any]:
 
 
 def prune() -> int:
-    """Take away what was sent or given up long ago; the number of rows."""
-    over = WebhookDelivery.objects.filter(created_at__lt=timezone.now() - KEPT)
-    return delete_some(over.exclude(state=State.WAITING))
+    """Take away what happened long ago, though it waits still: its hook is switched off, or has not
+    heard for as long. The number of rows."""
+    return delete_some(WebhookDelivery.objects.filter(created_at__lt=timezone.now() - KEPT))
 
 
 # Who delivers: a task of an event loop that looks what is due, and threads that wait for nobody
@@ -146,6 +164,11 @@ log = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 8  # addresses
 MOST_OF_WORKSPACE = 2  # of these: another workspace's addresses that hang are no matter of ours
+# Of these, too, those of all workspaces whose addresses did not hear the last time: however many
+# hang, the other places are for those that do.
+MOST_UNHEARD = 4
+REST = 10.0  # seconds of an address that did not hear, with all else that waits for it
+MOST_REMEMBERED = 10_000
 LOOKED_EVERY = 1.0  # seconds
 AFTER_AN_ERROR = 5.0
 
@@ -158,12 +181,16 @@ class WebhookSender:
     def __init__(self, run: Run) -> None:
         self._run = run
         self.busy: dict[uuid.UUID, uuid.UUID] = {}  # hooks, with their workspaces
+        self.unheard: set[uuid.UUID] = set()  # workspaces
+        self.resting: dict[uuid.UUID, float] = {}  # hooks, until when
 
     async def run(self) -> None:
         """Until it is cancelled."""
         while True:
             try:
-                self.begin(await self._run(due))
+                now = time.monotonic()
+                self.resting = {hook: end for hook, end in self.resting.items() if end > now}
+                self.begin(await self._run(due, {*self.resting, *self.busy}))
                 await asyncio.sleep(LOOKED_EVERY)
             except (DatabaseError, InterfaceError, ServerSilent) as error:
                 log.warning("webhooks could not be looked at: %s", error)  # what is due stays so
@@ -175,18 +202,28 @@ class WebhookSender:
         for hook, workspace in due:
             if len(self.busy) >= MOST_AT_ONCE:
                 return
+            unheard = sum(of_workspace[each] for each in self.unheard & of_workspace.keys())
+            if workspace in self.unheard and unheard >= MOST_UNHEARD:
+                continue
             if hook not in self.busy and of_workspace[workspace] < MOST_OF_WORKSPACE:
                 of_workspace[workspace] += 1
                 self.busy[hook] = workspace
                 asyncio.ensure_future(self._deliver(hook, workspace))
 
     async def _deliver(self, hook: uuid.UUID, workspace: uuid.UUID) -> None:
+        is_heard = False
         try:
-            await self._run(deliver_due, hook, workspace)
+            is_heard = (await self._run(deliver_due, hook, workspace)).is_heard
         except Exception:  # it is due again when its lease has run out
             log.exception("workspace %s: webhook %s was not told", workspace, hook)
         finally:
             del self.busy[hook]
+            if is_heard:
+                self.unheard.discard(workspace)
+            elif len(self.unheard) < MOST_REMEMBERED:
+                self.unheard.add(workspace)
+            if not is_heard and len(self.resting) < MOST_REMEMBERED:
+                self.resting[hook] = time.monotonic() + REST
 
 
 # How what is sent proves where it comes from: as https://www.standardwebhooks.com has it.
@@ -278,7 +315,7 @@ def webhook_of(scope: Scope, webhook_id: uuid.UUID) -> Webhook:
 @transaction.atomic(durable=True)
 def change(scope: Scope, webhook_id: uuid.UUID, changes: Mapping[str, Any]) -> Webhook:
     """Another url, name, events or is_active; what is not named stays. What waits for one that is
-    switched off waits until it is switched on."""
+    switched off waits until it is switched on, for KEPT at most."""
     hook = webhook_of(scope, webhook_id)
     if "url" in changes:
         _check(changes["url"])

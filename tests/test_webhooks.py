@@ -23,6 +23,7 @@ from memories.webhooks import (
     MOST_OF_WORKSPACE,
     WAITS,
     NewWebhook,
+    Told,
     WebhookSender,
     deliver_due,
     secret_of,
@@ -59,7 +60,7 @@ def deliveries(hook: Webhook) -> list[WebhookDelivery]:
 
 
 def send(hook: Webhook) -> int:
-    return deliver_due(hook.pk, hook.workspace_id)
+    return deliver_due(hook.pk, hook.workspace_id).tries
 
 
 def is_signed(request: Request, secret: str) -> bool:
@@ -301,8 +302,67 @@ def test_old_deliveries_go_with_the_sweep(alice: Person, hook: Webhook):
     old = timezone.now() - webhooks.KEPT * 2
     WebhookDelivery.objects.update(created_at=old)
     WebhookDelivery.objects.filter(pk=deliveries(hook)[0].pk).update(state="delivered")
+    owner = desk.member(alice.workspace)
+    assert "What has waited for 30 days is not sent any more" in owner.sees(desk.page_of(hook))
+    alice.tell("Pears are kept in the shed.")
     call_command("sweep")
-    assert [row.state for row in deliveries(hook)] == ["waiting"]
+    assert [row.created_at > old for row in deliveries(hook)] == [True]
+
+
+def test_an_address_that_does_not_hear_is_not_asked_for_all_that_waits(
+    alice: Person, hook: Webhook, httpserver: HTTPServer
+):
+    came = answers(httpserver, 500)
+    for number in range(3):
+        alice.tell(f"Box {number} is kept in the cellar.")
+    told = deliver_due(hook.pk, hook.workspace_id)
+    assert (told.tries, told.is_heard, len(came)) == (1, False, 1)
+
+
+def test_the_first_address_of_each_workspace_comes_before_the_second_of_any(
+    alice: Person, mallory: Person
+):
+    for number in range(5):
+        webhooks.create(mallory.scope, NewWebhook(f"https://example.org/{number}", ALL))
+    hook = webhooks.create(alice.scope, NewWebhook("https://example.org/hook", ALL))
+    mallory.tell("Figs are kept in the attic.")
+    alice.tell("Plums are kept in the cellar.")
+    found = webhooks.due()
+    assert len(found) == 6
+    assert found[1] == (hook.pk, alice.workspace.pk)
+    assert hook.pk not in dict(webhooks.due(without=[hook.pk]))
+
+
+def test_addresses_that_hang_leave_places_to_those_that_hear():
+    async def run() -> None:
+        go_on, took = asyncio.Event(), []
+
+        async def answer(act: Any, hook: uuid.UUID, workspace: uuid.UUID) -> Told:
+            took.append(workspace)
+            if workspace in hanging:
+                await go_on.wait()
+            return Told(1, is_heard=workspace not in hanging)
+
+        hanging = [uuid.uuid4() for _ in range(20)]
+        sender = WebhookSender(answer)
+        due = [(uuid.uuid4(), each) for each in hanging]
+        sender.begin(due[:8])
+        await asyncio.sleep(0)
+        go_on.set()
+        while sender.busy:
+            await asyncio.sleep(0)
+        assert {*sender.resting} == {hook for hook, _ in due[:8]}
+        go_on.clear()
+        other = uuid.uuid4()
+        sender.begin([*due[:8], (uuid.uuid4(), other)])
+        assert len(sender.busy) == 5
+        await asyncio.sleep(0)
+        assert took[-1] == other
+        go_on.set()
+        while sender.busy:
+            await asyncio.sleep(0)
+
+    asyncio.run(run())
 
 
 def test_a_workspaces_addresses_take_no_more_than_their_places():

@@ -67,6 +67,8 @@ class WebhookAdmin(MemoryRowAdmin):
         return {
             "title": str(row),
             "by": name_of(row.created_by),
+            "waiting": row.deliveries.filter(state=WebhookDelivery.State.WAITING).count(),
+            "days": webhooks.KEPT.days,
             "deliveries": [(each, STATES[each.state]) for each in row.deliveries.all()[:NEWEST]],
         }
 
@@ -107,5 +109,9 @@ class WebhookDeliveryAdmin(MemoryRowAdmin):
 
     def empty(self, request: HttpRequest) -> Empty:
         return Empty(
-            gettext("Nothing was sent"), gettext("What webhooks are told stands here for 30 days.")
+            gettext("Nothing was sent"),
+            gettext(
+                "What webhooks are told stands here for 30 days. What has waited as long is not"
+                " sent any more."
+            ),
         )
