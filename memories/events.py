@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
+from weakref import WeakValueDictionary
 
 import msgspec
 from django.db import DatabaseError, InterfaceError, connection
@@ -264,10 +265,14 @@ class Listener:
 
 
 class LiveEvents:
-    """`run` is how a function is called that waits for the database."""
+    """`run` is how a function is called that waits for the database: to look what is new, for all;
+    `catch_up` the same, to read for one what came before."""
 
-    def __init__(self, send: Send, run: Run) -> None:
-        self.send, self.run = send, run
+    def __init__(self, send: Send, run: Run, catch_up: Run) -> None:
+        self.send, self.run, self.catch_up = send, run, catch_up
+        # However many streams one opens: one of an asker at a time, and of a workspace one batch,
+        # so that each workspace has its turn.
+        self._turns: WeakValueDictionary[object, asyncio.Lock] = WeakValueDictionary()
         self.listeners: dict[int, Listener] = {}
         self._looking: asyncio.Task[None] | None = None
 
@@ -281,15 +286,19 @@ class LiveEvents:
         try:
             # From here on all that is read is for it as well: what came before, it reads by itself.
             await listener.has_joined.wait()
-            await self._catch_up(listener, ticket["after"])
+            async with self.turn(scope):
+                await self._catch_up(listener, ticket["after"])
             await listener.is_over.wait()
         finally:
             self.listeners.pop(number, None)
 
-    async def _hearing(self, listeners: Collection[Listener]) -> list[Listener]:
+    def turn(self, of: object) -> asyncio.Lock:
+        return self._turns.setdefault(of, asyncio.Lock())
+
+    async def _hearing(self, listeners: Collection[Listener], run: Run) -> list[Listener]:
         """Those of them that may hear still, each with the scope that it has now; the others are
         over. Asked after what is told was read: who was refused before it came does not hear it."""
-        now = await self.run(scopes_again, {each.scope for each in listeners})
+        now = await run(scopes_again, {each.scope for each in listeners})
         staying = []
         for each in listeners:
             scope = now.get(each.scope)
@@ -305,10 +314,13 @@ class LiveEvents:
         cursor, is_whole = cursor_of(after), False
         assert cursor is not None
         while not is_whole:
-            batch = await self.run(_read, {listener.scope.workspace_id}, cursor)
-            if batch.events and not await self._hearing([listener]):
-                return
-            for event, message in await self._shown(batch, listener.scope):
+            workspace = listener.scope.workspace_id
+            async with self.turn(workspace):
+                batch = await self.catch_up(_read, {workspace}, cursor)
+                if batch.events and not await self._hearing([listener], self.catch_up):
+                    return
+                shown = await self._shown(batch, listener.scope, self.catch_up)
+            for event, message in shown:
                 if listener.only.takes(event):
                     self.send([listener.number], message)
             cursor, is_whole = batch.cursor, batch.is_whole
@@ -329,7 +341,7 @@ class LiveEvents:
                 workspaces = {listener.scope.workspace_id for listener in listeners}
                 batch = await self.run(_read, workspaces, cursor)
                 if batch.events or time.monotonic() - checked > CHECKED_EVERY:
-                    listeners, checked = await self._hearing(listeners), time.monotonic()
+                    listeners, checked = await self._hearing(listeners, self.run), time.monotonic()
                 if batch.events:
                     await self._tell(batch, listeners)
                 cursor = batch.cursor
@@ -346,7 +358,7 @@ class LiveEvents:
         for listener in listeners:
             groups[listener.scope].append(listener)
         # All of it is read before any is sent: where that fails, it is read again.
-        shown = {scope: await self._shown(batch, scope) for scope in groups}
+        shown = {scope: await self._shown(batch, scope, self.run) for scope in groups}
         for scope, group in groups.items():
             for event, message in shown[scope]:
                 ready = []
@@ -359,12 +371,14 @@ class LiveEvents:
                         ready.append(listener.number)
                 self.send(ready, message)
 
-    async def _shown(self, batch: EventBatch, scope: Scope) -> list[tuple[ChangeEvent, bytes]]:
+    async def _shown(
+        self, batch: EventBatch, scope: Scope, run: Run
+    ) -> list[tuple[ChangeEvent, bytes]]:
         """The messages of a batch that `scope` may hear."""
         pairs = [each for each in batch.events if each[0].workspace_id == scope.workspace_id]
         if not pairs:
             return []
-        seen = await self.run(_visible_to, scope, [event for event, _ in pairs])
+        seen = await run(_visible_to, scope, [event for event, _ in pairs])
         return [(event, as_message(event, to)) for event, to in pairs if event.item in seen]
 
 

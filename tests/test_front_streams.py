@@ -1,5 +1,6 @@
 """Event streams: the front passes on what another process tells, as it comes."""
 
+import asyncio
 import socket
 import subprocess
 import sys
@@ -7,12 +8,22 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from memoryproject.address import reserve
 from memoryproject.front.lanes import Options
-from memoryproject.front.streams import LARGEST_WAITING, Stream
+from memoryproject.front.pools import PoolReply
+from memoryproject.front.requests import Request
+from memoryproject.front.streams import (
+    LARGEST_WAITING,
+    ClientConnection,
+    Stream,
+    StreamConnection,
+    Streams,
+)
 from tests.live_server import PATIENCE, ROOT, strangers_environment, wait_for
 
 GRANIAN = (sys.executable, "-m", "granian", "--http", "1", "--no-ws", "--log-level", "error")
@@ -147,3 +158,58 @@ def test_what_waits_for_one_reader_is_bounded() -> None:
     stream.put(b"x")
     assert stream.is_slow
     assert stream.has_ended
+
+
+class Reader:
+    """What the server below the front gives it for one reader, who takes all at once."""
+
+    def __init__(self) -> None:
+        self.heard = b""
+
+    async def client_disconnect(self) -> None:
+        await asyncio.sleep(PATIENCE)
+
+    def response_stream(self, status: int, headers: list[tuple[str, str]]) -> "Reader":
+        return self
+
+    async def send_bytes(self, part: bytes) -> None:
+        self.heard += part
+
+
+class NoProcess:
+    """A process that tells nothing by itself."""
+
+    def __init__(self) -> None:
+        self.streams: dict[int, Stream] = {}
+        self.transport = SimpleNamespace(write=lambda data: None)
+
+
+@pytest.mark.parametrize(("size", "looks"), [(1_000, 0), (LARGEST_WAITING, 1)])
+def test_a_stream_that_says_little_looks_through_no_open_files(
+    monkeypatch: pytest.MonkeyPatch, size: int, looks: int
+) -> None:
+    looked: list[tuple[str, ...]] = []
+
+    class Counted(ClientConnection):
+        def __init__(self, *peer: str) -> None:
+            looked.append(peer)
+            super().__init__(*peer)
+
+    monkeypatch.setattr("memoryproject.front.streams.ClientConnection", Counted)
+
+    async def tell() -> bytes:
+        every, process, reader = Streams(), NoProcess(), Reader()
+        every.connections.append(cast(StreamConnection, process))
+        environ = {"REMOTE_ADDR": "127.0.0.1", "REMOTE_PORT": "9"}
+        asked = SimpleNamespace(tenant="t", request_id="r", environ=environ)
+        reply = PoolReply({"status": 200, "headers": [], "stream": {}}, b"first;")
+        passing = asyncio.ensure_future(every.pass_on(cast(Request, asked), reply, reader))
+        await asyncio.sleep(0)
+        [stream] = process.streams.values()
+        stream.put(b"x" * size)
+        stream.end()
+        await passing
+        return reader.heard
+
+    assert len(asyncio.run(tell())) == size + 6
+    assert len(looked) == looks

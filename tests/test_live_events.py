@@ -36,7 +36,7 @@ class Hall:
         self.heard: dict[int, list[bytes]] = defaultdict(list)
         self.tasks: dict[int, asyncio.Task[None]] = {}
         self.threads = Threads(2, "test")
-        self.live = LiveEvents(self.send, self.threads.run)
+        self.live = LiveEvents(self.send, self.threads.run, self.threads.run)
 
     def send(self, numbers: Iterable[int], part: bytes) -> None:
         for number in numbers:
@@ -311,5 +311,36 @@ def test_many_listeners_cost_one_look(alice: Person, monkeypatch: pytest.MonkeyP
         await hall.until(lambda: len(looks) > 501)
         hand_in(alice)
         await hall.until(lambda: all("document.done" in hall.kinds(n) for n in numbers))
+
+    run(act)
+
+
+def test_who_opens_many_streams_keeps_no_other_from_what_came_before(
+    alice: Person, mallory: Person
+):
+    """Those of one asker read one after the other, whatever they have to read."""
+    go_on, under_way, most = asyncio.Event(), 0, 0
+
+    async def act(hall: Hall) -> None:
+        async def slow_for_mallory(act: Callable[..., Any], *given: Any) -> Any:
+            nonlocal under_way, most
+            if given[0] == {mallory.workspace.pk}:
+                under_way += 1
+                most = max(most, under_way)
+                await go_on.wait()
+                under_way -= 1
+            return await hall.threads.run(act, *given)
+
+        hall.live.catch_up = slow_for_mallory
+        since = events.newest()
+        for person in (alice, mallory):
+            hand_in(person, "A letter about pears.")
+        many = [hall.listen(mallory, after=since) for _ in range(30)]
+        one = hall.listen(alice, after=since)
+        await hall.until(lambda: "document.done" in hall.kinds(one) and under_way > 0)
+        assert most == 1
+        go_on.set()
+        await hall.until(lambda: all("document.done" in hall.kinds(each) for each in many))
+        assert most == 1
 
     run(act)

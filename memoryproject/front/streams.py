@@ -50,7 +50,7 @@ class ClientConnection:
     def _is(self, file: int) -> bool:
         try:
             seen = socket.socket(fileno=file)
-        except OSError:
+        except (OSError, ValueError):  # it is gone, or was never found
             return False
         try:
             if seen.family not in (socket.AF_INET, socket.AF_INET6):
@@ -175,9 +175,8 @@ class Streams:
             connection.transport.write(packed({"close": number}))
 
     async def _copy(self, request: Request, reply: PoolReply, stream: Stream, proto: Any) -> None:
-        environ = request.environ
-        client = ClientConnection(environ["REMOTE_ADDR"], environ["REMOTE_PORT"])
-        before, sent = client.confirmed(), 0
+        peer = request.environ["REMOTE_ADDR"], request.environ["REMOTE_PORT"]
+        client, before, sent = None, None, 0
         headers = [(name.lower(), value) for name, value in reply.head["headers"]]
         kept = [header for header in headers if header[0] != "content-length"]
         out = proto.response_stream(reply.head["status"], kept)
@@ -187,8 +186,12 @@ class Streams:
                 if part:
                     await out.send_bytes(part)
                     sent += len(part) + CHUNK
+                # Only here: it is looked for among all that is open, and most streams say little.
+                if client is None and sent > LARGEST_WAITING:
+                    client = ClientConnection(*peer)
+                    before, sent = client.confirmed(), 0
                 # What is given to the server below us waits there, as much as it is.
-                while before is not None and not stream.has_ended:
+                while client and before is not None and not stream.has_ended:
                     taken = (client.confirmed() or before + sent) - before
                     if sent - taken < LARGEST_WAITING:
                         sent = max(sent, taken)
@@ -199,4 +202,4 @@ class Streams:
             log.debug("the reader of a stream went")
         if stream.is_slow:
             self.dropped += 1
-            client.close()
+            (client or ClientConnection(*peer)).close()

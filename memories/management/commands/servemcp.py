@@ -50,11 +50,11 @@ def serve(lane: Lane, front: str) -> None:
 
 async def _serve(lane: Lane, front: str) -> None:
     streams = StreamProcess(streams_socket(front))
-    looking = Threads(2, "events").run
-    live = LiveEvents(streams.send, looking)
+    # Apart from each other: whoever opens many of one kind keeps none of another waiting.
+    live = LiveEvents(streams.send, Threads(1, "events").run, Threads(2, "events before").run)
     streams.kinds[events.KIND] = live.serve
     streams.kinds[conversation_and_chat_routes.KIND] = LiveChat(
-        streams.send, Threads(CHATS_AT_ONCE, "chat").run, looking
+        streams.send, Threads(CHATS_AT_ONCE, "chat").run, Threads(1, "chat askers").run
     ).serve
     async with McpDoor().open() as door:
         sender = WebhookSender(Threads(MOST_AT_ONCE + 1, "webhooks").run)
