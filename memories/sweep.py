@@ -10,6 +10,7 @@ counts it for nothing where it lies too far ahead (`leases.free`, `queue.enqueue
 `queue.count`)."""
 
 import logging
+import math
 import time
 import uuid
 from collections import defaultdict
@@ -224,7 +225,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
     with _apart(done, "answers and files"):
         over = IdempotentAnswer.objects.filter(expires_at__lt=timezone.now())
         done.answers = expired.delete_some(over)
-        done.blobs = blobs.sweep()
+        done.blobs = blobs.sweep(blobs.ALL if math.isinf(seconds) else ())
     return done
 
 

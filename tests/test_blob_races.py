@@ -134,9 +134,35 @@ def test_a_sweep_passes_over_what_is_no_workspace(
     other.mkdir()
     (other / "piece").write_text("not ours")
     monkeypatch.setattr(blobs, "YOUNG", -1.0)
-    assert blobs.sweep() == 0
+    assert blobs.sweep(blobs.ALL) == 0
     Document.objects.all().delete()
     Blob.objects.all().delete()
-    assert blobs.sweep() == 1
+    assert blobs.sweep(blobs.ALL) == 1
     assert not is_there(alice)
     assert (other / "piece").exists()
+
+
+def test_a_sweep_looks_through_one_folder_in_many_and_through_all_in_turn(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = blobs.folder_of(alice.workspace.pk)
+    for digest in ("00" * 32, "7f" * 32, "ff" * 32):
+        path = blobs.path_of(alice.workspace.pk, digest)
+        path.parent.mkdir(parents=True)
+        path.write_text("of no row")
+    (folder / "new-stray").write_text("left by a request that died")
+    monkeypatch.setattr(blobs, "YOUNG", -1.0)
+    looked: list[Path] = []
+    own = blobs.names_of_old_files
+    monkeypatch.setattr(
+        blobs, "names_of_old_files", lambda place: (looked.append(place), own(place))[1]
+    )
+    found = []
+    for part in blobs.ALL:
+        looked.clear()
+        found.append(blobs.sweep([part]))
+        assert len(looked) == (2 if part == 0 else 1)
+    assert {at: gone for at, gone in enumerate(found) if gone} == {0: 2, 0x7F: 1, 0xFF: 1}
+    looked.clear()
+    blobs.sweep()
+    assert len(looked) <= 2
