@@ -102,6 +102,13 @@ class Conflict(Exception):
         return self.message
 
 
+class NoRoom(Conflict):
+    """A file cannot be kept: the disk has less room than the operator wants free."""
+
+    def __init__(self) -> None:
+        super().__init__("The server's disk has too little room to keep this.", code="no_room")
+
+
 class NotFound(Exception):
     """There is no such thing, or the caller may not know of it: the two must look the same."""
 

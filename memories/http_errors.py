@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework.response import Response
 
-from memories.errors import Conflict, Forbidden, Invalid, NotFound, ProviderError
+from memories.errors import Conflict, Forbidden, Invalid, NoRoom, NotFound, ProviderError
 from workspaces.api.problems import (
     FieldProblem,
     Problem,
@@ -17,6 +17,7 @@ from workspaces.api.problems import (
 )
 
 PROVIDER_PAUSE = 30.0  # seconds
+ROOM_PAUSE = 60.0
 PROVIDER_FAILED = (
     "A model's provider failed, and the server's log has the cause under this requestId. Try again"
     " later; a search does without it by another ranking: hybrid or keyword."
@@ -32,6 +33,8 @@ def as_problem(error: Exception) -> Exception:
                 return invalid(error.field, error.message, error.code)
             errors = said_once(FieldProblem(one.field, one.message, one.code) for one in error.all)
             return Problem(400, " ".join(map(str, errors)), code=error.code, errors=errors)
+        case NoRoom():
+            return Problem(507, error.message, code=error.code, wait=ROOM_PAUSE)
         case Conflict(field="If-Match"):
             return Problem(412, error.message, code=error.code)
         case Conflict():

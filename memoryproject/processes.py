@@ -170,6 +170,7 @@ def processes(address: Address, role: str, size: Size, meeting: Path) -> list[Ch
         socket=str(meeting),
         largest_body=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
         largest_upload=settings.MAX_UPLOAD_BYTES,
+        least_free=settings.DISK_FREE_MIN_MB * 2**20,
         body_seconds=settings.BODY_TIMEOUT,
         most_connections=settings.MAX_CONNECTIONS,
         behind_proxy=settings.BEHIND_TLS_PROXY,

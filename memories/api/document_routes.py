@@ -32,7 +32,7 @@ from memories.documents.search_documents import (
     Tag,
     search_documents,
 )
-from memories.errors import Conflict, Forbidden, Invalid, NotFound
+from memories.errors import Conflict, Forbidden, Invalid, NoRoom, NotFound
 from memories.index import workspace_index
 from memories.ingest.ingest_request import AT_ONCE
 from memories.models import AsOf, Chunk, Document, DocumentPart, Revision, Space, Visibility
@@ -300,6 +300,8 @@ class DocumentBatchView(WorkspaceView):
                 items.append(BatchItemJson(400, None, error.message, error.field))
             except Forbidden as error:
                 items.append(BatchItemJson(403, None, error.message, error.field))
+            except NoRoom as error:
+                items.append(BatchItemJson(507, None, error.message, None))
             except Conflict as error:
                 items.append(BatchItemJson(409, None, error.message, error.field))
             else:

@@ -5,6 +5,7 @@ Whoever brings a file holds its workspace's folder shared until the rows that na
 committed; whoever removes one holds it alone while it looks that no row names it.
 """
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -20,6 +21,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import transaction
 
+from memories.errors import NoRoom
 from memories.models import Blob
 from memoryproject import crossings
 from memoryproject.postgres import visible
@@ -72,9 +74,12 @@ class KeptFile:
 @contextmanager
 def kept(workspace_id: uuid.UUID, parts: Iterable[bytes]) -> Iterator[KeptFile]:
     """A file, written through to the disk. Inside, nobody removes it: until then a row has to name
-    it."""
-    folder = folder_of(workspace_id)
+    it. Raises NoRoom, before the disk is full: the database may lie there, too."""
+    folder, least = folder_of(workspace_id), settings.DISK_FREE_MIN_MB * 2**20
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = os.statvfs(folder)
+    if least and found.f_bavail * found.f_frsize < least:
+        raise NoRoom
     digest, size = hashlib.sha256(), 0
     with tempfile.NamedTemporaryFile(dir=folder, prefix="new-", delete=False) as file:
         try:
@@ -84,8 +89,10 @@ def kept(workspace_id: uuid.UUID, parts: Iterable[bytes]) -> Iterator[KeptFile]:
                 file.write(part)
             file.flush()
             os.fsync(file.fileno())
-        except BaseException:
+        except BaseException as error:
             os.unlink(file.name)
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise NoRoom from error
             raise
     path = path_of(workspace_id, digest.hexdigest())
     with locked(folder, fcntl.LOCK_SH):

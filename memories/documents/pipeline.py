@@ -35,6 +35,7 @@ from memories.documents.hidden_words import (
 )
 from memories.documents.read_in_child import read_in_child
 from memories.documents.revision_steps import RevisionSteps
+from memories.errors import NoRoom
 from memories.file_formats.assembly import FileRefused, FileText
 from memories.forgotten_words import forgotten_of, places_in
 from memories.index import due_vectors, workspace_index
@@ -61,6 +62,7 @@ State, Stage = Document.State, Revision.Stage
 MAX_ATTEMPTS = 4
 AGAIN = timedelta(seconds=20)
 TRIED_AGAIN = frozenset(("rate_limited", "fetch_failed"))
+UNTIL_ROOM = timedelta(minutes=5)  # until a file is fetched again for which the disk had no room
 LONGEST_WAIT = timedelta(minutes=45)  # of a document whose source wants a pause
 PARTS_AT_ONCE = 2_000
 log = logging.getLogger(__name__)
@@ -111,6 +113,8 @@ def _claimed(document_id: uuid.UUID, seconds: float) -> Document | None:
         work.refused(error.code, error.message, may_pass=error.is_passing)
     except NotNow as pause:
         work.put_off(pause)
+    except NoRoom as full:
+        work.put_off(NotNow(timezone.now() + UNTIL_ROOM, full.message))
     except TurnIsOver:
         work.hand_over()
     except TakenOver:

@@ -20,9 +20,11 @@ from memoryproject.front.pools import Gone, Pool, PoolConnection, PoolReply, Que
 from memoryproject.front.requests import (
     Bodies,
     ClientGone,
+    Disk,
     Refusal,
     Request,
     close_excess,
+    no_room,
     request_of,
 )
 from memoryproject.front.streams import StreamConnection, Streams, streams_socket
@@ -50,7 +52,8 @@ class Front:
         self.options = options
         self.pools: dict[str, Pool] = {name: Pool(lane) for name, lane in LANES.items()}
         self.tenants = Tenants()
-        self.bodies = Bodies(options.largest_body, options.body_seconds)
+        self.disk = Disk(options.least_free)
+        self.bodies = Bodies(options.largest_body, options.body_seconds, self.disk)
         self.waits = Waits(self.pools[BESIDE.name])
         self.streams = Streams()
         self.elsewhere: dict[tuple[str, str], float] = {}
@@ -131,6 +134,7 @@ class Front:
                 self.bodies.release(len(request.body), holder)
                 if request.spooled is not None:
                     os.unlink(request.spooled[0])
+                    self.disk.give_back(holder, request.spooled[1])
         if "stream" in reply.head:
             await self.streams.pass_on(request, reply, proto)
             return
@@ -236,27 +240,32 @@ class Front:
             return
         # Whole before any of it is sent: no process waits for a client that reads slowly, and what
         # breaks off is no answer.
-        path = await self.spooled(body, reply)
-        asyncio.get_running_loop().call_later(OPENED_BY, os.unlink, path)
+        path, size = await self.spooled(body, reply, request.tenant)
+        loop = asyncio.get_running_loop()
+        loop.call_later(OPENED_BY, os.unlink, path)
+        loop.call_later(OPENED_BY, self.disk.give_back, request.tenant, size)
         proto.response_file(status, headers, path)
 
-    async def spooled(self, body: bytes, reply: PoolReply) -> str:
-        """A file with the whole of a long answer."""
+    async def spooled(self, body: bytes, reply: PoolReply, tenant: str) -> tuple[str, int]:
+        """A file with the whole of a long answer, and its size."""
+        size = 0
         with tempfile.NamedTemporaryFile(prefix="memoryproject-", delete=False) as file:
             try:
-                file.write(body)
+                self.disk.take(tenant, len(body))
+                size += file.write(body)
                 async for part in reply.rest():
-                    file.write(part)
+                    self.disk.take(tenant, len(part), size)
+                    size += file.write(part)
             except BaseException as error:
                 os.unlink(file.name)
+                self.disk.give_back(tenant, size)
                 if isinstance(error, Gone):
                     detail = "The process that had this ended before it answered."
                     raise Refusal(503, detail, "process_ended", wait=1) from None
                 if isinstance(error, OSError):
-                    detail = f"There is no room for a long answer: {error.strerror}."
-                    raise Refusal(503, detail, "no_room", wait=30) from error
+                    raise no_room() from error
                 raise
-        return file.name
+        return file.name, size
 
     async def refuse(self, request: Request, refusal: Refusal, proto: Any) -> None:
         self.refused[refusal.code] = self.refused.get(refusal.code, 0) + 1

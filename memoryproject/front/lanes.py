@@ -11,12 +11,14 @@ VARIABLE = "FRONT_OPTIONS"
 @dataclass(frozen=True, slots=True)
 class Options:
     """`socket` is where the web processes come to. Bodies in bytes, times in seconds, caps in
-    requests per minute (0: none)."""
+    requests per minute (0: none). `least_free` is how much of the disk stays free of what is
+    written there on the way (0: none)."""
 
     socket: str
     largest_body: int
     body_seconds: float
     largest_upload: int = 0
+    least_free: int = 0
     most_connections: int = 32_768
     behind_proxy: bool = False
     key_cap: int = 0

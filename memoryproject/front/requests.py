@@ -201,14 +201,44 @@ SMALL = 2**16  # bytes of a body that is refused for nobody's sake
 MOST_HELD = 512 * 2**20  # bytes of all requests that are read or wait
 MOST_OF_ONE = {True: 256 * 2**20, False: 64 * 2**20}  # of a known tenant; of an address
 MOST_UPLOADS = 64  # of one that still come
+# Bytes of one tenant on the disk at once, uploads and long answers, but for one that is larger.
+MOST_ON_DISK = 2 * 2**30
 MOST_READING = {True: 512, False: 256}  # bodies of one that still come
+
+
+class Disk:
+    """Room for what is written on its way: uploads until they are answered, and long answers. So
+    much of the disk stays free, and a tenant has its share of the rest."""
+
+    def __init__(self, least_free: int) -> None:
+        self.least_free = least_free
+        self.held_by: Counter[str] = Counter()
+
+    def take(self, tenant: str, size: int, own: int = 0) -> None:
+        """Count bytes before they are written, for something that has `own` there already. Raises
+        Refusal where there is no room for them."""
+        found = os.statvfs(tempfile.gettempdir())
+        if self.least_free and found.f_bavail * found.f_frsize < self.least_free + size:
+            raise no_room()
+        held = self.held_by[tenant]
+        if held > own and held + size > MOST_ON_DISK:
+            detail = "Too much of yours is on its way: let what was asked for come to its end."
+            raise Refusal(429, detail, "share", wait=15)
+        self.held_by[tenant] += size
+
+    def give_back(self, tenant: str, size: int) -> None:
+        take_off(self.held_by, tenant, size)
+
+
+def no_room() -> Refusal:
+    return Refusal(507, "The server's disk has too little room for this.", "no_room", wait=60)
 
 
 class Bodies:
     """What is held of bodies, counted as it comes: who only promises bytes holds none."""
 
-    def __init__(self, largest: int, seconds: float) -> None:
-        self.largest, self.seconds = largest, seconds
+    def __init__(self, largest: int, seconds: float, disk: Disk) -> None:
+        self.largest, self.seconds, self.disk = largest, seconds, disk
         self.held = 0
         self.held_by: Counter[str] = Counter()
         self.reading: Counter[str] = Counter()
@@ -248,7 +278,7 @@ class Bodies:
 
     async def spool(self, proto: Any, length: str, tenant: str, largest: int) -> tuple[str, int]:
         """The path of a file with the whole body of an upload, and its size. Raises as `read` does;
-        whoever asked removes the file."""
+        whoever asked removes the file, and gives its room back."""
         if self.reading[tenant] >= MOST_UPLOADS:
             raise Refusal(429, "Too many uploads of yours are still coming.", "share", wait=5)
         if not length.isdigit() or int(length) > largest:
@@ -256,6 +286,11 @@ class Bodies:
             if not length.isdigit():
                 raise Refusal(411, "Send the body with a Content-Length.", "length_required")
             raise Refusal(413, f"The body is larger than {largest} bytes.", "too_large")
+        try:
+            self.disk.take(tenant, int(length))
+        except Refusal:
+            await self.drain(proto)
+            raise
         self.reading[tenant] += 1
         size, began = 0, asyncio.get_running_loop().time()
         with tempfile.NamedTemporaryFile(prefix="memoryproject-", delete=False) as file:
@@ -269,10 +304,11 @@ class Bodies:
                     raise Refusal(400, "The body broke off before its end.", "broken_off")
             except BaseException as error:
                 os.unlink(file.name)
+                self.disk.give_back(tenant, int(length))
                 if isinstance(error, TimeoutError):
                     raise self._too_slow() from None
                 if isinstance(error, OSError):
-                    raise Refusal(503, "There is no room for it.", "no_room", wait=30) from error
+                    raise no_room() from error
                 raise
             finally:
                 take_off(self.reading, tenant)
