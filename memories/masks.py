@@ -18,6 +18,7 @@ from django.db.models import Q, QuerySet
 from memories import irrevocable
 from memories.documents import document_store
 from memories.documents.document_summary import summary_of
+from memories.errors import Forbidden
 from memories.features import sets
 from memories.features.follow_sources import remove_standing_on
 from memories.golden import drop_standing_on
@@ -241,9 +242,17 @@ def _rename_pieces(document_id: uuid.UUID, renamed: Callable[[str], str]) -> Non
             Chunk.objects.filter(pk=chunk.pk).update(heading=heading)
 
 
-def unmask(space: WorkspaceIndex, masks: QuerySet[MaskedSpan]) -> list[uuid.UUID]:
+def refuse_unmasking(scope: Scope, masks: QuerySet[MaskedSpan]) -> None:
+    """Raise Forbidden where there are words to put back and the asker may see none that are masked:
+    whatever the act is, it would read them afterwards."""
+    if not scope.may_unmask and masks.exists():
+        raise Forbidden("An agent's key sees no masked words.")
+
+
+def unmask(scope: Scope, space: WorkspaceIndex, masks: QuerySet[MaskedSpan]) -> list[uuid.UUID]:
     """Put words back, but for those that another mask keeps; the rows they are of. Features and
-    summaries of them are made anew."""
+    summaries of them are made anew. Raises Forbidden as `refuse_unmasking` does."""
+    refuse_unmasking(scope, masks)
     rows = list(masks)
     going = {each.pk for each in rows}
     touched: dict[str, list[uuid.UUID]] = {}

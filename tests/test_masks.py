@@ -44,7 +44,9 @@ def unmask(person: Person, made: list[MaskedSpan]) -> None:
     space = space_of(person)
     with transaction.atomic():
         workspace_index.lock(space)
-        masks.unmask(space, MaskedSpan.objects.filter(pk__in=[each.pk for each in made]))
+        masks.unmask(
+            person.scope, space, MaskedSpan.objects.filter(pk__in=[each.pk for each in made])
+        )
     masks.fill(space, made)
 
 

@@ -270,7 +270,7 @@ class _CaseAct:
                 shown.setdefault(str(span.episode_id), []).append((span.start, span.end))
         if fact.memory_id is not None:  # written by hand, and held
             if unmask:
-                unmask_held(self.space, self._standing(fact.memory_id))
+                unmask_held(self.scope, self.space, self._standing(fact.memory_id))
             for row in Supersession.objects.filter(new=fact.memory_id, state=State.PENDING):
                 self._replace(Replaced(row.old_id, row.new_id))
             self._free(self._standing(fact.memory_id))

@@ -189,7 +189,7 @@ def leave_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -> list[uu
     again, of which the caller fills the vectors."""
     intent.memory_ids, intent.reason = [], LEFT
     _end(scope, intent, State.UNDONE)
-    return masks.unmask(space, masks_of(intent))
+    return masks.unmask(scope, space, masks_of(intent))
 
 
 def masks_of(intent: Intent) -> QuerySet[MaskedSpan]:
@@ -436,7 +436,8 @@ def _end(scope: Scope, intent: Intent, state: str) -> Intent:
 
 def undo(scope: Scope, intent_id: uuid.UUID) -> Intent:
     """Take back what was done. NotFound where `scope` does not see it, Conflict where nothing was
-    done, or a memory has a newer version since."""
+    done, or a memory has a newer version since, Forbidden where it may not see the words that come
+    back."""
     intent = needed(Intent.objects.visible_to(scope).filter(pk=intent_id).first(), "Intent")
     if intent.state != State.DONE or intent.kind == Intent.Kind.REMEMBER:
         raise Conflict(f"An intent that is {intent.state} cannot be undone.", "stale", "state")
@@ -456,7 +457,7 @@ def take_back_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -> lis
     the rows whose words are shown again, of which the caller fills the vectors."""
     if intent.supersession_id:
         undo_locked(scope, space, intent.supersession_id)
-    touched = masks.unmask(space, masks_of(intent))
+    touched = masks.unmask(scope, space, masks_of(intent))
     if not intent.supersession_id:
         for memory_id in intent.memory_ids:
             memory = locked(scope, memory_id)

@@ -245,7 +245,8 @@ def redo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
 
 def restore(scope: Scope, memory_id: uuid.UUID) -> Memory:
     """Believe a forgotten memory again; its rejection goes, and the words that went with it come
-    back. Conflict where a newer one stands."""
+    back. Conflict where a newer one stands, Forbidden for who may see no masked words where some
+    went."""
     space = workspace_index.index_of(scope.workspace_id)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
@@ -256,7 +257,8 @@ def restore(scope: Scope, memory_id: uuid.UUID) -> Memory:
         if memory.forgotten_at is None and (memory.forget_after is None or memory.is_live):
             raise Conflict("It is not forgotten.", "not_forgotten", "id")
         taken = taken_words.taken_for(memory)
-        touched = masks.unmask(space, taken.filter(episode=None))
+        masks.refuse_unmasking(scope, taken)
+        touched = masks.unmask(scope, space, taken.filter(episode=None))
         memory.refresh_from_db(fields=["content", "entities"])
         memory.forget_after = None
         memory.save(update_fields=["forget_after", "updated_at"])
@@ -264,7 +266,7 @@ def restore(scope: Scope, memory_id: uuid.UUID) -> Memory:
         believe_again(space, memory, Cause.RESTORED)
         audit(scope, "restore", memory, after={"content": memory.content})
     due_vectors.fill(space, touched)
-    taken_words.give_back_words(space, taken)
+    taken_words.give_back_words(scope, space, taken)
     return Memory.objects.with_names().get(pk=memory.pk)
 
 

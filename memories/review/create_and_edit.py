@@ -109,13 +109,12 @@ def let_go(memory: Memory) -> None:
     waiting.update(quarantined_at=None)
 
 
-def unmask_held(space: WorkspaceIndex, memory: Memory) -> None:
+def unmask_held(scope: Scope, space: WorkspaceIndex, memory: Memory) -> None:
     """Put the words back that were masked because the memory was held."""
     hidden = MaskedSpan.objects.filter(memory=memory, kind=MaskedSpan.Kind.SECRET)
     causes = [pk for pk in hidden.values_list("cause", flat=True) if pk]
-    masks.unmask(
-        space, MaskedSpan.objects.filter(workspace_id=space.workspace_id, cause__in=causes)
-    )
+    masked = MaskedSpan.objects.filter(workspace_id=space.workspace_id, cause__in=causes)
+    masks.unmask(scope, space, masked)
     memory.refresh_from_db(fields=["content", "slots"])
     memory.fingerprint = lexical.fingerprint(memory.content)
     memory.save(update_fields=["fingerprint"])

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories import masks, resolve
@@ -37,16 +38,17 @@ def accept(scope: Scope, fact_id: uuid.UUID, quote: str = "", *, unmask: bool = 
     it cites; the memory that it stands under, once it is resolved like any other claim. `unmask`:
     what is masked for its sake is shown from then on.
 
-    Raises Invalid where no such message has these words, Conflict where somebody decided before.
+    Raises Invalid where no such message has these words, Conflict where somebody decided before,
+    Forbidden for who may see no masked words and asks for them.
     """
     space = workspace_index.index_of(scope.workspace_id)
-    vectors = _vectors(space, _waiting(scope, fact_id), unmask)
+    vectors = _vectors(scope, space, _waiting(scope, fact_id), unmask=unmask)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
         fact = locked_fact(scope, fact_id)
         cases = list(fact.case_items.values_list("case", flat=True))
         if unmask:
-            _unmask(space, fact)
+            _unmask(scope, space, fact)
         if fact.memory_id is not None:
             # It was written by hand.
             memory = locked(scope, fact.memory_id)
@@ -70,7 +72,7 @@ def believe_fact(
     """Believe a locked fact that no memory waits with, on a person's word, with the words that it
     cites or repeats, if there are any; the memory it stands under, and whether that is new."""
     if unmask:
-        _unmask(space, fact)
+        _unmask(scope, space, fact)
     quotes = cited_by(fact)
     if not quotes:
         with suppress(Invalid):  # where a message says just what the fact says
@@ -88,8 +90,8 @@ def cited_by(fact: Fact) -> list[Quote]:
     return quotes
 
 
-def _unmask(space: WorkspaceIndex, fact: Fact) -> None:
-    masks.unmask(space, MaskedSpan.objects.filter(workspace_id=space.workspace_id, cause=fact.pk))
+def _unmask(scope: Scope, space: WorkspaceIndex, fact: Fact) -> None:
+    masks.unmask(scope, space, _masked_for(fact))
     fact.refresh_from_db(fields=["statement", "entities"])
 
 
@@ -98,10 +100,17 @@ def embedded(
 ) -> dict[uuid.UUID, Vectors]:
     """What these facts say, embedded; asked before a transaction begins."""
     rows = Fact.objects.visible_to(scope).filter(pk__in=fact_ids)
-    return {fact.pk: _vectors(space, fact, unmask) for fact in rows}
+    return {fact.pk: _vectors(scope, space, fact, unmask=unmask) for fact in rows}
 
 
-def _vectors(space: WorkspaceIndex, fact: Fact, unmask: bool) -> Vectors:
+def _masked_for(fact: Fact) -> QuerySet[MaskedSpan]:
+    return MaskedSpan.objects.filter(workspace_id=fact.workspace_id, cause=fact.pk)
+
+
+def _vectors(scope: Scope, space: WorkspaceIndex, fact: Fact, *, unmask: bool) -> Vectors:
+    """Raises Forbidden before an embedder is sent words that the asker may not see."""
+    if unmask:
+        masks.refuse_unmasking(scope, _masked_for(fact))
     text = masks.original_of(fact) if unmask else fact.statement
     return due_vectors.embed_or_leave(space, [entries.texts_of(text)])
 
@@ -176,7 +185,9 @@ def _quoted(scope: Scope, fact: Fact, quote: str) -> list[Quote]:
         words = revision.text[slice(*place)]
         return [Quote(revision.pk, *place, words, is_of_document=True)]
     rows = Episode.objects.visible_to(scope).filter(session__facts=fact).order_by("pk")
-    texts = masks.originals(episodes := list(rows))
+    episodes = list(rows)
+    # Who may not see what is masked is compared with the rest: no guess at it is told from another.
+    texts = masks.originals(episodes) if scope.may_unmask else {e.pk: e.content for e in episodes}
     spans = ((episode, find_quote(texts[episode.pk], quote)) for episode in episodes)
     episode, span = next(((episode, span) for episode, span in spans if span), (None, None))
     if episode is None or span is None:

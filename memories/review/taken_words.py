@@ -24,6 +24,7 @@ from memories.models import (
     versions_of,
 )
 from workspaces.models import Subject
+from workspaces.scope import Scope
 
 MOST_MESSAGES, MOST_DOCUMENTS = 800, 100  # of one person that are looked through
 SHORTEST = 3  # characters of a word that texts are looked through for
@@ -109,13 +110,13 @@ def take_words(
         masks.fill(space, made)
 
 
-def give_back_words(space: WorkspaceIndex, taken: QuerySet[MaskedSpan]) -> None:
-    """Put the words of messages back, likewise."""
+def give_back_words(scope: Scope, space: WorkspaceIndex, taken: QuerySet[MaskedSpan]) -> None:
+    """Put the words of messages back, likewise. Raises Forbidden as `masks.unmask` does."""
     while some := list(taken.exclude(episode=None).order_by("episode_id", "pk")[:BATCH]):
         episodes = {each.episode_id for each in some}
         with transaction.atomic(durable=True):
             workspace_index.lock(space)
-            touched = masks.unmask(space, taken.filter(episode__in=episodes))
+            touched = masks.unmask(scope, space, taken.filter(episode__in=episodes))
         due_vectors.fill(space, touched)
 
 

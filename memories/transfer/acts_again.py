@@ -36,7 +36,7 @@ from memories.models import (
 from memoryproject import crossings
 from memoryproject.postgres import visible
 from workspaces.models import Subject, Workspace, WorkspaceRemoval
-from workspaces.scope import worker_scope
+from workspaces.scope import Scope, worker_scope
 
 # By how much the moment of a dump may lie before the end of a removal that is in it.
 LATE = timedelta(minutes=15)
@@ -85,7 +85,7 @@ def in_workspace(
         for row in rows[ERASED]:
             _erase(row, actor, done)
         space, scope = workspace_index.index_of(workspace_id), worker_scope(workspace_id, actor)
-        _unmask(space, rows[UNMASKED], done)
+        _unmask(scope, space, rows[UNMASKED], done)
         _mask(space, rows[MASKED], done)
         for row in rows[FORGOTTEN]:
             live = Memory.objects.filter(workspace_id=workspace_id, forgotten_at=None)
@@ -178,7 +178,7 @@ def batched(rows: Sequence[T]) -> Iterator[Sequence[T]]:
         yield rows[start : start + BATCH]
 
 
-def _unmask(space: WorkspaceIndex, rows: Sequence[Row], done: DoneAgain) -> None:
+def _unmask(scope: Scope, space: WorkspaceIndex, rows: Sequence[Row], done: DoneAgain) -> None:
     """Only what is known to have been taken away: where nobody knows it stays masked."""
     there = dict(_places_of(MaskedSpan.objects.filter(workspace_id=space.workspace_id)))
     going = [there[place] for row in rows if (place := place_of(row)) in there]
@@ -187,7 +187,7 @@ def _unmask(space: WorkspaceIndex, rows: Sequence[Row], done: DoneAgain) -> None
             workspace_index.lock(space)
             found = MaskedSpan.objects.filter(pk__in=some)
             made = list(found)
-            masks.unmask(space, found)
+            masks.unmask(scope, space, found)
         masks.fill(space, made)
         done.counts[UNMASKED] += len(some)
 
