@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from memories.english import clauses, exact_values, topics
 from memories.masked_text import is_masked
-from memories.models import MaskedSpan, Memory
+from memories.models import MaskedSpan, Memory, Rejection
 
 MOST_SAID, MOST_MEMORIES = 200, 1_000
 SHORT = 2  # stems of a sentence that says one thing
@@ -60,14 +60,26 @@ class ToldAgain:
 
 
 def forgotten_of(
-    workspace_id: uuid.UUID, user: str, again: Sequence[str] = ()
+    workspace_id: uuid.UUID,
+    user: str,
+    again: Sequence[str] = (),
+    *,
+    agent_id: uuid.UUID | None = None,
 ) -> list[ForgottenWords]:
     """What stays forgotten of the subject with this id of its own; not what he told since: it is
-    among his memories, or in the texts that say it `again`."""
+    among his memories, or in the texts that say it `again`. Of what an agent writes, only what that
+    agent had kept itself: else it would learn what others forgot, by sending guesses. What an
+    agent's key forgot binds no other."""
     rows = MaskedSpan.objects.filter(
         Q(memory__subject__external_id=user) | Q(episode__subject__external_id=user),
         workspace=workspace_id, kind=MaskedSpan.Kind.FORGOTTEN, place="content",
     )  # fmt: skip
+    said_no = Rejection.objects.filter(workspace=workspace_id, memory=OuterRef("cause"))
+    if agent_id is None:
+        of_an_agent = said_no.exclude(agent=None)
+        rows = rows.filter(~Exists(of_an_agent) | Exists(said_no.filter(agent=None)))
+    else:
+        rows = rows.filter(Q(memory__agent=agent_id) | Q(episode__agent=agent_id))
     said = {
         ForgottenWords.of(row.words, row.cause)
         for row in rows.order_by("-pk")[:MOST_SAID]

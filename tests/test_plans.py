@@ -169,7 +169,8 @@ def of_negated(place: Place) -> Statement:
 
 def of_rejected(place: Place) -> Statement:
     asks = {"workspace": place.scope.workspace_id, "subject": place.subject_id, "layer": 1}
-    return rejections.OF_SUBJECT, asks | {"fingerprints": [], "model": 1, "most": 10}
+    asks |= {"fingerprints": [], "model": 1, "most": 10, "agents": []}
+    return rejections.OF_SUBJECT, asks
 
 
 def of_replaced(place: Place) -> Statement:

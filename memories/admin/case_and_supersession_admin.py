@@ -598,7 +598,8 @@ class RejectionAdmin(MemoryRowAdmin):
             "allow_again",
             row,
             subject_id=row.subject_id,
-            before={"content": row.content, "reason": row.reason},
+            before={"content": row.content, "reason": row.reason}
+            | ({"agent": str(row.agent_id)} if row.agent_id else {}),
         ).save()
         row.delete()
         return gettext("It may be learned again.")

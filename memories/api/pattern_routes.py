@@ -89,6 +89,11 @@ class MissPage(JsonAnswer):
 class RejectionJson(JsonAnswer):
     id: UUID
     user_id: Annotated[str | None, column("user_external")]
+    agent_id: Annotated[
+        str | None,
+        column("agent_external"),
+        Meta(description="The only one that it binds; null: it binds all."),
+    ]
     memory_id: UUID | None
     content: str
     reason: str | None

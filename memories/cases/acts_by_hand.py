@@ -147,11 +147,14 @@ def _ask_again(scope: Scope, line: AuditEntry) -> None:
 def _reject_again(scope: Scope, line: AuditEntry) -> None:
     before = line.before or {}
     fingerprint = lexical.fingerprint(before["content"])
-    if Rejection.objects.of(scope.workspace_id, line.subject_id, fingerprint).exists():
+    agent = before.get("agent")
+    known = Rejection.objects.of(scope.workspace_id, line.subject_id, fingerprint)
+    if known.filter(agent=agent).exists():
         raise Conflict("It is not learned again as it is.", "stale", "id")
     made = Rejection.objects.create(
         workspace_id=scope.workspace_id, subject_id=line.subject_id, fingerprint=fingerprint,
         content=before["content"], reason=before.get("reason", ""), rejected_by=scope.actor,
+        agent_id=agent,
     )  # fmt: skip
     scope.audit("reject", made, subject_id=line.subject_id)
 

@@ -447,7 +447,7 @@ def _take_words_back(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
     _unchanged(old.superseded_by_id == worded.pk and worded.superseded_by_id is None, worded)
     state_changes.unlink(old, worded)
     forget_locked(scope, [worded], UNDONE)
-    may_be_learned(old)
+    may_be_learned(scope, old)
     believe_again(space, old, Cause.UNDONE)
     decide(scope, edit, "undo")
 
@@ -455,7 +455,7 @@ def _take_words_back(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
 def _remember(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
     memory = locked(scope, step["memory"])
     _unchanged(memory.may_return, memory)
-    may_be_learned(memory)
+    may_be_learned(scope, memory)
     if step["held"]:
         state_changes.hold(space, memory, timezone.now())
     else:

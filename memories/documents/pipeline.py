@@ -203,7 +203,8 @@ class DocumentRun:
         known = row.revision
         is_known = known is not None and known.text_sha256 == digest
         if row.subject is not None and not is_known:
-            forgotten = forgotten_of(row.workspace_id, row.subject.external_id)
+            user = row.subject.external_id
+            forgotten = forgotten_of(row.workspace_id, user, agent_id=row.agent_id)
             hidden = hidden.without(places_in(hidden.text.text, forgotten, is_his=True))
         if not is_known:
             hidden = with_masks_before(hidden, known)

@@ -1,7 +1,6 @@
 """Secrets and orders in new messages: masked before they are written, and held for a person."""
 
 import re
-import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -24,6 +23,7 @@ from memories.models import (
 )
 from memories.resolve import file_facts
 from workspaces.models.workspace import uuid7
+from workspaces.scope import Scope
 
 OWN_KINDS = (Episode.Kind.USER, Episode.Kind.SYSTEM)
 GUARD = "guard"  # what a session's steps call it; so begins the rule of a fact that is held
@@ -103,7 +103,7 @@ def without_secrets(message: NewMessage, screened: Screened) -> str:
 
 
 def with_forgotten(
-    messages: Sequence[NewMessage], screened: Sequence[Screened], workspace_id: uuid.UUID, user: str
+    messages: Sequence[NewMessage], screened: Sequence[Screened], scope: Scope, user: str
 ) -> list[Screened]:
     """Screened likewise, with what an assistant or a tool tells again of what this subject had
     forgotten."""
@@ -113,7 +113,7 @@ def with_forgotten(
         return list(screened)
     people = Episode.OF_PEOPLE
     own = [one.content for one, kind in zip(messages, kinds, strict=True) if kind in people]
-    forgotten = forgotten_of(workspace_id, user, own)
+    forgotten = forgotten_of(scope.workspace_id, user, own, agent_id=scope.agent_id)
     return [
         replace(each, forgotten=tuple(places_in(message.content, forgotten, user)))
         if kind in others

@@ -61,6 +61,8 @@ LAST_WORDS = """
 select right(said.content, 400) as words
 from memories_conversation c
 cross join lateral (select e.content from memories_episode e where e.conversation_id = c.id
+    and (%(agent)s::uuid is null or e.agent_id = %(agent)s::uuid)
+    and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
   order by e.occurred_at desc, e.position desc limit 1) said
 where c.workspace_id = %(workspace)s and c.external_id = %(thread)s
 """
@@ -288,7 +290,7 @@ def prepare(space: WorkspaceIndex, scope: Scope, request: IngestRequest, user: s
         before=last_words(scope, request),
         is_whole_text=request.content is not None,
     )
-    screened = with_forgotten(messages, screened, space.workspace_id, user)
+    screened = with_forgotten(messages, screened, scope, user)
     texts = [
         without_secrets(message, places) for message, places in zip(messages, screened, strict=True)
     ]
@@ -307,11 +309,16 @@ def prepare(space: WorkspaceIndex, scope: Scope, request: IngestRequest, user: s
 
 
 def last_words(scope: Scope, request: IngestRequest) -> str:
-    """How the last message of the request's thread ends, where the first of the new ones may be an
-    answer to it."""
+    """How the last message of the request's thread that the asker sees ends, where the first of the
+    new ones may be an answer to it."""
     if not request.thread_id or not guard.may_answer(request.all_messages[0].content):
         return ""
-    values = {"workspace": scope.workspace_id, "thread": request.thread_id}
+    values = {
+        "workspace": scope.workspace_id,
+        "thread": request.thread_id,
+        "agent": scope.agent_id,
+        "subjects": None if scope.subject_ids is None else list(scope.subject_ids),
+    }
     rows = prepared_sql.rows(LAST_WORDS, values)
     return str(rows[0].words) if rows else ""
 

@@ -462,7 +462,7 @@ def take_back_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -> lis
         for memory_id in intent.memory_ids:
             memory = locked(scope, memory_id)
             if memory.may_return:
-                may_be_learned(memory)
+                may_be_learned(scope, memory)
                 believe_again(space, memory, MemoryPeriod.Cause.RESTORED)
     rows = Intent.objects.filter(pk=intent.pk)
     rows.update(state=State.UNDONE, decided_by=scope.actor, decided_at=timezone.now())

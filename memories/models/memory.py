@@ -386,14 +386,15 @@ class MemoryPeriod(models.Model):
 
 class RejectionQuerySet(NamedQuerySet["Rejection"]):
     def visible_to(self, scope: Scope) -> Self:
-        """Of one's own subjects; an agent sees those of which it sees the memory."""
+        """Of one's own subjects; an agent sees those that bind it and of which it sees the memory.
+        The same may be taken back."""
         rows = self.filter(workspace_id=scope.workspace_id)
         if scope.subject_ids is not None:
             rows = rows.filter(subject_id__in=scope.subject_ids)
         if not scope.is_bound:
             return rows
         seen = Memory.objects.visible_to(scope).filter(pk=OuterRef("memory_id"))
-        return rows.filter(Exists(seen))
+        return rows.filter(Exists(seen), Q(agent=None) | Q(agent=scope.agent_id))
 
     def of(self, workspace_id: uuid.UUID, subject_id: uuid.UUID | None, fingerprint: bytes) -> Self:
         """What was rejected with this text about this subject, or about nobody."""
@@ -402,10 +403,12 @@ class RejectionQuerySet(NamedQuerySet["Rejection"]):
 
 
 class Rejection(Row):
-    """What a person said must not be learned again. The vector of `memory` is its own."""
+    """What a person said must not be learned again; what an agent's key said so of binds that
+    `agent` alone. The vector of `memory` is its own."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
+    agent = models.ForeignKey(Agent, models.CASCADE, null=True, related_name="+")
     memory = models.ForeignKey(Memory, models.SET_NULL, null=True, related_name="+")
     content = models.TextField()
     fingerprint = models.BinaryField(max_length=16)
@@ -418,7 +421,7 @@ class Rejection(Row):
         ordering = ["-id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["workspace", "subject", "fingerprint"],
+                fields=["workspace", "subject", "fingerprint", "agent"],
                 name="rejection_once",
                 nulls_distinct=False,
             )
@@ -426,6 +429,11 @@ class Rejection(Row):
 
     def __str__(self) -> str:
         return self.content[:80]
+
+    @property
+    def mark(self) -> tuple[bytes, uuid.UUID | None]:
+        """What it says, and whom it binds: one of a mark about a subject."""
+        return bytes(self.fingerprint), self.agent_id
 
 
 def place_of(scope: str, conversation_id: uuid.UUID | None, workflow: str) -> uuid.UUID | None:

@@ -72,7 +72,8 @@ class Quote:
 @dataclass(frozen=True, slots=True)
 class Claim:
     """One statement to be resolved, with what it stands on. `speaker`: whose words it was read out
-    of, "" where nobody's. `about`: the subject whom a document names in it."""
+    of, "" where nobody's. `about`: the subject whom a document names in it. `accepted`: somebody
+    looked at what was read, and believes it."""
 
     statement: str
     category: str
@@ -93,6 +94,12 @@ class Claim:
     forget_after: datetime | None = None
     pinned: bool = False
     about: uuid.UUID | None = None
+    accepted: bool = False
+
+    @property
+    def is_let_through(self) -> bool:
+        """Whether a person's word stands behind it, whatever was rejected before."""
+        return self.accepted or self.method == Fact.Method.MANUAL
 
     @property
     def is_of_team(self) -> bool:

@@ -13,6 +13,7 @@ from memories.english.statements import Reading, read, restates
 from memories.index import prepared_sql
 from memories.models import Layer, Rejection, WorkspaceIndex
 from memoryproject.postgres.prepared import Asked
+from workspaces.scope import Scope
 
 PRIVATE = "private"  # forgotten so, it is learned again when a person says so
 MOST = 1_000  # rejections of one subject that are compared; equal texts are found among any number
@@ -32,6 +33,7 @@ left join memories_entry e on e.layer = %(layer)s and e.item = r.memory_id
 left join memories_vector v
   on v.entry_id = e.id and v.embedding_model_id = %(model)s and v.part = 0
 where r.workspace_id = %(workspace)s and r.subject_id is not distinct from %(subject)s::uuid
+  and (r.agent_id is null or %(agents)s::uuid[] is null or r.agent_id = any(%(agents)s::uuid[]))
 order by r.fingerprint = any(%(fingerprints)s::bytea[]) desc, r.id desc limit %(most)s
 """
 
@@ -41,11 +43,18 @@ def kind_of(reason: str) -> str:
     return reason.partition(":")[0].strip().casefold()
 
 
-def rejected(space: WorkspaceIndex, subject_id: uuid.UUID | None, claims: Sequence[str]) -> Asked:
-    """What was rejected about the subject of some statements: to be asked, for `refused`."""
+def rejected(
+    space: WorkspaceIndex,
+    subject_id: uuid.UUID | None,
+    claims: Sequence[str],
+    agents: Sequence[uuid.UUID] | None = None,
+) -> Asked:
+    """What was rejected about the subject of some statements, by a person's word or by these
+    agents, None by any: to be asked, for `refused`."""
     values = {
         "workspace": space.workspace_id,
         "subject": subject_id,
+        "agents": None if agents is None else list(agents),
         "fingerprints": list({lexical.fingerprint(claim) for claim in claims}),
         "layer": int(Layer.MEMORIES),
         "model": space.embedding_model_id,
@@ -81,15 +90,21 @@ def refused(
 
 
 def take_back(
+    scope: Scope,
     space: WorkspaceIndex,
     subject_id: uuid.UUID | None,
     statement: str,
     vector: np.ndarray | None,
 ) -> int:
-    """A person says by hand what a person had rejected: those rejections go. Their number."""
+    """A person says by hand what a person had rejected: those rejections go that the asker sees.
+    Their number."""
     deleted = 0
     while True:
         rows = prepared_sql.rows(*rejected(space, subject_id, [statement]))
+        if scope.is_narrow:
+            seen = Rejection.objects.visible_to(scope).filter(pk__in=[row.id for row in rows])
+            ids = set(seen.values_list("pk", flat=True))
+            rows = [row for row in rows if row.id in ids]
         again = refused(space, rows, [statement], [vector])
         if not again:
             return deleted

@@ -25,7 +25,6 @@ from memories.index import entries, prepared_sql, repair, row_marks, workspace_i
 from memories.index.nearest import Pair, Placement
 from memories.models import (
     Citation,
-    Fact,
     Ground,
     Memory,
     MemoryPeriod,
@@ -360,7 +359,8 @@ def apply(
     whole = [] if vectors is None else [passages[0] for passages in vectors]
     texts = [claim.statement for claim in claims]
     near, pairs_of = neighbours.near(space, placement, whole, claims, judge)
-    asked = [rejections.rejected(space, placement.subject_id, texts), *near]
+    agents = [placement.agent_id] if placement.agent_id else []
+    asked = [rejections.rejected(space, placement.subject_id, texts, agents), *near]
     rejected, *found = _behind_lock(space, placement, asked)
     batch = ClaimBatch(space, placement, actor, session_id, judge)
     resolver = _resolver(batch, claims, readings, whole, pairs_of(found[-1] if found else []))
@@ -368,7 +368,7 @@ def apply(
     private: list[tuple[Claim, str]] = []
     for index, (claim, own) in enumerate(zip(claims, readings, strict=True)):
         # A person may say by hand what a person had rejected.
-        if index not in refused or claim.method == Fact.Method.MANUAL:
+        if index not in refused or claim.is_let_through:
             batch.take(claim, index, own, resolver)
         elif refused[index].is_private and session_id is not None:
             private.append((claim, SAID_AGAIN))

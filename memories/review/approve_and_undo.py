@@ -177,7 +177,7 @@ def undo_locked(scope: Scope, space: WorkspaceIndex, supersession_id: uuid.UUID)
     if new.forgotten_at is None and not stands:
         forget_locked(scope.as_part_of(decision), [new], "undone")
     if old.state.is_head:
-        may_be_learned(old)
+        may_be_learned(scope, old)
         believe_again(space, old, Cause.UNDONE)
     decide(scope, decision, "undo")
     return decision
@@ -203,7 +203,7 @@ def reopen(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
             Memory.objects.filter(pk=new.pk).update(version=1)  # it begins a chain of its own again
     elif new.superseded_by_id is not None or (decision.note == KEPT_BOTH and new.forgotten_at):
         raise Conflict("The new memory was changed since: its chain shows how.", "stale", "new")
-    may_be_learned(new)
+    may_be_learned(scope, new)
     # It waits as it did: held back where it had not been believed before anybody was asked.
     if new.periods.filter(cause=Cause.CREATED).exists():
         believe_again(space, new, Cause.UNDONE)
@@ -262,7 +262,7 @@ def restore(scope: Scope, memory_id: uuid.UUID) -> Memory:
         memory.refresh_from_db(fields=["content", "entities"])
         memory.forget_after = None
         memory.save(update_fields=["forget_after", "updated_at"])
-        may_be_learned(memory)
+        may_be_learned(scope, memory)
         believe_again(space, memory, Cause.RESTORED)
         audit(scope, "restore", memory, after={"content": memory.content})
     due_vectors.fill(space, touched)
@@ -277,6 +277,7 @@ def put_back(space: WorkspaceIndex, old: Memory, new: Memory) -> None:
         believe_again(space, old, Cause.UNDONE)
 
 
-def may_be_learned(memory: Memory) -> None:
-    """What a person said against these words counts no more."""
-    Rejection.objects.of(memory.workspace_id, memory.subject_id, bytes(memory.fingerprint)).delete()
+def may_be_learned(scope: Scope, memory: Memory) -> None:
+    """What was said against these words counts no more, as far as the asker sees it."""
+    seen = Rejection.objects.visible_to(scope)
+    seen.of(memory.workspace_id, memory.subject_id, bytes(memory.fingerprint)).delete()

@@ -184,7 +184,7 @@ def create(scope: Scope, new: NewMemory) -> Memory:
             return _hold(scope, space, placement, claim, places)
         # A person's word outranks an earlier "no": saying it again by hand takes the "no" back.
         vector = vectors[0][0] if vectors else None
-        rejections.take_back(space, placement.subject_id, content, vector)
+        rejections.take_back(scope, space, placement.subject_id, content, vector)
         outcome = resolve.apply(space, placement, [claim], vectors, actor=scope.actor)
         memory_id = (outcome.created or outcome.reinforced)[0]
         memory = Memory.objects.with_names().get(pk=memory_id)
@@ -450,7 +450,8 @@ def new_version(
     state_changes.begin_period(new, MemoryPeriod.Cause.CREATED)
     entries.write(space, [entries.memory_item(new)], vectors)
     follow_sources.correct(scope, old, new)
-    rejections.take_back(space, old.subject_id, content, vectors[0][0] if vectors else None)
+    vector = vectors[0][0] if vectors else None
+    rejections.take_back(scope, space, old.subject_id, content, vector)
     if bytes(old.fingerprint) != new.fingerprint:
         reject_claim(scope, old, CORRECTED)  # else it comes back with the next ingest
     audit(scope, "edit", new, before={"content": old.content}, after={"content": content})

@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from memories import masks, resolve
 from memories.errors import needed
 from memories.features.follow_sources import withdraw
+from memories.forgotten_words import ForgottenWords
 from memories.index import workspace_index
 from memories.masks import MaskReason
 from memories.models import (
@@ -52,8 +54,9 @@ def forget(scope: Scope, memory_id: uuid.UUID, reason: str = "", messages: str =
 
     What is wrong or private is told by nothing any more: the memory's own words are masked, of what
     is private those of all its versions, too. `messages` says what becomes of those it stands on:
-    "mask" takes the same words out of them and of documents, "keep" leaves them; by default they
-    go where its own do. Many messages go in several transactions: who is stopped asks again.
+    "mask" takes the same words out of them and of documents, as far as they are the asker's own to
+    change; "keep" leaves them; by default they go where its own do. Many messages go in several
+    transactions: who is stopped asks again.
     """
     space = workspace_index.index_of(scope.workspace_id)
     why = MaskReason(MaskedSpan.Kind.FORGOTTEN, kind_of(reason), memory_id)
@@ -64,8 +67,10 @@ def forget(scope: Scope, memory_id: uuid.UUID, reason: str = "", messages: str =
         workspace_index.lock(space)
         memory = locked(scope, memory_id)
         every = set(versions_of(memory.pk)) if kind_of(reason) == PRIVATE else {memory.pk}
+        seen = Memory.objects.visible_to(scope).filter(pk__in=every)
+        every = set(seen.values_list("pk", flat=True))
         if (messages or (MASK if is_hidden else KEEP)) == MASK:
-            said, documents = _told_of(memory, every)
+            said, documents = _told_of(scope, memory, every)
             made = masks.mask_documents(space, documents, why)
         if is_hidden:
             made += masks.mask_memories(space, _unmasked(every), why)
@@ -73,6 +78,8 @@ def forget(scope: Scope, memory_id: uuid.UUID, reason: str = "", messages: str =
         is_known = memory.forgotten_at is not None
         if not is_known or (is_hidden and kind_of(memory.forget_reason) not in HIDDEN):
             forget_locked(scope, [memory], reason)
+        elif is_hidden:  # an agent may have said so before, which bound that agent alone
+            reject_claim(scope, memory, reason)
     masks.fill(space, made)
     taken_words.take_words(space, said, why)
     return memory
@@ -86,14 +93,17 @@ def _unmasked(ids: set[uuid.UUID]) -> set[uuid.UUID]:
     return ids - set(taken.values_list("memory_id", flat=True))
 
 
-def _told_of(memory: Memory, versions: set[uuid.UUID]) -> tuple[Places, Places]:
-    """Where messages and documents tell what these versions say: what they stand on, and whatever
-    else tells the same of the same person."""
-    said, written = taken_words.stood_on(versions)
+def _told_of(scope: Scope, memory: Memory, versions: set[uuid.UUID]) -> tuple[Places, Places]:
+    """Where messages and documents of the asker tell what these versions say: what they stand on,
+    and whatever else tells the same of the same person."""
+    said, written = taken_words.of_asker(scope, *taken_words.stood_on(versions))
     if memory.subject is None:
         return said, written
     forgotten = taken_words.what_is_forgotten(said, versions)
-    about = Episode.objects.filter(workspace=memory.workspace_id, subject=memory.subject_id)
+    if scope.may_unmask:  # what an agent took the words of is looked for in messages of others, too
+        taken = MaskedSpan.objects.filter(memory__in=versions, place="content")
+        forgotten += map(ForgottenWords.of, taken.values_list("words", flat=True).distinct())
+    about = Episode.objects.visible_to(scope).filter(subject=memory.subject_id)
     again = (
         (said, taken_words.told_in(about, forgotten, memory.subject)),
         (written, taken_words.in_documents(memory.workspace_id, memory.subject_id, forgotten)),
@@ -101,7 +111,7 @@ def _told_of(memory: Memory, versions: set[uuid.UUID]) -> tuple[Places, Places]:
     for known, more in again:
         for pk, places in more.items():
             known.setdefault(pk, []).extend(places)
-    return said, written
+    return taken_words.of_asker(scope, said, written)
 
 
 def forget_all(scope: Scope, ids: Sequence[uuid.UUID]) -> int:
@@ -144,13 +154,16 @@ def forget_locked(scope: Scope, memories: Sequence[Memory], reason: str) -> None
 
 def reject_claim(scope: Scope, memory: Memory, reason: str) -> None:
     """Leave word that this is not to be learned again about its subject, nor in other words; what
-    is private, not before a person says so."""
+    is private, not before a person says so. The word of an agent's key binds that agent."""
     fingerprint = bytes(memory.fingerprint)
-    if Rejection.objects.of(memory.workspace_id, memory.subject_id, fingerprint).exists():
+    agent_id = scope.agent_id if scope.key_id else None
+    known = Rejection.objects.of(memory.workspace_id, memory.subject_id, fingerprint)
+    if known.filter(Q(agent=None) | Q(agent=agent_id)).exists():
         return  # the workspace's lock is held: nobody adds one meanwhile
     Rejection.objects.create(
         workspace_id=memory.workspace_id,
         subject=memory.subject,
+        agent_id=agent_id,
         memory=memory,
         fingerprint=fingerprint,
         content=memory.content,

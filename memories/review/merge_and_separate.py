@@ -84,10 +84,12 @@ def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> 
             merged_by=scope.actor,
         )  # fmt: skip
         # What both rejected stays the target's alone.
-        own = Rejection.objects.filter(subject=source)
-        both = Rejection.objects.filter(subject=target, fingerprint__in=own.values("fingerprint"))
-        shared = list(both.values_list("pk", flat=True))
-        own.filter(fingerprint__in=both.values("fingerprint")).delete()
+        own, theirs = (
+            {row.mark: row.pk for row in Rejection.objects.filter(subject=each)}
+            for each in (source, target)
+        )
+        shared = [theirs[mark] for mark in own.keys() & theirs.keys()]
+        Rejection.objects.filter(pk__in=[own[mark] for mark in own.keys() & theirs.keys()]).delete()
         talk_summaries.start_again(space, Episode.objects.filter(subject=source), {target.pk})
         moved = {kind: reassign(kind, source, target) for kind in FOLLOWING}
         subjects.merge(space, source.pk, target.pk)
@@ -251,7 +253,7 @@ def part_duplicates(
             raise Conflict("The other was changed since.", "stale", "id")
         moved = Fact.objects.filter(pk__in=facts, memory=kept).update(memory=other)
         state_changes.add_support({kept.pk: -moved}, timezone.now())
-        may_be_learned(other)
+        may_be_learned(scope, other)
         believe_again(space, other, MemoryPeriod.Cause.RESTORED)
         audit(scope, "separate", kept, after={"content": other.content, "memory": str(other.pk)})
 
@@ -484,12 +486,11 @@ def _believe_apart(space: WorkspaceIndex, facts: Iterable[Fact], subject: Subjec
 
 
 def _part_rejections(made: SubjectMerge, source: Subject, target: Subject, going: Ids) -> None:
-    known = Rejection.objects.filter(subject=source).values_list("fingerprint", flat=True)
-    have = {bytes(each) for each in known}
+    have = {each.mark for each in Rejection.objects.filter(subject=source)}
     shared = made.ids(SHARED)
     gone_over = Q(pk__in=[*shared, *made.ids("rejection")]) | Q(memory__in=going)
     for rejection in Rejection.objects.filter(gone_over, subject=target):
-        if bytes(rejection.fingerprint) in have:
+        if rejection.mark in have:
             continue
         if rejection.pk in shared:
             rejection.pk, rejection._state.adding = uuid7(), True

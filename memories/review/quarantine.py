@@ -121,7 +121,7 @@ def _believe(
     session = MemorySession.objects.select_related("agent").get(facts=fact)
     # A person's word outranks an earlier "no".
     vector = vectors[0][0] if vectors else None
-    rejections.take_back(space, fact.subject_id, claim.statement, vector)
+    rejections.take_back(scope, space, fact.subject_id, claim.statement, vector)
     items = list(fact.case_items.values_list("pk", flat=True))
     placement = resolve.placement_of(session, [claim])
     outcome = resolve.apply(
@@ -214,4 +214,5 @@ def _claim(fact: Fact, quotes: Sequence[Quote]) -> Claim:
         entities=tuple(fact.entities),
         event_date=fact.event_date,
         quotes=tuple(quotes),
+        accepted=True,
     )

@@ -16,6 +16,7 @@ from memories.masked_text import is_masked
 from memories.masks import MaskReason
 from memories.models import (
     Citation,
+    Document,
     Episode,
     MaskedSpan,
     Memory,
@@ -44,6 +45,21 @@ def stood_on(ids: Collection[uuid.UUID]) -> tuple[Places, Places]:
         elif one.revision_id is not None:
             written.setdefault(one.revision_id, []).append((one.start, one.end))
     return said, written
+
+
+def of_asker(scope: Scope, said: Places, written: Places) -> tuple[Places, Places]:
+    """Those of these places whose words are the asker's to take: messages and documents that it
+    sees, of an agent's key those of its own agent."""
+    if not scope.is_narrow:
+        return said, written
+    heard = Episode.objects.visible_to(scope).filter(pk__in=said)
+    seen = Document.objects.visible_to(scope)
+    own = seen.filter(agent=scope.agent_id) if scope.is_bound else seen
+    read = Revision.objects.filter(pk__in=written, document__in=own.values("pk"))
+    return (
+        {pk: said[pk] for pk in heard.values_list("pk", flat=True)},
+        {pk: written[pk] for pk in read.values_list("pk", flat=True)},
+    )
 
 
 def what_is_forgotten(
