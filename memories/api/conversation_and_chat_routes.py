@@ -156,6 +156,8 @@ class ConversationView(WorkspaceView):
         """Give it another title, audience or metadata; what was learned before stays as it is."""
         rows = Conversation.objects.visible_to(self.scope).with_names()
         conversation = get_object_or_404(rows, pk=row)
+        if self.scope.is_bound and conversation.agent_id != self.scope.agent_id:
+            raise Forbidden("Whoever began it changes it, or a key of the whole workspace.")
         sent = read(ConversationChanges, request.data)
         space = workspace_index.index_of(self.scope.workspace_id)
         changes: dict[str, Any] = {k: without_secrets(space, value) for k, value in sent.items()}

@@ -1,6 +1,6 @@
 """Who asks over MCP: the key that is shown, and the user whom address, header or key pin."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ from workspaces.auth import UNKNOWN_KEY
 from workspaces.keys import scope_for_key
 from workspaces.login.throttle import is_of_this_machine
 from workspaces.models import Subject
-from workspaces.scope import OF_OTHERS, Scope, covers, subject_to_read
+from workspaces.scope import OF_OTHERS, Scope, covers, subject_to_read, subject_to_write
 
 PATH = "/mcp"
 LONGEST_USER = 255
@@ -40,6 +40,14 @@ class McpAsker:
         if named and not covers(self.scope, named):
             raise refused(OF_OTHERS, "user_id")
         return self.user_id or named
+
+    def writing(self) -> Scope:
+        """Who asks, of a pinned user as a key that is limited to them: what is said goes into no
+        thread of others, and takes no message of theirs for its own."""
+        if not self.user_id:
+            return self.scope
+        subject = subject_to_write(self.scope, self.user_id)
+        return replace(self.scope, subject_ids=(subject.pk,)) if subject else self.scope
 
     def memory(self, row: Any, *, to_change: bool = False) -> Memory:
         """The memory of that id: of a pinned user their own, or, to read, one about nobody in

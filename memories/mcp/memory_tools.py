@@ -157,7 +157,7 @@ def add_memory(asker: McpAsker, asked: AddMemoryArguments) -> AddedAnswer:
             user_id=asker.user(asked.user_id),
             thread_id=asked.thread_id,
         )
-        session = ingest_and_wait(asker.scope, asker.environ, request, USUAL_WAIT)
+        session = ingest_and_wait(asker.writing(), asker.environ, request, USUAL_WAIT)
     ids = session.created_ids
     rows = search.rows_of(asker.scope, "memories", ids) if ids else []
     return AddedAnswer.of_session(session, [LearnedMemory(row.id, row.content) for row in rows])

@@ -93,8 +93,13 @@ def recorded_for(scope: Scope) -> Q:
 
 def check_thread(scope: Scope, thread: "Conversation") -> None:
     """Raises Conflict for a thread that is named by a key which is limited to other subjects: what
-    it says there would be served as theirs. Whose it is, is not told."""
-    if scope.subject_ids is not None and thread.subject_id not in scope.subject_ids:
+    it says there would be served as theirs; and for one that an agent's key does not see: by saying
+    something there it would. Whose it is, is not told."""
+    is_of_others = scope.subject_ids is not None and thread.subject_id not in scope.subject_ids
+    if not is_of_others and scope.is_bound and thread.agent_id != scope.agent_id:
+        seen = Conversation.objects.visible_to(scope).filter(pk=thread.pk)
+        is_of_others = not seen.exists()
+    if is_of_others:
         raise Conflict(TAKEN, field="threadId")
 
 
