@@ -41,6 +41,8 @@ left join memories_embeddingmodel m on m.id = s.embedding_model_id where s.works
 select right(said.content, 400) as words
 from memories_conversation c
 cross join lateral (select e.content from memories_episode e where e.conversation_id = c.id
+  and (%(agent)s::uuid is null or e.agent_id = %(agent)s::uuid)
+  and (%(subjects)s::uuid[] is null or e.subject_id = any(%(subjects)s::uuid[]))
   order by e.occurred_at desc, e.position desc limit 1) said
 where c.workspace_id = %(workspace)s and c.external_id = %(thread)s;
 -- reads
@@ -150,6 +152,7 @@ left join memories_entry e on e.layer = %(layer)s and e.item = r.memory_id
 left join memories_vector v
 on v.entry_id = e.id and v.embedding_model_id = %(model)s and v.part = 0
 where r.workspace_id = %(workspace)s and r.subject_id is not distinct from %(subject)s::uuid
+and (r.agent_id is null or %(agents)s::uuid[] is null or r.agent_id = any(%(agents)s::uuid[]))
 order by r.fingerprint = any(%(fingerprints)s::bytea[]) desc, r.id desc limit %(most)s;
 -- reads
 --   Index entry_once
