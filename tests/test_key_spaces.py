@@ -13,7 +13,15 @@ from memories import erase, review
 from memories.documents.document_store import put_in_spaces
 from memories.errors import NotFound
 from memories.events import visible_items
-from memories.models import AsOf, ChangeEvent, Document, DocumentSpace, Memory, WorkspaceIndex
+from memories.models import (
+    AsOf,
+    ChangeEvent,
+    Document,
+    DocumentSpace,
+    Memory,
+    Supersession,
+    WorkspaceIndex,
+)
 from memories.search import candidates
 from memories.search.conditions import COUNTED
 from tests.api_fixtures import Caller, caller, member
@@ -244,3 +252,47 @@ def test_in_a_large_layer_the_same_is_found_by_looking_up_a_space_and_by_looking
         told = caller(north).post("/memories/search", {"query": QUERY, "layers": layers}).body
         assert "Auks" in str(told)
         assert WORD not in str(told)
+
+
+def test_what_it_tells_meets_nothing_that_other_spaces_say(
+    alice: Person, north: Person, both: dict[str, Document]
+) -> None:
+    of_south = Memory.objects.get(content__contains="999")
+    before = (of_south.source_count, of_south.version, of_south.is_head)
+    http = caller(north)
+    for tell in (
+        lambda: http.post("/memories", {"content": of_south.content, "visibility": "global"}),
+        lambda: http.post("/memories/ingest", {
+            "content": of_south.content, "extract": "none", "visibility": "global"}),
+        lambda: http.post("/memories/ingest", {"visibility": "global", "messages": [
+            {"role": "user", "content": "The yearly price is 1001 dollars."}]}),
+    ):  # fmt: skip
+        told = tell()
+        assert told.status < 300, told.body
+        assert str(of_south.pk) not in json.dumps(told.body)
+    told = hand_in(
+        north, "The yearly price is 1002 dollars.", custom_id="n2", visibility="global"
+    )
+    learn(told)
+    of_south.refresh_from_db()
+    assert (of_south.source_count, of_south.version, of_south.is_head) == before
+    assert not Supersession.objects.filter(old=of_south).exists()
+    # Whoever is limited to no space meets it.
+    alice.note(of_south.content, visibility="global")
+    of_south.refresh_from_db()
+    assert of_south.source_count == before[0] + 1
+
+
+def test_it_forgets_nothing_of_other_spaces_and_reads_none_of_their_rejections(
+    alice: Person, north: Person, both: dict[str, Document]
+) -> None:
+    of_south = Memory.objects.get(content__contains="999")
+    north.say(f"Please forget that {of_south.content[0].lower()}{of_south.content[1:]}.")
+    of_south.refresh_from_db()
+    assert of_south.forgotten_at is None
+    for memory in Memory.objects.filter(content__contains="dollars"):
+        review.forget(alice.scope, memory.pk, "wrong", messages="keep")
+    assert len(caller(alice).get("/rejections").body["results"]) == 2
+    shown = json.dumps(caller(north).get("/rejections").body)
+    assert len(json.loads(shown)["results"]) == 1
+    assert "yearly" not in shown

@@ -26,6 +26,7 @@ from memories.models import (
     WorkspaceIndex,
     place_of,
 )
+from memories.models.memory import OF_OTHER_SPACES
 from memoryproject.postgres.prepared import Asked
 
 Floats = npt.NDArray[np.float32]
@@ -123,6 +124,8 @@ class Placement:
 
     `team` are the agents of the writer's team; what no agent wrote is the default team's.
     `meets_all`: they are held against all that is believed of the subject, whoever may see it.
+    `spaces` None: the writer is not limited to some; else it meets nothing that only documents of
+    others say.
     """
 
     workspace_id: uuid.UUID
@@ -134,6 +137,7 @@ class Placement:
     conversation_id: uuid.UUID | None
     workflow: str
     meets_all: bool = False
+    spaces: tuple[str, ...] | None = None
 
     @property
     def place(self) -> uuid.UUID | None:
@@ -216,13 +220,16 @@ def _values(index: WorkspaceIndex, placement: Placement, reach: Reach) -> dict[s
         "agent": placement.agent_id,
         "team": list(placement.team),
         "default_team": placement.in_default_team,
+        "tenant": placement.workspace_id,
+        "spaces": None if placement.spaces is None else list(placement.spaces),
         "threshold": reach.floor,
         "most": reach.most,
     }
 
 
 def _texts(model: EmbeddingModel, placement: Placement) -> "_Texts":
-    return _Texts(model.dimensions > WIDEST_COVERED, placement.subject_id is None)
+    is_wide, of_nobody = model.dimensions > WIDEST_COVERED, placement.subject_id is None
+    return _Texts(is_wide, of_nobody, in_spaces=placement.spaces is not None)
 
 
 def _segment(index: WorkspaceIndex, placement: Placement) -> Segment | None:
@@ -272,6 +279,7 @@ def _compared(
     return pairs
 
 
+OUT_OF_REACH = f"select id from memories_entry where item in ({OF_OTHER_SPACES})"
 ITEMS = "select id, item from memories_entry where id = any(%(ids)s::int8[])"
 # `n` are the new statements, where there are several in one text.
 STATEMENTS = """
@@ -287,10 +295,12 @@ order by near.i, near.similarity desc, near.entry_id
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """The texts for a workspace's vectors, and for what is about somebody or about nobody."""
+    """The texts for a workspace's vectors, for what is about somebody or about nobody, and for a
+    writer that is limited to spaces or to none."""
 
     is_wide: bool
     of_nobody: bool
+    in_spaces: bool
 
     def one(self, code: int) -> str:
         """As `pairs` for one statement: without the join, a third faster."""
@@ -353,9 +363,10 @@ near as materialized (
     def _meets(self, who: str) -> str:
         """The rows that a new statement of one visibility may meet."""
         subject = "x.subject is null" if self.of_nobody else "x.subject = %(subject)s"
+        seen = f" and x.entry_id not in ({OUT_OF_REACH})" if self.in_spaces else ""
         return f"""
     and {subject} and x.part = 0 and x.scope = %(scope)s
-    and x.place is not distinct from %(place)s::uuid and {who}"""
+    and x.place is not distinct from %(place)s::uuid and {who}{seen}"""
 
 
 def _arrays(vectors: Sequence[np.ndarray | None], codes: Sequence[int]) -> dict[str, Any]:

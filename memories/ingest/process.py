@@ -188,8 +188,10 @@ def messages_of(kept: Kept) -> list[Message]:
 
 
 def writer_of(session: MemorySession) -> Scope:
-    """Who sees what the session's agent sees; without an agent, all of the workspace."""
+    """Who sees what the session's agent sees; without an agent, all of the workspace that a key
+    limited to spaces may see."""
     scope = worker_scope(session.workspace_id, session.requested_by)
+    scope = replace(scope, container_tags=resolve.spaces_of(session))
     return scope if session.agent is None else scope.as_agent(session.agent)
 
 
@@ -365,7 +367,8 @@ class SessionSteps:
         is_whole = any(claim.method == Fact.Method.WHOLE for claim in found.claims)
         session_queue.settle(self.session, found.error, kept_whole=is_whole)
         if document and self.session.is_final and not document_memories.is_superseded(document):
-            document_memories.take_support(writer_of(self.session), self.space, document)
+            scope = worker_scope(self.session.workspace_id, self.session.requested_by)
+            document_memories.take_support(scope, self.space, document)
 
     def _obey(self) -> MemorySession:
         """Do what was said to the memory, and end: whoever comes after a worker that died does what

@@ -386,15 +386,16 @@ class MemoryPeriod(models.Model):
 
 class RejectionQuerySet(NamedQuerySet["Rejection"]):
     def visible_to(self, scope: Scope) -> Self:
-        """Of one's own subjects; an agent sees those that bind it and of which it sees the memory.
-        The same may be taken back."""
+        """Of one's own subjects; an agent, and a key that is limited to spaces, see those of which
+        they see the memory, an agent those that bind it. The same may be taken back."""
         rows = self.filter(workspace_id=scope.workspace_id)
         if scope.subject_ids is not None:
             rows = rows.filter(subject_id__in=scope.subject_ids)
-        if not scope.is_bound:
+        if not scope.is_bound and scope.container_tags is None:
             return rows
         seen = Memory.objects.visible_to(scope).filter(pk=OuterRef("memory_id"))
-        return rows.filter(Exists(seen), Q(agent=None) | Q(agent=scope.agent_id))
+        rows = rows.filter(Exists(seen))
+        return rows.filter(Q(agent=None) | Q(agent=scope.agent_id)) if scope.is_bound else rows
 
     def of(self, workspace_id: uuid.UUID, subject_id: uuid.UUID | None, fingerprint: bytes) -> Self:
         """What was rejected with this text about this subject, or about nobody."""

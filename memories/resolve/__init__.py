@@ -8,6 +8,7 @@ from memories.resolve.claims import (
     placement_of,
     places_of,
     quarantine,
+    spaces_of,
 )
 from memories.resolve.decide import OLDER, RULES
 from memories.resolve.file_cases import (
@@ -27,5 +28,6 @@ from memories.resolve.write import apply
 __all__ = [
     "OLDER", "RULES", "CaseAbout", "Claim", "NewItem", "ResolveOutcome", "Quote", "apply",
     "file_facts", "file_unfiled", "file_unsupported", "follow_subjects", "is_limited", "open_case",
-    "people_named", "placement_of", "places_of", "quarantine", "settle", "unfiled",
+    "people_named", "placement_of", "places_of", "quarantine", "settle", "spaces_of",
+    "unfiled",
 ]  # fmt: skip

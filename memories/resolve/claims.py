@@ -163,6 +163,7 @@ def placement_of(session: MemorySession, claims: Sequence[Claim]) -> Placement:
         scope=session.scope,
         conversation_id=session.conversation_id,
         workflow=session.workflow,
+        spaces=spaces_of(session),
     )
 
 
@@ -202,6 +203,15 @@ def is_limited(session: MemorySession) -> bool:
     kind, _, key_id = session.requested_by.partition(":")
     rows = ApiKey.objects.filter(workspace_id=session.workspace_id, limited_to_subjects=True)
     return kind == "key" and rows.filter(pk=key_id).exists()
+
+
+def spaces_of(session: MemorySession) -> tuple[str, ...] | None:
+    """The spaces that its key is limited to, by their tags; None where it is not."""
+    kind, _, key_id = session.requested_by.partition(":")
+    rows = ApiKey.objects.filter(workspace_id=session.workspace_id, container_tags__isnull=False)
+    for (tags,) in rows.filter(pk=key_id).values_list("container_tags") if kind == "key" else ():
+        return tuple(tags or ())
+    return None
 
 
 def new_facts(

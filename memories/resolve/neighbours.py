@@ -1,7 +1,7 @@
 """The live memories that new statements may meet: by text, by vector, by slot, by what they end.
 
 Few statements for a whole batch, whatever its size. Only memories of the same subject, scope,
-visibility and writer are looked at.
+visibility and writer are looked at, and of those of documents the ones of the writer's spaces.
 """
 
 import uuid
@@ -19,6 +19,7 @@ from memories.english.statements import Reading, is_said_by, negates
 from memories.index import nearest, prepared_sql
 from memories.index.nearest import Pair, Placement, Reach
 from memories.models import LIVE_SQL, Episode, Layer, WorkspaceIndex
+from memories.models.memory import OF_OTHER_SPACES
 from memories.resolve.claims import Claim
 from memories.resolve.decide import NEAREST, Decision, Judge, KnownMemory, Resolver
 from memoryproject.crossings import MEMORIES_OF_SLOTS
@@ -58,8 +59,9 @@ select m.id, m.content, m.fingerprint, m.visibility as "group", m.pinned, m.vers
        m.event_date, m.source_count as support, m.slots, m.category,
        m.valid_until as until
 from met join memories_memory m on m.id = met.id
-where {MINE} order by m.id
+where {MINE}{{in_spaces}} order by m.id
 """
+IN_SPACES = f" and m.id not in ({OF_OTHER_SPACES})"
 SLOTS = [each.name for each in fields(KnownMemory)].index("slots")
 BY_SLOT = """union
   select id from memories_memory
@@ -106,7 +108,11 @@ def known(
     memories = []
     # Its columns are in the order of the fields.
     text = KNOWN.replace(SEEN, "") if placement.meets_all else KNOWN
-    for row in prepared_sql.rows(text.format(by_slot=by_slot), values):
+    in_spaces = ""
+    if placement.spaces is not None:
+        values |= {"tenant": placement.workspace_id, "spaces": list(placement.spaces)}
+        in_spaces = IN_SPACES
+    for row in prepared_sql.rows(text.format(by_slot=by_slot, in_spaces=in_spaces), values):
         own = list(row)
         own[SLOTS] = frozenset(row.slots)
         memories.append(KnownMemory(*own))

@@ -279,6 +279,7 @@ def _placement(scope: Scope, new: NewMemory, audience: str) -> tuple[Placement, 
         scope=new.scope,
         conversation_id=conversation.pk if conversation else None,
         workflow=new.workflow_id,
+        spaces=scope.container_tags,
     )
     return placement, shares
 

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -123,7 +124,8 @@ def _believe(
     vector = vectors[0][0] if vectors else None
     rejections.take_back(scope, space, fact.subject_id, claim.statement, vector)
     items = list(fact.case_items.values_list("pk", flat=True))
-    placement = resolve.placement_of(session, [claim])
+    # It meets what whoever accepts it may see, whoever wrote it.
+    placement = replace(resolve.placement_of(session, [claim]), spaces=scope.container_tags)
     outcome = resolve.apply(
         space, placement, [claim], vectors, actor=scope.actor, session_id=session.pk
     )
