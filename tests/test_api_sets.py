@@ -314,3 +314,16 @@ def test_the_backlog_counts_a_set_once_before_and_after_the_sweep(http: Caller) 
     discover_sets()
     after = http.get("/sets").body["backlog"]
     assert [(b["sets"], b["episodes"]) for b in (before, after)] == [(1, 2), (1, 2)]
+
+
+def test_a_change_into_what_another_says_leaves_both_as_they_were(http: Caller) -> None:
+    say(http, "I like tea.")
+    for value in ("Faro", "Porto"):
+        made = http.post(f"{SET}/features", {**HOME, "feature": "stays", "value": value})
+        assert made.status == 201
+    row = Feature.objects.get(value="Porto")
+    refused = http.patch(f"/features/{row.pk}", {"value": "Faro"})
+    assert (refused.status, refused.fields) == (409, ["value"])
+    assert {value for name, value in features(http) if name == "stays"} == {"Faro", "Porto"}
+    row.refresh_from_db()
+    assert row.ended_at is None

@@ -207,8 +207,7 @@ def edit(scope: Scope, feature_id: uuid.UUID, changes: Mapping[str, Any]) -> Fea
             slot=feature.slot, cited=apply.cited_now(feature),
         )  # fmt: skip
         _check(feature.set, command)
-        if _do(scope, feature.set, feature.agent_id, command).supported:
-            raise Conflict("Another feature says this already.", "taken", "value")
+        _do(scope, feature.set, feature.agent_id, command)
     in_place = {name: changes[name] for name in IN_PLACE if name in changes}
     return _change_in_place(scope, find_feature(scope, feature_id), in_place)
 
@@ -261,6 +260,8 @@ def _do(
             if len(old) == 1:
                 applied = replace(command, action=UPDATE, target=old[0].id, about=old[0].about)
         result = apply.apply_commands(space, origin, [applied], vectors)
+        if command.action == UPDATE and result.supported:  # nothing of it stays done
+            raise Conflict("Another feature says this already.", "taken", "value")
         touched = [*result.added, *result.updated, *result.deleted, *result.supported]
         row = Feature.objects.get(pk=touched[0])
         scope.audit(
