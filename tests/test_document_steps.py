@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.test.utils import CaptureQueriesContext
 
-from memories import masks
+from memories import masks, review
 from memories.documents import document_store, pipeline
 from memories.documents.document_store import NewDocument
 from memories.documents.revision_steps import BATCH, OFF, RevisionSteps
@@ -23,10 +23,13 @@ from memories.models import (
     DueVector,
     Entry,
     Layer,
+    Memory,
+    MemorySession,
     Passage,
     Revision,
     WorkspaceIndex,
 )
+from memories.models.index import APART
 from tests.documents import look_for
 from tests.people import Person
 
@@ -330,4 +333,61 @@ def test_the_visibility_of_a_long_document_holds_at_once_and_its_entries_follow_
     assert (answers(bob, "lighthouse"), answers(mallory, "lighthouse")) == (set(), set())
     assert answers(alice, "lighthouse") == {"Word"}
     assert set(of_chunks().values_list("visibility", flat=True)) == {0}
+    assert agrees()
+
+
+def test_what_is_forgotten_while_a_document_is_read_does_not_come_back_by_it(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice.say("I have a dog named Behemoth.", user_id="ada")
+    memory, cut = Memory.objects.get(), pipeline.cut
+
+    def forget(*given: Any) -> Any:
+        """Once the words were compared with what is forgotten, and before they are kept."""
+        review.forget(alice.scope, memory.pk, "private")
+        return cut(*given)
+
+    monkeypatch.setattr(pipeline, "cut", forget)
+    words = f"Ada has a dog named Behemoth.\n\n{text('Word', 130)}"
+    kept = document_store.receive(
+        alice.scope, NewDocument(parts=[words.encode()], user_id="ada", extract="none")
+    ).document
+    pipeline.run(kept.pk)
+    shown = Document.objects.get(pk=kept.pk)
+    assert (shown.state, Revision.objects.get().stage) == ("done", "")
+    assert "Behemoth" not in Revision.objects.get().text + shown.summary
+    assert "Behemoth" not in str(
+        [passage.row.content for hit in look_for(alice, "dog named Behemoth", threshold=0).hits
+         for passage in hit.passages]
+    )  # fmt: skip
+    assert answers(alice, "lighthouse") == {"Word"}
+    assert agrees()
+    review.restore(alice.scope, memory.pk)
+    assert words.split("\n")[0] in Revision.objects.get().text
+
+
+def test_what_is_learned_is_seen_by_whom_the_document_is_seen_by_then(
+    alice: Person, after_each_step: list[Callable[[], object]]
+) -> None:
+    new = NewDocument(parts=[text("Word", 30).encode()], visibility="team")
+    kept = document_store.receive(alice.scope, new).document
+    after_each_step.append(lambda: document_store.change(
+        alice.scope, kept.pk, {"visibility": "private"}
+    ))  # fmt: skip
+    pipeline.run(kept.pk)
+    assert MemorySession.objects.get().visibility == "private"
+
+
+def test_a_long_document_is_put_apart_at_once_and_its_entries_follow_in_steps(
+    alice: Person,
+) -> None:
+    pipeline.run(keep(alice, text("Word")).pk)
+    new = NewDocument(parts=[text("Word").encode()], custom_id="log", extract="none", is_apart=True)
+    with CaptureQueriesContext(connection) as caught:
+        kept = document_store.receive(alice.scope, new).document
+    assert not [query for query in caught if 'UPDATE "memories_entry"' in query["sql"]]
+    assert answers(alice, "lighthouse") == set()
+    pipeline.run(kept.pk)
+    assert set(of_chunks().values_list("scope", flat=True)) == {APART}
+    assert answers(alice, "lighthouse", document_ids=(str(kept.pk),)) == {"Word"}
     assert agrees()

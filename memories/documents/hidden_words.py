@@ -31,6 +31,7 @@ from workspaces.scope import Scope
 SHORTEST = 4  # characters; what is shorter stands in a title by chance
 MOST_WARNINGS = 50
 OF_SECRETS = "secret_masked"
+TOLD_AGAIN = "told again"  # why it is masked
 LONGEST_ENDING = 8
 JSON_SIGNS = ' "{}[],:'
 _blocks = re.compile(f"{BLOCK}+")
@@ -61,7 +62,7 @@ class HiddenWords:
             MaskedSpan(
                 workspace_id=revision.workspace_id, revision=revision, place="text",
                 start=each.start, end=each.end, words=self.original.text[each.start : each.end],
-                kind=MaskedSpan.Kind.FORGOTTEN, reason="told again", cause=each.cause,
+                kind=MaskedSpan.Kind.FORGOTTEN, reason=TOLD_AGAIN, cause=each.cause,
             )
             for each in self.forgotten
         ]  # fmt: skip

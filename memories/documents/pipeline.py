@@ -235,21 +235,18 @@ class DocumentRun:
     def index(self, space: WorkspaceIndex, revision: Revision, advance: Any) -> None:
         """Its entries and vectors, in steps; then it is what the document says. What the embedder
         cannot do now stays due, and is found by its words meanwhile."""
-        self.enter(State.INDEXING)
-        steps = RevisionSteps.of(space, revision, self.held)
-        while steps.write_next():
-            self.step_done(advance)
-        self.leave({"passages": revision.indexed})
-        self.embed(space, revision.pk, advance)
-        if revision.superseded_at is not None and revision.stage == Stage.REFILL:
-            steps.settle()
-        elif revision.stage == Stage.CUT and self.is_learned_from():
-            steps.show(partial(learn_from, self.row, revision, again=True))
-        else:
-            steps.show()
-
-    def is_learned_from(self) -> bool:
-        return self.row.extract != Document.Extract.NONE and not self.row.is_apart
+        steps, is_shown = RevisionSteps.of(space, revision, self.held), False
+        learning = partial(learn_from, self.row.pk, revision, again=True)
+        then = learning if revision.stage == Stage.CUT else lambda: None
+        while not is_shown:  # more was forgotten meanwhile
+            self.enter(State.INDEXING)
+            while steps.write_next():
+                self.step_done(advance)
+            self.leave({"passages": revision.indexed})
+            self.embed(space, revision.pk, advance)
+            if revision.superseded_at is not None and revision.stage == Stage.REFILL:
+                return steps.settle()
+            is_shown = steps.show(then)
 
     def step_done(self, advance: Any) -> None:
         """Raises TurnIsOver, between two steps."""
@@ -423,8 +420,8 @@ class DocumentRun:
             lease_until=None, steps=row.steps, updated_at=timezone.now(),
         )  # fmt: skip
         revision = row.revisions.filter(superseded_at=None).first()
-        if is_done and revision is not None and self.is_learned_from():
-            learn_from(row, revision, again=False)
+        if is_done and revision is not None:
+            learn_from(row.pk, revision, again=False)
         metrics.count("documents_finished", outcome="done", type=row.type)
 
     def hand_over(self) -> None:
@@ -463,9 +460,13 @@ class DocumentRun:
         metrics.count("documents_finished", outcome=code, type=row.type)
 
 
-def learn_from(row: Document, revision: Revision, *, again: bool) -> None:
-    """A session that reads memories out of a revision, due for the worker; one that has done so
-    reads it `again` where that is asked."""
+def learn_from(document_id: uuid.UUID, revision: Revision, *, again: bool) -> None:
+    """A session that reads memories out of a revision, due for the worker, as the document is by
+    now; one that has done so reads it `again` where that is asked. Nothing where none are wanted,
+    or it stands apart."""
+    row = Document.objects.get(pk=document_id)
+    if row.extract == Document.Extract.NONE or row.is_apart:
+        return
     if revision.session_id is None:
         session = MemorySession(
             workspace_id=row.workspace_id, subject_id=row.subject_id, agent_id=row.agent_id,

@@ -6,7 +6,7 @@ between two steps loses nothing: the next worker goes on behind the last one.
 """
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -16,9 +16,12 @@ from django.utils import timezone
 
 from memories.documents.document_store import NOTE_CHANGE
 from memories.documents.document_summary import summary_of
+from memories.documents.hidden_words import TOLD_AGAIN
+from memories.forgotten_words import ForgottenWords, ToldAgain, forgotten_of, places_in
 from memories.index import entries, prepared_sql, workspace_index
 from memories.index.entries import Item
 from memories.leases import TakenOver
+from memories.masked_text import is_all_masked, masked
 from memories.models import (
     Chunk,
     Document,
@@ -106,15 +109,25 @@ class RevisionSteps:
         else:
             self.note(stage="", indexed=0)
 
-    def show(self, then: Callable[[], None] = lambda: None) -> None:
+    def show(self, then: Callable[[], None] = lambda: None) -> bool:
         """It is whole: from here on it is what the document says, and the one before is not;
-        `then` is done with that. Raises TakenOver."""
-        summary = self.summary_for(self.document())
+        `then` is done with that. False where it tells what was forgotten since it was read: that is
+        masked, and its entries are to be written anew. Raises TakenOver."""
+        known = self.document()
+        forgotten, summary = self.forgotten_by(known), self.summary_for(known)
+        places = self.told_again(forgotten)
         with transaction.atomic(durable=True):
             document = self.locked()
-            if self.masks_now() != self.masks:
+            is_as_read = self.masks_now() == self.masks
+            if not is_as_read:
                 self.read()
                 summary = self.summary_for(document)
+            now = self.forgotten_by(document)
+            if not is_as_read or now != forgotten:
+                places = self.told_again(now)
+            if places:
+                self.mask(places)
+                return False
             if self.revision.stage == Stage.COMING:
                 now = timezone.now()
                 before = Revision.objects.filter(document=document, superseded_at=None)
@@ -124,6 +137,39 @@ class RevisionSteps:
             self.held().update(current_revision=self.revision.pk, summary=summary)
             prepared_sql.execute(NOTE_CHANGE, {"number": self.space.number})
             then()
+        return True
+
+    def forgotten_by(self, document: Document) -> set[ForgottenWords]:
+        """What whom it is about had forgotten by now."""
+        user = document.subject.external_id if document.subject else ""
+        return set(forgotten_of(document.workspace_id, user)) if user else set()
+
+    def told_again(self, forgotten: Collection[ForgottenWords]) -> list[ToldAgain]:
+        """Where it tells that, and where words stand that are masked."""
+        found = places_in(self.text, list(forgotten), is_his=True)
+        own = MaskedSpan.objects.filter(revision=self.revision, place="text")
+        return found + [
+            ToldAgain(start, end, None)
+            for start, end in own.values_list("start", "end")
+            if not is_all_masked(self.text[start:end])
+        ]
+
+    def mask(self, places: Sequence[ToldAgain]) -> None:
+        """Behind the lock: its first entry is the next to be written."""
+        rows = MaskedSpan.objects.filter(revision=self.revision, place="text")
+        known = set(rows.values_list("start", "end"))
+        MaskedSpan.objects.bulk_create(
+            MaskedSpan(
+                workspace_id=self.revision.workspace_id, revision=self.revision, place="text",
+                start=each.start, end=each.end, words=self.text[each.start : each.end],
+                kind=MaskedSpan.Kind.FORGOTTEN, reason=TOLD_AGAIN, cause=each.cause,
+            )
+            for each in places
+            if (each.start, each.end) not in known
+        )  # fmt: skip
+        text = masked(self.text, [(each.start, each.end) for each in places])
+        self.note(text=text, indexed=0)
+        self.read()
 
     def summary_for(self, document: Document) -> str:
         """A few of its sentences; none of what stands apart, which nobody is told."""
