@@ -47,7 +47,6 @@ from memories.models import (
     Space,
     Visibility,
     WorkspaceIndex,
-    passages_of,
 )
 from memories.models.conversation_and_summaries import TAKEN
 from memories.providers.web_fetch import refused_reason
@@ -218,11 +217,14 @@ def _changed(scope: Scope, document: Document, new: NewDocument, blob: Blob | No
 
 def _put_apart(document: Document, is_apart: bool) -> None:
     """Take it away from what is searched without naming it, or bring it back; in the caller's
-    transaction."""
+    transaction, which has the row. Of a long one the worker does it, in steps."""
     Document.objects.filter(pk=document.pk).update(is_apart=is_apart)
-    revisions = Revision.objects.filter(document=document).values_list("pk", flat=True)
-    scope = APART if is_apart else SCOPE_CODE[MemoryScope.USER]
-    entries.change_scope(Layer.CHUNKS, passages_of(list(revisions)), scope)
+    items = some_passages([document.pk])
+    if items is None:
+        index_anew([document.pk])
+    else:
+        scope = APART if is_apart else SCOPE_CODE[MemoryScope.USER]
+        entries.change_scope(Layer.CHUNKS, items, scope)
 
 
 def queued() -> dict[str, Any]:
