@@ -159,3 +159,27 @@ def test_what_programs_say_to_each_other_is_not_told(alice: Person) -> None:
     answer = packed(alice, "look at gate 3", floor=0)
     assert "function_call" not in answer.text
     assert "The gate 3 is red." in answer.text
+
+
+def test_a_context_into_which_nothing_fits_says_what_came_nearest_and_how_far(
+    alice: Person,
+) -> None:
+    long = "Zeppelinreparaturwerkstattschluessel" * 30
+    alice.say(NewMessage(f"I keep the {long}.", name="Ines"), user_id="ines", extract="none")
+    answer = packed(alice, f"Where is the {long}?", tokens=50, floor=0)
+    assert answer.text == ""
+    assert answer.nearest is not None
+    assert "fits into 50 tokens" in answer.reason
+    assert f"{answer.nearest.confidence:.3f}" in answer.reason
+    assert "Zeppelin" in answer.reason
+
+
+def test_where_only_what_is_about_others_was_found_the_nearest_of_it_is_told(
+    alice: Person,
+) -> None:
+    alice.say(NewMessage("I own a kayak.", name="Bob"), user_id="bob")
+    alice.tell("Olaf lives in Potsdam now.", visibility="team")
+    answer = packed(alice, "Where do I live now?", user="bob")
+    assert "Potsdam" not in answer.text
+    if not answer.text:
+        assert answer.reason != "Nothing was found."

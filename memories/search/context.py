@@ -6,6 +6,7 @@ The block's tag is one that the gatekeeper passes over: what was served is not l
 """
 
 import json
+import re
 import time
 import uuid
 from collections import Counter
@@ -21,6 +22,7 @@ from memories.english.standing_wishes import PREFERS, preference, standing_wishe
 from memories.english.statements.instruction_kinds import is_permission
 from memories.guard import served_line
 from memories.index import prepared_sql, workspace_index
+from memories.masked_text import is_masked
 from memories.models import LIVE_SQL, Layer, Memory, WorkspaceIndex, name_joins
 from memories.ranking import Mark, asks_in_time
 from memories.search import (
@@ -52,6 +54,7 @@ LEGEND = (
 SHORT = 200  # tokens
 ELLIPSIS = " …"
 MEANINGFUL = 8  # words: less of a text than that tells nothing
+_word = re.compile(r"\w")
 HOLDS = 0.8  # of a belief's own words, in its message: then it is named there and not told again
 
 
@@ -480,8 +483,11 @@ def context(
     chosen = [*wishes, *packed]
     reason = ""
     if not chosen:
+        nearest = _nearest_of(entries, confidence) or nearest
         reason = context_choice.reason_of(
-            nearest, context_choice.floor_of(request, answer) if floor is None else floor
+            nearest,
+            context_choice.floor_of(request, answer) if floor is None else floor,
+            tokens if entries else None,
         )
     text = "".join([frame[0], *lines(chosen), tail(more, is_short=is_short)]) if chosen else ""
     return Context(
@@ -512,11 +518,7 @@ def _told(
             return entries, None, ALL
     entries = _entries(scope, request, answer.hits)
     if not context_choice.is_answered(request, answer, person, floor):
-        nearest = None
-        if entries:
-            said = _start_of(entries[0].said)
-            nearest = Nearest(said, round(answer.confidence, 3))
-        return [], nearest, answer.confidence
+        return [], _nearest_of(entries, answer.confidence), answer.confidence
     if floor == 0 or asks_in_time(request.query):
         return entries, None, answer.confidence
     places = context_choice.kept(
@@ -525,13 +527,17 @@ def _told(
         [entry.hit for entry in entries],
         is_sure=answer.confidence >= context_choice.floor_of(request, answer),
     )
-    return [entries[place] for place in places], None, answer.confidence
+    told = [entries[place] for place in places]
+    return told, None if told else _nearest_of(entries, answer.confidence), answer.confidence
 
 
-def _start_of(said: str) -> str:
-    """What is shown of a line that is not told."""
-    longest = context_choice.LONGEST_NEAREST
-    return said if len(said) <= longest else said[:longest].rstrip() + ELLIPSIS
+def _nearest_of(entries: Sequence[ContextEntry], confidence: float) -> Nearest | None:
+    """The begin of the best line, where none is told; None where there is none."""
+    if not entries:
+        return None
+    said, longest = entries[0].said, context_choice.LONGEST_NEAREST
+    start = said if len(said) <= longest else said[:longest].rstrip() + ELLIPSIS
+    return Nearest(start, round(confidence, 3))
 
 
 def all_asked(scope: Scope, request: SearchRequest) -> list[Hit]:
@@ -577,6 +583,10 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
         if leading.row.id in done:
             continue
         done.add(leading.row.id)
+        if (leading.chunk or is_masked(leading.row.content)) and not _word.search(
+            leading.row.content
+        ):
+            continue  # all of it was taken out
         own = beliefs.get(leading.row.id, []) if leading.row.id in rows else []
         text = lexical.fingerprint(leading.row.content)
         if leading.episode and not own:

@@ -120,14 +120,18 @@ def kept(
     return chosen
 
 
-def reason_of(nearest: Nearest | None, floor: float) -> str:
-    """Why nothing is told."""
+def reason_of(nearest: Nearest | None, floor: float, tokens: int | None = None) -> str:
+    """Why nothing is told; `tokens`, where what would be told does not fit into these."""
     if nearest is None:
         return "Nothing was found."
     content = nearest.content
     if len(content) > LONGEST_NEAREST:
         content = f"{content[:LONGEST_NEAREST].rstrip()} …"
+    how_far = f"the nearest has a confidence of {nearest.confidence:.3f}"
+    if tokens is not None:
+        return f"Nothing of what was found fits into {tokens} tokens: {how_far}: {content}"
+    if nearest.confidence >= floor:
+        return f"Nothing of what was found is about what is asked: {how_far}: {content}"
     return (
-        f"Nothing is near enough to the question: the nearest has a confidence of"
-        f" {nearest.confidence:.3f}, and {floor:.2f} is needed: {content}"
+        f"Nothing is near enough to the question: {how_far}, and {floor:.2f} is needed: {content}"
     )
