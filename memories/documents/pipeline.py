@@ -419,9 +419,9 @@ class DocumentRun:
             state=State.DONE, error_code="", reason="", attempts=0, next_attempt_at=None,
             lease_until=None, steps=row.steps, updated_at=timezone.now(),
         )  # fmt: skip
-        revision = row.revisions.filter(superseded_at=None).first()
-        if is_done and revision is not None:
-            learn_from(row.pk, revision, again=False)
+        if is_done and row.extract != Document.Extract.NONE:
+            for revision in row.revisions.filter(superseded_at=None):
+                learn_from(row.pk, revision, again=False)
         metrics.count("documents_finished", outcome="done", type=row.type)
 
     def hand_over(self) -> None:

@@ -140,13 +140,15 @@ class RevisionSteps:
         return True
 
     def forgotten_by(self, document: Document) -> set[ForgottenWords]:
-        """What whom it is about had forgotten by now."""
+        """The statements that whoever it is about has had forgotten by now."""
         user = document.subject.external_id if document.subject else ""
         return set(forgotten_of(document.workspace_id, user)) if user else set()
 
     def told_again(self, forgotten: Collection[ForgottenWords]) -> list[ToldAgain]:
-        """Where it tells that, and where words stand that are masked."""
+        """The places where it tells that, or has words that are masked."""
         found = places_in(self.text, list(forgotten), is_his=True)
+        if self.masks == (0, None):
+            return found
         own = MaskedSpan.objects.filter(revision=self.revision, place="text")
         return found + [
             ToldAgain(start, end, None)
@@ -160,13 +162,19 @@ class RevisionSteps:
         known = set(rows.values_list("start", "end"))
         MaskedSpan.objects.bulk_create(
             MaskedSpan(
-                workspace_id=self.revision.workspace_id, revision=self.revision, place="text",
-                start=each.start, end=each.end, words=self.text[each.start : each.end],
-                kind=MaskedSpan.Kind.FORGOTTEN, reason=TOLD_AGAIN, cause=each.cause,
+                workspace_id=self.revision.workspace_id,
+                revision=self.revision,
+                place="text",
+                start=each.start,
+                end=each.end,
+                words=self.text[each.start : each.end],
+                kind=MaskedSpan.Kind.FORGOTTEN,
+                reason=TOLD_AGAIN,
+                cause=each.cause,
             )
             for each in places
             if (each.start, each.end) not in known
-        )  # fmt: skip
+        )
         text = masked(self.text, [(each.start, each.end) for each in places])
         self.note(text=text, indexed=0)
         self.read()
