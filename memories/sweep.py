@@ -63,7 +63,7 @@ from memories.models import (
     expired_memories,
 )
 from memories.models.conversation_and_summaries import AHEAD
-from memories.review import forget_locked
+from memories.review import forget_locked, taken_words
 from memories.summaries import running_summary, talk_summaries
 from memoryproject import crossings
 from memoryproject.postgres import visible
@@ -161,6 +161,7 @@ class Swept:
     `talks` are conversations whose searched summaries were made;
     `golden` are workspaces whose golden questions were asked;
     `marks` are workspaces whose audit went on with its chain;
+    `masked` are those in which words were taken out that a dead process had left;
     `cases` is what waited and was in none of them;
     `sets` are feature sets whose worker was woken, `embeddings` those that are to be embedded anew,
     `episodes` what was taken into sets at once."""
@@ -184,6 +185,7 @@ class Swept:
     blobs: int = 0
     golden: int = 0
     marks: int = 0
+    masked: int = 0
 
 
 @crossings.everywhere()
@@ -298,6 +300,13 @@ OTHERS = (
         "memories_duesummary",
         talk_summaries.due_rows,
         talk_summaries.make,
+    ),
+    _Job(
+        "words to be taken out in",
+        "masked",
+        "",
+        taken_words.due_workspaces,
+        lambda row, _: taken_words.go_on(row),
     ),
     _Job(
         "audit of", "marks", "", audit_chain.due_workspaces, lambda row, _: audit_chain.extend(row)

@@ -4,11 +4,22 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
-from memories import ingest, review
+from memories import cases, ingest, masks, review, sweep
+from memories.cases import CaseDecision
 from memories.ingest import NewMessage
-from memories.models import Case, Episode, Fact, MaskedSpan, Memory, Revision
+from memories.models import (
+    Case,
+    Episode,
+    Fact,
+    LongJob,
+    MaskedSpan,
+    Memory,
+    Revision,
+    Supersession,
+)
 from memories.review import taken_words
 from tests.api_fixtures import Caller, caller
 from tests.desk import member, page_of
@@ -18,6 +29,7 @@ from tests.people import Person, bound_to_agent
 
 DOG, HOME = "I have a dog named Behemoth.", "I live in Lisbon."
 ECHO = NewMessage("Noted: you have a dog named Behemoth.", role="assistant")
+ECHO_OF_PORTO = NewMessage("Noted: you live in Porto.", role="assistant")
 ABOUT: dict[str, Any] = {"user_id": "u1", "thread_id": "t1"}
 LAYERS = ("memories", "episodes", "features", "chunks", "summaries")
 
@@ -125,9 +137,8 @@ def test_many_messages_go_a_few_at_a_time(alice: Person, monkeypatch: pytest.Mon
     for _ in range(5):
         alice.say(DOG, **ABOUT)
     memory = dog(alice)
-    assert [len(some) for some in taken_words.in_batches(taken_words.stood_on([memory.pk])[0])] == [
-        2, 2, 1,
-    ]  # fmt: skip
+    places, _ = taken_words.stood_on([memory.pk])
+    assert [len(some) for some in taken_words.in_batches(places, 2)] == [2, 2, 1]
     review.forget(alice.scope, memory.pk, "wrong")
     assert "Behemoth" not in said(alice)
     review.restore(alice.scope, memory.pk)
@@ -238,3 +249,147 @@ def test_only_who_sees_a_memory_takes_its_words(
     assert DOG in said(alice)
     assert caller(bob).delete(path, reason="wrong").status == 204
     assert "Behemoth" not in said(alice)
+
+
+def waiting(person: Person) -> Supersession:
+    """One dog is pinned, and another one that was told since waits."""
+    person.say("I live in Lisbon.", **ABOUT)
+    home = Memory.objects.live().get(content__contains="Lisbon")
+    review.edit(person.scope, home.pk, {"pinned": True})
+    person.say("I live in Porto.", ECHO_OF_PORTO, **ABOUT)
+    return Supersession.objects.get(state="pending")
+
+
+@pytest.mark.parametrize("note", ["wrong", "private: she asked me to"])
+def test_who_rejects_by_such_a_note_takes_the_words_out_and_they_come_back(
+    alice: Person, note: str
+) -> None:
+    decision = waiting(alice)
+    review.reject(alice.scope, decision.pk, note)
+    new = Memory.objects.get(pk=decision.new_id)
+    assert "Porto" not in new.content + said(alice)
+    assert "Porto" not in str(caller(alice).get("/rejections").body)
+    assert "Lisbon" in said(alice)
+    review.reopen(alice.scope, decision.pk)
+    new.refresh_from_db()
+    assert ("Porto" in new.content, said(alice).count("Porto")) == (True, 2)
+    assert not MaskedSpan.objects.exists()
+
+
+def test_who_decides_a_case_by_such_a_note_takes_the_words_out_likewise(alice: Person) -> None:
+    decision = waiting(alice)
+    old, case = decision.old_id, Case.objects.get()
+    choice = CaseDecision(keep=(old,), forget=(decision.new_id,), note="private: not for others")
+    cases.decide_case(alice.scope, case.pk, choice)
+    new = Memory.objects.get(pk=decision.new_id)
+    assert "Porto" not in new.content + said(alice)
+    cases.undo_case(alice.scope, case.pk)
+    new.refresh_from_db()
+    assert ("Porto" in new.content, said(alice).count("Porto")) == (True, 2)
+    assert not MaskedSpan.objects.exists()
+
+
+def test_a_plain_note_takes_nothing_out(alice: Person) -> None:
+    decision = waiting(alice)
+    review.reject(alice.scope, decision.pk, "not sure")
+    assert said(alice).count("Porto") == 2
+
+
+class Killed(Exception):
+    """As if the process were."""
+
+
+def test_the_worker_goes_on_where_a_process_died_between_two_batches(
+    alice: Person, mallory: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(taken_words, "BATCH", 2)
+    for number in range(3):
+        alice.say(DOG, user_id="u1", thread_id=f"t{number}")
+        alice.say(ECHO, user_id="u1", thread_id=f"e{number}")
+    mask, asked = masks.mask_episodes, []
+
+    def once(*given: Any) -> Any:
+        asked.append(1)
+        if len(asked) > 1:
+            raise Killed
+        return mask(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(masks, "mask_episodes", once)
+        with pytest.raises(Killed):
+            review.forget(alice.scope, dog(alice).pk, "private")
+    assert 0 < said(alice).count("Behemoth") < 6
+    assert sweep.sweep().masked == 0  # somebody may be at it
+    LongJob.objects.update(updated_at=timezone.now() - 2 * LongJob.SILENT)
+    assert sweep.sweep().masked == 1
+    assert "Behemoth" not in said(alice)
+    assert not LongJob.objects.exists()
+    assert sweep.sweep().masked == 0
+
+
+def test_what_was_restored_meanwhile_is_not_taken_out_any_more(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice.say(DOG, **ABOUT)
+    memory = dog(alice)
+    monkeypatch.setattr(taken_words, "take_words", lambda *_: None)
+    review.forget(alice.scope, memory.pk, "wrong")
+    monkeypatch.undo()
+    assert LongJob.objects.exists()
+    review.restore(alice.scope, memory.pk)
+    LongJob.objects.update(updated_at=timezone.now() - 2 * LongJob.SILENT)
+    sweep.sweep()
+    assert DOG in said(alice)
+
+
+def test_older_revisions_of_a_document_about_nobody_tell_it_no_more_in_other_words(
+    alice: Person,
+) -> None:
+    old = "The annual fee of the club comes to 120 dollars. Herons nest on the roof."
+    new = "The annual fee of the club is 120 dollars. Herons nest on the roof."
+    for text in (old, new):
+        document = hand_in(alice, text, filename="club.md", custom_id="club")
+    session_id = Revision.objects.get(document=document, superseded_at=None).session_id
+    assert session_id is not None
+    ingest.run(session_id)
+    memory = Memory.objects.live().get(content__contains="annual fee of the club")
+    review.forget(alice.scope, memory.pk, "wrong")
+    for text in Revision.objects.values_list("text", flat=True):
+        assert "120 dollars" not in text
+        assert "Herons nest on the roof." in text
+    review.restore(alice.scope, memory.pk)
+    assert set(Revision.objects.values_list("text", flat=True)) == {old, new}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_looked_for_is_looked_for_without_the_lock(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice.say(DOG, **ABOUT)
+    hand_in(alice, "Behemoth is the dog of u1.", user_id="u1")
+    looked: list[bool] = []
+    told_in, in_documents = taken_words.told_in, taken_words.in_documents
+    for name, look in (("told_in", told_in), ("in_documents", in_documents)):
+        monkeypatch.setattr(
+            taken_words,
+            name,
+            lambda *given, look=look: looked.append(connection.in_atomic_block) or look(*given),
+        )
+    review.forget(alice.scope, dog(alice).pk, "wrong")
+    assert looked == [False, False]
+
+
+def test_a_passage_of_which_nothing_is_left_is_no_line_of_a_context(alice: Person) -> None:
+    text = "The annual fee of the club is 120 dollars."
+    document = hand_in(alice, text, filename="club.md")
+    session_id = Revision.objects.get(document=document).session_id
+    assert session_id is not None
+    ingest.run(session_id)
+    hand_in(alice, "The club has nine beech trees.", filename="trees.md")
+    wanted = {"query": "annual fee of the club", "floor": 0, "layers": ["memories", "chunks"]}
+    memory = Memory.objects.live().get(content__contains="annual fee")
+    for reason in ("outdated", "wrong"):
+        review.forget(alice.scope, memory.pk, reason)
+        told = caller(alice).post("/memories/context", wanted).body["text"]
+        assert "club.md" not in told
+        assert "beech" in told

@@ -270,9 +270,7 @@ def test_what_it_tells_meets_nothing_that_other_spaces_say(
         told = tell()
         assert told.status < 300, told.body
         assert str(of_south.pk) not in json.dumps(told.body)
-    told = hand_in(
-        north, "The yearly price is 1002 dollars.", custom_id="n2", visibility="global"
-    )
+    told = hand_in(north, "The yearly price is 1002 dollars.", custom_id="n2", visibility="global")
     learn(told)
     of_south.refresh_from_db()
     assert (of_south.source_count, of_south.version, of_south.is_head) == before

@@ -8,7 +8,7 @@ import secrets
 import threading
 import uuid
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -245,6 +245,15 @@ def _scope_of(row: tuple[Any, ...]) -> Scope | None:
         per_minute=per_minute,
         beside=row[OWN:],
     )
+
+
+def narrowed(scope: Scope, key: ApiKey) -> Scope:
+    """The same asker, who sees no more than a key does, be that in use or not."""
+    if key.limited_to_subjects:
+        scope = replace(scope, subject_ids=tuple(each.pk for each in key.subjects.all()))
+    if key.container_tags is not None:
+        scope = replace(scope, container_tags=tuple(key.container_tags))
+    return scope if key.agent is None else scope.as_agent(key.agent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """Memories: what is believed, with the whole chain in view."""
 
-from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from typing import Any
 
@@ -39,6 +38,7 @@ from memories.models.memory import memories_seen_by
 from workspaces.adminbase.acts_and_actors import names_of
 from workspaces.adminbase.list_admin import Empty
 from workspaces.adminbase.row_admin import Button, Verb, back_to
+from workspaces.keys import narrowed
 from workspaces.models import ApiKey, Capability
 from workspaces.scope import Scope
 from workspaces.time_zones import day_of
@@ -90,12 +90,8 @@ def readers(row: Memory) -> list[ApiKey]:
     whole = Scope(row.workspace_id, "", frozenset({Capability.READ}))
     asked: dict[str, Any] = {}
     for place, key in enumerate(keys):
-        scope = whole if key.agent is None else whole.as_agent(key.agent)
-        if key.limited_to_subjects:
-            scope = replace(scope, subject_ids=tuple(each.pk for each in key.subjects.all()))
-        if key.container_tags is not None:
-            scope = replace(scope, container_tags=tuple(key.container_tags))
-        asked[f"key_{place}"] = Count("pk", filter=memories_seen_by(scope))
+        seen = memories_seen_by(narrowed(whole, key))
+        asked[f"key_{place}"] = Count("pk", filter=seen)
     sees = Memory.objects.filter(pk=row.pk).aggregate(**asked) if asked else {}
     return [key for place, key in enumerate(keys) if sees[f"key_{place}"]]
 

@@ -52,8 +52,9 @@ from memories.review.approve_and_undo import (
     release,
 )
 from memories.review.create_and_edit import checked, new_version, unmask_held
-from memories.review.forget import forget_locked, locked, reject_claim
+from memories.review.forget import forget_locked, hide_locked, locked, reject_claim
 from memories.review.quarantine import Vectors, believe_fact, dismiss_locked, embedded, locked_fact
+from memories.review.taken_words import give_back_locked, give_back_words, take_words, taken_by
 from workspaces.models import AuditEntry, Membership
 from workspaces.scope import Scope
 
@@ -114,6 +115,8 @@ def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Cas
         resolve.file_unfiled(space)  # what an accepted fact contradicts
     masks.fill(space, act.masked)
     due_vectors.fill(space, act.shown)
+    for memory_id in decision.forget:
+        take_words(scope, space, memory_id)
     return case
 
 
@@ -198,6 +201,7 @@ class _CaseAct:
             memory = self._standing(memory_id)
             was_held = memory.state is MemoryState.HELD
             note = decision.note or REJECTED
+            self.masked += hide_locked(self.scope, self.space, memory, note)
             forget_locked(self.scope, [memory], note)
             reject_claim(self.scope, memory, note)
             self.steps.append({"act": "forget", "memory": str(memory.pk), "held": was_held})
@@ -383,6 +387,7 @@ def undo_case(scope: Scope, case_id: uuid.UUID) -> Case:
         if not case.steps:
             message = "It was not decided as a case: what was done to its memories is undone there."
             raise Conflict(message, "stale", "state")
+        forgotten = [uuid.UUID(s["memory"]) for s in case.steps if s["act"] == "forget"]
         for step in reversed(case.steps):
             touched += BACK[step["act"]](scope.as_part_of(case), space, step) or ()
         decided_by = case.decided_by
@@ -393,6 +398,8 @@ def undo_case(scope: Scope, case_id: uuid.UUID) -> Case:
         case.save()
         audit_case(scope, "undo", case, before={"decidedBy": decided_by})
     due_vectors.fill(space, touched)
+    for memory_id in forgotten:
+        give_back_words(scope, space, taken_by(memory_id))
     return case
 
 
@@ -452,14 +459,16 @@ def _take_words_back(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
     decide(scope, edit, "undo")
 
 
-def _remember(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
+def _remember(scope: Scope, space: WorkspaceIndex, step: Step) -> list[uuid.UUID]:
     memory = locked(scope, step["memory"])
     _unchanged(memory.may_return, memory)
     may_be_learned(scope, memory)
+    touched = give_back_locked(scope, space, memory)
     if step["held"]:
         state_changes.hold(space, memory, timezone.now())
     else:
         believe_again(space, memory, Cause.UNDONE)
+    return touched
 
 
 def _doubt_again(scope: Scope, space: WorkspaceIndex, step: Step) -> None:

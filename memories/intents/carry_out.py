@@ -39,6 +39,7 @@ from memories.models import (
     MaskedSpan,
     Memory,
     MemoryPeriod,
+    Revision,
     Supersession,
     Visibility,
     WorkspaceIndex,
@@ -323,7 +324,10 @@ def _mask_all(
         fact__memory__in=every, revision__document__subject__isnull=False,
         revision__document__subject=intent.subject_id,
     )  # fmt: skip
-    written = taken_words.in_documents(intent.workspace_id, intent.subject_id, told)
+    # Who is nobody has no document.
+    about = Revision.objects.filter(document__workspace=intent.workspace_id)
+    about = about.filter(document__subject=intent.subject_id, document__subject__isnull=False)
+    written = taken_words.in_documents(about, told)
     for one in cited:
         if one.revision_id is not None:
             written.setdefault(one.revision_id, []).append((one.start, one.end))

@@ -41,6 +41,7 @@ class LongJob(Row):
         PRUNE = "prune", _("Removing what is old")
         EXPORT = "export", _("Export")
         BACKUP = "backup", _("Backup")
+        MASKING = "masking", _("Taking words out")
 
     class State(models.TextChoices):
         RUNNING = "running", _("running")
@@ -50,7 +51,7 @@ class LongJob(Row):
 
     SILENT = timedelta(minutes=5)
     # What was begun of these is gone on with in any case: half of it helps nobody.
-    SEEN_THROUGH = (Kind.ERASURE, Kind.REPAIR)
+    SEEN_THROUGH = (Kind.ERASURE, Kind.REPAIR, Kind.MASKING)
 
     workspace = models.ForeignKey(
         Workspace, models.CASCADE, null=True, related_name="+", db_index=False

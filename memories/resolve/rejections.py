@@ -16,6 +16,8 @@ from memoryproject.postgres.prepared import Asked
 from workspaces.scope import Scope
 
 PRIVATE = "private"  # forgotten so, it is learned again when a person says so
+WRONG = "wrong"
+HIDDEN = (WRONG, PRIVATE)  # the reasons for which the words go, too
 MOST = 1_000  # rejections of one subject that are compared; equal texts are found among any number
 SHARED = 0.3  # of a rejection's stems; what shares fewer is no paraphrase that could be told
 # Words that are masked are compared all the same, without their vector, which is of what is left.

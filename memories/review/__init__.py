@@ -1,6 +1,6 @@
 """What people and programs do to memories by hand: create, edit, decide, forget, merge, undo."""
 
-from memories.resolve.rejections import PRIVATE
+from memories.resolve.rejections import PRIVATE, WRONG
 from memories.review.approve_and_undo import (
     KEPT_BOTH,
     approve,
@@ -15,7 +15,6 @@ from memories.review.create_and_edit import MemoryEdit, NewMemory, create, edit,
 from memories.review.forget import (
     KEEP,
     MASK,
-    WRONG,
     forget,
     forget_all,
     forget_locked,

@@ -22,7 +22,14 @@ from memories.models import (
 from memories.resolve import OLDER, state_changes
 from memories.review import taken_words
 from memories.review.create_and_edit import EDIT, checked, let_go, new_version
-from memories.review.forget import CORRECTED, audit, forget_locked, locked, reject_claim
+from memories.review.forget import (
+    CORRECTED,
+    audit,
+    forget_locked,
+    hide_locked,
+    locked,
+    reject_claim,
+)
 from workspaces.scope import Scope
 
 IN_OTHER_WORDS = "approved in other words"
@@ -90,14 +97,19 @@ def approve(scope: Scope, supersession_id: uuid.UUID, content: str = "") -> Supe
     return decision
 
 
-@transaction.atomic(durable=True)
 def reject(scope: Scope, supersession_id: uuid.UUID, note: str = "") -> Supersession:
-    """Keep the old memory; the new one is forgotten, and not learned again."""
-    workspace_index.lock(workspace_index.index_of(scope.workspace_id))
-    decision, _, new = locked_decision(scope, supersession_id, "reject")
-    decide(scope, decision, "reject", note)
-    forget_locked(scope.as_part_of(decision), [new], note or "rejected")
-    reject_claim(scope, new, note or "rejected")
+    """Keep the old memory; the new one is forgotten, and not learned again. By a note that says
+    that it is wrong or private its words go, as `forget` takes them."""
+    space = workspace_index.index_of(scope.workspace_id)
+    with transaction.atomic(durable=True):
+        workspace_index.lock(space)
+        decision, _, new = locked_decision(scope, supersession_id, "reject")
+        made = hide_locked(scope, space, new, note)
+        decide(scope, decision, "reject", note)
+        forget_locked(scope.as_part_of(decision), [new], note or "rejected")
+        reject_claim(scope, new, note or "rejected")
+    masks.fill(space, made)
+    taken_words.take_words(scope, space, new.pk)
     return decision
 
 
@@ -183,35 +195,40 @@ def undo_locked(scope: Scope, space: WorkspaceIndex, supersession_id: uuid.UUID)
     return decision
 
 
-@transaction.atomic(durable=True)
 def reopen(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
-    """Let a decision that a person took wait again: both memories are as they were before it.
+    """Let a decision that a person took wait again: both memories are as they were before it, with
+    the words that went with it.
 
     Conflict where nobody was asked, or where one of the memories has changed since.
     """
     space = workspace_index.index_of(scope.workspace_id)
-    workspace_index.lock(space)
-    decision, old, new = locked_decision(scope, supersession_id, "reopen")
-    if not decision.waited:
-        raise Conflict("No person was asked about it: undo it instead.", "stale", "state")
-    if decision.state == State.APPLIED:
-        _take_back_words(scope, space, new)
-        put_back(space, old, new)
-        if old.pinned:
-            Memory.objects.filter(pk=new.pk).update(pinned=False)  # the pin came with the approval
-        if not new.supersedes.exists():
-            Memory.objects.filter(pk=new.pk).update(version=1)  # it begins a chain of its own again
-    elif new.superseded_by_id is not None or (decision.note == KEPT_BOTH and new.forgotten_at):
-        raise Conflict("The new memory was changed since: its chain shows how.", "stale", "new")
-    may_be_learned(scope, new)
-    # It waits as it did: held back where it had not been believed before anybody was asked.
-    if new.periods.filter(cause=Cause.CREATED).exists():
-        believe_again(space, new, Cause.UNDONE)
-    else:
-        state_changes.hold(space, new, timezone.now())
-    decision.note = ""
-    decide(scope, decision, "reopen")
-    resolve.file_unfiled(space)  # its case may be decided
+    with transaction.atomic(durable=True):
+        workspace_index.lock(space)
+        decision, old, new = locked_decision(scope, supersession_id, "reopen")
+        if not decision.waited:
+            raise Conflict("No person was asked about it: undo it instead.", "stale", "state")
+        if decision.state == State.APPLIED:
+            _take_back_words(scope, space, new)
+            put_back(space, old, new)
+            if old.pinned:  # the pin came with the approval
+                Memory.objects.filter(pk=new.pk).update(pinned=False)
+            if not new.supersedes.exists():  # it begins a chain of its own again
+                Memory.objects.filter(pk=new.pk).update(version=1)
+        elif new.superseded_by_id is not None or (decision.note == KEPT_BOTH and new.forgotten_at):
+            message = "The new memory was changed since: its chain shows how."
+            raise Conflict(message, "stale", "new")
+        may_be_learned(scope, new)
+        touched = taken_words.give_back_locked(scope, space, new)
+        # It waits as it did: held back where it had not been believed before anybody was asked.
+        if new.periods.filter(cause=Cause.CREATED).exists():
+            believe_again(space, new, Cause.UNDONE)
+        else:
+            state_changes.hold(space, new, timezone.now())
+        decision.note = ""
+        decide(scope, decision, "reopen")
+        resolve.file_unfiled(space)  # its case may be decided
+    due_vectors.fill(space, touched)
+    taken_words.give_back_words(scope, space, taken_words.taken_by(decision.new_id))
     return decision
 
 
@@ -257,9 +274,7 @@ def restore(scope: Scope, memory_id: uuid.UUID) -> Memory:
         if memory.forgotten_at is None and (memory.forget_after is None or memory.is_live):
             raise Conflict("It is not forgotten.", "not_forgotten", "id")
         taken = taken_words.taken_for(memory)
-        masks.refuse_unmasking(scope, taken)
-        touched = masks.unmask(scope, space, taken.filter(episode=None))
-        memory.refresh_from_db(fields=["content", "entities"])
+        touched = taken_words.give_back_locked(scope, space, memory, taken)
         memory.forget_after = None
         memory.save(update_fields=["forget_after", "updated_at"])
         may_be_learned(scope, memory)

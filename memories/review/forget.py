@@ -14,30 +14,27 @@ from django.utils import timezone
 from memories import masks, resolve
 from memories.errors import needed
 from memories.features.follow_sources import withdraw
-from memories.forgotten_words import ForgottenWords
 from memories.index import workspace_index
 from memories.masks import MaskReason
 from memories.models import (
     CaseItem,
-    Episode,
     Fact,
     MaskedSpan,
     Memory,
     Rejection,
     Supersession,
+    WorkspaceIndex,
     versions_of,
 )
 from memories.resolve import state_changes
-from memories.resolve.rejections import PRIVATE, kind_of
+from memories.resolve.rejections import HIDDEN, PRIVATE, kind_of
 from memories.review import taken_words
-from memories.review.taken_words import Places
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
 log = logging.getLogger(__name__)
 
-WRONG, CORRECTED = "wrong", "corrected"
-HIDDEN = (WRONG, PRIVATE)  # the reasons for which the words go, too
+CORRECTED = "corrected"
 MESSAGES = MASK, KEEP = "mask", "keep"  # what becomes of the messages that it stands on
 BATCH = 200  # memories that end in one transaction
 
@@ -55,63 +52,46 @@ def forget(scope: Scope, memory_id: uuid.UUID, reason: str = "", messages: str =
     What is wrong or private is told by nothing any more: the memory's own words are masked, of what
     is private those of all its versions, too. `messages` says what becomes of those it stands on:
     "mask" takes the same words out of them and of documents, as far as they are the asker's own to
-    change; "keep" leaves them; by default they go where its own do. Many messages go in several
-    transactions: who is stopped asks again.
+    change; "keep" leaves them; by default they go where its own do. They are looked for and go once
+    it is forgotten, in several transactions: where its process ends in between, the worker goes on.
     """
     space = workspace_index.index_of(scope.workspace_id)
-    why = MaskReason(MaskedSpan.Kind.FORGOTTEN, kind_of(reason), memory_id)
-    is_hidden = kind_of(reason) in HIDDEN
-    made: list[MaskedSpan] = []
-    said: Places = {}
+    kind = kind_of(reason)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
         memory = locked(scope, memory_id)
-        every = set(versions_of(memory.pk)) if kind_of(reason) == PRIVATE else {memory.pk}
-        seen = Memory.objects.visible_to(scope).filter(pk__in=every)
-        every = set(seen.values_list("pk", flat=True))
-        if (messages or (MASK if is_hidden else KEEP)) == MASK:
-            said, documents = _told_of(scope, memory, every)
-            made = masks.mask_documents(space, documents, why)
-        if is_hidden:
-            made += masks.mask_memories(space, _unmasked(every), why)
-            memory.refresh_from_db(fields=["content", "entities"])
-        is_known = memory.forgotten_at is not None
-        if not is_known or (is_hidden and kind_of(memory.forget_reason) not in HIDDEN):
+        made = hide_locked(scope, space, memory, reason, messages=messages)
+        known = None if memory.forgotten_at is None else kind_of(memory.forget_reason)
+        if known is None or (kind in HIDDEN and known not in (kind, PRIVATE)):
             forget_locked(scope, [memory], reason)
-        elif is_hidden:  # an agent may have said so before, which bound that agent alone
+        elif kind in HIDDEN:  # an agent may have said so before, which bound that agent alone
             reject_claim(scope, memory, reason)
     masks.fill(space, made)
-    taken_words.take_words(space, said, why)
+    taken_words.take_words(scope, space, memory_id)
     return memory
 
 
-def _unmasked(ids: set[uuid.UUID]) -> set[uuid.UUID]:
-    """Those whose own words were not taken yet."""
+def hide_locked(
+    scope: Scope, space: WorkspaceIndex, memory: Memory, reason: str, *, messages: str = ""
+) -> list[MaskedSpan]:
+    """Take the words out of a locked memory that is about to be forgotten for this reason, and note
+    that those of messages and documents are to go, where they are: `messages` as `forget` takes
+    it. Its caller fills the vectors, and once it has committed takes the words."""
+    kind = kind_of(reason)
+    if (messages or (MASK if kind in HIDDEN else KEEP)) == MASK:
+        taken_words.leave_due(scope, memory)
+    if kind not in HIDDEN:
+        return []
+    every = set(versions_of(memory.pk)) if kind == PRIVATE else {memory.pk}
+    seen = Memory.objects.visible_to(scope).filter(pk__in=every)
+    every = set(seen.values_list("pk", flat=True))
     taken = MaskedSpan.objects.filter(
-        memory__in=ids, place="content", kind=MaskedSpan.Kind.FORGOTTEN
+        memory__in=every, place="content", kind=MaskedSpan.Kind.FORGOTTEN
     )
-    return ids - set(taken.values_list("memory_id", flat=True))
-
-
-def _told_of(scope: Scope, memory: Memory, versions: set[uuid.UUID]) -> tuple[Places, Places]:
-    """Where messages and documents of the asker tell what these versions say: what they stand on,
-    and whatever else tells the same of the same person."""
-    said, written = taken_words.of_asker(scope, *taken_words.stood_on(versions))
-    if memory.subject is None:
-        return said, written
-    forgotten = taken_words.what_is_forgotten(said, versions)
-    if scope.may_unmask:  # what an agent took the words of is looked for in messages of others, too
-        taken = MaskedSpan.objects.filter(memory__in=versions, place="content")
-        forgotten += map(ForgottenWords.of, taken.values_list("words", flat=True).distinct())
-    about = Episode.objects.visible_to(scope).filter(subject=memory.subject_id)
-    again = (
-        (said, taken_words.told_in(about, forgotten, memory.subject)),
-        (written, taken_words.in_documents(memory.workspace_id, memory.subject_id, forgotten)),
-    )
-    for known, more in again:
-        for pk, places in more.items():
-            known.setdefault(pk, []).extend(places)
-    return taken_words.of_asker(scope, said, written)
+    every -= set(taken.values_list("memory_id", flat=True))
+    made = masks.mask_memories(space, every, MaskReason(MaskedSpan.Kind.FORGOTTEN, kind, memory.pk))
+    memory.refresh_from_db(fields=["content", "entities"])
+    return made
 
 
 def forget_all(scope: Scope, ids: Sequence[uuid.UUID]) -> int:

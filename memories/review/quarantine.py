@@ -149,6 +149,8 @@ def _believe(
 @transaction.atomic(durable=True)
 def dismiss(scope: Scope, fact_id: uuid.UUID) -> None:
     """Leave a quarantined fact unbelieved for good; Conflict where somebody decided before."""
+    # First, as everywhere: who forgets its memory has that row, and waits for the fact's.
+    workspace_index.lock(workspace_index.index_of(scope.workspace_id))
     fact = locked_fact(scope, fact_id)
     dismiss_locked(scope, fact)
     resolve.settle(list(fact.case_items.values_list("case", flat=True)), scope.actor)

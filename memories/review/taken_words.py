@@ -1,13 +1,19 @@
 """Words of what is forgotten, taken out of all that tells them: the messages and documents that it
 stands on, and whatever else tells the same of the same person. What takes them names its cause, by
 which they come back.
+
+They are looked for without the workspace's lock, once the memory is forgotten: what is told from
+then on, whoever tells it finds forgotten. A `LongJob` that commits with the forgetting says that
+they are due until all are gone, and is how whoever comes after a dead process goes on.
 """
 
 import uuid
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
 
 from memories import masks
 from memories.forgotten_words import ForgottenWords, ToldAgain, places_in
@@ -18,18 +24,21 @@ from memories.models import (
     Citation,
     Document,
     Episode,
+    LongJob,
     MaskedSpan,
     Memory,
     Revision,
     WorkspaceIndex,
     versions_of,
 )
-from workspaces.models import Subject
-from workspaces.scope import Scope
+from memories.resolve.rejections import PRIVATE, kind_of
+from workspaces.keys import narrowed
+from workspaces.models import ApiKey, Subject
+from workspaces.scope import Scope, worker_scope
 
 MOST_MESSAGES, MOST_DOCUMENTS = 800, 100  # of one person that are looked through
 SHORTEST = 3  # characters of a word that texts are looked through for
-BATCH = 100  # messages whose words go in one transaction
+BATCH, DOCUMENTS = 100, 5  # messages, and revisions, whose words go in one transaction
 
 Place = tuple[int, int]
 Places = dict[uuid.UUID, list[Place]]
@@ -63,13 +72,18 @@ def of_asker(scope: Scope, said: Places, written: Places) -> tuple[Places, Place
 
 
 def what_is_forgotten(
-    spans: Mapping[uuid.UUID, Sequence[Place]], memories: Collection[uuid.UUID]
+    spans: Mapping[uuid.UUID, Sequence[Place]],
+    memories: Collection[uuid.UUID],
+    gone: Iterable[str] = (),
 ) -> list[ForgottenWords]:
-    """The statements at these places of messages, and of these memories."""
+    """The statements at these places of messages, and of these memories, with those whose words are
+    `gone` already."""
     rows = Episode.objects.filter(pk__in=spans)
     said = [row.content[start:end] for row in rows for start, end in spans[row.pk]]
     said += Memory.objects.filter(pk__in=memories).values_list("content", flat=True)
-    return [ForgottenWords.of(words) for words in dict.fromkeys(said) if not is_masked(words)]
+    return [
+        ForgottenWords.of(words) for words in dict.fromkeys([*said, *gone]) if not is_masked(words)
+    ]
 
 
 def told_in(
@@ -88,18 +102,13 @@ def told_in(
     return told
 
 
-def in_documents(
-    workspace_id: uuid.UUID, subject_id: uuid.UUID | None, forgotten: Sequence[ForgottenWords]
-) -> Places:
-    """The sentences of documents that are about the same subject, by revision. One about somebody
-    else, or about nobody, is not his to change; one that was a message changes with it."""
+def in_documents(rows: QuerySet[Revision], forgotten: Sequence[ForgottenWords]) -> Places:
+    """The sentences of revisions that tell the same, all of which are about whom it is about; one
+    that was a message changes with it."""
     near = _holding(forgotten, "text")
-    if subject_id is None or near is None:
+    if near is None:
         return {}
-    rows = Revision.objects.filter(
-        near, document__workspace=workspace_id, document__subject=subject_id,
-        document__episode=None,
-    )  # fmt: skip
+    rows = rows.filter(near, document__episode=None)
     return {
         row.pk: _spans(places)
         for row in rows.order_by("-pk")[:MOST_DOCUMENTS]
@@ -107,23 +116,133 @@ def in_documents(
     }
 
 
-def in_batches(spans: Mapping[uuid.UUID, Sequence[Place]]) -> Iterator[Places]:
-    """So few messages at a time that a transaction with their words is short."""
-    ids = sorted(spans)
-    for start in range(0, len(ids), BATCH):
-        yield {pk: list(spans[pk]) for pk in ids[start : start + BATCH]}
+def told_of(
+    scope: Scope, memory: Memory, versions: Collection[uuid.UUID], due_since: datetime
+) -> tuple[Places, Places]:
+    """The places in messages and documents of the asker that tell what these versions say: those
+    that they stand on, in whichever revision, and all else of the same person.
+
+    Words that went before `due_since` are looked for only for who may see them: where the same
+    words went would tell them to anybody else.
+    """
+    said, written = of_asker(scope, *stood_on(versions))
+    gone = MaskedSpan.objects.filter(
+        memory__in=versions, place="content", kind=MaskedSpan.Kind.FORGOTTEN
+    )
+    if not scope.may_unmask:
+        gone = gone.filter(created_at__gte=due_since)
+    words = gone.order_by("pk").values_list("words", flat=True)
+    forgotten = what_is_forgotten(said, versions, words)
+    stood = Revision.objects.filter(pk__in=written).values("document")
+    about, again = Q(document__in=stood), Places()
+    if memory.subject is not None:
+        own = Document.objects.visible_to(scope).filter(subject=memory.subject_id)
+        about |= Q(document__in=own.values("pk"))
+        heard = Episode.objects.visible_to(scope).filter(subject=memory.subject_id)
+        again = told_in(heard, forgotten, memory.subject)
+    in_revisions = in_documents(Revision.objects.filter(about), forgotten)
+    for known, more in ((said, again), (written, in_revisions)):
+        for pk, places in more.items():
+            known.setdefault(pk, []).extend(places)
+    return of_asker(scope, said, written)
 
 
-def take_words(
-    space: WorkspaceIndex, spans: Mapping[uuid.UUID, Sequence[Place]], why: MaskReason
-) -> None:
-    """Mask these places of messages: each batch in a transaction of its own, under the workspace's
-    lock. What is masked already stays as it is."""
-    for some in in_batches(spans):
+def leave_due(scope: Scope, memory: Memory) -> None:
+    """Note, with the caller's commit, that words of messages and documents go with this memory."""
+    LongJob.objects.filter(kind=LongJob.Kind.MASKING, item=memory.pk).delete()
+    workspace, by = memory.workspace_id, scope.actor
+    LongJob.objects.create(
+        kind=LongJob.Kind.MASKING,
+        workspace_id=workspace,
+        item=memory.pk,
+        unit="texts",
+        requested_by=by,
+    )
+
+
+def take_words(scope: Scope, space: WorkspaceIndex, memory_id: uuid.UUID) -> None:
+    """Take the words that are due with a forgotten memory: each batch in a transaction of its own,
+    under the workspace's lock, as long as nobody restored it or began anew meanwhile. What is
+    masked already stays as it is."""
+    job = LongJob.objects.filter(kind=LongJob.Kind.MASKING, item=memory_id).first()
+    if job is None:
+        return
+    own = LongJob.objects.filter(pk=job.pk)
+    rows = Memory.objects.select_related("subject").filter(forgotten_at__isnull=False)
+    memory = rows.filter(pk=memory_id).first()
+    if memory is None:
+        own.delete()
+        return
+    kind = kind_of(memory.forget_reason)
+    versions = versions_of(memory_id) if kind == PRIVATE else [memory_id]
+    said, written = told_of(scope, memory, versions, job.created_at)
+    why = MaskReason(MaskedSpan.Kind.FORGOTTEN, kind, memory_id)
+    batches = [(masks.mask_episodes, some) for some in in_batches(said, BATCH)]
+    batches += [(masks.mask_documents, some) for some in in_batches(written, DOCUMENTS)]
+    for mask, some in batches:
         with transaction.atomic(durable=True):
             workspace_index.lock(space)
-            made = masks.mask_episodes(space, some, why)
+            is_ours = own.update(done=F("done") + len(some), updated_at=timezone.now())
+            if not is_ours:
+                return
+            own.update(state=LongJob.State.RUNNING, finished_at=None, error="")
+            made = mask(space, some, why)
         masks.fill(space, made)
+    own.delete()
+
+
+def in_batches(spans: Mapping[uuid.UUID, Sequence[Place]], most: int) -> Iterator[Places]:
+    """So few texts at a time that a transaction with their words is short."""
+    ids = sorted(spans)
+    for start in range(0, len(ids), most):
+        yield {pk: list(spans[pk]) for pk in ids[start : start + most]}
+
+
+def left_behind() -> QuerySet[LongJob]:
+    """The words that are due and that nobody is at."""
+    rows = LongJob.objects.filter(kind=LongJob.Kind.MASKING)
+    return rows.exclude(pk__in=LongJob.objects.running().values("pk"))
+
+
+def due_workspaces() -> list[uuid.UUID]:
+    """Those in which a process died while it took words."""
+    return list(left_behind().values_list("workspace_id", flat=True).distinct())
+
+
+def go_on(workspace_id: uuid.UUID) -> int:
+    """Take the words that a dead process left, as its asker might; of how many memories."""
+    space, done = workspace_index.index_of(workspace_id), 0
+    for job in left_behind().filter(workspace=workspace_id, item__isnull=False).order_by("pk"):
+        scope = worker_scope(workspace_id, job.requested_by)
+        kind, _, key_id = job.requested_by.partition(":")
+        keys = ApiKey.objects.filter(workspace=workspace_id).select_related("agent")
+        for key in keys.filter(pk=key_id) if kind == "key" else ():
+            scope = narrowed(scope, key)
+        take_words(scope, space, job.item)
+        done += 1
+    return done
+
+
+def taken_by(memory_id: uuid.UUID) -> QuerySet[MaskedSpan]:
+    """The words that went because this memory was forgotten."""
+    return MaskedSpan.objects.filter(kind=MaskedSpan.Kind.FORGOTTEN, cause=memory_id)
+
+
+def give_back_locked(
+    scope: Scope,
+    space: WorkspaceIndex,
+    memory: Memory,
+    taken: QuerySet[MaskedSpan] | None = None,
+) -> list[uuid.UUID]:
+    """Put the words of a locked memory and of documents back, and take no more: all that was
+    `taken` by it, or this; the rows that they are of. Those of messages the caller gives back once
+    it has committed. Raises Forbidden as `masks.unmask` does."""
+    LongJob.objects.filter(kind=LongJob.Kind.MASKING, item=memory.pk).delete()
+    rows = taken_by(memory.pk) if taken is None else taken
+    masks.refuse_unmasking(scope, rows)
+    touched = masks.unmask(scope, space, rows.filter(episode=None))
+    memory.refresh_from_db(fields=["content", "entities"])
+    return touched
 
 
 def give_back_words(scope: Scope, space: WorkspaceIndex, taken: QuerySet[MaskedSpan]) -> None:
