@@ -14,6 +14,7 @@ from memories.cases import CaseDecision
 from memories.documents import document_store, pipeline
 from memories.documents.document_store import NewDocument
 from memories.ingest import document_memories
+from memories.ingest.document_memories import EarlierText
 from memories.models import (
     Case,
     Citation,
@@ -310,3 +311,31 @@ def test_what_is_forgotten_stands_in_no_title_heading_or_metadata_until_it_is_ta
     assert shown().count("Berlin") == before.count("Berlin")
     assert "█" not in shown()
     assert agrees()
+
+
+def test_a_long_text_of_before_is_not_looked_through_for_each_passage() -> None:
+    """Not for one that it has not, and no further than to the next for those in its order."""
+    looked: list[int] = []
+
+    class Seen(str):
+        def find(self, *given: Any) -> int:
+            found = str.find(self, *given)
+            looked.append((len(self) if found < 0 else found) - sum(given[1:]))
+            return found
+
+    def said(word: str) -> list[str]:
+        about = "of the lighthouse and its keeper on the island"  # which all of them say
+        counted = (range(n, n + 60, 10) for n in range(400))
+        return [
+            f"{word} {about}: {', '.join(f'{k * k} {word} ropes' for k in each)}."
+            for each in counted
+        ]
+
+    old, new = said("Old"), said("New")
+    text = " ".join(old)
+    earlier = EarlierText(Seen(text))
+    mixed = [passage for pair in zip(new, old, strict=True) for passage in pair]
+    assert [passage in earlier for passage in [*mixed, old[7]]] == [False, True] * 400 + [True]
+    assert sum(looked) <= 3 * len(text)
+    assert "900 Old ropes, 1600 Old ropes" in earlier
+    assert "901 Old ropes, 1600 Old ropes" not in earlier

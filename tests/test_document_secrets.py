@@ -1,13 +1,16 @@
 """Secrets and orders in files are masked before anybody finds them; who may unmask them is kept."""
 
 import json
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memories.connections import sync
-from memories.documents import document_store, pipeline
+from memories.documents import document_store, hidden_words, pipeline
+from memories.documents.hidden_words import hide_words
+from memories.file_formats.assembly import FileText, TextPlace
 from memories.models import Chunk, Document, MaskedSpan, Passage, Revision, SyncRun
 from tests import desk
 from tests.api_fixtures import Caller, caller, member
@@ -281,3 +284,30 @@ def test_what_failed_has_nothing_to_unmask(alice: Person, mallory: Person) -> No
     assert caller(alice).post(f"/documents/{row}/unmask").body["content"] == ""
     assert caller(mallory).post(f"/documents/{row}/unmask").status == 404
     assert Document.objects.get().error_code == "no_text"
+
+
+def test_names_of_parts_are_not_looked_through_for_each_secret_of_the_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[int] = []
+    without = hidden_words.without_words
+
+    def counted(value: Any, words: Any) -> Any:
+        looked.append(len(words))
+        return without(value, words)
+
+    monkeypatch.setattr(hidden_words, "without_words", counted)
+    names = [f"Gate {n}" for n in range(300)]
+    names[7] = "Gate Q007zebra!Orchard"
+    lines = [f"{name}\nThe password: Q{n:03d}zebra!Orchard\n" for n, name in enumerate(names)]
+    starts = list(accumulate(map(len, lines), initial=0))
+    parts = [
+        TextPlace("heading", n, name, starts[n], starts[n + 1]) for n, name in enumerate(names)
+    ]
+    hidden = hide_words(FileText("".join(lines), [TextPlace("page", 1, "page 1", 0, 40), *parts]))
+    assert len(hidden.places) >= 300
+    assert sum(looked) <= 2 * len(names)
+    assert "zebra" not in "".join(part.label for part in hidden.text.parts)
+    told = {each["part"]: each["count"] for each in hidden.warnings}
+    assert told["page 1"] == 1  # the first of what holds it
+    assert told["Gate 1"] == told["Gate 2"] == 1

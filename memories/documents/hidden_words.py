@@ -3,6 +3,7 @@ before the text is cut, so that no reader of it has to know."""
 
 import json
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from typing import Any
 from django.db.models import Q
 
 from memories import guard
-from memories.file_formats.assembly import FileText
+from memories.file_formats.assembly import FileText, TextPlace
 from memories.forgotten_words import ToldAgain
 from memories.masked_text import (
     BLOCK,
@@ -76,10 +77,21 @@ class HiddenWords:
     @property
     def warnings(self) -> list[dict[str, Any]]:
         """{code, part}: where something was taken out, and how often."""
-        parts = [part for part in self.text.parts if part.kind != "definition"]
+        # By their kinds, of which one's do not overlap: looked up, for there may be thousands.
+        kinds: dict[str, tuple[list[int], list[TextPlace]]] = {}
+        for part in sorted(self.text.parts, key=lambda part: part.start):
+            if part.kind != "definition":
+                starts, own = kinds.setdefault(part.kind, ([], []))
+                starts.append(part.start)
+                own.append(part)
         counts: Counter[tuple[str, str]] = Counter()
         for each in self.places:
-            label = next((p.label for p in parts if p.start <= each.start < p.end), "the text")
+            found = (
+                own[at]
+                for starts, own in kinds.values()
+                if (at := bisect_right(starts, each.start) - 1) >= 0 and each.start < own[at].end
+            )
+            label = next((part.label for part in found), "the text")
             counts[f"{each.kind}_masked", label] += 1
         if self.in_names:
             counts[OF_SECRETS, "names"] = self.in_names
@@ -96,7 +108,10 @@ def hide_words(read: FileText, allowed: Collection[str] = ()) -> HiddenWords:
     words = {read.text[each.start : each.end].strip() for each in places}
     in_names = {each for each in _words_in(beside, allowed) if not any(each in w for w in words)}
     words |= in_names
-    repeated = sorted((each for each in words if len(each) >= SHORTEST), key=len, reverse=True)
+    # Few of many secrets stand in the names of many parts: a name is not looked through for each.
+    said = {beside[at : at + SHORTEST] for at in range(len(beside))}
+    named = (w for w in words if len(w) >= SHORTEST and said >= {w[:SHORTEST], w[-SHORTEST:]})
+    repeated = sorted(named, key=len, reverse=True)
     if not repeated and not places:
         return HiddenWords(read, read, [])
     kept = replace(

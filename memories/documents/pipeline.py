@@ -157,7 +157,7 @@ class DocumentRun:
             if not self.fetch():
                 return
             advance()
-        staged = row.revisions.filter(stage=Stage.COMING).first()
+        staged = row.revisions.filter(stage=Stage.COMING).defer("text").first()
         if staged is not None and staged.blob_id != row.blob_id:  # other words came meanwhile
             Revision.objects.filter(pk=staged.pk).update(stage=Stage.GONE, indexed=0)
             self.go_on(space, advance)
@@ -233,8 +233,8 @@ class DocumentRun:
         return None
 
     def index(self, space: WorkspaceIndex, revision: Revision, advance: Any) -> None:
-        """Its entries and vectors, in steps; then it is what the document says. What the embedder
-        cannot do now stays due, and is found by its words meanwhile."""
+        """Its entries with their vectors, in steps; then it is what the document says. What the
+        embedder cannot do now stays due, and is found by its words meanwhile."""
         steps, is_shown = RevisionSteps.of(space, revision, self.held), False
         learning = partial(learn_from, self.row.pk, revision, again=True)
         then = learning if revision.stage == Stage.CUT else lambda: None

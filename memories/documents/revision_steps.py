@@ -5,21 +5,21 @@ Search leaves a revision in steps out (`conditions.py`), so nobody sees one half
 between two steps loses nothing: the next worker goes on behind the last one.
 """
 
-import uuid
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Self
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
 from memories.documents.document_store import NOTE_CHANGE
 from memories.documents.document_summary import summary_of
 from memories.documents.hidden_words import TOLD_AGAIN
 from memories.forgotten_words import ForgottenWords, ToldAgain, forgotten_of, places_in
-from memories.index import entries, prepared_sql, workspace_index
-from memories.index.entries import Item
+from memories.index import due_vectors, entries, prepared_sql, workspace_index
+from memories.index.entries import Item, Vectors
 from memories.leases import TakenOver
 from memories.masked_text import is_all_masked, masked
 from memories.models import (
@@ -39,14 +39,15 @@ Stage = Revision.Stage
 
 @dataclass(slots=True)
 class RevisionSteps:
-    """A revision in steps; `held` is its document as long as the claim of this worker stands, and
-    `text` what the revision says."""
+    """A revision in steps; `held` is its document as long as the claim of this worker stands,
+    `text` what the revision says. An embedder that failed is not asked again in this turn."""
 
     space: WorkspaceIndex
     revision: Revision
     held: Callable[[], QuerySet[Document]]
     text: str = ""
-    masks: tuple[int, uuid.UUID | None] = (0, None)
+    masks: tuple[int, datetime | None] = (0, None)
+    asks_embedder: bool = True
 
     @classmethod
     def of(
@@ -62,32 +63,41 @@ class RevisionSteps:
         self.masks = self.masks_now()
         self.text = Revision.objects.values_list("text", flat=True).get(pk=self.revision.pk)
 
-    def masks_now(self) -> tuple[int, uuid.UUID | None]:
-        """How many there are, and the newest: other ones where words were taken out or put back."""
+    def masks_now(self) -> tuple[int, datetime | None]:
+        """How many there are, and since when: other ones where words were taken out or put back."""
         own = Q(revision=self.revision) | Q(document=self.revision.document_id)
         masks = MaskedSpan.objects.filter(own)
-        return masks.count(), masks.order_by("-pk").values_list("pk", flat=True).first()
+        found = masks.aggregate(number=Count("pk"), since=Max("created_at"))
+        return found["number"], found["since"]
+
+    def next_places(self, most: int) -> QuerySet[Passage]:
+        """Those that follow, by their numbers, which have no gap: a limit alone would let the
+        database look at all that is left, and sort it, for each step."""
+        first = self.revision.indexed
+        rows = Passage.places.filter(ordinal__gte=first, ordinal__lt=first + most)
+        return rows.filter(revision=self.revision).order_by("ordinal")
 
     def write_next(self) -> bool:
-        """The entries of the next passages; False where none was left. Raises TakenOver."""
-        rows = Passage.places.filter(revision=self.revision, ordinal__gte=self.revision.indexed)
-        batch = list(rows.select_related("chunk").order_by("ordinal")[:BATCH])
+        """The entries of the next passages, with their vectors; False where none was left. Raises
+        TakenOver."""
+        batch = list(self.next_places(BATCH).select_related("chunk"))
         if not batch:
             return False
-        items = self.items_of(self.document(), batch)
+        gathered = self.items_of(self.document(), batch)
+        vectors = self.vectors_of(gathered)
         with transaction.atomic(durable=True):
             document = self.locked()
-            items = self.as_they_are(document, items, batch)
+            items = self.as_they_are(document, gathered, batch)
             entries.remove(self.space, Layer.CHUNKS, [item.id for item in items])
-            entries.write(self.space, items, None)
+            # Of words that were masked meanwhile the vectors are due.
+            entries.write(self.space, items, vectors if items is gathered else None)
             self.note(indexed=batch[-1].ordinal + 1)
         return True
 
     def take_off_next(self) -> bool:
         """The next entries leave the hot path, or go where the revision is to go or to be cut
         anew; False where none was left. Raises TakenOver."""
-        rows = Passage.places.filter(revision=self.revision, ordinal__gte=self.revision.indexed)
-        batch = dict(rows.order_by("ordinal").values_list("pk", "ordinal")[:OFF])
+        batch = dict(self.next_places(OFF).values_list("pk", "ordinal"))
         if not batch:
             return False
         with transaction.atomic(durable=True):
@@ -213,6 +223,15 @@ class RevisionSteps:
             keys = entries.keys_of(self.space.number, item.layer, item.text, item.counts)
             made.append(replace(item, keys=keys))
         return made
+
+    def vectors_of(self, items: Sequence[Item]) -> list[Vectors] | None:
+        """While the text is at hand, which is long; None where they stay due: nobody waits for
+        those of what stands apart."""
+        if self.revision.document.is_apart or not self.asks_embedder:
+            return None
+        vectors = due_vectors.embed_or_leave(self.space, [item.texts for item in items])
+        self.asks_embedder = vectors is not None
+        return vectors
 
     def as_they_are(
         self, document: Document, items: list[Item], batch: Sequence[Passage]

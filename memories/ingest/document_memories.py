@@ -41,6 +41,7 @@ from workspaces.scope import Scope
 # searched, and not read; a model is asked as often as for other sessions (`fallback.MOST_PIECES`).
 MOST_READ = 400_000
 CARRIED_AT_ONCE = 100  # facts of one transaction
+PIECE = 32  # characters by which a text is known not to have a passage
 UNSAID = RULES["unsaid"]
 CARRIED = (
     "workspace_id", "memory_id", "subject_id", "agent_id", "statement", "category", "fact_type",
@@ -108,6 +109,34 @@ def _is_nobodys(claim: Claim) -> bool:
     return is_of_speaker and claim.speaker not in quoted and not FIRST_PERSON.search(quoted)
 
 
+@dataclass(slots=True)
+class EarlierText:
+    """A text in which many passages are looked for, the most in its own order. Those that its
+    pieces cannot be put together to it has not: it is not looked through for each."""
+
+    text: str
+    pieces: frozenset[str] = frozenset()
+    at: int = 0  # behind what was found last
+
+    def __post_init__(self) -> None:
+        starts = range(0, len(self.text), PIECE)
+        self.pieces = frozenset(self.text[start : start + PIECE] for start in starts)
+
+    def __contains__(self, passage: str) -> bool:
+        # Where its pieces begin is not known: at one of the first characters.
+        ends = len(passage) - PIECE + 1
+        shifted = (range(first, ends, PIECE) for first in range(PIECE))
+        if not any(
+            all(passage[start : start + PIECE] in self.pieces for start in starts)
+            for starts in shifted
+        ):
+            return False
+        found = self.text.find(passage, self.at)
+        found = self.text.find(passage) if found < 0 else found
+        self.at = found + len(passage) if found >= 0 else self.at
+        return found >= 0
+
+
 def reading_of(session: MemorySession) -> DocumentReading | None:
     """What a session of the pathway document is to read; None where its revision is gone."""
     revision = Revision.objects.select_related("document__subject").filter(session=session).first()
@@ -123,10 +152,11 @@ def reading_of(session: MemorySession) -> DocumentReading | None:
     messages: list[Message] = []
     passages: dict[uuid.UUID, int] = {}
     known = left = taken = 0
-    rows = Passage.objects.filter(revision=revision).order_by("ordinal")
+    earlier = EarlierText(read.text if read is not None else "")
+    rows = Passage.places.filter(revision=revision).order_by("ordinal")
     for pk, start, end in rows.values_list("pk", "start", "end"):
         text = revision.text[start:end]
-        if read is not None and text in read.text:
+        if text in earlier:
             known += len(text)
         elif taken + len(text) > MOST_READ:
             left += len(text)
