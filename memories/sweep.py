@@ -63,7 +63,7 @@ from memories.models import (
     expired_memories,
 )
 from memories.models.conversation_and_summaries import AHEAD
-from memories.review import forget_locked, taken_words
+from memories.review import forget_locked, merge_and_separate, taken_words
 from memories.summaries import running_summary, talk_summaries
 from memoryproject import crossings
 from memoryproject.postgres import visible
@@ -162,6 +162,7 @@ class Swept:
     `golden` are workspaces whose golden questions were asked;
     `marks` are workspaces whose audit went on with its chain;
     `masked` are those in which words were taken out that a dead process had left;
+    `merges` are workspaces in which a process that ended had left subjects half merged;
     `cases` is what waited and was in none of them;
     `sets` are feature sets whose worker was woken, `embeddings` those that are to be embedded anew,
     `episodes` what was taken into sets at once."""
@@ -186,6 +187,7 @@ class Swept:
     golden: int = 0
     marks: int = 0
     masked: int = 0
+    merges: int = 0
 
 
 @crossings.everywhere()
@@ -285,6 +287,13 @@ OTHERS = (
         "memories_document",
         pipeline.due,
         pipeline.run_in_turns,
+    ),
+    _Job(
+        "merges of",
+        "merges",
+        "",
+        merge_and_separate.due_workspaces,
+        lambda row, _: merge_and_separate.go_on_in(row),
     ),
     _Job("sync", "syncs", "memories_syncrun", sync.due, sync.run),
     _Job(

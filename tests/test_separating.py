@@ -1,11 +1,12 @@
 """Two subjects merged by mistake are two again, each with its own; the index agrees each time."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from django.core.management import call_command
 
-from memories import review
+from memories import review, sweep
 from memories.errors import Conflict, NotFound
 from memories.features import features_by_hand
 from memories.features.features_by_hand import NewFeature
@@ -25,6 +26,8 @@ from memories.models import (
     SubjectMerge,
     Supersession,
 )
+from memories.review import SplitOff, merge_and_separate, subject_steps
+from memories.review.subject_steps import SubjectSteps, under_way
 from tests.desk import member, messages_of, page_of
 from tests.people import Person
 from workspaces.models import AuditEntry, Role, Subject, Workspace
@@ -286,3 +289,89 @@ def test_layers_of_the_index_follow(alice: Person, two: None) -> None:
     assert set(own.values_list("layer", flat=True)) == {
         Layer.MEMORIES, Layer.EPISODES, Layer.FEATURES,
     }  # fmt: skip
+
+
+# ---- in steps, which another process goes on with
+
+
+@pytest.fixture
+def dying(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Let the process end in the middle of a step of one row, after so many."""
+    give, left = SubjectSteps.give_locked, [-1]
+
+    def die(steps: SubjectSteps, *given: Any) -> None:
+        give(steps, *given)
+        left[0] -= 1
+        if left[0] == 0:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(subject_steps, "AT_ONCE", 1)
+    monkeypatch.setattr(SubjectSteps, "give_locked", die)
+    return lambda steps: left.__setitem__(0, steps)
+
+
+def parted(person: Person) -> SubjectMerge:
+    own = Memory.objects.filter(subject=subject("grace")).values_list("pk", flat=True)
+    chosen = SplitOff(list(own), [Conversation.objects.get(external_id="grace").pk])
+    return review.split(person.scope, subject("grace").pk, "hedy", chosen)
+
+
+@pytest.mark.parametrize("last", [1, 2, 4, 7])
+@pytest.mark.parametrize("act", ["merge", "separate", "split"])
+def test_whoever_comes_after_a_process_that_ended_does_what_is_left(
+    act: str, last: int, alice: Person, two: None, dying: Callable[[int], None]
+) -> None:
+    before = {name: of(name) for name in ("ada", "grace")}
+    acts: dict[str, Callable[[], SubjectMerge]] = {
+        "merge": lambda: merged(alice),
+        "split": lambda: parted(alice),
+        "separate": lambda: review.separate(alice.scope, SubjectMerge.objects.get().pk),
+    }
+    if act == "separate":
+        merged(alice)
+    dying(last)
+    with pytest.raises(KeyboardInterrupt):
+        acts[act]()
+    row = SubjectMerge.objects.get()
+    assert under_way(row.pk).exists()
+    alice.note("Grace has a red bicycle.", user_id="ada")
+    with pytest.raises(Conflict):
+        review.merge_subjects(alice.scope, row.target_id, row.source_id)
+
+    assert merge_and_separate.due_workspaces() == [alice.workspace.pk]
+    assert sweep.sweep().merges == 1
+
+    assert not under_way().exists()
+    call_command("checkindex", "--workspace", alice.workspace.slug)
+    bicycle = {"Grace has a red bicycle."}
+    assert AuditEntry.objects.filter(action=act).count() == 2
+    if act == "merge":
+        assert of("grace")["episodes"] == of("grace")["memories"] == set()
+        for kind in ("episodes", "facts", "threads"):
+            assert of("ada")[kind] >= before["ada"][kind] | before["grace"][kind]
+        review.separate(alice.scope, row.pk)
+    if act == "split":
+        assert of("hedy")["memories"] == before["grace"]["memories"]
+        assert of("hedy")["episodes"] == before["grace"]["episodes"]
+        assert of("grace")["memories"] == set()
+    else:
+        assert of("grace") == before["grace"]
+        assert of("ada")["memories"] == before["ada"]["memories"] | bicycle
+
+
+def test_what_is_learned_between_two_steps_goes_with_what_it_replaces(
+    alice: Person, two: None, dying: Callable[[int], None]
+) -> None:
+    dying(1)
+    with pytest.raises(KeyboardInterrupt):
+        merged(alice)
+    told(alice, "grace", "I live in Porto now.")
+    assert subject("grace").pk == Memory.objects.live().get(content__contains="Porto").subject_id
+    merge_and_separate.go_on_in(alice.workspace.pk)
+
+    chain = Memory.objects.filter(content__regex="Lisbon|Porto")
+    assert {row.subject_id for row in chain} == {subject("ada").pk}
+    assert "Grace lives in Porto now" in of("ada")["memories"]
+    made = SubjectMerge.objects.get()
+    review.separate(alice.scope, made.pk)
+    assert {row.subject_id for row in chain.all()} == {subject("grace").pk}

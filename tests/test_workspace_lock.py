@@ -2,6 +2,7 @@
 
 import ast
 import sys
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,19 +11,21 @@ import pytest
 from django.db import connection, transaction
 
 from memories import erase as erasing
-from memories import masks, sweep
+from memories import masks, review, sweep
 from memories.documents import document_store, pipeline, revision_steps
 from memories.documents.document_store import NewDocument
 from memories.erase import erasure_run, prune, workspace_removal
 from memories.index import due_vectors, rebuild, reembedding, repair, workspace_index
 from memories.ingest import document_memories
-from memories.models import Document, Entry, Layer, Memory
+from memories.models import Document, Entry, Layer, Memory, SubjectMerge
 from memories.resolve import file_cases
-from memories.review import forget_all, taken_words, visibility
+from memories.review import forget_all, subject_steps, taken_words, visibility
+from memories.review.merge_and_separate import SplitOff
 from memories.review.taken_words import MOST_DOCUMENTS, MOST_MESSAGES
 from memories.transfer import acts_again
 from memoryproject.postgres import visible
 from tests.people import Person
+from workspaces.models import Subject
 
 forget = sys.modules["memories.review.forget"]  # its room exports a function of this name
 ROOT = Path(__file__).parent.parent
@@ -84,14 +87,16 @@ ACTS: dict[str, int | str] = {
     "review.create_and_edit.edit_all": CASE,
     "review.forget.forget": ONE,
     "review.forget.forget_all": forget.BATCH,
-    "review.merge_and_separate.merge_subjects": "all that is about one subject",
+    "review.merge_and_separate.go_on": "cases and features of two subjects, facts of the last step",
+    "review.merge_and_separate.merge_subjects": ONE,
     "review.merge_and_separate.move": "the chains of the memories that a person chose",
     "review.merge_and_separate.merge_duplicates": ONE,
-    "review.merge_and_separate.separate": "all that is about one subject",
-    "review.merge_and_separate.split": "all that is about one subject",
+    "review.merge_and_separate.separate": "decisions between what goes and what stays",
+    "review.merge_and_separate.split": "decisions between what goes and what stays",
     "review.merge_and_separate.part_duplicates": ONE,
     "review.quarantine.accept": ONE,
     "review.quarantine.dismiss": ONE,
+    "review.subject_steps.SubjectSteps.give": subject_steps.AT_ONCE,
     "review.taken_words.give_back_words": taken_words.BATCH,
     "review.taken_words.take_words": taken_words.BATCH,
     "review.visibility._make_private": visibility.MADE_PRIVATE,
@@ -173,7 +178,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: Any
         (revision_steps, "BATCH"), (revision_steps, "OFF"), (document_store, "MANY"),
         (masks, "MANY"), (erasure_run, "BATCH"), (erasure_run, "PIECES"), (prune, "BATCH"),
         (rebuild, "BATCH"), (due_vectors, "BATCH"), (reembedding, "BATCH"), (forget, "BATCH"),
-        (visibility, "MADE_PRIVATE"),
+        (visibility, "MADE_PRIVATE"), (subject_steps, "AT_ONCE"),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, 5)
 
@@ -245,6 +250,30 @@ def forget_memories(alice: Person, size: int) -> Callable[[], object]:
     return lambda: forget_all(alice.scope, list(Memory.objects.values_list("pk", flat=True)))
 
 
+def subject(person: Person, name: str) -> uuid.UUID:
+    return Subject.objects.get(workspace=person.workspace, external_id=name).pk
+
+
+def merge_people(alice: Person, size: int) -> Callable[[], object]:
+    say(alice, size)
+    alice.note("Grace has a red bicycle.", user_id="grace")
+    ids = subject(alice, "ada"), subject(alice, "grace")
+    return lambda: review.merge_subjects(alice.scope, *ids)
+
+
+def separate_people(alice: Person, size: int) -> Callable[[], object]:
+    merge_people(alice, size)()
+    made = SubjectMerge.objects.get(workspace=alice.workspace)
+    return lambda: review.separate(alice.scope, made.pk)
+
+
+def split_people(alice: Person, size: int) -> Callable[[], object]:
+    say(alice, size)
+    own = Memory.objects.filter(workspace=alice.workspace)
+    chosen = SplitOff(memory_ids=list(own.values_list("pk", flat=True)))
+    return lambda: review.split(alice.scope, subject(alice, "ada"), "grace", chosen)
+
+
 def make_index_anew(alice: Person, size: int) -> Callable[[], object]:
     read(alice, size)
     space = workspace_index.index_of(alice.workspace.pk)
@@ -262,7 +291,7 @@ def repair_rows(alice: Person, size: int) -> Callable[[], object]:
 
 GROWING: tuple[Act, ...] = (
     index_document, replace_document, read_document_anew, show_document, erase_document,
-    forget_memories, make_index_anew, repair_rows,
+    forget_memories, make_index_anew, repair_rows, merge_people, separate_people, split_people,
 )  # fmt: skip
 
 

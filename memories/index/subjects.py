@@ -20,28 +20,6 @@ where e.workspace = %(workspace)s and e.layer = %(layer)s and e.item = any(%(ite
   and v.entry_id = e.id
 """,
 )
-MERGE = (
-    """
-update memories_vector v set subject = %(target)s::uuid
-from memories_entry e
-where e.workspace = %(workspace)s and e.subject = %(source)s::uuid and v.entry_id = e.id
-""",
-    """
-update memories_entry set subject = %(target)s::uuid
-where workspace = %(workspace)s and subject = %(source)s::uuid
-""",
-    """
-insert into memories_speaker (workspace, subject, author, assistant, episodes)
-select workspace, %(target)s::uuid, author, assistant, episodes from memories_speaker
-where workspace = %(workspace)s and subject = %(source)s::uuid
-order by author, assistant
-on conflict (workspace, subject, author, assistant)
-do update set episodes = memories_speaker.episodes + excluded.episodes
-""",
-    """
-delete from memories_speaker where workspace = %(workspace)s and subject = %(source)s::uuid
-""",
-)
 RECOUNT = (
     """
 delete from memories_speaker
@@ -72,13 +50,6 @@ def recount_speakers(index: WorkspaceIndex, *of: uuid.UUID) -> None:
     """Count anew who speaks in the episodes of these subjects, in the caller's transaction."""
     values = rebuild.speaker_values(index) | {"subjects": list(of)}
     for statement in RECOUNT:
-        prepared_sql.execute(statement, values)
-
-
-def merge(index: WorkspaceIndex, source: uuid.UUID, target: uuid.UUID) -> None:
-    """All that is the source's becomes the target's, in the caller's transaction."""
-    values = {"workspace": index.number, "source": source, "target": target}
-    for statement in MERGE:
         prepared_sql.execute(statement, values)
 
 

@@ -402,6 +402,12 @@ class RejectionQuerySet(NamedQuerySet["Rejection"]):
         about = Q(subject_id=subject_id) if subject_id else Q(subject=None)
         return self.filter(about, workspace_id=workspace_id, fingerprint=fingerprint)
 
+    def also_of(self, subject: Subject) -> Self:
+        """Those whose words were rejected about this subject, too, and bind the same agent."""
+        same = Rejection.objects.filter(subject=subject, fingerprint=OuterRef("fingerprint"))
+        of_agent = Exists(same.filter(agent=OuterRef("agent")))
+        return self.filter(of_agent | Q(Exists(same.filter(agent=None)), agent=None))
+
 
 class Rejection(Row):
     """What a person said must not be learned again; what an agent's key said so of binds that

@@ -11,15 +11,13 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from memories import outbox, resolve
+from memories import resolve
 from memories.errors import Conflict, Forbidden, Invalid, NotFound, needed
 from memories.features import follow_sources
 from memories.features import follow_sources as features
 from memories.index import entries, row_marks, subjects, workspace_index
 from memories.models import (
-    Connection,
     Conversation,
-    Document,
     Episode,
     Fact,
     Intent,
@@ -29,11 +27,9 @@ from memories.models import (
     MemorySession,
     MergedRows,
     Rejection,
-    Revision,
     SubjectMerge,
     Supersession,
     WorkspaceIndex,
-    passages_of,
 )
 from memories.resolve import state_changes
 from memories.review.approve_and_undo import (
@@ -45,29 +41,31 @@ from memories.review.approve_and_undo import (
 )
 from memories.review.create_and_edit import EDIT, INHERITED
 from memories.review.forget import audit, forget_locked, locked
-from memories.summaries import talk_summaries
+from memories.review.subject_steps import (
+    FOLLOWING,
+    MERGING,
+    SEPARATING,
+    SPLITTING,
+    SubjectSteps,
+    is_under_way,
+    lock_writers,
+    mark,
+    refuse_under_way,
+    under_way,
+    write_down,
+)
 from workspaces.models import Subject
 from workspaces.models.workspace import uuid7
-from workspaces.scope import NotAllowed, Scope, subject_to_write
+from workspaces.scope import NotAllowed, Scope, subject_to_write, worker_scope
 
-# What was said and believed goes over; sets and features follow in their own way.
-FOLLOWING: dict[str, Any] = {
-    "conversation": Conversation,
-    "session": MemorySession,
-    "episode": Episode,
-    "fact": Fact,
-    "memory": Memory,
-    "rejection": Rejection,
-    "intent": Intent,
-    "document": Document,
-    "connection": Connection,
-}
 SHARED = "rejection of both"  # the target's, where the source had the same
+ACTIONS = {MERGING: "merge", SPLITTING: "split", SEPARATING: "separate"}
+PARTED = ("conversation", "session", "episode", "intent", "document")
 
 
 def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> SubjectMerge:
     """What was said and believed about one subject is about another from now on; `separate` takes
-    it back.
+    it back. In steps: where its process ends in between, the worker goes on.
 
     The source stays, empty: what programs tell about it later is its own again. Keys that are
     limited to it do not see the target.
@@ -78,32 +76,101 @@ def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> 
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
         source, target = (locked_subject(scope, each) for each in (source_id, target_id))
-        lock_writers(space, source, target)
-        made = SubjectMerge.objects.create(
-            workspace_id=scope.workspace_id, source=source, target=target, batch=uuid7(),
-            merged_by=scope.actor,
-        )  # fmt: skip
-        # What both rejected stays the target's alone.
-        own, theirs = (
-            {row.mark: row.pk for row in Rejection.objects.filter(subject=each)}
-            for each in (source, target)
+        made = _begin(scope, space, source, target)
+        plan: dict[str, QuerySet[Any]] = {
+            kind: model._default_manager.filter(subject=source) for kind, model in FOLLOWING.items()
+        }
+        plan[SHARED] = Rejection.objects.filter(subject=target).also_of(source)
+        write_down(
+            made, {kind: list(rows.values_list("pk", flat=True)) for kind, rows in plan.items()}
         )
-        shared = [theirs[mark] for mark in own.keys() & theirs.keys()]
-        Rejection.objects.filter(pk__in=[own[mark] for mark in own.keys() & theirs.keys()]).delete()
-        talk_summaries.start_again(space, Episode.objects.filter(subject=source), {target.pk})
-        moved = {kind: reassign(kind, source, target) for kind in FOLLOWING}
-        subjects.merge(space, source.pk, target.pk)
-        row_marks.rebuild_slots(moved["memory"], row_marks.words_of(space))
-        resolve.follow_subjects(scope.workspace_id, [source.pk, target.pk], scope.actor)
-        restart_sessions(moved["session"])
-        moved |= features.merge(scope, made) | {SHARED: shared}
-        MergedRows.objects.bulk_create(
-            MergedRows(workspace_id=made.workspace_id, merge=made, kind=kind, ids=ids)
-            for kind, ids in moved.items()
-            if ids
-        )
-        audit_merge(scope, made, "merge", {kind: len(ids) for kind, ids in moved.items()})
+        mark(made, MERGING)
+    go_on(scope, made)
     return made
+
+
+def _begin(
+    scope: Scope, space: WorkspaceIndex, source: Subject, target: Subject, *, is_split: bool = False
+) -> SubjectMerge:
+    """Conflict where one of them is in a merge that is not through."""
+    refuse_under_way(source, target)
+    lock_writers(space, Conversation.objects.filter(subject__in=(source, target)))
+    return SubjectMerge.objects.create(
+        workspace_id=scope.workspace_id, source=source, target=target, batch=uuid7(),
+        merged_by=scope.actor, is_split=is_split,
+    )  # fmt: skip
+
+
+def go_on(scope: Scope, made: SubjectMerge) -> None:
+    """Do what is left of a merge that is under way, or is taken back."""
+    row = under_way(made.pk).first()
+    if row is None:
+        return
+    is_back = row.kind == SEPARATING
+    old, new = (made.target, made.source) if is_back else (made.source, made.target)
+    space = workspace_index.index_of(made.workspace_id)
+    steps = SubjectSteps(scope, space, made, old, new)
+    if row.kind == MERGING:
+        plan = {kind: made.ids(kind) for kind in FOLLOWING}
+    else:
+        plan = {"memory": row.ids} | {kind: made.ids(kind) for kind in PARTED}
+        read = Fact.objects.filter(_own_facts(made), memory__in=row.ids, subject=old)
+        plan["fact"] = list(read.values_list("pk", flat=True))
+    steps.give(plan)
+    vectors = features.vectors_for_separation(made) if is_back else {}
+    with transaction.atomic(durable=True):
+        workspace_index.lock(space)
+        if not is_under_way(made):
+            return
+        lock_writers(space, Conversation.objects.filter(subject__in=(old, new)))
+        counts = {kind: len(ids) for kind, ids in plan.items()}
+        if row.kind == MERGING:
+            _take_along(steps)
+            steps.settle_locked()
+            moved = features.merge(scope, made)
+            write_down(made, moved)
+            counts |= {kind: len(ids) for kind, ids in moved.items()}
+        else:
+            _part_decisions(scope, space, set(row.ids), old)
+            counts["fact"] += len(_part_facts(space, made, new, old))
+            _part_rejections(made, new, old, set(row.ids))
+            steps.settle_locked()
+        if is_back:
+            counts["feature"] = features.separate(scope, made, vectors)
+            SubjectMerge.objects.filter(pk=made.pk).update(undone_at=timezone.now())
+        elif row.kind == SPLITTING:
+            features.split(scope, made)
+        under_way(made.pk).delete()
+        audit_merge(scope, made, ACTIONS[row.kind], counts)
+
+
+def _take_along(steps: SubjectSteps) -> None:
+    """What was learned meanwhile of the one that goes, and replaces what had gone or was replaced
+    by it: chains are about one subject."""
+    gone = Q(supersedes__subject=steps.new) | Q(superseded_by__subject=steps.new)
+    while late := set(Memory.objects.filter(gone, subject=steps.old).values_list("pk", flat=True)):
+        facts = Fact.objects.filter(memory__in=late, subject=steps.old)
+        for kind, rows in (("fact", facts), ("memory", Memory.objects.filter(pk__in=late))):
+            ids = list(rows.values_list("pk", flat=True))
+            steps.give_locked(kind, rows)
+            known = MergedRows.objects.filter(merge=steps.made, kind=kind)
+            if not known.update(ids=[*steps.made.ids(kind), *ids]):
+                write_down(steps.made, {kind: ids})
+
+
+def due_workspaces() -> list[uuid.UUID]:
+    """Those in which merges are under way."""
+    return list(under_way().values_list("workspace_id", flat=True).distinct())
+
+
+def go_on_in(workspace_id: uuid.UUID) -> int:
+    """Take up the merges of a workspace of which a process that ended has left a part; how many.
+    Those that somebody is at are done by two, which comes to the same."""
+    begun = under_way().filter(workspace=workspace_id).values("merge")
+    rows = SubjectMerge.objects.filter(pk__in=begun).select_related("source", "target")
+    for made in rows.order_by("pk"):
+        go_on(worker_scope(workspace_id, made.merged_by), made)
+    return len(rows)
 
 
 def locked_subject(scope: Scope, subject_id: uuid.UUID) -> Subject:
@@ -113,35 +180,6 @@ def locked_subject(scope: Scope, subject_id: uuid.UUID) -> Subject:
         rows = rows.filter(pk__in=scope.subject_ids)
     # Not against keys: who writes a row about it waits for the workspace, and holds a share of it.
     return needed(rows.filter(pk=subject_id).select_for_update(no_key=True).first(), "Subject")
-
-
-def lock_writers(space: WorkspaceIndex, *subjects: Subject) -> None:
-    """Wait for those who are writing down what is said about these subjects: they lock first the
-    conversation, then the workspace's row. What they write after is about whom they named."""
-    rows = Conversation.objects.filter(subject__in=subjects).order_by("pk")
-    list(rows.select_for_update(no_key=True).values_list("pk", flat=True))
-    WorkspaceIndex.objects.select_for_update(no_key=True).get(pk=space.pk)
-
-
-def reassign(kind: str, source: Subject, target: Subject, **which: Any) -> list[uuid.UUID]:
-    """Rows of one kind that were about `source` are about `target`; their ids."""
-    rows = FOLLOWING[kind]._default_manager.filter(subject=source, **which)
-    ids = list(rows.values_list("pk", flat=True))
-    FOLLOWING[kind]._default_manager.filter(pk__in=ids).update(subject=target)
-    return ids
-
-
-def restart_sessions(session_ids: list[uuid.UUID]) -> None:
-    """Sessions that a worker is at begin again, with whom they are about now."""
-    busy = MemorySession.objects.filter(pk__in=session_ids, state=MemorySession.State.EXTRACTING)
-    ids = list(busy.select_for_update().values_list("pk", flat=True))
-    busy.filter(pk__in=ids).update(
-        state=MemorySession.State.RECEIVED,  # by which the worker sees that it was taken over
-        next_attempt_at=timezone.now(),
-        lease_until=None,
-    )
-    for each in ids:
-        outbox.post("run_session", each)
 
 
 def audit_merge(scope: Scope, made: SubjectMerge, action: str, moved: Mapping[str, int]) -> None:
@@ -283,12 +321,13 @@ def separate(scope: Scope, merge_id: uuid.UUID) -> SubjectMerge:
     it is undone already, or the target itself was merged since.
     """
     made = merge_of(scope, merge_id)
-    vectors = features.vectors_for_separation(made)
+    go_on(scope, made)
     space = workspace_index.index_of(scope.workspace_id)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
         source, target = (locked_subject(scope, each) for each in (made.source_id, made.target_id))
-        lock_writers(space, source, target)
+        refuse_under_way(source, target)
+        lock_writers(space, Conversation.objects.filter(subject__in=(source, target)))
         row = SubjectMerge.objects.select_for_update(of=("self",)).get(pk=made.pk)
         if row.undone_at is not None:
             raise Conflict("They are two again already.", "stale", "id")
@@ -296,12 +335,10 @@ def separate(scope: Scope, merge_id: uuid.UUID) -> SubjectMerge:
         if since.exists():
             message = f"{made.target} was merged itself or split since: undo that first."
             raise Conflict(message, "stale", "id")
-        if row.is_split:
-            features.follow(scope, made.ids("memory"), source)
-        counts = _part(scope, space, made, source, target)
-        counts["feature"] = features.separate(scope, made, vectors)
-        SubjectMerge.objects.filter(pk=made.pk).update(undone_at=timezone.now())
-        audit_merge(scope, made, "separate", counts)
+        going = _memories(made, source, target)
+        _part_decisions(scope, space, going, target)
+        mark(made, SEPARATING, going)
+    go_on(scope, made)
     return made
 
 
@@ -365,48 +402,13 @@ def split(scope: Scope, source_id: uuid.UUID, user_id: str, chosen: SplitOff) ->
         if target is None or target.pk == source.pk:
             raise Invalid("userId", "Name somebody else whom it is to be about.")
         target = locked_subject(scope, target.pk)
-        lock_writers(space, source, target)
-        made = SubjectMerge.objects.create(
-            workspace_id=scope.workspace_id, source=source, target=target, batch=uuid7(),
-            merged_by=scope.actor, is_split=True,
-        )  # fmt: skip
-        MergedRows.objects.bulk_create(
-            MergedRows(workspace_id=made.workspace_id, merge=made, kind=kind, ids=ids)
-            for kind, ids in plan.items()
-            if ids
-        )
-        features.follow(scope, plan["memory"], target)
-        counts = _part(scope, space, made, target, source)
-        features.split(scope, made)
-        audit_merge(scope, made, "split", counts)
+        made = _begin(scope, space, source, target, is_split=True)
+        write_down(made, plan)
+        going = _memories(made, target, source)
+        _part_decisions(scope, space, going, source)
+        mark(made, SPLITTING, going)
+    go_on(scope, made)
     return made
-
-
-def _part(
-    scope: Scope, space: WorkspaceIndex, made: SubjectMerge, source: Subject, target: Subject
-) -> dict[str, int]:
-    """What is `target`'s and stands in `made` becomes `source`'s, with what was read out of it; how
-    many of each kind."""
-    talk_summaries.start_again(space, Episode.objects.filter(subject=target), {source.pk})
-    moved = {
-        kind: reassign(kind, target, source, pk__in=made.ids(kind))
-        for kind in ("conversation", "session", "episode", "intent", "document")
-    }
-    subjects.move(space, Layer.EPISODES, moved["episode"], source.pk)
-    revisions = Revision.objects.filter(document__in=moved["document"])
-    passages = passages_of(list(revisions.values_list("pk", flat=True)))
-    subjects.move(space, Layer.CHUNKS, passages, source.pk)
-    going = _memories(made, source, target)
-    _part_decisions(scope, space, going, target)
-    moved["memory"] = reassign("memory", target, source, pk__in=going)
-    moved["fact"] = _part_facts(space, made, source, target)
-    subjects.move(space, Layer.MEMORIES, moved["memory"], source.pk)
-    row_marks.rebuild_slots(moved["memory"], row_marks.words_of(space))
-    _part_rejections(made, source, target, going)
-    resolve.follow_subjects(scope.workspace_id, [source.pk, target.pk], scope.actor)
-    subjects.recount_speakers(space, source.pk, target.pk)
-    restart_sessions(moved["session"])
-    return {kind: len(ids) for kind, ids in moved.items()}
 
 
 def _own_facts(made: SubjectMerge) -> Q:

@@ -1,0 +1,176 @@
+"""What is about one subject becomes about another in steps: each is a transaction that holds the
+workspace's lock for a bounded number of rows.
+
+What goes over is written down first, in `MergedRows`, with a row that says that it is under way
+and goes with the last step. Who goes on after a process that ended begins at the first of what is
+written down, and finds done what was done: it is about the other one.
+"""
+
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from memories import outbox, resolve
+from memories.documents import document_store
+from memories.errors import Conflict
+from memories.features import follow_sources
+from memories.index import row_marks, subjects, workspace_index
+from memories.models import (
+    Connection,
+    Conversation,
+    Document,
+    Episode,
+    Fact,
+    Intent,
+    Layer,
+    Memory,
+    MemorySession,
+    MergedRows,
+    Rejection,
+    SubjectMerge,
+    WorkspaceIndex,
+)
+from memories.summaries import talk_summaries
+from workspaces.models import Subject
+from workspaces.scope import Scope
+
+# What was said and believed goes over; sets and features follow in their own way.
+FOLLOWING: dict[str, Any] = {
+    "conversation": Conversation,
+    "session": MemorySession,
+    "episode": Episode,
+    "fact": Fact,
+    "memory": Memory,
+    "rejection": Rejection,
+    "intent": Intent,
+    "document": Document,
+    "connection": Connection,
+}
+AT_ONCE = 100  # rows of one step; of documents, which have many pieces each, one
+MERGING, SPLITTING, SEPARATING = "merging", "splitting", "separating"
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectSteps:
+    """What goes from `old` to `new` with a merge that is under way, or with its end."""
+
+    scope: Scope
+    space: WorkspaceIndex
+    made: SubjectMerge
+    old: Subject
+    new: Subject
+
+    def give(self, plan: Mapping[str, Sequence[uuid.UUID]]) -> None:
+        """Let these rows, by their kinds, be about the new one, as far as they are about the old
+        one still."""
+        for kind, ids in plan.items():
+            size = 1 if kind == "document" else AT_ONCE
+            for first in range(0, len(ids), size):
+                rows = FOLLOWING[kind]._default_manager.filter(
+                    pk__in=ids[first : first + size], subject=self.old
+                )
+                if not rows.exists():
+                    continue
+                with transaction.atomic(durable=True):
+                    workspace_index.lock(self.space)
+                    if is_under_way(self.made):
+                        self.give_locked(kind, rows)
+
+    def give_locked(self, kind: str, rows: QuerySet[Any]) -> None:
+        """In the caller's transaction, which holds the workspace's lock."""
+        if kind == "rejection":  # what both rejected stays the new one's alone
+            rows.also_of(self.new).delete()
+        ids = list(rows.values_list("pk", flat=True))
+        if kind == "episode":
+            told = Episode.objects.filter(pk__in=ids)
+            talks = Conversation.objects.filter(pk__in=told.values("conversation"))
+            lock_writers(self.space, talks)
+            talk_summaries.start_again(self.space, told, {self.new.pk})
+            subjects.move(self.space, Layer.EPISODES, ids, self.new.pk)
+        elif kind == "memory":
+            if self.made.is_split:  # before they go themselves
+                chosen = set(self.made.ids("memory")).intersection(ids)
+                follow_sources.follow(self.scope, chosen, self.new)
+            subjects.move(self.space, Layer.MEMORIES, ids, self.new.pk)
+        FOLLOWING[kind]._default_manager.filter(pk__in=ids).update(subject=self.new)
+        if kind == "memory":
+            row_marks.rebuild_slots(ids, row_marks.words_of(self.space))
+        elif kind == "session":
+            restart_sessions(ids)
+        elif kind == "document":
+            passages = document_store.some_passages(ids)
+            if passages is None:
+                document_store.index_anew(ids)
+            else:
+                subjects.move(self.space, Layer.CHUNKS, passages, self.new.pk)
+
+    def settle_locked(self) -> None:
+        """What is told of both as a whole follows, once all rows are where they belong; in the
+        caller's transaction, which holds the workspace's lock."""
+        both = (self.old.pk, self.new.pk)
+        talk_summaries.start_again(self.space, Episode.objects.none(), both)
+        resolve.follow_subjects(self.space.workspace_id, both, self.scope.actor)
+        subjects.recount_speakers(self.space, *both)
+
+
+def under_way(merge_id: uuid.UUID | None = None) -> QuerySet[MergedRows]:
+    """Of each merge that is not through the row that says so; its ids are the memories that go
+    where it is parted."""
+    rows = MergedRows.objects.filter(kind__in=(MERGING, SPLITTING, SEPARATING))
+    return rows if merge_id is None else rows.filter(merge=merge_id)
+
+
+def write_down(made: SubjectMerge, plan: Mapping[str, Sequence[uuid.UUID]]) -> None:
+    """Which rows of each kind go over."""
+    MergedRows.objects.bulk_create(
+        MergedRows(workspace_id=made.workspace_id, merge=made, kind=kind, ids=ids)
+        for kind, ids in plan.items()
+        if ids
+    )
+
+
+def mark(made: SubjectMerge, act: str, going: Collection[uuid.UUID] = ()) -> None:
+    """From here on it is under way."""
+    MergedRows.objects.create(
+        workspace_id=made.workspace_id, merge=made, kind=act, ids=sorted(going)
+    )
+
+
+def refuse_under_way(*subjects: Subject) -> None:
+    """Conflict where a merge of one of them is not through. In a transaction that holds the
+    workspace's lock."""
+    about = Q(merge__source__in=subjects) | Q(merge__target__in=subjects)
+    if under_way().filter(about).exists():
+        raise Conflict("A merge of one of them is not through yet.", "stale", "id")
+
+
+def is_under_way(made: SubjectMerge) -> bool:
+    """Whether nobody came to its end meanwhile. In a transaction that holds the workspace's
+    lock."""
+    return under_way(made.pk).exists()
+
+
+def lock_writers(space: WorkspaceIndex, talks: QuerySet[Conversation]) -> None:
+    """Wait for those who are writing down what is said in these conversations: they lock first the
+    conversation, then the workspace's row. What they write after is about whom they named."""
+    rows = talks.order_by("pk").select_for_update(no_key=True)
+    list(rows.values_list("pk", flat=True))
+    WorkspaceIndex.objects.select_for_update(no_key=True).get(pk=space.pk)
+
+
+def restart_sessions(session_ids: Sequence[uuid.UUID]) -> None:
+    """Sessions that a worker is at begin again, with whom they are about now."""
+    busy = MemorySession.objects.filter(pk__in=session_ids, state=MemorySession.State.EXTRACTING)
+    ids = list(busy.select_for_update().values_list("pk", flat=True))
+    busy.filter(pk__in=ids).update(
+        state=MemorySession.State.RECEIVED,  # by which the worker sees that it was taken over
+        next_attempt_at=timezone.now(),
+        lease_until=None,
+    )
+    for each in ids:
+        outbox.post("run_session", each)
