@@ -163,7 +163,7 @@ def placement_of(session: MemorySession, claims: Sequence[Claim]) -> Placement:
         scope=session.scope,
         conversation_id=session.conversation_id,
         workflow=session.workflow,
-        spaces=spaces_of(session),
+        spaces=spaces_of(session) if claims else None,
     )
 
 

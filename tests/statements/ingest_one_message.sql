@@ -138,6 +138,10 @@ order by position desc limit %(last)s;
 -- reads
 --   Index episode_position
 
+SELECT "workspaces_apikey"."container_tags" AS "container_tags" FROM "workspaces_apikey" WHERE
+("workspaces_apikey"."container_tags" IS NOT NULL AND "workspaces_apikey"."workspace_id" = %s AND
+  "workspaces_apikey"."id" = %s) ORDER BY "workspaces_apikey"."id" DESC;
+
 select id from workspaces_workspace where id = %(workspace)s::uuid for no key update;
 
 select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint, r.reason,

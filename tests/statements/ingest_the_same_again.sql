@@ -24,6 +24,8 @@
 
 -- as in ingest_one_message: select id, kind, role, author, left(content, %(most)s) as content, occurred_at
 
+-- as in ingest_one_message: SELECT "workspaces_apikey"."container_tags" AS "container_tags" FROM "workspaces_apikey" WHERE
+
 -- as in ingest_one_message: select id from workspaces_workspace where id = %(workspace)s::uuid for no key update;
 
 -- as in ingest_one_message: select r.id, coalesce(hidden.words, r.content) as content, r.fingerprint, r.reason,
