@@ -1,39 +1,49 @@
-"""What was erased, removed, masked or unmasked, as lines of a file of the data folder: a restore of
-an older backup does it again, for no backup takes this list back.
+"""What was erased, removed, forgotten, masked or unmasked, as signed lines: a restore of an older
+backup does it again, for no backup takes these lines back.
 
-`backup` lays what its database knows beside the backups as well, under the same name. Lines hold no
-words: certificates, ids and places. They may be joined from several machines in any order but that
-of masks.
+They lie in a table, which every machine of the installation writes and a restore fills again; a
+copy lies in the data folder of one machine that acted, and beside the backups. Lines hold no
+words: certificates, ids and places. Each is signed with SECRET_KEY by the process that carries the
+act out: whoever has the database writes rows, and no signatures. Of two about one thing the later
+counts, by the database's clock, so that lists may be joined in any order.
 """
 
 import fcntl
 import json
 import os
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
+from django.utils.crypto import constant_time_compare, salted_hmac
 
 from memories.errors import Conflict
-from memories.models import MaskedSpan
+from memories.models import IrrevocableAct, MaskedSpan, Memory
 from memoryproject.walls import UPKEEP
+from workspaces import audit_signature
 
 NAME = "irrevocable.jsonl"
-ERASED, REMOVED, FORGOTTEN = "erased", "removed", "forgotten"
+SALT = "memoryproject.irrevocable_acts"
+ERASED, REMOVED, FORGOTTEN, RETURNED = "erased", "removed", "forgotten", "returned"
 MASKED, UNMASKED = "masked", "unmasked"
+MASKS, BELIEFS = (MASKED, UNMASKED), (FORGOTTEN, RETURNED)  # the second takes the first back
+AT_ONCE = 1_000  # lines of one statement
 Row = dict[str, Any]
-# As the tables of any version have them; what is asked for and not done yet is done again as well.
+# What tables of any version say of it, though the role that serves may write them.
 ROWS = {
     ERASED: "select to_jsonb(t) - 'probes' from memories_erasure t where t.state <> 'failed'",
     REMOVED: "select to_jsonb(t) from workspaces_workspaceremoval t where t.state <> 'failed'"
     " and not exists (select 1 from workspaces_workspace w"
     "  where w.id = t.workspace_id and t.state = 'done')",
-    MASKED: "select to_jsonb(t) - 'words' from memories_maskedspan t order by id",
     FORGOTTEN: "select jsonb_build_object('id', t.id, 'workspace_id', t.workspace_id,"
     " 'reason', case when k.kind in ('wrong', 'private') then k.kind else '' end)"
     " from memories_memory t, btrim(lower(split_part(t.forget_reason, ':', 1))) k (kind)"
@@ -42,107 +52,202 @@ ROWS = {
     "  where m.memory_id = t.id and m.place = 'content' and m.start = 0"
     '  and m."end" = length(t.content)))',
 }
-TABLES = "select to_regclass('memories_maskedspan') is not null"
+HAS_TABLE = "select to_regclass(%s) is not null"
 WORKSPACES = "select id::text from workspaces_workspace"
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A line: an act, the row that tells what it was done to, and when it was."""
+
+    act: str
+    row: Row
+    at: str
+    signature: str = ""
+
+    @property
+    def thing(self) -> str:
+        """It was done to this."""
+        if self.act in MASKS:
+            return place_of(self.row)
+        kind = FORGOTTEN if self.act in BELIEFS else self.act
+        return f"{kind} {self.row['workspace_id' if self.act == REMOVED else 'id']}"
+
+    @property
+    def description(self) -> str:
+        """In words, for whoever restores."""
+        row = self.row
+        if self.act in MASKS:
+            what = place_of(row)
+        elif self.act in BELIEFS:
+            what = f"memory {row['id']}"
+        else:
+            what = f"{row['kind']} {row['target_id']}" if self.act == ERASED else "all"
+        state = f" ({row['state']})" if row.get("state", "done") != "done" else ""
+        return f"{self.act}: {what} of workspace {row['workspace_id']}{state}"
+
+    def signed(self, secret: str) -> "Noted":
+        text = json.dumps([self.act, self.row, self.at], sort_keys=True)
+        made = salted_hmac(SALT, text, secret, algorithm="sha256").hexdigest()
+        return replace(self, signature=made)
+
+    def is_signed(self, secrets: Iterable[str]) -> bool:
+        return any(
+            constant_time_compare(self.signature, self.signed(one).signature) for one in secrets
+        )
+
+    @property
+    def line(self) -> str:
+        row = {"act": self.act, "at": self.at, "row": self.row, "signature": self.signature}
+        return f"{json.dumps(row)}\n"
 
 
 @dataclass(slots=True)
 class Acts:
-    """By kind, and there by what they were done to."""
+    """The newest act by what it was done to. Those of `unsigned` nobody signed with one of the
+    `secrets`: they may be anybody's who could write a row."""
 
-    rows: dict[str, dict[str, Row]] = field(
-        default_factory=lambda: {ERASED: {}, REMOVED: {}, MASKED: {}, UNMASKED: {}, FORGOTTEN: {}}
-    )
+    secrets: tuple[str, ...]
+    signed: dict[str, Noted] = field(default_factory=dict)
+    unsigned: dict[str, Noted] = field(default_factory=dict)
 
-    def add(self, act: str, row: Row) -> None:
-        key = _key(act, row)
-        self.rows[act][key] = row
-        if act in (MASKED, UNMASKED):
-            self.rows[UNMASKED if act == MASKED else MASKED].pop(key, None)
+    def add(self, noted: Noted) -> None:
+        known = self.signed if noted.is_signed(self.secrets) else self.unsigned
+        before = known.get(noted.thing)
+        if before is None or before.at <= noted.at:
+            known[noted.thing] = noted
+        if noted.thing in self.signed:
+            self.unsigned.pop(noted.thing, None)
 
-    def drop_of(self, workspaces: Collection[str]) -> None:
-        """Of those that are there their tables say what is masked, and they are not removed."""
-        for act in (REMOVED, MASKED, FORGOTTEN):
-            rows = self.rows[act].items()
-            self.rows[act] = {key: r for key, r in rows if r["workspace_id"] not in workspaces}
+    def trust(self) -> None:
+        """What is unsigned counts as well."""
+        for noted in [*self.unsigned.values()]:
+            self.add(noted.signed(self.secrets[0]))
 
-    def lines(self) -> Iterator[str]:
-        for act, rows in self.rows.items():
-            yield from (_line(act, row) for row in rows.values())
+    def rows(self, act: str) -> list[Row]:
+        return [one.row for one in self.signed.values() if one.act == act]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Of what is signed, by the act."""
+        return dict(Counter(one.act for one in self.signed.values()))
+
+    @property
+    def unsigned_told(self) -> list[str]:
+        return sorted(one.description for one in self.unsigned.values())
 
 
 def note(act: str, rows: Iterable[Row]) -> None:
-    """Write it down, on the disk when this is back. Rows are those of the tables, without words."""
-    lines = "".join(f"{_line(act, row)}\n" for row in rows)
-    if not lines:
+    """Write it down in the caller's transaction, and in the data folder with its commit. Rows are
+    those of the tables, without words."""
+    done = [*rows]
+    if not done:
         return
-    path = _own()
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        with os.fdopen(os.dup(handle), "w") as file:
-            file.write(f"\n{lines}")  # the last one of a machine that stood still may have no end
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with connection.cursor() as cursor:
+        cursor.execute("select clock_timestamp()")
+        at = cursor.fetchone()[0].astimezone(UTC).isoformat(timespec="microseconds")
+    made = [Noted(act, row, at).signed(settings.SECRET_KEY) for row in done]
+    _store(made)
+    transaction.on_commit(partial(_append, made), robust=True)
 
 
 def note_masks(act: str, masks: Iterable[MaskedSpan]) -> None:
-    """The same of masks, whose words stay out of it."""
+    """The same of masks, whose words stay out of it. Those of new rows need none: a backup that
+    has the row has them."""
     names = ("place", "start", "end", "kind", "reason")
-    note(act, [
-        {name: getattr(each, name) for name in names}
-        | {f"{name}_id": _text(getattr(each, f"{name}_id")) for name in MaskedSpan.TARGETS}
-        | {"workspace_id": str(each.workspace_id), "cause": _text(each.cause)}
-        for each in masks
-    ])  # fmt: skip
+    note(
+        act,
+        [
+            {name: getattr(one, name) for name in names}
+            | {f"{name}_id": _text(getattr(one, f"{name}_id")) for name in MaskedSpan.TARGETS}
+            | {"workspace_id": str(one.workspace_id), "cause": _text(one.cause)}
+            for one in masks
+        ],
+    )
+
+
+def note_memories(
+    act: str, memories: Iterable[Memory], *, reason: str = "", messages: str = ""
+) -> None:
+    """The same of memories that were forgotten, for which reason and what became of the messages
+    they stand on; or that are believed again."""
+    why = {"reason": reason, "messages": messages}
+    ids = [(str(one.pk), str(one.workspace_id)) for one in memories]
+    note(act, [{"id": pk, "workspace_id": workspace, **why} for pk, workspace in ids])
 
 
 def note_row(act: str, table: str, row_id: uuid.UUID) -> None:
     """A certificate, as its row is in the caller's transaction."""
     with connection.cursor() as cursor:
         cursor.execute(f"select to_jsonb(t) - 'probes' from {table} t where id = %s", [row_id])
-        note(act, [_loaded(row) for (row,) in cursor.fetchall()])
+        rows = cursor.fetchall()
+    note(act, [_loaded(row) for (row,) in rows])
 
 
-def written(*folders: Path) -> Acts:
-    """What was written down in these folders, and in the data folder."""
-    acts = Acts()
-    for path in [*(each / NAME for each in folders), _own()]:
-        for act, row in _read(path):
-            acts.add(act, row)
+def written(
+    *folders: Path, secrets: tuple[str, ...] = (), workspace_id: uuid.UUID | None = None
+) -> Acts:
+    """All that was written down, of one workspace or of all: in the table, in these folders, and in
+    the data folder. Signatures by SECRET_KEY count, and those by `secrets`."""
+    acts = Acts((settings.SECRET_KEY, *secrets))
+    paths = [*(one / NAME for one in folders), _own()]
+    for noted in chain(_stored(workspace_id), *map(_read, paths)):
+        acts.add(noted)
     return acts
 
 
-def known(beside: Path) -> Acts:
-    """All that is known of it: by the folder of backups, the data folder, and the database, which
-    knows best; but for one that a restore has left in the middle."""
-    acts = written(beside)
-    if unfinished().exists():
-        return acts
+def known(beside: Path, secrets: tuple[str, ...] = ()) -> Acts:
+    """The same, with the list beside the backups; and unsigned what tables of the database say more
+    than that, but for one that a restore has left in the middle. A removal counts where the
+    workspace's log has a signed end."""
     with connection.cursor() as cursor:
-        cursor.execute(TABLES)
-        if not cursor.fetchone()[0]:
-            return acts
         cursor.execute(f"set {UPKEEP} = 'on'")
+        acts = written(beside, secrets=secrets)
+        if unfinished().exists() or not _has_table("memories_maskedspan"):
+            return acts
         cursor.execute(WORKSPACES)
-        acts.drop_of({row for (row,) in cursor.fetchall()})
+        for (workspace,) in cursor.fetchall():  # it came back since
+            acts.signed.pop(f"{REMOVED} {workspace}", None)
+            acts.unsigned.pop(f"{REMOVED} {workspace}", None)
+        has_seals = _has_table("workspaces_auditseal")
         for act, text in ROWS.items():
             cursor.execute(text)
             for (row,) in cursor.fetchall():
-                acts.add(act, _loaded(row))
+                noted = Noted(act, _loaded(row), "")
+                is_removal = act == REMOVED and has_seals
+                if is_removal and audit_signature.has_ended(uuid.UUID(noted.row["workspace_id"])):
+                    noted = noted.signed(settings.SECRET_KEY)
+                if noted.thing not in acts.signed:
+                    acts.add(noted)
     return acts
 
 
-def keep(acts: Acts, folder: Path | None = None) -> None:
-    """Write all of it down, in place of what is there; below the data folder, or beside backups."""
+def add_stored(acts: Acts) -> None:
+    """What the table of the backup knows later than the list that was there before; of removals
+    that one knows best."""
+    for noted in _stored():
+        if noted.act != REMOVED:
+            acts.add(noted)
+
+
+def keep(acts: Acts, folder: Path | None = None, *, secret: str = "") -> None:
+    """Write all of it down in place of what is there, signed as of now: below the data folder, or
+    beside backups."""
     path = folder / NAME if folder else _own()
     draft = path.with_name(f".{NAME}.{os.getpid()}")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.writelines(f"{line}\n" for line in acts.lines())
+        signed = (one.signed(secret or settings.SECRET_KEY) for one in acts.signed.values())
+        file.writelines(one.line for one in chain(signed, acts.unsigned.values()))
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
+
+
+def keep_in_table(acts: Acts) -> None:
+    """Add what a restore has taken away, and what other lists had more."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"set {UPKEEP} = 'on'")
+    _store([one.signed(settings.SECRET_KEY) for one in acts.signed.values()])
 
 
 def unfinished() -> Path:
@@ -169,24 +274,56 @@ def _own() -> Path:
     return Path(settings.DATA_DIR) / NAME
 
 
-def _key(act: str, row: Row) -> str:
-    if act in (MASKED, UNMASKED):
-        return place_of(row)
-    return str(row["workspace_id" if act == REMOVED else "id"])
+def _has_table(name: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(HAS_TABLE, [name])
+        return bool(cursor.fetchone()[0])
 
 
-def _line(act: str, row: Row) -> str:
-    return json.dumps({"act": act, "row": row})
+def _store(lines: Iterable[Noted]) -> None:
+    rows = (
+        IrrevocableAct(
+            signature=one.signature,
+            workspace_id=one.row["workspace_id"],
+            act=one.act,
+            row=one.row,
+            at=one.at,
+        )
+        for one in lines
+    )
+    IrrevocableAct.objects.bulk_create(rows, AT_ONCE, ignore_conflicts=True)
 
 
-def _read(path: Path) -> Iterator[tuple[str, Row]]:
+def _stored(workspace_id: uuid.UUID | None = None) -> Iterator[Noted]:
+    if _has_table(IrrevocableAct._meta.db_table):
+        rows = IrrevocableAct.objects.all()
+        if workspace_id is not None:
+            rows = rows.filter(workspace_id=workspace_id)
+        for one in rows.iterator():
+            yield Noted(one.act, one.row, one.at, one.signature)
+
+
+def _append(lines: Iterable[Noted]) -> None:
+    """To the file of the data folder; on the disk when this is back."""
+    handle = os.open(_own(), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        with os.fdopen(os.dup(handle), "w") as file:
+            file.write("\n")  # the last one of a machine that stood still may have no end
+            file.writelines(one.line for one in lines)
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _read(path: Path) -> Iterator[Noted]:
     """Its lines. One that is half written was answered to nobody: it is begun again."""
     if not path.is_file():
         return
     for line in path.read_text().splitlines():
         with suppress(ValueError):
-            told = json.loads(line)
-            yield told["act"], told["row"]
+            row = json.loads(line)
+            yield Noted(row["act"], row["row"], row.get("at", ""), row.get("signature", ""))
 
 
 def _loaded(row: Any) -> Row:

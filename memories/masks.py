@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 
-from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from memories import irrevocable
@@ -151,7 +150,7 @@ def mask_episodes(
     sessions = {episode.session_id for episode in rows if episode.session_id}
     _mask_notes(sessions, words)
     _mask_answers(space, [*ids, *sessions], words)
-    _write_down(irrevocable.MASKED, made)
+    irrevocable.note_masks(irrevocable.MASKED, made)
     return made
 
 
@@ -186,7 +185,7 @@ def mask_documents(
         _rename_pieces(document.pk, partial(without_words, words=own))
     MaskedSpan.objects.bulk_create(made)
     _follow_documents(space, made)
-    _write_down(irrevocable.MASKED, made)
+    irrevocable.note_masks(irrevocable.MASKED, made)
     return made
 
 
@@ -222,14 +221,10 @@ def mask_memories(
     drop_standing_on(space.workspace_id, known, texts)
     _mask_notes({fact.session_id for fact in facts if fact.session_id}, texts)
     _mask_answers(space, touched, texts)
-    _write_down(irrevocable.MASKED, made)
+    irrevocable.note_masks(irrevocable.MASKED, made)
+    if not words:
+        irrevocable.note_memories(irrevocable.FORGOTTEN, (m for m in memories if m.forgotten_at))
     return made
-
-
-def _write_down(act: str, masks: Sequence[MaskedSpan]) -> None:
-    """With the caller's commit, for a restore. Masks of new rows need none: a backup that has the
-    row has them."""
-    transaction.on_commit(partial(irrevocable.note_masks, act, masks), robust=True)
 
 
 def _rename_pieces(document_id: uuid.UUID, renamed: Callable[[str], str]) -> None:
@@ -276,7 +271,7 @@ def unmask(scope: Scope, space: WorkspaceIndex, masks: QuerySet[MaskedSpan]) -> 
             _save(row, own)
             touched.setdefault(name, []).append(row.pk)
     MaskedSpan.objects.filter(pk__in=going).delete()
-    _write_down(irrevocable.UNMASKED, rows)
+    irrevocable.note_masks(irrevocable.UNMASKED, rows)
     episodes, memories = touched.get("episode", []), touched.get("memory", [])
     for rejection in Rejection.objects.filter(memory__in=memories).select_related("memory"):
         if rejection.memory is not None:

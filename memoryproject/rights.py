@@ -84,6 +84,9 @@ TABLES = {
     "memories_featuremark": ADDED,
     "memories_goldenrun": ADDED,
     "memories_importedrow": ADDED,
+    "memories_irrevocableact": TableRights(
+        (READ, ADD), "what was erased or masked; an import reads it, and nothing takes a line away"
+    ),
     "memories_mergedrows": ADDED,
     "memories_passage": ADDED,
     "memories_talksummary": ADDED,

@@ -13,22 +13,25 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
+from django.db.utils import ProgrammingError
 from django.test import Client
+from django.utils import timezone
 from psycopg import sql
 
-from memories import erase, irrevocable, masks, sweep
+from memories import erase, irrevocable, masks, review, sweep
 from memories.documents import blobs
 from memories.erase import erasure_plan, workspace_removal
 from memories.index import workspace_index
 from memories.masks import MaskReason
-from memories.models import Document, Episode, Erasure, MaskedSpan, Memory, Revision
+from memories.models import Document, Episode, Erasure, MaskedSpan, Memory, Rejection, Revision
 from memoryproject import backups
 from memoryproject.backups import BackupFault
 from tests.documents import PUMPS, hand_in
+from tests.ordinary_role import ordinary_role
 from tests.people import Person, backend_of
 from tests.test_commands import run
 from tests.test_masks import mask_words, unmask
-from workspaces import audit_chain
+from workspaces import audit_chain, audit_signature
 from workspaces.models import AuditEntry, Subject, Workspace, WorkspaceRemoval
 
 
@@ -393,3 +396,142 @@ def test_a_restore_that_was_killed_is_run_again_before_anything_is_served(
         assert stands_somewhere("Lisbon") == []
         assert Erasure.objects.filter(pk=certificate, state="done").exists()
         assert not irrevocable.unfinished().exists()
+
+
+def restored(folder: Path, *more: str) -> dict[str, Any]:
+    told = run("restore", str(folder), "--replace", "--yes", *more, "--json")
+    return dict(json.loads(told))
+
+
+def test_what_rows_alone_say_is_listed_and_done_again_only_where_it_is_asked_for(
+    backup: Path, alice: Person, mallory: Person, data: Path, empty_database: str
+) -> None:
+    alice.say("I keep quokkas in the greenhouse.", user_id="u2")
+    mallory.tell("Figs are kept in the attic.")
+    older = Path(json.loads(run("backup", str(backup.parent), "--json"))["folder"])
+    there = stands_somewhere("quokkas")
+    with of_database(empty_database):
+        run("restore", str(older))
+        # All of it as whoever has the serving role's login can write it.
+        person = Subject.objects.get(workspace=alice.workspace, external_id="u2")
+        forged = Erasure.objects.create(
+            workspace=alice.workspace, kind="subject", target_id=person.pk, state="done",
+            requested_by="nobody", finished_at=timezone.now(), proof={"clean": True},
+        )  # fmt: skip
+        figs = mallory.workspace
+        WorkspaceRemoval.objects.create(
+            workspace_id=figs.pk, number=workspace_index.index_of(figs.pk).pk,
+            requested_by="nobody", due_at=timezone.now(),
+        )  # fmt: skip
+        lisbon = Memory.objects.get(content__contains="Lisbon")
+        Memory.objects.filter(pk=lisbon.pk).update(
+            forgotten_at=timezone.now(), forget_reason="wrong"
+        )
+        unsigned = [
+            f"erased: subject {person.pk} of workspace {alice.workspace.pk}",
+            f"forgotten: memory {lisbon.pk} of workspace {alice.workspace.pk}",
+            f"removed: all of workspace {figs.pk} (waiting)",
+        ]
+        plan = json.loads(run("restore", str(older), "--dry-run", "--json"))
+        assert (plan["acts"], plan["unsigned"]) == ({}, unsigned)
+        assert unsigned[0] in run("restore", str(older), "--dry-run")
+
+        told = restored(older)
+        assert (told["again"], told["unsigned"]) == ({}, unsigned)
+        assert stands_somewhere("quokkas") == there
+        assert alice.finds("where does she live")[0] == "User lives in Lisbon"
+        assert Workspace.objects.filter(pk=figs.pk).exists()
+        assert not Erasure.objects.exists()
+        call_command("checkaudit")
+
+        told = restored(older, "--also-unsigned")
+        assert told["again"] == {"erased": 1, "forgotten": 1, "removed": 1}
+        assert told["unsigned"] == []
+        assert stands_somewhere("quokkas") == []
+        assert Erasure.objects.filter(pk=forged.pk).exists()
+        assert not Workspace.objects.filter(pk=figs.pk).exists()
+
+
+def test_a_removal_that_began_counts_by_the_signed_end_of_its_log(
+    backup: Path, alice: Person, data: Path, empty_database: str
+) -> None:
+    with of_database(empty_database):
+        run("restore", str(backup))
+        gone = alice.workspace
+        workspace_removal.request(gone, "test")
+        audit_signature.end(gone.pk)
+        assert restored(backup)["again"] == {"removed": 1}
+        assert not Workspace.objects.filter(pk=gone.pk).exists()
+
+
+def test_what_was_forgotten_is_forgotten_again_on_an_empty_machine_with_its_messages_as_they_were(
+    backup: Path, alice: Person, data: Path, empty_database: str
+) -> None:
+    words = {"u2": "I keep quokkas in the greenhouse.", "u3": "I collect barometers."}
+    for user, said in words.items():
+        alice.say(said, user_id=user)
+    alice.say("My cat is called Behemoth.", user_id="u4")
+    older = Path(json.loads(run("backup", str(backup.parent), "--json"))["folder"])
+    with of_database(empty_database):
+        run("restore", str(older))
+        kept, taken, back = (
+            Memory.objects.get(subject__external_id=user) for user in ("u2", "u3", "u4")
+        )
+        review.forget(alice.scope, kept.pk, "wrong", "keep")
+        review.forget(alice.scope, taken.pk, "private")
+        review.forget(alice.scope, back.pk, "wrong")
+        review.restore(alice.scope, back.pk)
+        backups.empty()
+        told = json.loads(run("restore", str(older), "--json"))
+        assert told["again"]["forgotten"] == 2
+        forgotten = Memory.objects.exclude(forgotten_at=None)
+        assert set(forgotten.values_list("pk", flat=True)) == {kept.pk, taken.pk}
+        assert Rejection.objects.count() == 2
+        said = Episode.objects.values_list("subject__external_id", "content")
+        assert dict(said)["u2"] == words["u2"]
+        assert "barometers" not in dict(said)["u3"]
+        assert alice.finds("what is the cat called?")[0] == "User's cat is called Behemoth"
+
+
+def test_an_order_to_forget_is_done_again_on_an_empty_machine(
+    backup: Path, alice: Person, data: Path, empty_database: str
+) -> None:
+    with of_database(empty_database):
+        run("restore", str(backup))
+        alice.say("Forget that I live in Lisbon.", user_id="u1")
+        [memory] = Memory.objects.exclude(forgotten_at=None)
+        backups.empty()
+        assert json.loads(run("restore", str(backup), "--json"))["again"]["forgotten"] == 1
+        assert Memory.objects.exclude(forgotten_at=None).get().pk == memory.pk
+
+
+def test_no_restore_takes_the_list_back_and_every_machine_of_the_installation_reads_it(
+    backup: Path, alice: Person, data: Path, empty_database: str, settings: Any, tmp_path: Path
+) -> None:
+    with of_database(empty_database):
+        run("restore", str(backup))
+        erased(alice, "u1")
+        for machine in ("second", "third"):  # each has a data folder of its own
+            settings.DATA_DIR = tmp_path / machine
+            settings.DATA_DIR.mkdir()
+            assert restored(backup)["again"] == {"erased": 1}
+            assert stands_somewhere("Lisbon") == []
+        # With the key that its backup has, and another in the environment.
+        settings.SECRET_KEY = "another-key-of-a-new-machine-" + "x" * 30
+        settings.DATA_DIR = tmp_path / "fourth"
+        settings.DATA_DIR.mkdir()
+        assert restored(backup)["again"] == {"erased": 1}
+
+
+@pytest.mark.django_db
+def test_the_role_that_serves_adds_to_the_list_and_changes_nothing_there(alice: Person) -> None:
+    irrevocable.note(irrevocable.RETURNED, [{"id": "1", "workspace_id": str(alice.workspace.pk)}])
+    for text in ("update memories_irrevocableact set act = 'erased'",
+                 "delete from memories_irrevocableact"):  # fmt: skip
+        with (
+            pytest.raises(ProgrammingError, match="permission denied"),
+            ordinary_role(),
+            transaction.atomic(),
+            connection.cursor() as cursor,
+        ):
+            cursor.execute(text)

@@ -43,7 +43,8 @@ from workspaces.models import Workspace, WorkspaceRemoval
 
 CERTIFICATE = "workspaces_workspaceremoval"
 SEAL = "workspaces_auditseal"  # says that its log has ended
-STAY = (CERTIFICATE, SEAL, "workspaces_user")  # an account is its person's
+ACTS = "memories_irrevocableact"  # says that it was removed, for whoever restores
+STAY = (CERTIFICATE, SEAL, ACTS, "workspaces_user")  # an account is its person's
 
 
 @pytest.fixture
@@ -164,7 +165,7 @@ def test_every_table_is_of_workspaces_or_of_the_server(db: None) -> None:
     named = {table for table, column in columns("'uuid', 'integer'")
              if column in ("workspace_id", "workspace")}  # fmt: skip
     covered = {table.name for table in tables()}
-    assert named - covered == {CERTIFICATE, SEAL}
+    assert named - covered == {CERTIFICATE, SEAL, ACTS}
     assert EvaluationRun._meta.db_table not in covered
 
 

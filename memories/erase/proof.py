@@ -105,6 +105,7 @@ UNREADABLE = {
 }  # fmt: skip
 FREE = {
     "PostedJob": None,  # the name of a job
+    "IrrevocableAct": None,  # ids and places, and certificates
     # ids, names of rules and actors, states, counts
     "MemorySession": {
         "workflow", "requested_by", "episode_ids", "created_ids", "updated_ids", "reinforced_ids",

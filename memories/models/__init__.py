@@ -26,7 +26,12 @@ from memories.models.document import (
     passages_of,
     words_of_passages,
 )
-from memories.models.erasure_and_masked_span import Erasure, LegalHold, MaskedSpan
+from memories.models.erasure_and_masked_span import (
+    Erasure,
+    IrrevocableAct,
+    LegalHold,
+    MaskedSpan,
+)
 from memories.models.fact import Citation, Fact, Ground, Miss
 from memories.models.feature import (
     Feature,
@@ -116,7 +121,8 @@ __all__ = [
     "DueVector", "EmbeddingModel", "Entry", "Episode", "Erasure", "EvaluationRun",
     "ExtractorUse", "Fact", "FailureMark", "FactType", "Figure", "Feature", "FeatureChange",
     "FeatureCitation", "FeatureMark", "FeatureRefusal", "FeatureSet", "IdempotentAnswer",
-    "ImportedRow", "GoldenQuestion", "GoldenRun", "Ground", "IndexRepair", "LIVE_SQL",
+    "ImportedRow", "GoldenQuestion", "GoldenRun", "Ground", "IndexRepair", "IrrevocableAct",
+    "LIVE_SQL",
     "LargeLayer", "LongJob", "LegalHold", "Layer", "Link", "MemoryPeriod", "Memory",
     "MemoryScope", "MemorySession", "MemoryState", "Intent", "MaskedSpan", "MergedRows", "Miss",
     "Rejection", "SetDiscovery", "Source", "Speaker", "SubjectMerge", "Supersession",

@@ -1,5 +1,6 @@
 """What was erased on demand, and the proof that it is gone; what must not be erased for now,
-because somebody may ask for it by law; and words that were taken out of a row."""
+because somebody may ask for it by law; words that were taken out of a row; and the acts of all
+these that no backup takes back."""
 
 import uuid
 from typing import Self
@@ -178,3 +179,20 @@ class MaskedSpan(Row):
     def pointer(self) -> str:
         """Into the JSON of the column; "" in a column of text."""
         return self.place[len(self.column) :]
+
+
+class IrrevocableAct(models.Model):
+    """An erasure, removal, forgetting or (un)masking, signed by the process that did it. It has no
+    foreign key, for it outlives what it tells of, and a restore takes no line away.
+
+    `row` holds no words; `at` is by the database's clock. See `irrevocable.py`.
+    """
+
+    signature = models.CharField(max_length=64, primary_key=True)
+    workspace_id = models.UUIDField(db_index=True)
+    act = models.CharField(max_length=9)
+    row = models.JSONField()
+    at = models.CharField(max_length=40)
+
+    def __str__(self) -> str:
+        return f"{self.act} {self.at}"

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from memories import masks, resolve
+from memories import irrevocable, masks, resolve
 from memories.errors import Conflict, NotFound
 from memories.features import sets
 from memories.features.follow_sources import episodes_of
@@ -293,6 +293,9 @@ def put_back(space: WorkspaceIndex, old: Memory, new: Memory) -> None:
 
 
 def may_be_learned(scope: Scope, memory: Memory) -> None:
-    """What was said against these words counts no more, as far as the asker sees it."""
+    """What was said against these words counts no more, as far as the asker sees it, and no restore
+    forgets them again."""
+    if memory.forgotten_at is not None:
+        irrevocable.note_memories(irrevocable.RETURNED, [memory])
     seen = Rejection.objects.visible_to(scope)
     seen.of(memory.workspace_id, memory.subject_id, bytes(memory.fingerprint)).delete()

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from memories import masks, resolve
+from memories import irrevocable, masks, resolve
 from memories.errors import needed
 from memories.features.follow_sources import withdraw
 from memories.index import workspace_index
@@ -63,7 +63,7 @@ def forget(scope: Scope, memory_id: uuid.UUID, reason: str = "", messages: str =
         made = hide_locked(scope, space, memory, reason, messages=messages)
         known = None if memory.forgotten_at is None else kind_of(memory.forget_reason)
         if known is None or (kind in HIDDEN and known not in (kind, PRIVATE)):
-            forget_locked(scope, [memory], reason)
+            forget_locked(scope, [memory], reason, messages)
         elif kind in HIDDEN:  # an agent may have said so before, which bound that agent alone
             reject_claim(scope, memory, reason)
     masks.fill(space, made)
@@ -109,9 +109,12 @@ def forget_all(scope: Scope, ids: Sequence[uuid.UUID]) -> int:
     return count
 
 
-def forget_locked(scope: Scope, memories: Sequence[Memory], reason: str) -> None:
+def forget_locked(
+    scope: Scope, memories: Sequence[Memory], reason: str, messages: str = ""
+) -> None:
     """Forget locked memories within the caller's transaction; what waited to let one of them
-    replace another is rejected."""
+    replace another is rejected. A restore does it again where it is wrong or private; `messages`
+    says what becomes then of those they stand on, as `forget` takes it."""
     space, now = workspace_index.index_of(scope.workspace_id), timezone.now()
     state_changes.end(space, memories, reason, now)
     Supersession.objects.filter(new__in=memories, state=Supersession.State.PENDING).update(
@@ -124,6 +127,9 @@ def forget_locked(scope: Scope, memories: Sequence[Memory], reason: str) -> None
     if kind_of(reason) in HIDDEN:
         for memory in memories:
             reject_claim(scope, memory, reason)
+        irrevocable.note_memories(
+            irrevocable.FORGOTTEN, memories, reason=kind_of(reason), messages=messages or MASK
+        )
     lines = {
         memory: {"reason": reason, "before": {"content": memory.content}} for memory in memories
     }

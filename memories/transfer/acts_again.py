@@ -33,6 +33,7 @@ from memories.models import (
     Revision,
     WorkspaceIndex,
 )
+from memories.review.forget import KEEP
 from memoryproject import crossings
 from memoryproject.postgres import visible
 from workspaces.models import Subject, Workspace, WorkspaceRemoval
@@ -67,7 +68,7 @@ def do_again(acts: Acts, actor: str, *, since: datetime | None = None) -> DoneAg
     done = DoneAgain()
     with crossings.everywhere():
         here = {str(pk) for pk in Workspace.objects.values_list("pk", flat=True)}
-    for row in acts.rows[REMOVED].values():
+    for row in acts.rows(REMOVED):
         with visible.only(uuid.UUID(row["workspace_id"])):
             if _remove(row, actor, since, done):
                 here.discard(row["workspace_id"])
@@ -90,7 +91,7 @@ def in_workspace(
         for row in rows[FORGOTTEN]:
             live = Memory.objects.filter(workspace_id=workspace_id, forgotten_at=None)
             for memory in live.filter(pk=row["id"]):
-                review.forget(scope, memory.pk, row["reason"])
+                review.forget(scope, memory.pk, row["reason"], row.get("messages") or KEEP)
                 done.counts[FORGOTTEN] += 1
 
 
@@ -100,9 +101,8 @@ def of_workspace(acts: Acts, workspace_id: uuid.UUID) -> dict[str, list[Row]]:
 
 def _by_workspace(acts: Acts) -> dict[str, dict[str, list[Row]]]:
     found: dict[str, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
-    for act, rows in acts.rows.items():
-        for row in rows.values():
-            found[row["workspace_id"]][act].append(row)
+    for each in acts.signed.values():
+        found[each.row["workspace_id"]][each.act].append(each.row)
     return found
 
 

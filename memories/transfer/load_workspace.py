@@ -171,7 +171,8 @@ def finish(row: WorkspaceImport) -> None:
     """Its index is there, too; the summaries that search finds are made by the worker. What was
     erased or masked here after the export is erased and masked again."""
     done = DoneAgain()
-    known = of_workspace(irrevocable.written(), row.workspace)
+    acts = irrevocable.written(workspace_id=row.workspace)
+    known = of_workspace(acts, row.workspace)
     in_workspace(row.workspace, known, "import", done)
     if done.failures:
         raise Conflict(f"Not all that was erased since is gone again: {'; '.join(done.failures)}.")

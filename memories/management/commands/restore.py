@@ -24,6 +24,8 @@ from memoryproject.postgres import visible
 from workspaces import audit_chain, audit_signature
 from workspaces.models import AuditEntry, Workspace
 
+MOST_LISTED = 20  # of unsigned acts
+
 
 class Command(CommandWithExamples):
     copies_tables = True
@@ -31,7 +33,8 @@ class Command(CommandWithExamples):
         "Put a backup of `backup` into this installation's database, which has to be empty, or is\n"
         "emptied with --replace. The server has to be stopped. Afterwards every table's rows are\n"
         "counted and compared with the manifest, and older data is migrated. What was erased or\n"
-        "masked since the backup is erased or masked again."
+        "masked since the backup is erased or masked again, where this server has signed it;\n"
+        "--dry-run lists the rest."
     )
     examples = (
         "  manage.py restore /srv/backups/memory-20260131T020000Z --dry-run   what it holds\n"
@@ -47,6 +50,11 @@ class Command(CommandWithExamples):
             "--replace", action="store_true", help="let go of what is in the database"
         )
         parser.add_argument("--yes", action="store_true", help="with --replace: do it")
+        parser.add_argument(
+            "--also-unsigned",
+            action="store_true",
+            help="do again what rows alone say was erased, removed or masked, too",
+        )
         parser.add_argument("--check", action="store_true", help="prove the index, too")
         parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -56,10 +64,16 @@ class Command(CommandWithExamples):
             manifest = backups.check(folder)
             here = backups.what_is_there()
             plan = listed(here)
+            # A first machine's lists are signed with its key, which lies in its backups.
+            kept = folder / "secret_key"
+            secrets = (kept.read_text().strip(),) if kept.is_file() else ()
+            acts = irrevocable.known(folder.parent, secrets)
+            if options["also_unsigned"]:
+                acts.trust()
             if options["dry_run"]:
                 self._tell(options, {
                     "dryRun": True, "takenAt": manifest.taken_at, "rows": manifest.rows,
-                    "replaces": here,
+                    "replaces": here, "acts": acts.counts, "unsigned": acts.unsigned_told,
                 })  # fmt: skip
                 return
             if here and not options["replace"]:
@@ -73,8 +87,8 @@ class Command(CommandWithExamples):
                 raise CommandError(
                     f"{others} other connections use the database: stop the server first."
                 )
-            acts = irrevocable.known(folder.parent)
-            irrevocable.keep(acts)  # whatever ends this: the next try knows it
+            # Whatever ends this: the next try knows it, with the key that it will have.
+            irrevocable.keep(acts, secret=secrets[0] if secrets else "")
             irrevocable.unfinished().write_text(f"{folder}\n")
             audit_signature.keep_copies()
             with progress(manifest.rows, "rows", sys.stderr) as shown:
@@ -88,7 +102,10 @@ class Command(CommandWithExamples):
         with backups.secret_of_folder():
             call_command("migrate", interactive=False, verbosity=0)
             database_roles.prepare(connection)
+            irrevocable.add_stored(acts)
             again = do_again(acts, "restore", since=parse_datetime(manifest.taken_at))
+            irrevocable.keep_in_table(acts)
+            irrevocable.keep(acts)
             tell_the_logs(manifest.taken_at)
         if again.failures:
             raise CommandError(
@@ -101,7 +118,7 @@ class Command(CommandWithExamples):
         self._tell(options, {
             "rows": manifest.rows, "tables": len(manifest.counts), "takenAt": manifest.taken_at,
             "seconds": round(time.monotonic() - began, 1), "checked": options["check"],
-            "again": dict(again.counts), **_files(),
+            "again": dict(again.counts), **_files(), "unsigned": acts.unsigned_told,
         })  # fmt: skip
 
     def _tell(self, options: dict[str, Any], done: dict[str, Any]) -> None:
@@ -115,6 +132,8 @@ class Command(CommandWithExamples):
                 f"{done['rows']:,} rows, taken {done['takenAt']}, would come"
                 f" {f'in the place of {here}' if here else 'into an empty database'}"
             )
+            for act, count in done["acts"].items():
+                self.stdout.write(f"{count:,} times {act}, signed: again where the backup has it")
         else:
             checked = "; truth and index agree" if done["checked"] else ""
             self.stdout.write(
@@ -125,6 +144,15 @@ class Command(CommandWithExamples):
             )
             for act, count in done["again"].items():
                 self.stdout.write(f"{count:,} times {act} again: it was done after the backup")
+        if not options["json"] and (unsigned := done["unsigned"]):
+            self.stdout.write(
+                f"{len(unsigned):,} acts are not signed by this server, and are not done again"
+                " without --also-unsigned:"
+            )
+            for act in unsigned[:MOST_LISTED]:
+                self.stdout.write(f"  {act}")
+            if len(unsigned) > MOST_LISTED:
+                self.stdout.write("  and more: --json lists all")
 
 
 def tell_the_logs(taken_at: str) -> None:
