@@ -49,14 +49,14 @@ def name(text: str) -> str:
 
 
 def data(value: Any) -> Any:
-    """A value of JSON that a model reads, in none of whose texts a mark or the tag of a block
-    stands."""
+    """A value of JSON that a model reads, in none of whose texts and names a mark or the tag of a
+    block stands."""
     if isinstance(value, str):
         return _broken(value, _mark, tag=_own_tag)
     if isinstance(value, list):
         return [data(each) for each in value]
     if isinstance(value, dict):
-        return {key: data(each) for key, each in value.items()}
+        return {data(key): data(each) for key, each in value.items()}
     return value
 
 
