@@ -9,7 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from memories import review
-from memories.models import Fact, Memory, Rejection, Supersession
+from memories.features import features_by_hand
+from memories.models import Fact, Feature, Memory, Rejection, Supersession
 from tests.api_fixtures import Caller, caller
 from tests.desk import Desk, member, messages_of
 from tests.factories import (
@@ -22,6 +23,7 @@ from tests.factories import (
 )
 from tests.people import Person
 from tests.test_admin_queries import MOST, queries_of
+from tests.test_feature_folding import told
 from tests.test_grounds import memory_of, tell
 from workspaces.models import AuditEntry, Role, Workspace
 from workspaces.scope import owner_scope
@@ -135,6 +137,46 @@ def test_what_was_done_to_a_memory_is_told_and_taken_back(
     assert "Taken back." in messages_of(undoes(ada))
     assert is_back(memory)
     assert not Rejection.objects.exists()
+
+
+def test_a_memory_that_was_added_by_hand_is_told_and_taken_back(workspace: Workspace) -> None:
+    ada = member(workspace)
+    scope = owner_scope(workspace.pk, f"user:{ada.user.pk}")
+    memory = review.create(scope, review.NewMemory("Ann sails on Sundays", user_id="ann"))
+    [row] = rows(ada.sees(DECIDED))
+
+    assert "“Ann sails on Sundays” is believed." in row
+    assert "Taken back." in messages_of(undoes(ada))
+    assert not is_live(memory)
+    assert not Rejection.objects.exists()
+    assert "is not believed any more" in rows(ada.sees(DECIDED))[0]
+    assert not can_undo(ada, 1)
+    undoes(ada)
+    assert is_live(memory)
+
+
+def test_what_others_say_as_well_is_not_taken_back_with_who_added_it(alice: Person) -> None:
+    alice.say("I live in Lisbon.", user_id="u1")
+    ada = member(alice.workspace)
+    scope = owner_scope(alice.workspace.pk, f"user:{ada.user.pk}")
+    memory = review.create(scope, review.NewMemory("User lives in Lisbon", user_id="u1"))
+    assert "“User lives in Lisbon” is believed." in rows(ada.sees(DECIDED))[0]
+    assert not can_undo(ada)
+    assert is_live(memory)
+
+
+def test_a_note_of_a_profile_that_was_changed_in_place_is_told_and_taken_back(
+    alice: Person,
+) -> None:
+    told(alice, "I work as a baker.")
+    feature, ada = Feature.objects.get(), member(alice.workspace)
+    scope = owner_scope(alice.workspace.pk, f"user:{ada.user.pk}")
+    features_by_hand.edit(scope, feature.pk, {"visibility": "global"})
+    [row] = rows(ada.sees(DECIDED))
+
+    assert "changed in a profile" in row
+    assert "Taken back." in messages_of(undoes(ada))
+    assert Feature.objects.get(pk=feature.pk).visibility == feature.visibility != "global"
 
 
 def test_what_came_after_cannot_be_taken_back_from_before(workspace: Workspace) -> None:

@@ -48,6 +48,7 @@ WRONG = "wrong"
 TOLD = {
     "forget": _("%(what)s is not believed any more."),
     "restore": _("%(what)s is believed."),
+    "create": _("%(what)s is believed."),
     "accept": _("%(what)s is believed."),
     "dismiss": _("%(what)s is not believed."),
     "move": _("%(what)s is about %(now)s."),

@@ -23,14 +23,16 @@ from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
 # By the act and the kind of the row.
-FORGET, RESTORE, MOVE, EDIT = (
-    (act, "memory") for act in ("forget", "restore", "move", "edit")
+FORGET, RESTORE, MOVE, EDIT, CREATE = (
+    (act, "memory") for act in ("forget", "restore", "move", "edit", "create")
 )  # fmt: skip
 MERGE, ACCEPT, DISMISS = ("merge", "memory"), ("accept", "memory"), ("dismiss", "fact")
 ALLOW = ("allow_again", "rejection")
 NOTES = tuple((f"{act}_feature", "feature") for act in ("add", "update", "delete"))
+IN_PROFILE = ("edit_feature", "feature")  # what no undo of a feature's own changes takes back
 LEFT = tuple(("leave", kind) for kind in ("memorysession", "document", "goldenquestion"))
-KINDS = (FORGET, RESTORE, MOVE, EDIT, MERGE, ACCEPT, DISMISS, ALLOW, *NOTES, *LEFT)
+OF_THE_NEWEST = (*NOTES, IN_PROFILE, *LEFT)
+KINDS = (FORGET, RESTORE, MOVE, EDIT, CREATE, MERGE, ACCEPT, DISMISS, ALLOW, *OF_THE_NEWEST)
 # Reasons of lines that older versions wrote for a part of another decision.
 PARTS = Q(reason__in=("undone", "rejected")) | Q(reason__startswith="duplicate of ")
 MOMENTS = ("forget_after", "event_date", "valid_from", "valid_until")
@@ -57,7 +59,7 @@ def open_lines(found: Iterable[AuditEntry]) -> set[uuid.UUID]:
     ids = {line.target_id for line in rows} | {_merged(line) for line in rows}
     memories = Memory.objects.select_related("subject").in_bulk([pk for pk in ids if pk])
     facts = Fact.objects.in_bulk([line.target_id for line in rows if kind_of(line) == DISMISS])
-    later = _latest([line for line in rows if kind_of(line) in (*NOTES, *LEFT)])
+    later = _latest([line for line in rows if kind_of(line) in OF_THE_NEWEST])
     return {line.pk for line in rows if _stands(line, memories, facts, later)}
 
 
@@ -79,8 +81,9 @@ def _stands(
     before, after = line.before or {}, line.after or {}
     if kind == FORGET:
         return memory is not None and memory.may_return
-    if kind in (RESTORE, ACCEPT):
-        return memory is not None and memory.is_live
+    if kind in (RESTORE, ACCEPT, CREATE):
+        is_theirs = kind != CREATE or (memory is not None and memory.source_count == 1)
+        return memory is not None and memory.is_live and is_theirs
     if kind == MOVE and memory is not None and memory.subject is not None:
         return bool(before.get("userId")) and memory.subject.external_id == after.get("userId")
     if kind == EDIT and memory is not None and set(before) <= set(IN_PLACE):
@@ -164,6 +167,7 @@ ACTS: dict[tuple[str, str], Callable[[Scope, AuditEntry], object]] = {
     RESTORE: _forget_again,
     MOVE: lambda scope, line: review.move(scope, [line.target_id], (line.before or {})["userId"]),
     EDIT: _change_back,
+    CREATE: lambda scope, line: review.forget(scope, line.target_id, "added by mistake"),
     MERGE: lambda scope, line: part_duplicates(
         scope, line.target_id, _merged(line) or line.target_id, (line.before or {}).get("facts", ())
     ),
@@ -171,5 +175,6 @@ ACTS: dict[tuple[str, str], Callable[[Scope, AuditEntry], object]] = {
     DISMISS: _ask_again,
     ALLOW: _reject_again,
     **dict.fromkeys(NOTES, lambda scope, line: features_by_hand.undo(scope, line.target_id)),
+    IN_PROFILE: lambda scope, line: features_by_hand.edit(scope, line.target_id, line.before or {}),
     **dict.fromkeys(LEFT, lambda scope, line: leave_failure(scope, line.target_id, is_left=False)),
 }
