@@ -2,7 +2,7 @@
 kept; and an order taken back."""
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from django.db import transaction
@@ -16,7 +16,6 @@ from memories.english.same_thing import ToldThing
 from memories.english.spoken_intents import SpokenIntent
 from memories.errors import Conflict, needed
 from memories.extraction.fallback import FallbackChain
-from memories.forgotten_words import ForgottenWords
 from memories.index import due_vectors, entries, workspace_index
 from memories.intents import targets
 from memories.intents.other_words import OtherWords, of_that_name, other_words
@@ -51,7 +50,6 @@ from memories.review import taken_words
 from memories.review.approve_and_undo import believe_again, may_be_learned, undo_locked
 from memories.review.create_and_edit import EDIT, new_version
 from memories.review.forget import forget_locked, locked, reject_claim
-from memories.review.taken_words import Places
 from workspaces.scope import Scope
 
 Kind, State = Intent.Kind, Intent.State
@@ -179,7 +177,11 @@ def do_locked(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
             forgotten.append(row.pk)
             if intent.kind == Kind.NEVER:
                 reject_claim(scope, row, REASONS[Kind.NEVER])
-    made = _mask(plan.space, intent, plan.target, forgotten) if intent.kind in HIDING else []
+    made: list[MaskedSpan] = []
+    if intent.kind in HIDING:
+        why = MaskReason(MaskedSpan.Kind.FORGOTTEN, str(intent.kind), intent.pk)
+        every = {version for pk in forgotten for version in versions_of(pk)}
+        made = _mask_all(plan.space, intent, plan.target, every, why)
     intent.memory_ids = forgotten
     _end(scope, intent, State.DONE)
     return made
@@ -299,14 +301,6 @@ def _why_to_ask(reach: OrderReach, target: Target) -> str:
     return ""
 
 
-def _mask(
-    space: WorkspaceIndex, intent: Intent, target: Target, forgotten: Sequence[uuid.UUID]
-) -> list[MaskedSpan]:
-    why = MaskReason(MaskedSpan.Kind.FORGOTTEN, str(intent.kind), intent.pk)
-    every = {version for pk in forgotten for version in versions_of(pk)}
-    return _mask_all(space, intent, target, every, why)
-
-
 def _mask_all(
     space: WorkspaceIndex, intent: Intent, target: Target, every: set[uuid.UUID], why: MaskReason
 ) -> list[MaskedSpan]:
@@ -316,8 +310,13 @@ def _mask_all(
         own = (intent.topic_start, intent.topic_end)
         spans.setdefault(intent.episode_id, []).append(own)
     told = taken_words.what_is_forgotten(spans, every)
-    for episode, places in _told_by_machines(intent, told).items():
-        spans.setdefault(episode, []).extend(places)
+    if intent.subject is not None:
+        # An assistant or a tool tells it before the order and since, in whichever talk.
+        rows = Episode.objects.filter(
+            workspace=intent.workspace_id, subject=intent.subject_id, kind__in=Episode.OF_MACHINES
+        )
+        for episode, places in taken_words.told_in(rows, told, intent.subject).items():
+            spans.setdefault(episode, []).extend(places)
     made = masks.mask_episodes(space, spans, why)
     # A document that is about somebody else, or about nobody, is not his to change.
     cited = Citation.objects.filter(
@@ -333,16 +332,6 @@ def _mask_all(
             written.setdefault(one.revision_id, []).append((one.start, one.end))
     made += masks.mask_documents(space, written, why)
     return made + masks.mask_memories(space, every, why)
-
-
-def _told_by_machines(intent: Intent, forgotten: Sequence[ForgottenWords]) -> Places:
-    """Where an assistant or a tool tells it, before the order and since, in whichever talk."""
-    if intent.subject is None:
-        return {}
-    rows = Episode.objects.filter(
-        workspace=intent.workspace_id, subject=intent.subject_id, kind__in=Episode.OF_MACHINES
-    )
-    return taken_words.told_in(rows, forgotten, intent.subject)
 
 
 def _correct(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
