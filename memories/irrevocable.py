@@ -44,13 +44,10 @@ ROWS = {
     REMOVED: "select to_jsonb(t) from workspaces_workspaceremoval t where t.state <> 'failed'"
     " and not exists (select 1 from workspaces_workspace w"
     "  where w.id = t.workspace_id and t.state = 'done')",
-    FORGOTTEN: "select jsonb_build_object('id', t.id, 'workspace_id', t.workspace_id,"
-    " 'reason', case when k.kind in ('wrong', 'private') then k.kind else '' end)"
+    FORGOTTEN: "select jsonb_build_object("
+    " 'id', t.id, 'workspace_id', t.workspace_id, 'reason', k.kind)"
     " from memories_memory t, btrim(lower(split_part(t.forget_reason, ':', 1))) k (kind)"
-    " where t.forgotten_at is not null"
-    " and (k.kind in ('wrong', 'private') or exists (select 1 from memories_maskedspan m"
-    "  where m.memory_id = t.id and m.place = 'content' and m.start = 0"
-    '  and m."end" = length(t.content)))',
+    " where t.forgotten_at is not null and k.kind in ('wrong', 'private')",
 }
 HAS_TABLE = "select to_regclass(%s) is not null"
 WORKSPACES = "select id::text from workspaces_workspace"
@@ -206,9 +203,12 @@ def known(beside: Path, secrets: tuple[str, ...] = ()) -> Acts:
         if unfinished().exists() or not _has_table("memories_maskedspan"):
             return acts
         cursor.execute(WORKSPACES)
-        for (workspace,) in cursor.fetchall():  # it came back since
-            acts.signed.pop(f"{REMOVED} {workspace}", None)
-            acts.unsigned.pop(f"{REMOVED} {workspace}", None)
+        here = {workspace for (workspace,) in cursor.fetchall()}
+        for kept in (acts.signed, acts.unsigned):  # what came back since is not removed again
+            for noted in [*kept.values()]:
+                is_done = noted.act == REMOVED and noted.row["state"] == "done"
+                if is_done and noted.row["workspace_id"] in here:
+                    del kept[noted.thing]
         has_seals = _has_table("workspaces_auditseal")
         for act, text in ROWS.items():
             cursor.execute(text)
