@@ -66,9 +66,8 @@ select webhook_id, workspace_id from (
 def due(without: Collection[uuid.UUID] = ()) -> list[tuple[uuid.UUID, uuid.UUID]]:
     """Hooks that have something to hear, but for some, each with its workspace; in turns of
     workspaces, and of these who waits longest first."""
-    values = {"now": timezone.now(), "most": MOST_DUE, "without": list(without)}
     with crossings.everywhere(), connection.cursor() as cursor:
-        cursor.execute(DUE, values)
+        cursor.execute(DUE, {"now": timezone.now(), "most": MOST_DUE, "without": list(without)})
         return [(hook, workspace) for hook, workspace in cursor.fetchall()]
 
 

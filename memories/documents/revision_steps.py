@@ -132,9 +132,9 @@ class RevisionSteps:
             if not is_as_read:
                 self.read()
                 summary = self.summary_for(document)
-            now = self.forgotten_by(document)
-            if not is_as_read or now != forgotten:
-                places = self.told_again(now)
+            since = self.forgotten_by(document)
+            if not is_as_read or since != forgotten:
+                places = self.told_again(since)
             if places:
                 self.mask(places)
                 return False

@@ -84,7 +84,7 @@ class SubjectSteps:
     def give_locked(self, kind: str, rows: QuerySet[Any]) -> None:
         """In the caller's transaction, which holds the workspace's lock."""
         if kind == "rejection":  # what both rejected stays the new one's alone
-            rows.also_of(self.new).delete()
+            Rejection.objects.filter(pk__in=rows.values("pk")).also_of(self.new).delete()
         ids = list(rows.values_list("pk", flat=True))
         if kind == "episode":
             told = Episode.objects.filter(pk__in=ids)

@@ -212,14 +212,15 @@ def due_workspaces() -> list[uuid.UUID]:
 def go_on(workspace_id: uuid.UUID) -> int:
     """Take the words that a dead process left, as its asker might; of how many memories."""
     space, done = workspace_index.index_of(workspace_id), 0
-    for job in left_behind().filter(workspace=workspace_id, item__isnull=False).order_by("pk"):
+    for job in left_behind().filter(workspace=workspace_id).order_by("pk"):
         scope = worker_scope(workspace_id, job.requested_by)
         kind, _, key_id = job.requested_by.partition(":")
         keys = ApiKey.objects.filter(workspace=workspace_id).select_related("agent")
         for key in keys.filter(pk=key_id) if kind == "key" else ():
             scope = narrowed(scope, key)
-        take_words(scope, space, job.item)
-        done += 1
+        if job.item is not None:
+            take_words(scope, space, job.item)
+            done += 1
     return done
 
 

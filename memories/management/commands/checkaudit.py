@@ -57,8 +57,8 @@ class Command(CommandWithExamples):
                     report = audit_chain.check(workspace.pk, expected[workspace.slug])
                 except (DataError, ValueError) as error:
                     # Written past the server: the others are looked at all the same.
-                    told = f"it cannot be followed: {str(error).partition(chr(10))[0]}"
-                    report = ChainReport(0, "", 0, [told])
+                    fault = f"it cannot be followed: {str(error).partition(chr(10))[0]}"
+                    report = ChainReport(0, "", 0, [fault])
                 reports[workspace.slug] = report
         faults = sum(len(report.faults) for report in reports.values())
         if options["json"]:

@@ -47,7 +47,7 @@ def sign(apps: Any, schema_editor: Any) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("memories", "0004_documents_apart"),
+        ("memories", "0006_work_that_takes_words"),
         ("workspaces", "0002_audit_seals"),
     ]
 
