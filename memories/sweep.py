@@ -21,8 +21,7 @@ from datetime import timedelta
 from operator import itemgetter
 
 from django.db import transaction
-from django.db.models import F, Q, Value
-from django.db.models.functions import Greatest
+from django.db.models import Q
 from django.utils import timezone
 
 from memories import (
@@ -57,13 +56,12 @@ from memories.models import (
     DueVector,
     IdempotentAnswer,
     Memory,
-    MemoryPeriod,
     MemorySession,
     WorkspaceIndex,
     expired_memories,
 )
 from memories.models.conversation_and_summaries import AHEAD
-from memories.review import forget_locked, merge_and_separate, taken_words
+from memories.review import forget_expired, merge_and_separate, taken_words
 from memories.summaries import running_summary, talk_summaries
 from memoryproject import crossings
 from memoryproject.postgres import visible
@@ -144,7 +142,6 @@ TIDYING: tuple[Callable[[], object], ...] = (
     long_jobs.tidy,
 )
 State = MemorySession.State
-EXPIRED = "expired"
 BATCH = 200
 FILL = 2000  # entries between two looks at the clock
 # Below the worker's time limit for a task; what is left is due at the next minute.
@@ -388,17 +385,5 @@ def expire(done: Swept) -> int:
         with _apart(done, f"expiry in {workspace_id}"), visible.only(workspace_id):
             own = over.filter(workspace=workspace_id)
             while ids := list(own.values_list("pk", flat=True)[:BATCH]):
-                with transaction.atomic(durable=True):
-                    workspace_index.lock(workspace_index.index_of(workspace_id))
-                    scope = worker_scope(workspace_id, "sweep")
-                    # Under the lock: a person may have given it more time, or forgotten it.
-                    still = Memory.objects.filter(expired_memories(), pk__in=ids, forgotten_at=None)
-                    for memory in list(still.select_for_update()):
-                        # It was believed until it expired, however late the sweep comes.
-                        MemoryPeriod.objects.filter(memory=memory, until_at=None).update(
-                            until_at=Greatest(F("from_at"), Value(memory.forget_after)),
-                            ended_by=EXPIRED,
-                        )
-                        forget_locked(scope, [memory], EXPIRED)
-                        ended += 1
+                ended += forget_expired(worker_scope(workspace_id, "sweep"), ids)
     return ended

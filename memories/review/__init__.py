@@ -17,6 +17,7 @@ from memories.review.forget import (
     MASK,
     forget,
     forget_all,
+    forget_expired,
     forget_locked,
     reject_claim,
 )
@@ -34,6 +35,7 @@ from memories.review.quarantine import accept, dismiss
 __all__ = [
     "KEEP", "KEPT_BOTH", "MASK", "PRIVATE", "WRONG", "MemoryEdit", "NewMemory", "SplitOff",
     "accept", "approve", "create", "dismiss", "edit", "edit_all", "forget", "forget_all",
-    "forget_locked", "keep_both", "merge_duplicates", "merge_subjects", "move", "redo", "reject",
-    "reject_claim", "reopen", "restore", "separate", "split", "split_plan", "undo",
+    "forget_expired", "forget_locked", "keep_both", "merge_duplicates", "merge_subjects", "move",
+    "redo", "reject", "reject_claim", "reopen", "restore", "separate", "split", "split_plan",
+    "undo",
 ]  # fmt: skip

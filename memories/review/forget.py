@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Q, Value
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from memories import irrevocable, masks, resolve
@@ -21,9 +22,11 @@ from memories.models import (
     Fact,
     MaskedSpan,
     Memory,
+    MemoryPeriod,
     Rejection,
     Supersession,
     WorkspaceIndex,
+    expired_memories,
     versions_of,
 )
 from memories.resolve import state_changes
@@ -34,7 +37,7 @@ from workspaces.scope import Scope
 
 log = logging.getLogger(__name__)
 
-CORRECTED = "corrected"
+CORRECTED, EXPIRED = "corrected", "expired"
 MESSAGES = MASK, KEEP = "mask", "keep"  # what becomes of the messages that it stands on
 BATCH = 200  # memories that end in one transaction
 
@@ -107,6 +110,23 @@ def forget_all(scope: Scope, ids: Sequence[uuid.UUID]) -> int:
             forget_locked(scope, rows, "")
             count += len(rows)
     return count
+
+
+def forget_expired(scope: Scope, ids: Sequence[uuid.UUID]) -> int:
+    """End those of these memories whose `forget_after` has passed; how many."""
+    space = workspace_index.index_of(scope.workspace_id)
+    with transaction.atomic(durable=True):
+        workspace_index.lock(space)
+        # Under the lock: a person may have given it more time, or forgotten it.
+        still = Memory.objects.filter(expired_memories(), pk__in=ids, forgotten_at=None)
+        rows = list(still.select_for_update())
+        for memory in rows:
+            # It was believed until it expired, however late the sweep comes.
+            MemoryPeriod.objects.filter(memory=memory, until_at=None).update(
+                until_at=Greatest(F("from_at"), Value(memory.forget_after)), ended_by=EXPIRED
+            )
+            forget_locked(scope, [memory], EXPIRED)
+    return len(rows)
 
 
 def forget_locked(
