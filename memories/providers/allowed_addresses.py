@@ -56,11 +56,9 @@ class GuardedTransport(httpx2.HTTPTransport):
                 url.copy_with(host=address),
                 headers=request.headers,  # its Host is the name
                 stream=request.stream,
-                extensions={
-                    **request.extensions, "sni_hostname": url.host, "trace": deadline.trace
-                },
-            )  # fmt: skip
-            with deadline.told():
+                extensions=dict(request.extensions, sni_hostname=url.host, trace=deadline.trace),
+            )
+            with deadline.watched():
                 response = super().handle_request(own)
         except BaseException:
             deadline.cancel()
@@ -100,7 +98,7 @@ class _Deadline:
                     continue  # closed already
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def watched(self) -> Iterator[None]:
         """Raise httpx2.ReadTimeout where it ended what is inside. A body without a length ends then
         like one that is whole."""
         late = "The time of the request is over."
@@ -119,7 +117,7 @@ class _TimedStream(httpx2.SyncByteStream):
         self._stream, self._deadline = stream, deadline
 
     def __iter__(self) -> Iterator[bytes]:
-        with self._deadline.told():
+        with self._deadline.watched():
             yield from self._stream
 
     def close(self) -> None:
