@@ -1,6 +1,7 @@
 """A workspace's extractors call where the operator allows it, and tell nothing of what stands
 there."""
 
+import gzip
 import ipaddress
 import socket
 import threading
@@ -22,6 +23,7 @@ from memories.providers import (
     ExtractorConfig,
     PromptMessage,
     extractor_from,
+    network,
     web_fetch,
 )
 from memories.providers.allowed_addresses import (
@@ -33,7 +35,7 @@ from memories.providers.allowed_addresses import (
 )
 from memories.providers.web_fetch import FetchError, FetchLimits, WebRequest, fetch
 from tests.people import Person
-from tests.web_servers import Answer, dripping, hinting, raw_server, telling
+from tests.web_servers import Answer, dripping, endless, hinting, raw_server, telling
 from tests.wire_servers import failing, openai_error
 
 LIVES = "As of this spring I live in Lisbon, by the river."
@@ -234,8 +236,12 @@ def tells_a_webhook(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def asks_a_model(url: str, _: pytest.MonkeyPatch) -> None:
+    asks(url, seconds=SECONDS)
+
+
+def asks(url: str, *, seconds: float = 20) -> None:
     config = ExtractorConfig(
-        "openai", api_key="key", base_url=f"{url}v1", timeout=SECONDS, allowed=HERE
+        "openai", api_key="key", base_url=f"{url}v1", timeout=seconds, allowed=HERE
     )
     extractor_from(config).extract(ExtractionRequest((PromptMessage(0, "user", LIVES, "Ana"),)))
 
@@ -261,6 +267,27 @@ def test_a_server_that_drips_loses_its_connection_when_the_time_is_over(
         with suppress(FetchError, ProviderError):  # of a webhook the status is all that counts
             door(url, monkeypatch)
         assert has_ended.wait(20)
+
+
+def test_a_models_answer_without_an_end_is_left_when_it_is_too_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(network, "LARGEST_ANSWER", 1_000_000)
+    has_ended = threading.Event()
+    with raw_server(telling(endless, has_ended)) as url:
+        with pytest.raises(ProviderError, match="cannot be reached"):
+            asks(url, seconds=60)
+        assert has_ended.wait(20)
+
+
+def test_a_models_answer_is_not_unpacked(httpserver: HTTPServer) -> None:
+    packed = gzip.compress(b"\0" * 50_000_000)
+    httpserver.expect_request("/v1/chat/completions").respond_with_data(
+        packed, headers={"content-encoding": "gzip"}
+    )
+    with pytest.raises(ProviderError, match="cannot be reached"):
+        asks(f"http://localhost:{httpserver.port}/")
+    assert httpserver.log[0][0].headers["accept-encoding"] == "identity"
 
 
 def test_a_connection_of_before_is_not_used_again(httpserver: HTTPServer) -> None:

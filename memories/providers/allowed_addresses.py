@@ -8,6 +8,7 @@ connection is shut.
 """
 
 import ipaddress
+import math
 import socket
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,35 +36,49 @@ class GuardedTransport(httpx2.HTTPTransport):
     """Connects to allowed addresses alone, for so many `seconds` of a request and its answer.
 
     Proxies of the environment are not used: they would look up the name themselves. Each request
-    has a connection of its own, so that the end of its time is no other's.
+    has a connection of its own, so that the end of its time is no other's. Where an answer has at
+    most `size` bytes it comes unpacked: nobody bounds what it would unpack to.
     """
 
     def __init__(
-        self, allowed: Sequence[str], *, seconds: float, schemes: Sequence[str] = SECURE
+        self,
+        allowed: Sequence[str],
+        *,
+        seconds: float,
+        size: float = math.inf,
+        schemes: Sequence[str] = SECURE,
     ) -> None:
         super().__init__(trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0))
-        self._allowed, self._schemes, self._seconds = tuple(allowed), tuple(schemes), seconds
+        self._allowed, self._schemes = tuple(allowed), tuple(schemes)
+        self._seconds, self._size = seconds, size
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Raises AddressRefused, httpx2.ReadTimeout when the time is over."""
         deadline = _Deadline(self._seconds)
         url = request.url
         port = url.port or PORTS.get(url.scheme, 0)
+        headers = request.headers.copy()  # its Host is the name
+        if self._size < math.inf:
+            headers["accept-encoding"] = "identity"
         try:
             address = address_for(url.scheme, url.host, port, self._allowed, schemes=self._schemes)
             own = httpx2.Request(
                 request.method,
                 url.copy_with(host=address),
-                headers=request.headers,  # its Host is the name
+                headers=headers,
                 stream=request.stream,
                 extensions=dict(request.extensions, sni_hostname=url.host, trace=deadline.trace),
             )
             with deadline.watched():
                 response = super().handle_request(own)
+            encoding = response.headers.get("content-encoding", "identity")
+            if self._size < math.inf and encoding != "identity":
+                response.close()
+                raise httpx2.ReadError("The answer is packed, which was not asked for.")
         except BaseException:
             deadline.cancel()
             raise
-        response.stream = _TimedStream(response.stream, deadline)
+        response.stream = _BoundedStream(response.stream, deadline, self._size)
         return response
 
 
@@ -112,13 +127,17 @@ class _Deadline:
             raise httpx2.ReadTimeout(late)
 
 
-class _TimedStream(httpx2.SyncByteStream):
-    def __init__(self, stream: Any, deadline: _Deadline) -> None:
-        self._stream, self._deadline = stream, deadline
+class _BoundedStream(httpx2.SyncByteStream):
+    def __init__(self, stream: Any, deadline: _Deadline, size: float) -> None:
+        self._stream, self._deadline, self._left = stream, deadline, size
 
     def __iter__(self) -> Iterator[bytes]:
         with self._deadline.watched():
-            yield from self._stream
+            for part in self._stream:
+                self._left -= len(part)
+                if self._left < 0:
+                    raise httpx2.ReadError("The answer is too long.")
+                yield part
 
     def close(self) -> None:
         self._deadline.cancel()

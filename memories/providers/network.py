@@ -69,6 +69,7 @@ ELSEWHERE = False
 
 MAX_RETRIES = 2
 CONNECT_SECONDS = 5.0
+LARGEST_ANSWER = 2**24  # bytes, of a model that somebody else than the operator named
 # A server that wants a longer pause than this gets it, but not while a worker sleeps: the call
 # fails with `retry_after`, and whoever keeps the queue comes back later.
 LONGEST_PAUSE = 20.0
@@ -272,7 +273,9 @@ def _connected(
     check(endpoint)
     hooks: dict[str, Any] = {"event_hooks": {"response": [_refuse_long_pause]}}
     if endpoint.allowed is not None:
-        transport = GuardedTransport(endpoint.allowed, seconds=endpoint.timeout)
+        transport = GuardedTransport(
+            endpoint.allowed, seconds=endpoint.timeout, size=LARGEST_ANSWER
+        )
         hooks |= {"transport": transport, "follow_redirects": False, "trust_env": False}
     return client(
         api_key=endpoint.api_key,
