@@ -209,8 +209,8 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
         done.sets = sets.enqueue_due()
         done.embeddings = set_embedding.enqueue_due()
     with _apart(done, "vectors"):
-        found = DueVector.objects.filter(next_attempt_at__lte=timezone.now())
-        for number in sorted(set(found.values_list("workspace", flat=True))):
+        due = DueVector.objects.filter(next_attempt_at__lte=timezone.now())
+        for number in sorted(set(due.values_list("workspace", flat=True))):
             while time.monotonic() < until and (filled := fill_space(number)):
                 done.vectors += filled
             tell(f"{done.vectors} vectors made")
@@ -383,7 +383,7 @@ def expire(done: Swept) -> int:
     over = Memory.objects.filter(expired_memories(), forgotten_at=None)
     for workspace_id in set(over.values_list("workspace_id", flat=True)):
         with _apart(done, f"expiry in {workspace_id}"), visible.only(workspace_id):
-            own = over.filter(workspace=workspace_id)
-            while ids := list(own.values_list("pk", flat=True)[:BATCH]):
+            due = over.filter(workspace=workspace_id)
+            while ids := list(due.values_list("pk", flat=True)[:BATCH]):
                 ended += forget_expired(worker_scope(workspace_id, "sweep"), ids)
     return ended

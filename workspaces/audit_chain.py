@@ -143,12 +143,13 @@ def check(workspace_id: uuid.UUID, expected: Sequence[tuple[int, str]] = ()) -> 
     kept_marks, faults = known.held_against(expected)
     faults += _faults_of_beginning(workspace_id, known.newest)
     for row in _chain(workspace_id):
-        position, line_id, own, is_emptied = row[0], row[1], bytes(row[3]), row[4] and all(row[7:])
+        position, line_id, newer = row[0], row[1], bytes(row[3])
         faults += faults_of_line(row, before, mark)
-        if kept_marks.pop(position, set()) - {own.hex()}:
+        if kept_marks.pop(position, set()) - {newer.hex()}:
             faults.append(f"place {position}, line {line_id}: is not the line that had this place")
-        emptied += is_emptied and _mark(mark, row[2], row[5]) == own
-        before, mark = position, own
+        # Its values are gone and its salt; what is never erased is as it was.
+        emptied += row[4] and all(row[7:]) and _mark(mark, row[2], row[5]) == newer
+        before, mark = position, newer
         if line_id <= first_uuid7(timezone.now()):
             newest = max(newest, line_id)
     faults += [f"place {position}: was cut off" for position in sorted(kept_marks)]
@@ -163,7 +164,7 @@ def check(workspace_id: uuid.UUID, expected: Sequence[tuple[int, str]] = ()) -> 
 
 def faults_of_line(row: Sequence[Any], before: int, mark: bytes) -> Iterator[str]:
     """A row of CHAIN, after the place and the mark before it."""
-    position, line_id, digest, own, is_there, kept, values, is_bare, is_blank = row
+    position, line_id, digest, newer, is_there, kept, values, is_bare, is_blank = row
     where = f"place {position}, line {line_id}"
     if position <= 0:
         yield f"{where}: there is no such place"
@@ -173,7 +174,7 @@ def faults_of_line(row: Sequence[Any], before: int, mark: bytes) -> Iterator[str
         yield f"{where}: its id is of a time that has not come"
     if not is_there:
         yield f"{where}: the line was removed"
-    elif _mark(mark, digest, kept) != bytes(own):
+    elif _mark(mark, digest, kept) != bytes(newer):
         yield f"{where}: the mark does not follow from the line and the mark before"
     elif not (is_bare and is_blank) and bytes(values) != bytes(digest):
         yield f"{where}: the values were changed"

@@ -94,8 +94,8 @@ class KnownSeals:
         for position, mark in (*expected, *((each.position, each.mark.hex()) for each in held)):
             if position:
                 marks[position].add(mark)
-        told = () if is_proof else self.unsigned
-        return marks, [UNSIGNED.format(each.position) for each in told]
+        faults = [UNSIGNED.format(seal.position) for seal in self.unsigned]
+        return marks, [] if is_proof else faults
 
 
 def known(workspace_id: uuid.UUID) -> KnownSeals:

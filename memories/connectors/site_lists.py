@@ -18,6 +18,14 @@ LARGEST = 50 * 2**20  # bytes unpacked, as the protocol of sitemaps has it
 MOST = 50_000  # entries of one file, likewise
 MOST_ELEMENTS = 1_000_000  # likewise: what stands behind them is not read
 LARGEST_ROBOTS = 500_000  # bytes: what lies behind them is not read
+SAFELY: dict[str, Any] = {
+    "remove_comments": True,
+    "remove_pis": True,
+    "resolve_entities": False,
+    "no_network": True,
+    "load_dtd": False,
+    "huge_tree": False,
+}
 KINDS = {
     "urlset": "sitemap",
     "sitemapindex": "sitemap",
@@ -52,10 +60,7 @@ def read_list(data: bytes) -> AddressList:
             data = zlib.decompressobj(wbits=31).decompress(data, LARGEST)
         except zlib.error:
             return AddressList("")
-    nodes = etree.iterparse(
-        io.BytesIO(data[:LARGEST]), ("start", "end"), remove_comments=True, remove_pis=True,
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False,
-    )  # fmt: skip
+    nodes = etree.iterparse(io.BytesIO(data[:LARGEST]), ("start", "end"), **SAFELY)
     try:
         refuse_entities(data)
         _, root = next(iter(nodes))
@@ -97,11 +102,11 @@ def entries_in(nodes: Iterable[tuple[str, Any]], kind: str) -> Iterator[ListedAd
 
 def texts_in(node: Any) -> dict[str, str]:
     """By the names of a node's children, the first of each."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for child in node:
         if (name := local(child)) and child.text and child.text.strip():
-            found.setdefault(name, child.text.strip())
-    return found
+            texts.setdefault(name, child.text.strip())
+    return texts
 
 
 class RobotRules:
@@ -126,9 +131,9 @@ class RobotRules:
             elif name == "sitemap":
                 self.sitemaps.append(value)
             is_named = name == "user-agent" or (is_named and not name)
-        own = [rules for names, rules in groups if any(each and each in agent for each in names)]
+        named = [rules for names, rules in groups if any(name and name in agent for name in names)]
         every = [rules for names, rules in groups if "*" in names]
-        self._allowed = next(iter(own or every), {})
+        self._allowed = next(iter(named or every), {})
         self._places = {path: place for place, path in enumerate(self._allowed)}
         self._lengths = sorted({len(path) for path in self._allowed})
 

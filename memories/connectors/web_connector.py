@@ -152,13 +152,13 @@ class WebConnector(Connector):
 
     def _robots_of(self) -> RobotRules:
         if self._robots is None:
-            told = b""
+            text = b""
             try:
-                told = self.wire.ask(urljoin(self._home, "/robots.txt")).data[:LARGEST_ROBOTS]
+                text = self.wire.ask(urljoin(self._home, "/robots.txt")).data[:LARGEST_ROBOTS]
             except FetchError as error:
                 if error.is_passing:
                     raise  # else there is none: all may be read
-            self._robots = RobotRules(decoded(told), AGENT)
+            self._robots = RobotRules(decoded(text), AGENT)
         return self._robots
 
     def fetch(self, item_id: str, marks: Mapping[str, str]) -> FetchedItem | None:

@@ -77,8 +77,8 @@ def kept(workspace_id: uuid.UUID, parts: Iterable[bytes]) -> Iterator[KeptFile]:
     it. Raises NoRoom, before the disk is full: the database may lie there, too."""
     folder, least = folder_of(workspace_id), settings.DISK_FREE_MIN_MB * 2**20
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = os.statvfs(folder)
-    if least and found.f_bavail * found.f_frsize < least:
+    disk = os.statvfs(folder)
+    if least and disk.f_bavail * disk.f_frsize < least:
         raise NoRoom
     digest, size = hashlib.sha256(), 0
     with tempfile.NamedTemporaryFile(dir=folder, prefix="new-", delete=False) as file:
@@ -178,7 +178,7 @@ def sweep(parts: Collection[int] = ()) -> int:
 def names_of_old_files(folder: Path) -> list[str]:
     until = time.time() - YOUNG
     try:
-        with os.scandir(folder) as found:
-            return [f.name for f in found if f.is_file() and f.stat().st_mtime < until]
+        with os.scandir(folder) as files:
+            return [f.name for f in files if f.is_file() and f.stat().st_mtime < until]
     except FileNotFoundError:  # nothing has come there yet, or one went meanwhile
         return []

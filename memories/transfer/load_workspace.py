@@ -93,10 +93,10 @@ def load(row: WorkspaceImport, actor: str) -> Counter[str]:
             _refuse_strangers(row.workspace)
             last = first_uuid7(timezone.now() + AHEAD)
             for label, column in AUDIT_IDS.items():
-                own = {"workspace": row.workspace, "model": label, "column": column}
-                if _found(FUTURE, {**own, "last": last, "places": LAST_PLACE}):
-                    told = f"{label}.{column} is of a time that has not come"
-                    raise Invalid("file", f"Rows of it do not fit: {told}.")
+                lines = {"workspace": row.workspace, "model": label, "column": column}
+                if _found(FUTURE, {**lines, "last": last, "places": LAST_PLACE}):
+                    fault = f"{label}.{column} is of a time that has not come"
+                    raise Invalid("file", f"Rows of it do not fit: {fault}.")
             for table in exported_tables():
                 fixed = {table.owner: "%(workspace)s"}
                 if table.label == "workspaces.Workspace":

@@ -214,14 +214,14 @@ class Disk:
         self.least_free = least_free
         self.held_by: Counter[str] = Counter()
 
-    def take(self, tenant: str, size: int, own: int = 0) -> None:
-        """Count bytes before they are written, for something that has `own` there already. Raises
+    def take(self, tenant: str, size: int, before: int = 0) -> None:
+        """Count bytes before they are written, behind so many of the same. Raises
         Refusal where there is no room for them."""
-        found = os.statvfs(tempfile.gettempdir())
-        if self.least_free and found.f_bavail * found.f_frsize < self.least_free + size:
+        disk = os.statvfs(tempfile.gettempdir())
+        if self.least_free and disk.f_bavail * disk.f_frsize < self.least_free + size:
             raise no_room()
         held = self.held_by[tenant]
-        if held > own and held + size > MOST_ON_DISK:
+        if held > before and held + size > MOST_ON_DISK:
             detail = "Too much of yours is on its way: let what was asked for come to its end."
             raise Refusal(429, detail, "share", wait=15)
         self.held_by[tenant] += size
