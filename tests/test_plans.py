@@ -159,7 +159,7 @@ def of_many(place: Place) -> Statement:
 def of_known(place: Place) -> Statement:
     own = {"fingerprints": [b"a"], "ids": [], "slots": [1], "now": NOW}
     values = resolving.mine(placement(place)) | own
-    return resolving.KNOWN.format(by_slot=resolving.BY_SLOT), values
+    return resolving.KNOWN.format(by_slot=resolving.BY_SLOT, in_spaces=""), values
 
 
 def of_negated(place: Place) -> Statement:

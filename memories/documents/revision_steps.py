@@ -132,9 +132,9 @@ class RevisionSteps:
             if not is_as_read:
                 self.read()
                 summary = self.summary_for(document)
-            since = self.forgotten_by(document)
-            if not is_as_read or since != forgotten:
-                places = self.told_again(since)
+            by_now = self.forgotten_by(document)
+            if not is_as_read or by_now != forgotten:
+                places = self.told_again(by_now)
             if places:
                 self.mask(places)
                 return False
