@@ -603,8 +603,12 @@ class JudgePage(OneWorkspacePage):
         if self.is_sent:
             if not may_judge:
                 raise PermissionDenied
-            number = rule_rates.judge(scope, self.verdicts(request))
-            messages.success(request, _("%(number)s judged.") % {"number": number})
+            try:
+                number = rule_rates.judge(scope, self.verdicts(request))
+            except (Invalid, NotFound) as error:
+                messages.error(request, str(error))
+            else:
+                messages.success(request, _("%(number)s judged.") % {"number": number})
             return self.back(workspace)
         rows = rule_rates.memories_to_judge(scope)
         quotes: dict[uuid.UUID, str] = {}

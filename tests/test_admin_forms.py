@@ -1,0 +1,123 @@
+"""Every form of the admin with its own fields, sent by those whose page does not show it: a viewer,
+an editor and an outsider change nothing by it."""
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from memoryproject.backups import TABLES
+from tests.admin_pages import pages, rows_of
+from tests.desk import Desk, member
+from workspaces.models import Role, Workspace
+
+# They change with whatever is asked, or are a person's own.
+OWN = {
+    "django_session", "memories_figure", "memories_searchuse", "workspaces_user",
+    "workspaces_secondfactor", "workspaces_loginattempt", "workspaces_loginpause",
+}  # fmt: skip
+AWAY = ("/logout/", "/login", "/password", "/account", "/i18n/")  # what is one's own
+ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|/\d+/")
+LINK = re.compile(r'href="(/admin/[^"?#]+)')
+
+Form = dict[str, Any]
+
+
+class Forms(HTMLParser):
+    """The forms of a page that are posted: where to, with which fields, by which buttons."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.page = page
+        self.found: list[Form] = []
+        self.form: Form | None = None
+        self.select = self.area = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        name, value = values.get("name", ""), values.get("value", "")
+        if tag == "form" and values.get("method", "").lower() == "post":
+            self.form = {"to": values.get("action") or self.page, "fields": {}, "buttons": []}
+            self.found.append(self.form)
+        elif self.form is None:
+            return
+        elif tag == "button" or (tag == "input" and values.get("type") == "submit"):
+            self.form["buttons"] += [{name: value}] if name else []
+        elif tag == "input" and name:
+            is_chosen = values.get("type") in ("checkbox", "radio")
+            self.form["fields"][name] = value or ("on" if is_chosen else "changed")
+        elif tag == "textarea":
+            self.area = name
+            self.form["fields"][name] = "changed"
+        elif tag == "select":
+            self.select = name
+        elif tag == "option" and self.select and value:
+            self.form["fields"][self.select] = value
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "form":
+            self.form = None
+        elif tag == "select":
+            self.select = ""
+
+
+def forms_of(desk: Desk, addresses: list[str]) -> Iterator[Form]:
+    """Each once, of these pages and of those that they lead to; of many rows' that of one."""
+    waiting, seen, known = list(addresses), set(), set()
+    while waiting:
+        page = waiting.pop(0)
+        if ID.sub("", page) in seen or any(part in page for part in AWAY):
+            continue
+        seen.add(ID.sub("", page))
+        answer = desk.client.get(page)
+        if answer.status_code != 200 or "html" not in answer["Content-Type"]:
+            continue
+        html = answer.content.decode()
+        waiting += LINK.findall(html)
+        reader = Forms(page)
+        reader.feed(html)
+        for form in reader.found:
+            key = (ID.sub("", form["to"]), *sorted(form["fields"]))
+            if key not in known and not any(part in form["to"] for part in AWAY):
+                known.add(key)
+                yield {**form, "key": key}
+
+
+def all_rows() -> dict[str, str]:
+    """A digest of each table."""
+    found = {}
+    with connection.cursor() as cursor:
+        cursor.execute(TABLES)
+        for (table,) in cursor.fetchall():
+            text = f"select md5(string_agg(t::text, e'\\n' order by t::text)) from \"{table}\" t"
+            if table not in OWN:
+                cursor.execute(text)
+                found[table] = cursor.fetchone()[0]
+    return found
+
+
+def sends_all(desk: Desk, forms: list[Form]) -> None:
+    for form in forms:
+        for button in form["buttons"] or [{}]:
+            answer = desk.client.post(form["to"], {**form["fields"], **button})
+            assert answer.status_code < 500, form
+
+
+@pytest.mark.parametrize("who", [Role.VIEWER, Role.EDITOR, "outsider"])
+def test_no_form_of_any_page_changes_a_row_for_who_does_not_see_it(
+    workspace: Workspace, who: str
+) -> None:
+    addresses = pages(rows_of(workspace))
+    owner = member(workspace)
+    home = Workspace.objects.create(slug="swamp", name="Swamp") if who == "outsider" else workspace
+    desk = member(home, Role.OWNER if who == "outsider" else who)
+    forms = list(forms_of(owner, addresses))
+    assert len(forms) > 40
+    shown = {form["key"] for form in forms_of(desk, addresses)} if who == Role.EDITOR else set()
+    before = all_rows()
+    sends_all(desk, [form for form in forms if form["key"] not in shown])
+    after = all_rows()
+    assert [name for name in before if before[name] != after[name]] == []
