@@ -351,7 +351,8 @@ def remove(index: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID]) -> int
     """Take entries and their vectors out of the index for good; how many entries."""
     prepared_sql.require_transaction()
     gone = prepared_sql.rows(REMOVE_ENTRIES, {"layer": int(layer), "items": list(items)})
-    count(index, layer, -sum(row.live for row in gone))
+    if gone:
+        count(index, layer, -sum(row.live for row in gone))
     return len(gone)
 
 
