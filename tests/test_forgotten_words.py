@@ -3,10 +3,13 @@
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from memories import intents
+from memories import ingest, intents, masks
+from memories.errors import Conflict
 from memories.ingest import NewMessage
-from memories.models import Episode, Intent, Revision
+from memories.models import Episode, Intent, MaskedSpan, MemorySession, Revision
+from memories.review import taken_words
 from tests.documents import hand_in
 from tests.people import Person
 
@@ -118,3 +121,68 @@ def test_a_document_that_comes_later_is_masked(alice: Person) -> None:
     assert "73,500" not in texts["u1"]
     assert "I keep bees." in texts["u1"]
     assert "73,500" in texts["u2"]
+
+
+@pytest.mark.parametrize("last", [1, 2, 4])
+def test_an_order_whose_process_ended_in_the_middle_is_done_whole_and_can_be_taken_back(
+    alice: Person, last: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its words are taken out of many texts in several transactions."""
+    monkeypatch.setattr(taken_words, "BATCH", 2)
+    tell(alice, SALARY)
+    for number in range(7):
+        tell(alice, assistant(f"{number}: {AGAIN}"), thread_id=f"t{number}")
+    before, mask, left = said(alice), masks.mask_episodes, [last]
+
+    def dying(*given: Any) -> Any:
+        made = mask(*given)
+        left[0] -= 1
+        if left[0] == 0:
+            raise KeyboardInterrupt
+        return made
+
+    monkeypatch.setattr(masks, "mask_episodes", dying)
+    with pytest.raises(KeyboardInterrupt):
+        tell(alice, FORGET)
+    session = MemorySession.objects.latest("created_at")
+    assert Intent.objects.get().state == Intent.State.HEARD
+    MemorySession.objects.filter(pk=session.pk).update(
+        lease_until=None, next_attempt_at=timezone.now()
+    )
+    assert ingest.run(session.pk) is not None
+
+    order = Intent.objects.get()
+    assert (order.state, len(order.memory_ids)) == (Intent.State.DONE, 1)
+    assert "73,500" not in said(alice)
+    assert alice.live() == []
+    left[0] = -1
+    intents.undo(alice.scope, order.pk)
+    assert said(alice) == f"{before} {FORGET}"
+    assert not MaskedSpan.objects.exists()
+
+
+def test_words_that_a_stopped_undo_left_return_when_it_is_asked_again(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(taken_words, "BATCH", 2)
+    tell(alice, SALARY)
+    for number in range(5):
+        tell(alice, assistant(f"{number}: {AGAIN}"), thread_id=f"t{number}")
+    tell(alice, FORGET)
+    order, unmask, left = Intent.objects.get(), masks.unmask, [3]
+
+    def dying(*given: Any) -> Any:
+        left[0] -= 1
+        if left[0] == 0:
+            raise KeyboardInterrupt
+        return unmask(*given)
+
+    monkeypatch.setattr(masks, "unmask", dying)
+    with pytest.raises(KeyboardInterrupt):
+        intents.undo(alice.scope, order.pk)
+    assert MaskedSpan.objects.exists()
+    intents.undo(alice.scope, order.pk)
+    assert said(alice).count("73,500") == 6
+    assert not MaskedSpan.objects.exists()
+    with pytest.raises(Conflict):
+        intents.undo(alice.scope, order.pk)

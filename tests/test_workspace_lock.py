@@ -11,13 +11,13 @@ import pytest
 from django.db import connection, transaction
 
 from memories import erase as erasing
-from memories import masks, review, sweep
+from memories import intents, masks, review, sweep
 from memories.documents import document_store, pipeline, revision_steps
 from memories.documents.document_store import NewDocument
 from memories.erase import erasure_run, prune, workspace_removal
 from memories.index import due_vectors, rebuild, reembedding, repair, workspace_index
-from memories.ingest import document_memories
-from memories.models import Document, Entry, Layer, Memory, SubjectMerge
+from memories.ingest import NewMessage, document_memories
+from memories.models import Document, Entry, Intent, Layer, Memory, SubjectMerge
 from memories.resolve import file_cases
 from memories.review import forget_all, subject_steps, taken_words, visibility
 from memories.review.merge_and_separate import SplitOff
@@ -72,9 +72,11 @@ ACTS: dict[str, int | str] = {
     "index.repair.repair": rebuild.BATCH,
     "ingest.document_memories._carry": document_memories.CARRIED_AT_ONCE,
     "ingest.process.SessionSteps._commit": STEP,
-    "intents.carry_out.carry_out": MOST_MESSAGES + MOST_DOCUMENTS,
+    "intents.carry_out.carry_out": taken_words.BATCH + taken_words.DOCUMENTS,
+    "intents.carry_out.give_back": MOST_DOCUMENTS,
+    "intents.carry_out.mask_ahead": taken_words.BATCH,
     "intents.carry_out._ask": MOST_MESSAGES,
-    "intents.carry_out.undo": MOST_MESSAGES + MOST_DOCUMENTS,
+    "intents.carry_out.undo": MOST_DOCUMENTS,
     "resolve.write._behind_lock": rebuild.BATCH,
     "review.approve_and_undo.approve": ONE,
     "review.approve_and_undo.reject": ONE,
@@ -178,7 +180,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: Any
         (revision_steps, "BATCH"), (revision_steps, "OFF"), (document_store, "MANY"),
         (masks, "MANY"), (erasure_run, "BATCH"), (erasure_run, "PIECES"), (prune, "BATCH"),
         (rebuild, "BATCH"), (due_vectors, "BATCH"), (reembedding, "BATCH"), (forget, "BATCH"),
-        (visibility, "MADE_PRIVATE"), (subject_steps, "AT_ONCE"),
+        (visibility, "MADE_PRIVATE"), (subject_steps, "AT_ONCE"), (taken_words, "BATCH"),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, 5)
 
@@ -274,6 +276,22 @@ def split_people(alice: Person, size: int) -> Callable[[], object]:
     return lambda: review.split(alice.scope, subject(alice, "ada"), "grace", chosen)
 
 
+def order_to_forget(alice: Person, size: int) -> Callable[[], object]:
+    """What an assistant told again so often."""
+    alice.say("My salary is 73,500 euros.", user_id="ada", thread_id="work")
+    for number in range(size):
+        again = NewMessage(f"{number}: your salary of 73,500 euros is noted.", role="assistant")
+        alice.say(again, user_id="ada", thread_id=f"work {number}")
+    return lambda: alice.say("Please forget my salary.", user_id="ada", thread_id="work")
+
+
+def take_an_order_back(alice: Person, size: int) -> Callable[[], object]:
+    order_to_forget(alice, size)()
+    order = Intent.objects.get(workspace=alice.workspace)
+    assert order.state == Intent.State.DONE
+    return lambda: intents.undo(alice.scope, order.pk)
+
+
 def make_index_anew(alice: Person, size: int) -> Callable[[], object]:
     read(alice, size)
     space = workspace_index.index_of(alice.workspace.pk)
@@ -292,6 +310,7 @@ def repair_rows(alice: Person, size: int) -> Callable[[], object]:
 GROWING: tuple[Act, ...] = (
     index_document, replace_document, read_document_anew, show_document, erase_document,
     forget_memories, make_index_anew, repair_rows, merge_people, separate_people, split_people,
+    order_to_forget, take_an_order_back,
 )  # fmt: skip
 
 

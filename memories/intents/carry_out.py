@@ -23,7 +23,6 @@ from memories.intents.recognise import spoken_in
 from memories.intents.targets import (
     OrderReach,
     SaidSentence,
-    Span,
     Target,
     choose,
     target_of,
@@ -50,7 +49,7 @@ from memories.review import taken_words
 from memories.review.approve_and_undo import believe_again, may_be_learned, undo_locked
 from memories.review.create_and_edit import EDIT, new_version
 from memories.review.forget import forget_locked, locked, reject_claim
-from workspaces.scope import Scope
+from workspaces.scope import Scope, worker_scope
 
 Kind, State = Intent.Kind, Intent.State
 MOST = 5  # memories that one sentence may end
@@ -83,7 +82,10 @@ class OrderPlan:
 def carry_out(scope: Scope, intent: Intent, chain: FallbackChain | None = None) -> Intent:
     """Do what somebody said to the memory, find nothing, or open a case. `scope` sees what the
     agent sees to whom it was said; where the words leave open what is meant, the `chain` is asked.
-    Done twice, it is done once."""
+    Done twice, it is done once: words that a process took which ended before it was through are
+    put back, and looked for again."""
+    if intent.state == State.HEARD and masks_of(intent).exists():
+        give_back(worker_scope(intent.workspace_id, scope.actor), masks_of(intent))
     if intent.kind == Kind.REMEMBER:
         # What was to be remembered is among what the session believes: which memories it is.
         cited = (
@@ -115,6 +117,7 @@ def carry_out(scope: Scope, intent: Intent, chain: FallbackChain | None = None) 
         is_first = reach.told_first(plan.target)
         return _ask(scope, plan, reason, is_first=is_first)
     plan = _embedded(plan)
+    mask_ahead(plan)
     made: list[MaskedSpan] = []
     with transaction.atomic(durable=True):
         workspace_index.lock(plan.space)
@@ -122,6 +125,35 @@ def carry_out(scope: Scope, intent: Intent, chain: FallbackChain | None = None) 
             made = do_locked(scope, plan)
     masks.fill(plan.space, made)
     return intent
+
+
+def mask_ahead(plan: OrderPlan) -> list[uuid.UUID]:
+    """Take the words of many texts before the order is done, each batch in a transaction of its
+    own, as long as it waits; the masks, which are the order's. Few go when it is done."""
+    intent, made = plan.intent, []
+    if plan.content or intent.kind not in HIDING:
+        return []
+    every = {version for row in plan.target.memories for version in versions_of(row.pk)}
+    said, written = _told_of(intent, plan.target, every)
+    if len(said) <= taken_words.BATCH and len(written) <= taken_words.DOCUMENTS:
+        return []
+    for mask, some in taken_words.steps_of(said, written):
+        with transaction.atomic(durable=True):
+            workspace_index.lock(plan.space)
+            fresh = mask(plan.space, some, _why_of(intent)) if _take(intent) else []
+        masks.fill(plan.space, fresh)
+        made += [one.pk for one in fresh]
+    return made
+
+
+def give_back(scope: Scope, taken: QuerySet[MaskedSpan]) -> None:
+    """Put words back, those of messages in batches. Raises Forbidden as `masks.unmask` does."""
+    space = workspace_index.index_of(scope.workspace_id)
+    taken_words.give_back_words(scope, space, taken)
+    with transaction.atomic(durable=True):
+        workspace_index.lock(space)
+        touched = masks.unmask(scope, space, taken)
+    due_vectors.fill(space, touched)
 
 
 def plan_decided(scope: Scope, intent_id: uuid.UUID, kept: Collection[uuid.UUID] = ()) -> OrderPlan:
@@ -179,9 +211,8 @@ def do_locked(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
                 reject_claim(scope, row, REASONS[Kind.NEVER])
     made: list[MaskedSpan] = []
     if intent.kind in HIDING:
-        why = MaskReason(MaskedSpan.Kind.FORGOTTEN, str(intent.kind), intent.pk)
         every = {version for pk in forgotten for version in versions_of(pk)}
-        made = _mask_all(plan.space, intent, plan.target, every, why)
+        made = _mask_all(plan.space, intent, plan.target, every, _why_of(intent))
     intent.memory_ids = forgotten
     _end(scope, intent, State.DONE)
     return made
@@ -301,23 +332,27 @@ def _why_to_ask(reach: OrderReach, target: Target) -> str:
     return ""
 
 
-def _mask_all(
-    space: WorkspaceIndex, intent: Intent, target: Target, every: set[uuid.UUID], why: MaskReason
-) -> list[MaskedSpan]:
-    """All that tells what is meant, and these memories."""
-    spans: dict[uuid.UUID, list[Span]] = {pk: list(own) for pk, own in target.spans.items()}
+def _why_of(intent: Intent) -> MaskReason:
+    return MaskReason(MaskedSpan.Kind.FORGOTTEN, str(intent.kind), intent.pk)
+
+
+def _told_of(
+    intent: Intent, target: Target, every: Collection[uuid.UUID]
+) -> tuple[taken_words.Places, taken_words.Places]:
+    """The places in messages and in documents that tell what is meant, and what these memories
+    say."""
+    said: taken_words.Places = {pk: list(own) for pk, own in target.spans.items()}
     if intent.topic_start is not None and intent.topic_end is not None:
         own = (intent.topic_start, intent.topic_end)
-        spans.setdefault(intent.episode_id, []).append(own)
-    told = taken_words.what_is_forgotten(spans, every)
+        said.setdefault(intent.episode_id, []).append(own)
+    told = taken_words.what_is_forgotten(said, every)
     if intent.subject is not None:
         # An assistant or a tool tells it before the order and since, in whichever talk.
         rows = Episode.objects.filter(
             workspace=intent.workspace_id, subject=intent.subject_id, kind__in=Episode.OF_MACHINES
         )
         for episode, places in taken_words.told_in(rows, told, intent.subject).items():
-            spans.setdefault(episode, []).extend(places)
-    made = masks.mask_episodes(space, spans, why)
+            said.setdefault(episode, []).extend(places)
     # A document that is about somebody else, or about nobody, is not his to change.
     cited = Citation.objects.filter(
         fact__memory__in=every, revision__document__subject__isnull=False,
@@ -330,7 +365,15 @@ def _mask_all(
     for one in cited:
         if one.revision_id is not None:
             written.setdefault(one.revision_id, []).append((one.start, one.end))
-    made += masks.mask_documents(space, written, why)
+    return said, written
+
+
+def _mask_all(
+    space: WorkspaceIndex, intent: Intent, target: Target, every: set[uuid.UUID], why: MaskReason
+) -> list[MaskedSpan]:
+    """All that tells what is meant, and these memories."""
+    said, written = _told_of(intent, target, every)
+    made = masks.mask_episodes(space, said, why) + masks.mask_documents(space, written, why)
     return made + masks.mask_memories(space, every, why)
 
 
@@ -428,29 +471,38 @@ def _end(scope: Scope, intent: Intent, state: str) -> Intent:
 
 
 def undo(scope: Scope, intent_id: uuid.UUID) -> Intent:
-    """Take back what was done. NotFound where `scope` does not see it, Conflict where nothing was
-    done, or a memory has a newer version since, Forbidden where it may not see the words that come
-    back."""
+    """Take back what was done; the words of messages return in batches, and who is stopped in
+    between asks again. NotFound where `scope` does not see it, Conflict where nothing was done, or
+    a memory has a newer version since, Forbidden where it may not see the words that come back."""
     intent = needed(Intent.objects.visible_to(scope).filter(pk=intent_id).first(), "Intent")
-    if intent.state != State.DONE or intent.kind == Intent.Kind.REMEMBER:
-        raise Conflict(f"An intent that is {intent.state} cannot be undone.", "stale", "state")
     space = workspace_index.index_of(scope.workspace_id)
-    with transaction.atomic(durable=True):
-        workspace_index.lock(space)
-        intent = Intent.objects.select_for_update(of=("self",)).get(pk=intent.pk)
-        if intent.state != State.DONE:
-            raise Conflict("Somebody took it back already.", "stale", "state")
-        touched = take_back_locked(scope, space, intent)
-    due_vectors.fill(space, touched)
+    masks.refuse_unmasking(scope, masks_of(intent))
+    if intent.state != State.UNDONE or not masks_of(intent).exists():
+        if intent.state != State.DONE or intent.kind == Intent.Kind.REMEMBER:
+            raise Conflict(f"An intent that is {intent.state} cannot be undone.", "stale", "state")
+        with transaction.atomic(durable=True):
+            workspace_index.lock(space)
+            intent = Intent.objects.select_for_update(of=("self",)).get(pk=intent.pk)
+            if intent.state != State.DONE:
+                raise Conflict("Somebody took it back already.", "stale", "state")
+            touched = take_back_locked(scope, space, intent, masks_of(intent).filter(episode=None))
+        due_vectors.fill(space, touched)
+    taken_words.give_back_words(scope, space, masks_of(intent))
     return Intent.objects.select_related("episode").get(pk=intent.pk)
 
 
-def take_back_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -> list[uuid.UUID]:
+def take_back_locked(
+    scope: Scope,
+    space: WorkspaceIndex,
+    intent: Intent,
+    taken: QuerySet[MaskedSpan] | None = None,
+) -> list[uuid.UUID]:
     """Take back what was done, within the caller's transaction, which holds the workspace's lock:
-    the rows whose words are shown again, of which the caller fills the vectors."""
+    the rows whose words are shown again, all that were masked for it or those that were `taken`.
+    The caller fills their vectors."""
     if intent.supersession_id:
         undo_locked(scope, space, intent.supersession_id)
-    touched = masks.unmask(scope, space, masks_of(intent))
+    touched = masks.unmask(scope, space, masks_of(intent) if taken is None else taken)
     if not intent.supersession_id:
         for memory_id in intent.memory_ids:
             memory = locked(scope, memory_id)

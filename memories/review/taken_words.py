@@ -8,7 +8,7 @@ they are due until all are gone, and is how whoever comes after a dead process g
 """
 
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -42,6 +42,7 @@ BATCH, DOCUMENTS = 100, 5  # messages, and revisions, whose words go in one tran
 
 Place = tuple[int, int]
 Places = dict[uuid.UUID, list[Place]]
+Masking = Callable[[WorkspaceIndex, Places, MaskReason], list[MaskedSpan]]
 
 
 def stood_on(ids: Collection[uuid.UUID]) -> tuple[Places, Places]:
@@ -177,9 +178,7 @@ def take_words(scope: Scope, space: WorkspaceIndex, memory_id: uuid.UUID) -> Non
     versions = versions_of(memory_id) if kind == PRIVATE else [memory_id]
     said, written = told_of(scope, memory, versions, job.created_at)
     why = MaskReason(MaskedSpan.Kind.FORGOTTEN, kind, memory_id)
-    batches = [(masks.mask_episodes, some) for some in in_batches(said, BATCH)]
-    batches += [(masks.mask_documents, some) for some in in_batches(written, DOCUMENTS)]
-    for mask, some in batches:
+    for mask, some in steps_of(said, written):
         with transaction.atomic(durable=True):
             workspace_index.lock(space)
             is_ours = own.update(done=F("done") + len(some), updated_at=timezone.now())
@@ -189,6 +188,14 @@ def take_words(scope: Scope, space: WorkspaceIndex, memory_id: uuid.UUID) -> Non
             made = mask(space, some, why)
         masks.fill(space, made)
     own.delete()
+
+
+def steps_of(said: Places, written: Places) -> list[tuple[Masking, Places]]:
+    """What masks so few texts at a time that a transaction with their words is short."""
+    steps: list[tuple[Masking, Places]] = []
+    steps += [(masks.mask_episodes, some) for some in in_batches(said, BATCH)]
+    steps += [(masks.mask_documents, some) for some in in_batches(written, DOCUMENTS)]
+    return steps
 
 
 def in_batches(spans: Mapping[uuid.UUID, Sequence[Place]], most: int) -> Iterator[Places]:
