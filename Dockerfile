@@ -3,8 +3,8 @@
 FROM python:3.11-slim-trixie AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv /opt/venv
-COPY requirements.lock /tmp/requirements.lock
-RUN /opt/venv/bin/pip install --require-hashes --no-deps -r /tmp/requirements.lock
+COPY requirements/base.txt /tmp/requirements.txt
+RUN /opt/venv/bin/pip install --require-hashes --no-deps -r /tmp/requirements.txt
 
 FROM python:3.11-slim-trixie
 # git reads repositories by their address.

@@ -2,9 +2,9 @@
 """`python3 manage.py up` runs the server, `python3 manage.py test` the tests: on a bare Python,
 too.
 
-Where the dependencies are missing, the first command installs what requirements.lock names (for
-`test`: requirements-test.lock, which holds that and the tools) into .venv, with uv if it is on
-PATH, else with venv and pip, and starts again inside it. Standard library only, and no syntax that
+Where the dependencies are missing, the first command installs what requirements/base.txt names (for
+`test`: requirements/test.txt, which holds that and the tools) into .venv, with uv if it is on PATH,
+else with venv and pip, and starts again inside it. Standard library only, and no syntax that
 an old Python cannot read, for it must be able to say that it is too old.
 """
 
@@ -19,8 +19,8 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-LOCK = HERE / "requirements.lock"
-TEST_LOCK = HERE / "requirements-test.lock"
+LOCK = HERE / "requirements" / "base.txt"
+TEST_LOCK = HERE / "requirements" / "test.txt"
 VENV = HERE / ".venv"
 PYTHON = VENV / "bin" / "python"
 # Holds the digest of the lock that was installed, or UNFINISHED. Without it the environment is
@@ -34,7 +34,7 @@ RESTARTED = "MEMORY_BOOTSTRAPPED"
 NO_PIP = """No way to install packages was found. Do one of these, then start again:
   - install uv
   - Debian, Ubuntu: apt-get install python3-venv
-  - make an environment of your own and install requirements.lock into it"""
+  - make an environment of your own and install requirements/base.txt into it"""
 
 
 def main() -> None:

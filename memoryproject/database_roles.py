@@ -51,7 +51,7 @@ where rolname in (%(role)s, %(crossing)s)
 BORROWED = (
     "Web and worker log in as the owner of the tables and then take the role {role}: SQL that"
     " somebody slips in can give the owner's rights back (RESET ROLE). Give them a login of their"
-    " own in APP_DATABASE_URL: see docs/operating.md, A PostgreSQL of your own."
+    " own in APP_DATABASE_URL: see docs/guides/operating.md, A PostgreSQL of your own."
 )
 LOGIN = ("USER", "PASSWORD", "HOST", "PORT", "OPTIONS", "ANSWER_WITHIN", "LIMITS")
 
@@ -69,7 +69,7 @@ class Granted:
     def advice(self) -> str:
         """What to do about it, in one line."""
         acts = f"Let an administrator run: {'; '.join(self.remedy)}. " if self.remedy else ""
-        return f"{self.why}. {acts}See docs/operating.md, A PostgreSQL of your own."
+        return f"{self.why}. {acts}See docs/guides/operating.md, A PostgreSQL of your own."
 
     @property
     def warning(self) -> str:

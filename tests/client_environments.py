@@ -57,7 +57,7 @@ def node_modules_of(package: Path) -> Path:
 
 
 def typescript_client(into: Path) -> Path:
-    """Our own client as it is published: types made of openapi.yaml, and compiled."""
+    """Our own client as it is published: types made of docs/openapi.yaml, and compiled."""
     package, modules = ROOT / "clients" / "typescript", into / "node_modules"
     into.mkdir()
     modules.symlink_to(node_modules_of(package) / "node_modules")
@@ -65,7 +65,7 @@ def typescript_client(into: Path) -> Path:
         shutil.copy(package / name, into)
     shutil.copytree(package / "src", into / "src")
     command = json.loads((package / "package.json").read_text())["scripts"]["types"].split()
-    words = [ROOT / "openapi.yaml" if "openapi.yaml" in word else word for word in command[1:]]
+    words = [ROOT / "docs" / "openapi.yaml" if "openapi.yaml" in word else word for word in command[1:]]
     run([modules / ".bin" / command[0], *words], cwd=into)
     run([modules / ".bin" / "tsc"], cwd=into)
     return into / "dist" / "index.js"

@@ -38,8 +38,9 @@ class Tree:
         shutil.copy(ROOT / "manage.py", folder)
         (folder / "memoryproject").mkdir()
         shutil.copy(ROOT / "memoryproject" / "start_steps.py", folder / "memoryproject")
-        (folder / "requirements.lock").write_text("# to run\n")
-        self.lock = folder / "requirements-test.lock"
+        (folder / "requirements").mkdir()
+        (folder / "requirements" / "base.txt").write_text("# to run\n")
+        self.lock = folder / "requirements" / "test.txt"
         self.lock.write_text("# one\n")
         if with_uv:
             (self.bin / "uv").write_text(UV)
@@ -148,7 +149,7 @@ def test_an_old_python_is_refused_by_name():
 
 
 def test_the_locks_name_no_package_index_and_agree():
-    locks = [(ROOT / f"requirements{kind}.lock").read_text() for kind in ("", "-test")]
+    locks = [(ROOT / "requirements" / f"{kind}.txt").read_text() for kind in ("base", "test")]
     assert "://" not in "".join(locks)
     to_run, to_test = (set(re.findall(r"^\S+==\S+", lock, re.M)) for lock in locks)
     assert to_run < to_test

@@ -14,8 +14,8 @@ from tests.live_server import wait_for
 
 PIP = """import sys
 print("Ignoring pywin32: markers 'sys_platform == win32' don't match your environment")
-print("Collecting django==5.2.19 (from -r requirements.lock)")
-print("Collecting numpy==2.4.6 (from -r requirements.lock)")
+print("Collecting django==5.2.19 (from -r base.txt)")
+print("Collecting numpy==2.4.6 (from -r base.txt)")
 print("Installing collected packages: django, numpy")
 sys.exit(int(sys.argv[1]))
 """
@@ -28,7 +28,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def lock(tmp_path: Path) -> Path:
-    file = tmp_path / "requirements.lock"
+    file = tmp_path / "base.txt"
     file.write_text("django==5.2.19 \\\n    --hash=a\nnumpy==2.4.6\nnumpy==2.5.5\npywin32==312\n")
     return file
 
