@@ -43,6 +43,14 @@ TOLD = {
     "model_cost_micros": "Millionths of the operator's currency that models cost, by purpose.",
     "model_budgets_spent": "Calls that were not made because a workspace's budget is spent.",
     "reranks": "Searches put in order by the reranker, by outcome.",
+    "documents_finished": "Documents that were read or failed, by type and outcome.",
+    "connections_synced": "Runs of connections, by provider and outcome.",
+    "golden_runs": "Runs of golden questions, by outcome.",
+    "webhook_deliveries": "Calls of webhooks, by outcome.",
+    "tool_calls": "Calls of MCP tools, by tool.",
+    "web_fetches": "Pages and files that were fetched.",
+    "set_fold": "Updates of feature sets from what was said.",
+    "set_consolidation": "Consolidations of feature sets.",
 }
 LARGEST = 12  # tables whose size is told by name
 SIZES = (

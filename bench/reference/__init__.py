@@ -1,0 +1,1 @@
+"""The reference below docs/reference, made out of the code."""
