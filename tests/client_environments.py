@@ -65,7 +65,9 @@ def typescript_client(into: Path) -> Path:
         shutil.copy(package / name, into)
     shutil.copytree(package / "src", into / "src")
     command = json.loads((package / "package.json").read_text())["scripts"]["types"].split()
-    words = [ROOT / "docs" / "openapi.yaml" if "openapi.yaml" in word else word for word in command[1:]]
+    words = [
+        ROOT / "docs" / "openapi.yaml" if "openapi.yaml" in word else word for word in command[1:]
+    ]
     run([modules / ".bin" / command[0], *words], cwd=into)
     run([modules / ".bin" / "tsc"], cwd=into)
     return into / "dist" / "index.js"

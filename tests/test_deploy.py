@@ -14,9 +14,9 @@ import yaml
 from django.core.management import get_commands, load_command_class
 from pytest_httpserver import HTTPServer
 
+from bench.reference.setting_page import settings
 from memoryproject.address import Address
 from memoryproject.processes import Size, processes
-from tests.test_docs import settings as settings_of_the_environment
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
@@ -100,7 +100,7 @@ def test_the_healthcheck_tells_who_answers(httpserver: HTTPServer) -> None:
 
 
 def test_the_settings_that_are_named_exist() -> None:
-    known = {setting.name for setting in settings_of_the_environment()} | OTHERS
+    known = {setting.name for setting in settings(ROOT)} | OTHERS
     named = {name for service in SERVICES.values() for name in service.get("environment", {})}
     for unit in UNITS:
         named |= {each.partition("=")[0] for each in values_of(unit, "Service", "Environment")}

@@ -32,12 +32,11 @@ def client_of(server: Server, **options: Any) -> Memory:
     return Memory(server.info["url"], server.info["key"], server.info["workspace"], **options)
 
 
-def test_the_program_of_the_readme_does_what_it_says(server: Server) -> None:
-    readme = (ROOT / "README.md").read_text()
-    programs = re.findall(r"^```py\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+def output_of_the_program_in(page: str, server: Server, *, most: int) -> str:
+    """Of the one program on the page, which has at most so many lines."""
+    programs = re.findall(r"^```py\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
     [program] = [text for text in programs if "memoryproject_client" in text]
-    lines = [line for line in program.splitlines() if line.strip()]
-    assert len(lines) <= 40
+    assert len([line for line in program.splitlines() if line.strip()]) <= most
     done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,
@@ -50,7 +49,23 @@ def test_the_program_of_the_readme_does_what_it_says(server: Server) -> None:
         },
     )
     assert done.returncode == 0, done.stderr
-    said = done.stdout
+    return done.stdout
+
+
+def test_the_front_page_shows_ingest_context_and_correction(server: Server) -> None:
+    said = output_of_the_program_in("README.md", server, most=12)
+    context, versions = said.partition("</memories>")[::2]
+    assert "Porto" in context
+    assert versions.split("\n")[1:] == [
+        "1 User lives in Lisbon",
+        "2 User moved to Porto",
+        "3 Grace lives in Porto, near the river",
+        "",
+    ]
+
+
+def test_the_guides_program_does_what_it_says(server: Server) -> None:
+    said = output_of_the_program_in("docs/guides/clients.md", server, most=40)
     for words in ("learned: ", "Lisbon", "version 1 says", "version 2 says", "404 "):
         assert words in said, said
     now, _, then = re.search(r"now: (.*)", said)[1].partition(" | then: ")

@@ -1,5 +1,5 @@
 """Every block of the documents that shows a request, an answer, a command or its output is run, or
-a reason is given: README's requests one after the other against a fresh server, whose answers
+a reason is given: requests one after the other, page by page, against a fresh server, whose answers
 are compared with what is shown, JSON and text alike."""
 
 import json
@@ -17,31 +17,35 @@ import pytest
 from django.core.management import get_commands, load_command_class
 
 from tests.live_server import ROOT, Server, measured
+from tests.test_guides import PROGRAMS, SCRIPTS
 from workspaces.agents import agent_setups
 
 DOCUMENTS = sorted(
     path
-    for pattern in ("*.md", "docs/*.md", "docs/guides/*.md", "clients/*/README.md")
+    for pattern in ("*.md", "docs/**/*.md", "clients/*/README.md", "examples/README.md")
     for path in ROOT.glob(pattern)
+    if "reference" not in path.parts  # test_reference.py: examples of code that others try
 )
-README = ROOT / "README.md"
+TUTORIAL = ROOT / "docs" / "tutorial" / "first-five-minutes.md"
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b")
 # What is another with every run.
 UNSTEADY = {"id", "tookMs", "decidedAt", "decidedBy", "eventDate"}
 # Why a block is run by nobody, by a part of its first line that is no comment.
 OTHER_FILE = {
-    "from memoryproject_client import Memory, MemoryFault": "test_python_client.py runs it",
-    "from mem0 import MemoryClient": "test_guides.py runs this client, in docs/guides/moving.md",
+    "from memoryproject_client import Memory": "test_python_client.py runs it",
     'import { Memory } from "memoryproject-client"': "test_clients.py compiles and runs the client",
     'import { memoryTools } from "memoryproject-client/ai"': "test_clients.py runs these tools",
 }
 REASONS = {
+    "export MEMORY_URL": "tells the examples the reader's own server; test_examples.py runs them",
     "KEY=mp_...": "the definitions that every request here stands on",
     "curl -s $URL/documents": "test_api_documents.py uploads files; this one is the reader's own",
     '{"review":': "has the id of an agent of the reader's; test_policy.py saves such a policy",
     '{"extractors":': "names models of the reader's; test_fallback_chain.py asks such a list",
     "CREATE ROLE": "for the reader's own PostgreSQL; test_plain_owner.py has such a role",
+    "printf 'OWNER_PASSWORD": "starts containers; test_deploy.py reads their files",
+    "flowchart": "a picture",
     "[databases]": "a file of the reader's own pooler; test_pooler.py runs one",
     "pip install ./clients/python": "test_clients.py installs it so",
     "cd clients/typescript": "test_clients.py packs and installs it so",
@@ -96,7 +100,9 @@ def all_blocks() -> list[Block]:
 
 
 def requests() -> list[Block]:
-    return [block for block in blocks_of(README) if _asks(block)]
+    """The tutorial's first, whose ids its later ones name."""
+    asking = [block for block in all_blocks() if _asks(block)]
+    return sorted(asking, key=lambda block: block.path != TUTORIAL)
 
 
 def _asks(block: Block) -> bool:
@@ -105,7 +111,7 @@ def _asks(block: Block) -> bool:
 
 def shown_behind(block: Block) -> Block | None:
     """The answer that is shown of a block of requests, in the next block."""
-    blocks = blocks_of(README)
+    blocks = blocks_of(block.path)
     following = blocks[blocks.index(block) + 1 :][:1]
     return next((each for each in following if each.kind == "json" or _is_context(each)), None)
 
@@ -116,9 +122,11 @@ def _is_context(block: Block) -> bool:
 
 def is_tried(block: Block) -> bool:
     """Whether a test runs it, or compares it with what it tells."""
-    if block.path.parent.name == "guides" and block.kind in ("py", "text", "sh"):
+    if block.path in PROGRAMS and block.kind in ("py", "text"):
         return True  # test_guides.py
-    if block.path == README and (_asks(block) or block in map(shown_behind, requests())):
+    if block.path in SCRIPTS and block.kind == "sh":
+        return True  # test_guides.py
+    if _asks(block) or block in map(shown_behind, requests()):
         return True
     setups = [f"{setup.text}\n" for setup in agent_setups("$URL", "$KEY", "$MANAGE")]
     is_run = block == program_of_the_client() or "memory_hook.py" in block.text
@@ -145,7 +153,7 @@ def test_no_reason_is_left_of_a_block_that_is_gone() -> None:
     assert [each for each in given if not any(line.startswith(each) for line in lines)] == []
 
 
-COMMANDS = [b for b in all_blocks() if b.commands and b.path.parent.name != "guides"]
+COMMANDS = [b for b in all_blocks() if b.commands and b.path not in SCRIPTS]
 
 
 @pytest.mark.parametrize("block", COMMANDS, ids=str)
@@ -160,7 +168,7 @@ def test_a_command_that_is_shown_is_one_with_these_options(block: Block) -> None
         parser.parse_args(shown)
 
 
-# ---- README's requests, against a fresh server ----------------------------------------------
+# ---- the requests of the pages, against a fresh server ---------------------------------------
 
 
 @dataclass
@@ -209,7 +217,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         server.end()
 
 
-def test_readme_shows_what_a_fresh_server_answers(server: Server) -> None:
+def test_pages_show_what_a_fresh_server_answers(server: Server) -> None:
     wrong = []
     with httpx2.Client(timeout=120) as http:
         reader = Reader(server, http)

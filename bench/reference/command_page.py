@@ -33,7 +33,7 @@ def page(*apps: str, head: str) -> str:
         for name in names
     }
     rows = [
-        (f"[`{name}`](#{name})", cell((parser.description or "").partition(". ")[0].rstrip(".")))
+        (f"[`{name}`](#{name})", cell(parser.description or "").partition(". ")[0].rstrip("."))
         for name, parser in parsers.items()
     ]
     parts = [head, table(("command", "what it does"), rows)]
@@ -57,7 +57,7 @@ def lines_of(parser: argparse.ArgumentParser, name: str = "") -> Iterator[str]:
     if parser.epilog:
         yield f"```text\n{parser.epilog.rstrip()}\n```\n"
     for word, other in inner:
-        yield f"### {parser.prog.split()[-1] if not name else name} {word}\n"
+        yield f"### {name or parser.prog.split()[-1]} {word}\n"
         yield from lines_of(other, word)
 
 

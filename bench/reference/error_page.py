@@ -126,5 +126,7 @@ def text_of(node: ast.expr) -> str:
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.JoinedStr):
-        return "".join(text_of(part) if isinstance(part, ast.Constant) else "…" for part in node.values)
+        return "".join(
+            text_of(part) if isinstance(part, ast.Constant) else "…" for part in node.values
+        )
     return ""

@@ -22,7 +22,9 @@ LABELS = {"logins": {"kind", "outcome"}}
 
 def page(root: Path) -> str:
     counted: dict[str, tuple[set[str], bool]] = {}
-    gauges = {"memory_part_state": ("Each part of the server: 0 failed, 1 degraded, 2 ok.", {"part"})}
+    gauges = {
+        "memory_part_state": ("Each part of the server: 0 failed, 1 degraded, 2 ok.", {"part"})
+    }
     for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.py")):
         tree = ast.parse(path.read_text())
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
@@ -54,15 +56,21 @@ def page(root: Path) -> str:
             table(
                 ("name", "labels", "meaning"),
                 [
-                    (f"`memory_{name}_{'seconds' if timed else 'total'}`", listed(labels),
-                     cell(TOLD.get(name, name.replace("_", " ").capitalize() + ".")))
+                    (
+                        f"`memory_{name}_{'seconds' if timed else 'total'}`",
+                        listed(labels),
+                        cell(TOLD.get(name, name.replace("_", " ").capitalize() + ".")),
+                    )
                     for name, (labels, timed) in sorted(counted.items())
                 ],
             ),
             "## Gauges\n",
             table(
                 ("name", "labels", "meaning"),
-                [(f"`{name}`", listed(keys), cell(told)) for name, (told, keys) in sorted(gauges.items())],
+                [
+                    (f"`{name}`", listed(keys), cell(told))
+                    for name, (told, keys) in sorted(gauges.items())
+                ],
             ),
         ]
     )

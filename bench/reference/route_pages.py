@@ -31,7 +31,10 @@ def pages(root: Path) -> dict[str, str]:
     for group, operations in groups.items():
         name = f"{group.lower().replace(' ', '-')}.md"
         rows = [
-            (f"[{operation['summary']}]({name}#{anchor(operation)})", f"`{method.upper()} {short(path)}`")
+            (
+                f"[{operation['summary']}]({name}#{anchor(operation)})",
+                f"`{method.upper()} {short(path)}`",
+            )
             for method, path, operation in operations
         ]
         link = f"## {group}\n\n{told[group]}\n".replace("\n\n\n", "\n\n")
@@ -79,7 +82,9 @@ def section(method: str, path: str, operation: Schema, schemas: Schema) -> str:
             answers.append(f"`{status}`{listed}{f': {words}' if words else ''}".rstrip(".") + ".")
     others = sorted(s for s in operation["responses"] if s.isdigit() and s >= "400")
     refused = f" Refused with {', '.join(f'`{s}`' for s in others)}." if others else ""
-    parts.append(f"Answers {' Or '.join(answers)}{refused}\n" if answers else f"{refused.strip()}\n")
+    parts.append(
+        f"Answers {' Or '.join(answers)}{refused}\n" if answers else f"{refused.strip()}\n"
+    )
     return "\n".join(parts)
 
 

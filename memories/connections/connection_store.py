@@ -52,7 +52,8 @@ Minutes = Annotated[
     Field(ge=0, le=MOST_MINUTES, description="Between two syncs; 0: only when it is asked for."),
 ]
 Given = Annotated[
-    Free, Field(description="As the provider's connector takes it; docs/guides/documents.md lists them.")
+    Free,
+    Field(description="As its connector takes it: docs/guides/documents.md has them all."),
 ]
 
 
