@@ -28,7 +28,7 @@ def main(folder: Path, question: str) -> None:
             print(f"{file.name}: {memory.call('POST', '/documents', body)['status']}")
         asked = {"query": question, "containerTags": [SPACE], "limit": 3}
         for hit in memory.call("POST", "/documents/search", asked)["results"]:
-            print(f"{hit['score']:.2f} {hit['title']}")
+            print(f"{hit['score']:.2f} {hit['document']['title']}")
             for chunk in hit["chunks"][:1]:
                 print(f"     {chunk['content']}")
 

@@ -208,6 +208,7 @@ UNFOLD = {
             {"title": "Change password", "link": reverse_lazy("admin:password_change")},
             {"title": "Second factor", "link": reverse_lazy("admin:second_factor")},
             {"title": "Time zone", "link": reverse_lazy("admin:time_zone")},
+            {"title": "Documentation", "link": reverse_lazy("docs")},
         ]
     },
     "DASHBOARD_CALLBACK": "memories.admin.home_page.fill",
@@ -331,6 +332,9 @@ RERANK_API_KEY = env_secret("RERANK_API_KEY")
 RERANK_TIMEOUT = env_float("RERANK_TIMEOUT", 5.0, minimum=0.1, maximum=60.0)  # a search waits
 QUERY_CACHE_SECONDS = env_int("QUERY_CACHE_SECONDS", 86_400, maximum=31_536_000)  # 0: off
 QUERY_CACHE_DIR = DATA_DIR / "query_vectors"
+
+# The documentation, where `mkdocs build` has made it: served at /docs/.
+DOCS_SITE = BASE_DIR / "site"
 
 # The OpenAPI schema, made once for each version.
 SCHEMA_DIR = DATA_DIR / "schema"

@@ -8,7 +8,7 @@ from drf_spectacular.views import (
 )
 
 from memories.api import metrics_page
-from memoryproject import health, schema_page
+from memoryproject import docs_page, health, schema_page
 from workspaces import members
 from workspaces.adminbase.login_pages import InvitationLink, WelcomePage
 from workspaces.api.problems import unknown_route
@@ -45,6 +45,9 @@ urlpatterns = [
     path("api/schema", schema_page.view, name="schema"),
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema")),
     path("api/redoc", SpectacularRedocView.as_view(url_name="schema")),
+    path("docs", RedirectView.as_view(url="/docs/", permanent=True)),
+    path("docs/", docs_page.view, name="docs"),
+    path("docs/<path:path>", docs_page.view),
     # With DEBUG on, Django would answer an unknown route with a page of its own.
     path("api/<path:rest>", unknown_route),
 ]

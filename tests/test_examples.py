@@ -63,13 +63,13 @@ def test_documents_are_handed_in_and_found(server: Server, tmp_path: Path) -> No
     question = "When does the harbour open?"
     said = output_of(server, "document_search.py", str(tmp_path), question)
     lines = said.splitlines()
-    assert lines[:2] == ["bakery.txt: done", "harbour.md: done"]
+    assert lines[:2] == ["bakery.txt: completed", "harbour.md: completed"]
     assert lines[2].endswith(" harbour")
     assert "opens at five" in lines[3]
 
 
 def test_plain_http_is_enough(server: Server) -> None:
     assert output_of(server, "plain_http.py").splitlines() == [
-        "User works as a baker | I work as a baker",
+        "User works as a baker | I work as a baker.",
         "version 2 says Paul works as a cook",
     ]

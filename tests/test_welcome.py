@@ -10,7 +10,13 @@ def test_a_visitor_is_told_where_they_are_and_how_to_go_on(db: None) -> None:
     answer = Client().get("/")
     assert answer.status_code == 200
     page = answer.content.decode()
-    for words in ("memory server for AI agents", "/admin/login/", "/api/docs", "testserver/mcp"):
+    for words in (
+        "memory server for AI agents",
+        "/admin/login/",
+        "/docs/",
+        "/api/docs",
+        "testserver/mcp",
+    ):
         assert words in page
     assert "first_run.json" in page
     assert "default-src" in answer.headers["Content-Security-Policy"]

@@ -215,6 +215,6 @@ class PageHeadersMiddleware:
         response = self.get_response(request)
         if response.headers.get("Content-Type", "").startswith("text/html"):
             found = (policy for path, policy in BY_PATH.items() if request.path.startswith(path))
-            response.headers["Content-Security-Policy"] = next(found, PLAIN)
+            response.headers.setdefault("Content-Security-Policy", next(found, PLAIN))
             response.headers["Permissions-Policy"] = PERMISSIONS
         return response

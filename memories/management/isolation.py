@@ -263,7 +263,7 @@ OTHERS = {
     "", "favicon.ico", "health/live", "health/ready", "metrics", "api/schema", "api/docs",
     "api/redoc", "api/<path:rest>", "accounts/invitations",
     "accounts/invitations/<uuid:row>/<str:token>", "accounts/password/<uidb64>/<token>",
-    "accounts/password/done",
+    "accounts/password/done", "docs", "docs/", "docs/<path:path>",
 }  # fmt: skip
 API, ADMIN = "api/v1/", "admin/"
 # The routes of other servers' clients: by the key alone, which names no workspace in the address.
