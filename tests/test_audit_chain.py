@@ -299,6 +299,8 @@ def test_what_one_workspace_writes_stops_the_upkeep_of_none(
     assert faults(chained) == []
     told = faults(other)
     assert any(fault in each for each in told) or (not fault and told == []), told
+    if kind == "no place":
+        assert all(each.startswith("place -7,") for each in told), told
     if fault:
         with pytest.raises(CommandError, match="faults"):
             call_command("checkaudit")

@@ -149,7 +149,7 @@ def check(workspace_id: uuid.UUID, expected: Sequence[tuple[int, str]] = ()) -> 
             faults.append(f"place {position}, line {line_id}: is not the line that had this place")
         # Its values are gone and its salt; what is never erased is as it was.
         emptied += row[4] and all(row[7:]) and _mark(mark, row[2], row[5]) == newer
-        before, mark = position, newer
+        before, mark = (position, newer) if position > 0 else (before, mark)
         if line_id <= first_uuid7(timezone.now()):
             newest = max(newest, line_id)
     faults += [f"place {position}: was cut off" for position in sorted(kept_marks)]
