@@ -61,9 +61,14 @@ def test_another_team_and_another_workspace_see_nothing(
             assert caller(person).get(f"{path}/{row}").status == 404
 
 
-def test_a_conversation_is_seen_by_whoever_spoke_in_it(decided: Caller, carol: Person) -> None:
-    other = caller(carol)
-    other.post("/memories/ingest", {"content": "Noted.", "threadId": "t1", "userId": "u1"})
+def test_a_conversation_is_seen_by_whoever_spoke_in_it(
+    decided: Caller, alice: Person, carol: Person
+) -> None:
+    """For whom the backend recorded something there: by its name alone no agent enters it."""
+    other, said = caller(carol), {"content": "Noted.", "threadId": "t1", "userId": "u1"}
+    assert other.post("/memories/ingest", said).status == 409
+    assert other.get("/conversations", threadId="t1").body["results"] == []
+    caller(alice).post("/memories/ingest", {**said, "agentId": "carol"})
     thread = other.get("/conversations", threadId="t1").body["results"][0]["id"]
     assert other.get(f"/conversations/{thread}/episodes").contents() == ["Noted."]
     assert decided.get(f"/conversations/{thread}/episodes").contents() == [DECIDED]

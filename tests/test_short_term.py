@@ -208,9 +208,10 @@ def test_a_late_message_is_told_though_the_summary_is_past_it(long_talk: Person)
 
 @pytest.fixture
 def shared(alice: Person, bob: Person, carol: Person) -> None:
-    """A thread in which two agents record, each unheard by the other."""
+    """A thread in which the backend records for two agents, each unheard by the other."""
     bob.say(at(0.5, "My locker code is in the blue tin."), *small_talk(40), thread_id="t")
-    carol.say(at(90, "I work as a beekeeper in Leeds."), *small_talk(40, 100), thread_id="t")
+    said = (at(90, "I work as a beekeeper in Leeds."), *small_talk(40, 100))
+    alice.say(*said, thread_id="t", agent_id="carol")
 
 
 def test_an_agent_is_told_only_what_it_recorded(
