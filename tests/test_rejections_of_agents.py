@@ -9,7 +9,7 @@ import pytest
 
 from memories import review
 from memories.ingest import NewMessage
-from memories.models import Episode, Fact, MaskedSpan, Memory, Rejection
+from memories.models import Episode, Fact, Intent, MaskedSpan, Memory, Rejection
 from tests.api_fixtures import Caller, caller
 from tests.documents import hand_in
 from tests.people import Person, bound_to_agent
@@ -178,3 +178,35 @@ def test_an_agents_candidates_are_answered_alike_whatever_others_forgot(
             assert word in papers(person)[f"{name}{own}"]
     alice.say(NewMessage(ECHO.format("Behemoth"), role="assistant"), user_id="u1")
     assert "Behemoth" not in Episode.objects.latest("pk").content
+
+
+@pytest.mark.parametrize("order", ["Please forget my dog.", "Never mention my dog again."])
+def test_an_order_told_to_an_agent_reaches_what_is_that_agents(
+    order: str, alice: Person, bob: Person, mate: Person, carol: Person
+) -> None:
+    """Whoever speaks there as the user: words of others stay, and they learn it."""
+    for each in (alice, bob, mate, carol):
+        each.say(NewMessage(ECHO.format("Behemoth"), role="assistant"), user_id="u1")
+    hand_in(alice, PAPER.format("Behemoth"), user_id="u1", custom_id="owners", visibility="team")
+    bob.say(DOG, **about(bob))
+    bob.say(order, **about(bob))
+    assert Intent.objects.get().state == "done"
+    assert "Behemoth" not in said_by(bob)
+    assert all("Behemoth" in said_by(each) for each in (alice, mate, carol))
+    assert "Behemoth" in papers(bob)["owners"]
+    for each in (mate, carol):
+        each.say(DOG, user_id="u1")
+    assert [knows_the_dog(each) for each in (bob, mate, carol)] == [False, True, True]
+
+
+def test_an_order_told_to_no_agent_reaches_what_all_of_them_tell(
+    alice: Person, bob: Person, carol: Person, mallory: Person
+) -> None:
+    for each in (alice, bob, carol, mallory):
+        each.say(NewMessage(ECHO.format("Behemoth"), role="assistant"), user_id="u1")
+    hand_in(bob, PAPER.format("Behemoth"), user_id="u1", custom_id="bobs", extract="none")
+    alice.say(DOG, **about(alice))
+    alice.say("Please forget my dog.", **about(alice))
+    assert not any("Behemoth" in said_by(each) for each in (alice, bob, carol))
+    assert "Behemoth" not in papers(bob)["bobs"]
+    assert "Behemoth" in said_by(mallory)

@@ -117,7 +117,7 @@ def carry_out(scope: Scope, intent: Intent, chain: FallbackChain | None = None) 
         is_first = reach.told_first(plan.target)
         return _ask(scope, plan, reason, is_first=is_first)
     plan = _embedded(plan)
-    mask_ahead(plan)
+    mask_ahead(scope, plan)
     made: list[MaskedSpan] = []
     with transaction.atomic(durable=True):
         workspace_index.lock(plan.space)
@@ -127,14 +127,14 @@ def carry_out(scope: Scope, intent: Intent, chain: FallbackChain | None = None) 
     return intent
 
 
-def mask_ahead(plan: OrderPlan) -> list[uuid.UUID]:
+def mask_ahead(scope: Scope, plan: OrderPlan) -> list[uuid.UUID]:
     """Take the words of many texts before the order is done, each batch in a transaction of its
     own, as long as it waits; the masks, which are the order's. Few go when it is done."""
     intent, made = plan.intent, []
     if plan.content or intent.kind not in HIDING:
         return []
     every = {version for row in plan.target.memories for version in versions_of(row.pk)}
-    said, written = _told_of(intent, plan.target, every)
+    said, written = _told_of(scope, plan, every)
     if len(said) <= taken_words.BATCH and len(written) <= taken_words.DOCUMENTS:
         return []
     for mask, some in taken_words.steps_of(said, written):
@@ -212,7 +212,7 @@ def do_locked(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
     made: list[MaskedSpan] = []
     if intent.kind in HIDING:
         every = {version for pk in forgotten for version in versions_of(pk)}
-        made = _mask_all(plan.space, intent, plan.target, every, _why_of(intent))
+        made = _mask_all(scope, plan, every, _why_of(intent))
     intent.memory_ids = forgotten
     _end(scope, intent, State.DONE)
     return made
@@ -236,11 +236,12 @@ def withhold_again_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -
     reach = OrderReach.of(scope, intent)
     spoken = spoken_in(intent)
     if spoken and spoken.values:
-        _withhold_locked(OrderPlan(intent, space, target_of(reach, spoken), values=spoken.values))
+        plan = OrderPlan(intent, space, target_of(reach, spoken), values=spoken.values)
+        _withhold_locked(scope, plan)
     elif spoken and (plan := _plan(reach, spoken)):
         plan = _with_others(reach, spoken, plan)
         if plan.others.question:
-            _withhold_locked(plan)
+            _withhold_locked(scope, plan)
 
 
 def waiting_intent(scope: Scope, intent_id: uuid.UUID, *, lock: bool = False) -> Intent:
@@ -337,23 +338,24 @@ def _why_of(intent: Intent) -> MaskReason:
 
 
 def _told_of(
-    intent: Intent, target: Target, every: Collection[uuid.UUID]
+    scope: Scope, plan: OrderPlan, every: Collection[uuid.UUID]
 ) -> tuple[taken_words.Places, taken_words.Places]:
-    """The places in messages and in documents that tell what is meant, and what these memories
-    say."""
-    said: taken_words.Places = {pk: list(own) for pk, own in target.spans.items()}
+    """The places in messages and in documents that tell what is meant, and what these memories say,
+    as far as it is whose order it is."""
+    intent = plan.intent
+    said: taken_words.Places = {pk: list(own) for pk, own in plan.target.spans.items()}
     if intent.topic_start is not None and intent.topic_end is not None:
         own = (intent.topic_start, intent.topic_end)
         said.setdefault(intent.episode_id, []).append(own)
     told = taken_words.what_is_forgotten(said, every)
     if intent.subject is not None:
         # An assistant or a tool tells it before the order and since, in whichever talk.
-        rows = Episode.objects.filter(
-            workspace=intent.workspace_id, subject=intent.subject_id, kind__in=Episode.OF_MACHINES
+        rows = Episode.objects.visible_to(scope).filter(
+            subject=intent.subject_id, kind__in=Episode.OF_MACHINES
         )
         for episode, places in taken_words.told_in(rows, told, intent.subject).items():
             said.setdefault(episode, []).extend(places)
-    # A document that is about somebody else, or about nobody, is not his to change.
+    # A document that is about somebody else, or about nobody, is not theirs to change.
     cited = Citation.objects.filter(
         fact__memory__in=every, revision__document__subject__isnull=False,
         revision__document__subject=intent.subject_id,
@@ -365,14 +367,15 @@ def _told_of(
     for one in cited:
         if one.revision_id is not None:
             written.setdefault(one.revision_id, []).append((one.start, one.end))
-    return said, written
+    return said, taken_words.of_asker(scope, {}, written)[1]
 
 
 def _mask_all(
-    space: WorkspaceIndex, intent: Intent, target: Target, every: set[uuid.UUID], why: MaskReason
+    scope: Scope, plan: OrderPlan, every: set[uuid.UUID], why: MaskReason
 ) -> list[MaskedSpan]:
-    """All that tells what is meant, and these memories."""
-    said, written = _told_of(intent, target, every)
+    """All that tells what is meant, as far as it is whose order it is, and these memories."""
+    space = plan.space
+    said, written = _told_of(scope, plan, every)
     made = masks.mask_episodes(space, said, why) + masks.mask_documents(space, written, why)
     return made + masks.mask_memories(space, every, why)
 
@@ -410,7 +413,7 @@ def _ask(scope: Scope, plan: OrderPlan, reason: str, *, is_first: bool) -> Inten
         if not _take(intent):
             return intent
         if is_withheld:
-            withheld = _withhold_locked(plan)
+            withheld = _withhold_locked(scope, plan)
         at = intent.episode.occurred_at
         items = [NewItem(at, f"intent:{intent.kind}", intent_id=intent.pk)]
         items += [NewItem(memory.valid_from or memory.created_at, "intent", memory_id=memory.pk)
@@ -433,7 +436,7 @@ def _is_among_several(intent: Intent) -> bool:
     return rows.exclude(author="").values("author").distinct().count() >= SEVERAL
 
 
-def _withhold_locked(plan: OrderPlan) -> list[MaskedSpan]:
+def _withhold_locked(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
     why = MaskReason(
         MaskedSpan.Kind.FORGOTTEN, f"{plan.intent.kind}, to be decided", plan.intent.pk
     )
@@ -441,7 +444,7 @@ def _withhold_locked(plan: OrderPlan) -> list[MaskedSpan]:
         plan.others.join(plan.target)
     every = {version for row in plan.target.memories for version in versions_of(row.pk)}
     if not plan.values:
-        return _mask_all(plan.space, plan.intent, plan.target, every, why)
+        return _mask_all(scope, plan, every, why)
     made = masks.mask_episodes(plan.space, plan.target.spans, why)
     words = sorted({*plan.values, *(one.words for one in made)})
     return made + masks.mask_memories(plan.space, every, why, words)

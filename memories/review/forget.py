@@ -160,16 +160,16 @@ def forget_locked(
 
 def reject_claim(scope: Scope, memory: Memory, reason: str) -> None:
     """Leave word that this is not to be learned again about its subject, nor in other words; what
-    is private, not before a person says so. The word of an agent's key binds that agent."""
+    is private, not before a person says so. What was told to an agent, or said by its key, binds
+    that agent."""
     fingerprint = bytes(memory.fingerprint)
-    agent_id = scope.agent_id if scope.key_id else None
     known = Rejection.objects.of(memory.workspace_id, memory.subject_id, fingerprint)
-    if known.filter(Q(agent=None) | Q(agent=agent_id)).exists():
+    if known.filter(Q(agent=None) | Q(agent=scope.agent_id)).exists():
         return  # the workspace's lock is held: nobody adds one meanwhile
     Rejection.objects.create(
         workspace_id=memory.workspace_id,
         subject=memory.subject,
-        agent_id=agent_id,
+        agent_id=scope.agent_id,
         memory=memory,
         fingerprint=fingerprint,
         content=memory.content,
