@@ -393,3 +393,17 @@ def test_a_passage_of_which_nothing_is_left_is_no_line_of_a_context(alice: Perso
         told = caller(alice).post("/memories/context", wanted).body["text"]
         assert "club.md" not in told
         assert "beech" in told
+
+
+def test_the_worker_takes_no_more_words_than_the_key_that_forgot_may_see(
+    alice: Person, bob: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bob.say(DOG, **ABOUT)
+    alice.say(ECHO, user_id="u1", thread_id="t2")
+    with monkeypatch.context() as patched:
+        patched.setattr(taken_words, "take_words", lambda *_: None)
+        review.forget(bob.scope, dog(alice).pk, "wrong")
+    LongJob.objects.update(updated_at=timezone.now() - 2 * LongJob.SILENT)
+    assert sweep.sweep().masked == 1
+    assert DOG not in said(alice)
+    assert ECHO.content in said(alice)
