@@ -21,59 +21,59 @@ LABELS = {"logins": {"kind", "outcome"}}
 
 
 def page(root: Path) -> str:
-    counted: dict[str, tuple[set[str], bool]] = {}
-    gauges = {
-        "memory_part_state": ("Each part of the server: 0 failed, 1 degraded, 2 ok.", {"part"})
+    paths = sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.py"))
+    trees = [ast.parse(path.read_text()) for path in paths]
+    counts = [
+        (f"`memory_{name}_{'seconds' if is_timed else 'total'}`", listed(labels),
+         cell(TOLD.get(name, "")))
+        for name, (labels, is_timed) in sorted(counted(trees).items())
+    ]  # fmt: skip
+    rows = [
+        (f"`memory_{name}`", listed(labels), cell(words))
+        for name, (words, labels) in sorted(gauges(trees).items())
+    ]
+    head = ("name", "labels", "meaning")
+    told = "A name with `_seconds` is a histogram: it has `_bucket`, `_sum` and `_count`."
+    return "\n".join(
+        [HEAD, f"## Counted\n\n{told}\n", table(head, counts), "## Gauges\n", table(head, rows)]
+    )
+
+
+def counted(trees: list[ast.Module]) -> dict[str, tuple[set[str], bool]]:
+    """The labels of what is counted, and whether it is timed, by name."""
+    found: dict[str, tuple[set[str], bool]] = {}
+    for call in (node for tree in trees for node in ast.walk(tree)):
+        match call:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="metrics"), attr=attr),
+                args=[ast.Constant(value=str(name)), *rest],
+            ) if attr in COUNTERS:
+                labels, is_timed = found.get(name, (set(), False))
+                labels = labels | {word.arg for word in call.keywords if word.arg}
+                found[name] = (
+                    labels,
+                    is_timed or attr == "timer" or (attr == "count" and bool(rest)),
+                )
+    return {**{name: (LABELS.get(name, set()), False) for name in TOLD}, **found}
+
+
+def gauges(trees: list[ast.Module]) -> dict[str, tuple[str, set[str]]]:
+    """The words and labels of each gauge, by name."""
+    found: dict[str, tuple[str, set[str]]] = {
+        "part_state": ("Each part of the server: 0 failed, 1 degraded, 2 ok.", {"part"}),
+        **{name: (words, set()) for name, words in OF_PARTS.values()},
+        **{name: (words, {"table"}) for name, words, _ in SIZES},
     }
-    for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.py")):
-        tree = ast.parse(path.read_text())
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+    for tree in trees:
+        for call in ast.walk(tree):
             match call:
-                case ast.Call(
-                    func=ast.Attribute(value=ast.Name(id="metrics"), attr=attr),
-                    args=[ast.Constant(value=str(name)), *rest],
-                ) if attr in COUNTERS:
-                    labels, timed = counted.get(name, (set(), False))
-                    labels |= {word.arg for word in call.keywords if word.arg}
-                    is_timed = attr == "timer" or (attr == "count" and bool(rest))
-                    counted[name] = labels, timed or is_timed
                 case ast.Call(
                     func=ast.Name(id="Gauge"), args=[ast.Constant(value=str(name)), told, *rest]
                 ):
                     keys = rest[1].keys if rest[1:] and isinstance(rest[1], ast.Dict) else []
-                    found = {key.value for key in keys if isinstance(key, ast.Constant)}
-                    gauges[f"memory_{name}"] = words_of(told, tree), found
-    for name, told in OF_PARTS.values():
-        gauges[f"memory_{name}"] = told, set()
-    for name, told, _ in SIZES:
-        gauges[f"memory_{name}"] = told, {"table"}
-    for name in TOLD:
-        counted.setdefault(name, (LABELS.get(name, set()), False))
-    return "\n".join(
-        [
-            HEAD,
-            "## Counted\n\nA name with `_seconds` is a histogram: it has `_bucket`, `_sum` and `_count`.\n",
-            table(
-                ("name", "labels", "meaning"),
-                [
-                    (
-                        f"`memory_{name}_{'seconds' if timed else 'total'}`",
-                        listed(labels),
-                        cell(TOLD.get(name, name.replace("_", " ").capitalize() + ".")),
-                    )
-                    for name, (labels, timed) in sorted(counted.items())
-                ],
-            ),
-            "## Gauges\n",
-            table(
-                ("name", "labels", "meaning"),
-                [
-                    (f"`{name}`", listed(keys), cell(told))
-                    for name, (told, keys) in sorted(gauges.items())
-                ],
-            ),
-        ]
-    )
+                    labels = {str(key.value) for key in keys if isinstance(key, ast.Constant)}
+                    found[name] = words_of(told, tree), labels
+    return found
 
 
 def listed(labels: set[str]) -> str:

@@ -75,7 +75,8 @@ def section(method: str, path: str, operation: Schema, schemas: Schema) -> str:
     answers = []
     for status, answer in sorted(operation["responses"].items()):
         if status.isdigit() and status < "400":
-            schema = next(iter(answer.get("content", {}).values()), {}).get("schema", {})
+            shown: Schema = next(iter(answer.get("content", {}).values()), {})
+            schema = shown.get("schema", {})
             known = [f"`{name}`" for name, _, _ in fields_of(schema, schemas)]
             words = answer.get("description", "")
             listed = f" with {', '.join(known)}" if known else ""

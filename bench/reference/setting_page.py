@@ -72,8 +72,8 @@ def page(root: Path) -> str:
     for subject, meanings in MEANINGS.items():
         rows = [
             (f"`{name}`", f"`{known[name].default}`" if known[name].default else "none",
-             known[name].values, cell(meaning))
+             cell(meaning), known[name].values)
             for name, meaning in meanings.items()
         ]  # fmt: skip
-        parts.append(f"## {subject}\n\n{table(('variable', 'default', 'values', 'meaning'), rows)}")
+        parts.append(f"## {subject}\n\n{table(('variable', 'default', 'meaning', 'values'), rows)}")
     return "\n".join(parts)

@@ -13,7 +13,7 @@ its capabilities allow. The server says of itself:
 
 > {INSTRUCTIONS}
 
-There is one prompt, `{RECALL.name}` ({RECALL.description.rstrip(".").lower()}), and one resource,
+There is one prompt, `{RECALL.name}` ({str(RECALL.description).rstrip(".").lower()}), and one resource,
 `memory://profile/{{user_id}}`: a user's profile as Markdown.
 """
 
@@ -21,7 +21,7 @@ There is one prompt, `{RECALL.name}` ({RECALL.description.rstrip(".").lower()}),
 def page() -> str:
     parts = [HEAD]
     for tool in TOOLS.values():
-        parts.append(f"## {tool.name}\n\n{tool.description} Needs `{tool.needs.value}`.\n")
+        parts.append(f"## {tool.name}\n\n{tool.description} Needs `{tool.needs!s}`.\n")
         for title, schema in (
             ("argument", schema_of(tool)),
             ("in the answer", answer_schema(tool.answer)),
