@@ -236,8 +236,8 @@ def withhold_again_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -
     reach = OrderReach.of(scope, intent)
     spoken = spoken_in(intent)
     if spoken and spoken.values:
-        plan = OrderPlan(intent, space, target_of(reach, spoken), values=spoken.values)
-        _withhold_locked(scope, plan)
+        meant = target_of(reach, spoken)
+        _withhold_locked(scope, OrderPlan(intent, space, meant, values=spoken.values))
     elif spoken and (plan := _plan(reach, spoken)):
         plan = _with_others(reach, spoken, plan)
         if plan.others.question:
