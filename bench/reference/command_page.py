@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from django.core.management import get_commands, load_command_class
 
-from bench.reference.markdown import cell, table
+from bench.reference.markdown import cell, plain, table
 
 HEAD = """# Commands
 
@@ -45,7 +45,7 @@ def page(*apps: str, head: str) -> str:
 def lines_of(parser: argparse.ArgumentParser, name: str = "") -> Iterator[str]:
     """Of a command, and then of each of its own commands."""
     if parser.description:
-        yield " ".join(parser.description.split()) + "\n"
+        yield plain(parser.description) + "\n"
     rows, inner = [], []
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

@@ -39,11 +39,17 @@ MAKERS = {
     "invalid": ("400", 1, 2),
     "Problem": ("", 1, None),
     "FileRefused": ("", 1, 0),
+    "FetchError": ("", 1, 0),
 }
+# Of documents and of runs of connections: their codes are no problems of HTTP.
+REFUSALS = ("FileRefused", "FetchError")
 # Codes whose message is made elsewhere.
 WORDS = {
     "budget": "What the workspace may spend on models is spent.",
     "database": "The database cannot be reached.",
+    "fetch_failed": "The address did not answer as it should.",
+    "fetch_refused": "The address may not be fetched, or answered with a refusal.",
+    "git_unavailable": "The program git is not installed, or too old.",
     "forbidden": "This key sees no other user.",
     "in_progress": "A request with this Idempotency-Key is still under way.",
     "masked": "The document is not read yet, or words in it are masked.",
@@ -81,7 +87,7 @@ def page(root: Path) -> str:
                 ("status", "code", "for example"),
                 [(f"`{s}`", f"`{code}`", cell(codes[s, code])) for s, code in sorted(codes)],
             ),
-            "## Codes of documents\n\nA document that cannot be read ends as `failed`, with one of these as"
+            "## Codes of documents\n\nA document that cannot be read, and a run of a connection that fails, end as `failed` with one of these as"
             " its `errorCode`.\n",
             table(
                 ("errorCode", "for example"),
@@ -114,7 +120,7 @@ def made_in(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
             code = text_of(call.args[code_at])
         if name == "Problem":
             status = text_of(call.args[0]) if call.args else ""
-        if code and (status or name == "FileRefused"):
+        if code and (status or name in REFUSALS):
             told = call.args[message_at] if len(call.args) > message_at else None
             if isinstance(told, ast.Name):
                 told = texts.get(told.id)

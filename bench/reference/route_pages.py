@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from bench.reference.markdown import cell, table
+from bench.reference.markdown import cell, plain, table
 
 HEAD = """# API
 
@@ -57,7 +57,7 @@ def section(method: str, path: str, operation: Schema, schemas: Schema) -> str:
     """Of one operation: what it takes, an example, what it answers."""
     parts = [f"## {operation['summary']}\n", f"`{method.upper()} {path}`\n"]
     if operation.get("description"):
-        parts.append(one_line(operation["description"]) + "\n")
+        parts.append(plain(operation["description"]) + "\n")
     rows = [
         (f"`{each['name']}`", f"{each['in']}, {kind_of(each['schema'], schemas)}",
          cell(each.get("description", "")))
@@ -87,10 +87,6 @@ def section(method: str, path: str, operation: Schema, schemas: Schema) -> str:
         f"Answers {' Or '.join(answers)}{refused}\n" if answers else f"{refused.strip()}\n"
     )
     return "\n".join(parts)
-
-
-def one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def resolved(schema: Schema, schemas: Schema) -> Schema:
