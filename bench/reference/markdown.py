@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Sequence
 
-
 CODE = re.compile(r"(`[^`]*`)")
 
 
