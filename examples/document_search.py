@@ -30,7 +30,7 @@ def main(folder: Path, question: str) -> None:
         for hit in memory.call("POST", "/documents/search", asked)["results"]:
             print(f"{hit['score']:.2f} {hit['document']['title']}")
             for chunk in hit["chunks"][:1]:
-                print(f"     {chunk['content']}")
+                print(f"     {' '.join(chunk['content'].split())}")
 
 
 if __name__ == "__main__":
