@@ -1,5 +1,6 @@
 """The pages below docs/reference are those that the code makes."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,12 @@ def test_every_setting_has_a_meaning() -> None:
 def test_a_page_of_commands_has_what_help_shows(made: dict[str, str]) -> None:
     assert "`--keep N`" in made["commands.md"]
     assert "manage.py backup /srv/backups --keep 7" in made["commands.md"]
+
+
+def test_every_status_of_a_code_has_a_meaning(made: dict[str, str]) -> None:
+    _, statuses, codes, _ = made["errors.md"].split("\n## ")
+    meant = set(re.findall(r"^\| `(\d+)`", statuses, re.MULTILINE))
+    assert set(re.findall(r"^\| `(\d+)`", codes, re.MULTILINE)) <= meant
 
 
 @pytest.mark.parametrize("page", ["errors.md", "metrics.md", "mcp-tools.md"])

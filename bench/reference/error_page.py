@@ -30,6 +30,8 @@ MORE = {
     "412": "`If-Match` names another version than the current one.",
     "500": "The server failed; its log has the cause under the `requestId`.",
     "503": "The database, or a model that the request cannot do without, is not available; see `Retry-After`.",
+    "504": "Its process was stuck, and was ended.",
+    "507": "The server's disk has too little room; see `Retry-After`.",
 }
 # Constructors of errors: the status, and the places of message and code among the arguments.
 MAKERS = {
@@ -38,6 +40,7 @@ MAKERS = {
     "Invalid": ("400", 1, 2),
     "invalid": ("400", 1, 2),
     "Problem": ("", 1, None),
+    "Refusal": ("", 1, 2),  # of the front
     "FileRefused": ("", 1, 0),
     "FetchError": ("", 1, 0),
 }
@@ -56,8 +59,11 @@ WORDS = {
     "not_head": "It is not the newest version of its chain.",
     "ocr_unavailable": "Reading pictures needs the extra `ocr`.",
     "provider": "A model's provider failed. Try again later.",
+    "process_ended": "The process that served it ended.",
     "secret": "It holds a password or a key.",
+    "share": "Others wait: more than its share of the server is asked.",
     "stale": "Somebody decided meanwhile.",
+    "stuck": "It took too long, and its process was ended.",
     "too_large": "It is larger than the server takes.",
     "unknown_field": "There is no such field.",
 }
@@ -118,7 +124,7 @@ def made_in(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
         code = next((text_of(word.value) for word in call.keywords if word.arg == "code"), "")
         if not code and code_at is not None and len(call.args) > code_at:
             code = text_of(call.args[code_at])
-        if name == "Problem":
+        if name in ("Problem", "Refusal"):
             status = text_of(call.args[0]) if call.args else ""
         if code and (status or name in REFUSALS):
             told = call.args[message_at] if len(call.args) > message_at else None
