@@ -33,13 +33,13 @@ BANNED = {
 # Ceilings of `bench/house.py`: they are lowered, never raised.
 MOST = {
     "loose modules in memories": 39,
-    "files with chapters": 141,
+    "files with chapters": 140,
     "names with _and_": 30,
-    "headless docstrings, of 1,000": 310,
-    "vague names, per 1,000 lines": 19.4,
+    "headless docstrings, of 1,000": 306,
+    "vague names, per 1,000 lines": 19.3,
     "lines over 120 outside data": 6,
     "largest fan-out of a file": 43,
-    "formatter switched off": 423,
+    "formatter switched off": 420,
 }
 MOST_ENTERED = 97  # modules, by one sentence
 
