@@ -1,11 +1,13 @@
 """The page of errors: statuses, and the codes that the source gives to them."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from bench.reference.markdown import cell, table
 from memoryproject.postgres import base
+from workspaces.api.json_requests import FAULTS
 from workspaces.api.schema import ALWAYS, WITH_BODY
 
 HEAD = """# Errors and status codes
@@ -44,6 +46,8 @@ MAKERS = {
     "FileRefused": ("", 1, 0),
     "FetchError": ("", 1, 0),
 }
+PLACEHOLDER = re.compile(r"\{[^{}]+\}")
+CUSTOM = "PydanticCustomError"  # of a field of a request
 # Of documents and of runs of connections: their codes are no problems of HTTP.
 REFUSALS = ("FileRefused", "FetchError")
 # Codes whose message is made elsewhere.
@@ -56,6 +60,7 @@ WORDS = {
     "forbidden": "This key sees no other user.",
     "in_progress": "A request with this Idempotency-Key is still under way.",
     "masked": "The document is not read yet, or words in it are masked.",
+    "legal_hold": "A legal hold keeps it.",
     "not_head": "It is not the newest version of its chain.",
     "ocr_unavailable": "Reading pictures needs the extra `ocr`.",
     "provider": "A model's provider failed. Try again later.",
@@ -65,6 +70,7 @@ WORDS = {
     "stale": "Somebody decided meanwhile.",
     "stuck": "It took too long, and its process was ended.",
     "too_large": "It is larger than the server takes.",
+    "worse_answers": "Golden questions would be answered worse; send `anyway` where that is meant.",
     "unknown_field": "There is no such field.",
 }
 FOLDERS = ("memories", "workspaces", "memoryproject")
@@ -76,7 +82,11 @@ def page(root: Path) -> str:
     del statuses["default"]
     codes: dict[tuple[str, str], str] = {("400", "invalid"): "A value is not right."}
     refusals: dict[str, str] = {}
+    for message, code in FAULTS.values():
+        codes.setdefault(("400", code), PLACEHOLDER.sub("…", message))
     for status, code, message in made(root):
+        if code in FAULTS:  # known by another code to who asks
+            continue
         if status:
             codes.setdefault((status, code), message)
         else:
@@ -116,21 +126,24 @@ def made_in(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             texts.setdefault(node.targets[0].id, node.value)
+
+    def words_at(call: ast.Call, place: int | None, keyword: str = "") -> str:
+        nodes = [word.value for word in call.keywords if word.arg == keyword]
+        nodes += call.args[place : place + 1] if place is not None else []
+        node = nodes[0] if nodes else None
+        node = texts.get(node.id) if isinstance(node, ast.Name) else node
+        return text_of(node) if node else ""
+
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        name = call.func.id if isinstance(call.func, ast.Name) else ""
-        if name not in MAKERS:
-            continue
-        status, message_at, code_at = MAKERS[name]
-        code = next((text_of(word.value) for word in call.keywords if word.arg == "code"), "")
-        if not code and code_at is not None and len(call.args) > code_at:
-            code = text_of(call.args[code_at])
-        if name in ("Problem", "Refusal"):
-            status = text_of(call.args[0]) if call.args else ""
-        if code and (status or name in REFUSALS):
-            told = call.args[message_at] if len(call.args) > message_at else None
-            if isinstance(told, ast.Name):
-                told = texts.get(told.id)
-            yield status, code, WORDS.get(code) or (text_of(told) if told else "")
+        match call.func:
+            case ast.Name(id=name) | ast.Attribute(attr=name) if name in MAKERS or name == CUSTOM:
+                status, message_at, code_at = MAKERS.get(name, ("400", 1, 0))
+                code = words_at(call, code_at, "code")
+                if name in ("Problem", "Refusal"):
+                    status = words_at(call, 0)
+                if code and (status or name in REFUSALS):
+                    words = WORDS.get(code) or words_at(call, message_at)
+                    yield status, code, PLACEHOLDER.sub("…", words)
 
 
 def text_of(node: ast.expr) -> str:
