@@ -12,6 +12,7 @@ from memories.english.patterns.pattern import KIN, PEOPLE, PETS
 from memories.english.statements import read
 
 LONGEST = 300  # characters of a sentence that is read
+JOINTS = (" and ", " their ", " where ")  # one of which each such sentence has
 _name = r"(?-i:[A-Z])[\w’-]+(?: (?-i:[A-Z])[\w’-]+){0,2}"
 _kind = rf"(?:(?:older|younger|elder|little|big|twin|best|new|old) )?(?:{KIN}|{PEOPLE}|{PETS})"
 # A possessive, a kind of person or pet, and a name: who that is does not hang on the rest.

@@ -263,8 +263,10 @@ def _with_what_stands_beside(hits: Sequence[Found], name: str) -> list[Found]:
     others; a workspace's own pattern says itself what it tells."""
     told: dict[str, Found] = {}
     for hit in hits:
-        if hit.rule.startswith(workspace_patterns.RULE):
-            told.setdefault(hit.statement.lower(), hit)
+        statement = hit.statement.lower()
+        is_plain = not any(joint in statement for joint in told_beside.JOINTS)
+        if is_plain or hit.rule.startswith(workspace_patterns.RULE):
+            told.setdefault(statement, hit)
             continue
         for half in told_beside.halves(hit.statement, name):
             told.setdefault(half.lower(), replace(hit, statement=half))
