@@ -1,1 +1,1 @@
-"""What is known of English: its words, dates, clauses and statements. Pure; a language is a folder."""
+"""Rules of English: its words, dates, clauses and statements. Pure; each language has a folder."""

@@ -1,8 +1,8 @@
-"""A question about a person, read: which attribute it asks for, and of whom.
+"""Reading a question about a person: the attribute that it asks for, and whose.
 
 A question is turned into the statements that would answer it ("Where does Ada live?": "Ada lives in
-..."), so that it names an attribute by the same forms as a statement does, and no list of its own
-has to keep pace with them.
+..."). So it names an attribute by the same forms as a statement does, and no separate list has to
+keep pace with them.
 """
 
 import re
@@ -141,7 +141,7 @@ _words = frozenset(
 
 
 def _names_in(names: Iterable[str]) -> str:
-    """As a part of an expression; one that matches nothing where there are none."""
+    """Return a regular expression of the names as alternatives; without any it matches nothing."""
     parts = {part for name in names for part in (name, *name.split()) if len(part) > 1}
     return "|".join(map(_form_of, sorted(parts, key=len, reverse=True))) or "(?!)"
 
@@ -153,15 +153,15 @@ def _form_of(name: str) -> str:
 
 
 def asks_whom(query: str, names: Iterable[str]) -> bool:
-    """Whether all that is known of a person of these names is asked for."""
+    """Tell whether the query asks for everything known about the person with these names."""
     known = f"(?:{_names_in(names)})"
     form = _PROFILE.replace("{whom}", _whom).replace("{names}", known)
     return bool(re.fullmatch(form, " ".join(query.split()), re.IGNORECASE))
 
 
 def is_of_person(query: str, names: Iterable[str]) -> bool:
-    """Whether it asks for something of the person who is spoken of: "my car", "does she live", or
-    with a name of that person; not where help is wanted with something of one's own."""
+    """Tell whether the query is about the person in question: "my car", "does she live", or one of
+    their names. It is not if the asker only wants help with something that is theirs."""
     text = " ".join(query.split())[:LONGEST]
     if re.search(rf"\b(?:{_names_in(names)})\b", text, re.IGNORECASE):
         return True

@@ -111,10 +111,10 @@ def in_year(span: Span, year: int) -> Span:
 
 
 def nearest(make: Callable[[int], Span], at: datetime, which: Which, *, ahead: bool) -> Span | None:
-    """Of what comes once a year the one that is meant: the last, this or the next one; without such
-    a word the next that is not over where `ahead`, else the last that has begun.
+    """Return one of the spans that come once a year: the last, this or the next one. Without such a
+    word: the next that is not over if `ahead`, else the last that has begun.
 
-    A day may be one off, because the zone of who speaks is not known.
+    A day may be off by one, because the speaker's time zone is not known.
     """
     today = midnight(at)
     spans = []
@@ -154,7 +154,7 @@ _also_verbs = frozenset("may mar march".split())
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """What a form needs beside its words: the time, the tense, the word before, the order."""
+    """The context of a form besides its words: the time, the tense, the word before, the order."""
 
     at: datetime
     ahead: bool

@@ -1,5 +1,4 @@
-"""How a case is put to people: the question that it asks, and what its statements are called in a
-word or two."""
+"""Wording of a case for people: the question that it asks, and short names of its statements."""
 
 import re
 from collections.abc import Sequence
@@ -96,13 +95,13 @@ def predicate_of(statement: str, who: str) -> str:
 
 
 def holds_still(statement: str, who: str) -> str:
-    """As the name of a button."""
+    """Return the label of the button for a statement that still holds."""
     told = predicate_of(statement, who)
     return f"Still {told}" if told else "Still true"
 
 
 def holds_no_more(statement: str, who: str) -> str:
-    """As the name of a button."""
+    """Return the label of the button for a statement that no longer holds."""
     told = predicate_of(statement, who)
     if not told or re.search(r"\bnot\b|n't\b|\bnever\b|\bno\b", told):
         return "Not true any more"
@@ -110,7 +109,7 @@ def holds_no_more(statement: str, who: str) -> str:
 
 
 def short_names(statements: Sequence[str]) -> list[str]:
-    """What tells each from the others: "Lille" and "Ghent", where they give one attribute
+    """Return names that distinguish the statements: "Lille" and "Ghent", if they give one attribute
     different values; else the statements, shortened."""
     readings = [read(each) for each in statements]
     keys = [{(slot.name, slot.key) for slot in each.slots} for each in readings]

@@ -272,12 +272,12 @@ Item = TypeVar("Item")
 
 
 def may_change(text: str) -> bool:
-    """Whether a text with such a clause is to be looked through for a change."""
+    """Tell whether a clause is a reason to search its whole text for a change."""
     return bool(_may_lean(text) or instead.may_be(text) or _occasion.search(text))
 
 
 def _may_lean(text: str) -> bool:
-    """Whether by such a clause those beside it may leave to one another what they tell."""
+    """Tell whether a clause is of a kind beside which other clauses may leave out words."""
     return bool(
         GONE.search(text)
         or _does_now(text)
@@ -328,7 +328,7 @@ def _turned(before: str, text: str, after: str) -> tuple[str, bool]:
 
 
 def _tells(before: str, text: str, after: str) -> bool:
-    """Whether a clause is of a change, by its own words and those around it."""
+    """Tell whether a clause is about a change, by its words and those around it."""
     around = f"{before} ; {text} ; {after}"
     return bool(
         (ARRIVED.search(text) and GONE.search(around))
@@ -377,7 +377,7 @@ def _pointed(before: str, text: str) -> tuple[str, bool]:
 
 
 def _over_and_instead(before: str, text: str, after: str) -> Sequence[str]:
-    """What a clause says is over, and what it, or the one after it, says there is instead."""
+    """Return what a clause says is over, and what it, or the next one, says has taken its place."""
     first, second = instead.parts(text)
     if first:
         came = instead.came(first, second)
@@ -437,8 +437,8 @@ def _turned_round(before: str, text: str, after: str) -> str:
 
 
 def _said_instead(first: str, second: str, *, is_one: bool) -> str:
-    """What `second` says of what `first` denies, "" where it does not lean on it; `is_one`: they are
-    one sentence."""
+    """Return what `second` says in place of what `first` denies, "" if it does not depend on it;
+    `is_one`: they are one sentence."""
     match, acts = _instead.fullmatch(second), _acts.fullmatch(second)
     if denied := _is_not.fullmatch(first):
         is_ = denied["is"] or denied["be"] or denied["short"]

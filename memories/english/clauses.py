@@ -167,7 +167,7 @@ class Clause:
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Where the sentences of `text` stand; code between fences is none."""
+    """Yield the places of the sentences in `text`; fenced code is not a sentence."""
     text = pasted_text.spoken(text)
     start = 0
     for match in _sentence_end.finditer(text):
@@ -263,7 +263,7 @@ def _is_item(text: str, start: int, sentence: str) -> bool:
 
 
 def _belongs(before: str, joint: str, after: str) -> bool:
-    """Whether what stands before a joint is no clause: "Last week, I" or "My wife and I"."""
+    """Tell whether the words before a joint are not a clause: "Last week, I" or "My wife and I"."""
     opening = _opening.match(before)
     before = before[opening.end() :] if opening else before
     if joint.strip() == ",":
@@ -277,7 +277,7 @@ def _belongs(before: str, joint: str, after: str) -> bool:
 
 
 def is_noun_alone(words: str) -> bool:
-    """Whether `words` name who does something and have no verb that says it: "my team winning"."""
+    """Tell whether `words` name an actor but have no finite verb: "my team winning"."""
     return bool(_participial.match(words)) and not _finite.search(words)
 
 

@@ -59,7 +59,7 @@ _weekday_date = re.compile(
 
 
 def with_value(content: str, old: str, new: str, *, is_named: bool = False) -> str:
-    """As `_with_value`; a date beside a weekday that changes is that of the same week."""
+    """Do what `_with_value` does, then fit dates to their weekdays, within the same week."""
     return _weekday_date.sub(_of_that_week, _with_value(content, old, new, is_named=is_named))
 
 
@@ -122,7 +122,7 @@ def _of_unit(content: str, value: str) -> str:
 
 
 def has_value(said: str) -> bool:
-    """Whether it holds a value that may stand in the place of another."""
+    """Tell whether the text holds a value that can replace another."""
     return any(match.start() for kind in _kinds for match in kind.finditer(said[:STATEMENT]))
 
 

@@ -208,7 +208,7 @@ def day_of_month(match: re.Match[str], clock: Clock) -> Span | None:
 
 
 def time_of_day(match: re.Match[str], clock: Clock) -> Span | None:
-    """Of today; it is a date only beside a day."""
+    """Return the time as one of today; it is a date only beside a day."""
     if match["noon"]:
         minutes, grain = 720, "hour"
     elif match["half"]:
@@ -297,7 +297,7 @@ def spans(text: str, at: datetime | None, order: DateOrder = "auto") -> list[Spa
 
 
 def places(text: str, at: datetime | None, order: DateOrder = "auto") -> list[tuple[int, int]]:
-    """Where the times stand in `text` that `spans` reads."""
+    """Return the places in `text` of the times that `spans` reads."""
     phrases = _phrases(text, at or datetime(2000, 1, 1), order)
     return [
         (phrase.first, phrase.last)
@@ -326,9 +326,9 @@ _of_a_thing = re.compile(
 
 
 def event_date(clause: str, at: datetime, order: DateOrder = "auto") -> datetime | None:
-    """When that is what `clause` tells of, as far as its words say; None: they do not say.
+    """Return the date of the event that `clause` tells; None if its words give none.
 
-    The start of the day, month, season or year that is meant, in the zone of `at`.
+    It is the start of the day, month, season or year that is meant, in the zone of `at`.
     """
     clause = _of_a_thing.sub(lambda match: " " * len(match[0]), clause)
     named = [phrase for phrase in _phrases(clause, at, order) if not phrase.is_bare]
@@ -348,7 +348,7 @@ WEEKS, YEAR = 21, 366  # days, from which a range is told by its month, and by i
 
 
 def vague_grain(span: Span) -> Grain | None:
-    """By which one "a few weeks ago" is told, where no day of it is meant."""
+    """Return the grain by which to tell a time like "a few weeks ago"; None if its day will do."""
     if span.grain != "range" or span.likely is None:
         return None
     days = (span.end - span.start).days
@@ -404,7 +404,7 @@ def _phrases(text: str, at: datetime, order: DateOrder) -> list[_Phrase]:
 
 
 def _is_ahead(text: str, start: int, end: int) -> bool:
-    """Whether what is told with a date at this place is to come, by the words up to it."""
+    """Tell whether the event beside a date at this place is to come, by the words around it."""
     begun = max(0, start - _AROUND)
     for stop in _sentence_end.finditer(text, begun, start):
         begun = stop.end()

@@ -52,7 +52,7 @@ def exact_values(text: str) -> list[str]:
 
 
 def places_of(value: str, text: str) -> list[tuple[int, int]]:
-    """Where `text` names a value, as whole words and in whatever case."""
+    """Return the places where `text` names a value, as whole words and in any case."""
     form = rf"(?<!\w){re.escape(value)}(?!\w)"
     return [match.span() for match in re.finditer(form, text, re.IGNORECASE)]
 
@@ -85,8 +85,8 @@ _new_subject = re.compile(
 
 
 def withdrawn_value(sentence: str) -> str:
-    """What a sentence names exactly and says to be served no more, or to be deleted already: "The
-    earlier code bh-12 stays deleted." Empty where it says so of nothing that it names."""
+    """Return the exact value that a sentence says is no longer served, or already deleted: "The
+    earlier code bh-12 stays deleted." Empty if it says so of no value that it names."""
     match = None if _heard_of.search(sentence) else _withdrawn.search(sentence)
     for value in exact_values(sentence) if match else ():
         start, end = places_of(value, sentence)[0]

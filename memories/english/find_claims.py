@@ -89,9 +89,8 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class MessageWorth:
-    """What a message says as a whole: whether it tells `news`, how many clauses are no courtesy
-    (`heard`), whether any is about its speaker, and whether it is said to a machine. No news is
-    below 0."""
+    """A message as a whole: whether it tells `news` (below 0: none), how many clauses are not mere
+    courtesy (`heard`), whether any is about its speaker, and whether it is said to a machine."""
 
     news: float
     heard: int
@@ -145,7 +144,7 @@ def _kept(fits: Sequence[Fit], told: MessageWorth) -> list[Fit]:
 
 
 def _stands_alone(fit: Fit, told: MessageWorth) -> bool:
-    """Whether a clause that is all of a message is a claim: it needs no more around it."""
+    """Tell whether a clause that is the whole message is a claim without any more around it."""
     if told.heard > 1:
         return _is_own(fit) and fit.weight >= 1
     if fit.pattern.confidence >= FAIR:
@@ -154,7 +153,7 @@ def _stands_alone(fit: Fit, told: MessageWorth) -> bool:
 
 
 def _is_own(fit: Fit) -> bool:
-    """Whether a clause surely tells of its speaker."""
+    """Tell whether a clause is surely about its speaker."""
     return fit.pattern.confidence >= FIRM and person.mentions_speaker(fit.match.string)
 
 
@@ -193,9 +192,10 @@ def extract(
     budget: Budget | None = None,
     order: DateOrder = "auto",
 ) -> list[Found]:
-    """What `speaker` claims in `text`, each claim with its place; relative dates count from
-    `occurred_at` (aware), days and months in numbers stand in `order`. A speaker without a name is "User". `talk` is what was said before;
-    the text itself is not added to it. Clauses are read as long as the `budget` lasts."""
+    """Return the claims of `speaker` in `text`, each with its place. Relative dates count from
+    `occurred_at` (aware); days and months in numbers stand in `order`. A speaker without a name is
+    "User". `talk` is what was said before; the text itself is not added to it. Clauses are read as
+    long as the `budget` lasts."""
     name, talk, budget = speaker.strip() or UNKNOWN, talk or Talk(), budget or Budget()
     read, fits = [], []
     for clause, words in _assented(text, name, talk) or _read(text, name, talk, occurred_at):
@@ -317,8 +317,8 @@ _BEFORE_TIME = len("starting in ")
 
 
 def _with_time_behind(words: str, at: datetime) -> str:
-    """When it was, or will be, stands behind what a clause tells of its speaker, and who it is
-    comes first. What was "before that" was so once."""
+    """Move a leading time behind what a clause tells about its speaker, so that the subject comes
+    first. What was "before that" was so once."""
     if _before_that.match(words):
         rest = _before_that.sub("", words)
         return re.sub(rf"^(I) (?={PAST}\b)", r"\1 once ", rest) if rest.startswith("I ") else words
@@ -461,8 +461,8 @@ def _inside(said: str, start: int) -> str:
 
 
 def _reported(words: str) -> str:
-    """As `_inside`, of what somebody says: a day, a name of several words, or one that owns
-    something keeps its capital."""
+    """Do what `_inside` does for reported speech: a day, a name of several words, and an owner keep
+    their capitals."""
     first, _, rest = words.partition(" ")
     is_day = first.lower() in DAYS and rest[:1].isdigit()
     is_name = rest[:1].isupper() and not rest.startswith(("I ", "I'")) or first.endswith("'s")

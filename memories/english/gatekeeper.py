@@ -1,7 +1,7 @@
-"""Which messages are worth reading at all: talk without content is passed over, with a reason.
+"""The decision which messages are worth reading: talk without content is skipped, with a reason.
 
-What is passed over is kept as an episode all the same; only nothing is learned from it. In doubt
-a message is read.
+A skipped message is still kept as an episode; only nothing is learned from it. In doubt a message
+is read.
 """
 
 import re
@@ -15,7 +15,7 @@ from memories.english.patterns import library
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether to pass a message over; `reason` for people, `label` to count by."""
+    """A decision whether to `skip` a message; `reason` is for people, `label` is for counting."""
 
     skip: bool
     reason: str = ""
@@ -108,8 +108,8 @@ _heard = Verdict(False)
 
 
 def verdict(text: str, role: str, kind: str, question: str = "") -> Verdict:
-    """Whether `text`, said in `role` as an event of `kind`, can hold a claim; `question` is what
-    somebody else had asked just before."""
+    """Decide whether `text`, said in `role` as an event of `kind`, can hold a claim; `question` is
+    what somebody else asked just before."""
     said = pasted_text.without_served(text).strip()
     if not said:
         return _skip("served" if text.strip() else "empty")

@@ -139,19 +139,19 @@ _signs = re.compile(
 
 
 def may_be(text: str) -> bool:
-    """Whether something may be over by it; cheap, and never wrongly no."""
+    """Tell whether `text` may say that something is over; cheap, and a no is always right."""
     return _signs.search(text) is not None
 
 
 def given_up(text: str, *, is_instead: bool) -> str:
-    """What is over by a clause, as its speaker would say that he gave it up; `is_instead`: what he
-    does now is told beside it. "" of all other clauses."""
+    """Return what a clause says is over, as its speaker would say "I gave up ..."; "" for all other
+    clauses. `is_instead`: what the speaker does now stands beside it."""
     old = _over(text, _sure + _ended if is_instead else _sure)
     return f"I gave up {old}" if old else ""
 
 
 def does_now(text: str) -> bool:
-    """Whether it tells what somebody does or has now, not where he is or how."""
+    """Tell whether `text` says what somebody does or has now, not where or how they are."""
     return _of_now.fullmatch(text) is not None
 
 
@@ -166,7 +166,8 @@ def parts(text: str) -> tuple[str, str]:
 
 
 def came(first: str, second: str) -> str:
-    """What `second` says by what `first` tells is over; "" where it does not lean on it."""
+    """Return what `second` says, completed by what `first` says is over; "" if it does not depend
+    on it."""
     if gone := _name_gone.fullmatch(first):
         return _somebody_else(gone, second)
     return _elsewhere(first, second) or _favoured(first, second) or _in_place(first, second)
@@ -231,8 +232,8 @@ def _in_place(first: str, second: str) -> str:
 
 
 def takes_place(new: str, old: str) -> bool:
-    """Whether it names something of the same kind: a name, or a thing that is told as the old one
-    is, "the clarinet" for "the oboe", "oat" for "soy"."""
+    """Tell whether `new` names something of the same kind as `old`: a name, or a thing in the same
+    form, "the clarinet" for "the oboe", "oat" for "soy"."""
     if new.lower() == old.lower() or _no_value.match(new) or _somebody.search(new):
         return False
     if new[0].isupper():
@@ -255,7 +256,8 @@ def _over(text: str, forms: tuple[re.Pattern[str], ...]) -> str:
 
 
 def _plain(found: re.Match[str]) -> str:
-    """What is over, without the capital of its sentence's beginning where it is no name: "Boxing"."""
+    """Return what is over, without the capital of a sentence's beginning if it is not a name:
+    "Boxing"."""
     thing, article = found["old"], (found["art"] or "").lower()
     is_small = thing.split()[0].endswith("ing")
     return article + (thing[0].lower() + thing[1:] if is_small else thing)

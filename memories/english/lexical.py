@@ -108,12 +108,12 @@ def stems(text: str) -> list[str]:
 
 @lru_cache(maxsize=4_096)
 def stem_set(text: str) -> frozenset[str]:
-    """Of a statement or a sentence: those are looked at again and again."""
+    """Return the stems of a statement or a sentence; cached, as these are read again and again."""
     return frozenset(stems(text))
 
 
 def document(text: str) -> dict[str, float]:
-    """How often each stem of a text of any length occurs, its words never all in memory at once."""
+    """Count each stem in a text of any length, without holding all its words in memory at once."""
     found: Counter[str] = Counter()
     for part in parts(text, AT_ONCE):
         found.update(stems(part))
@@ -229,7 +229,7 @@ def _prefix(number: int, layer: int) -> int:
 
 
 def counts(stems: Iterable[str]) -> dict[str, float]:
-    """How often each stem occurs: the lexical document of a text that stands alone."""
+    """Count each stem: the lexical document of a text that stands alone."""
     return dict(Counter(stems))
 
 

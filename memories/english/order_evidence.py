@@ -1,8 +1,9 @@
-"""How surely words are an order to the memory, and not about a file, a plan, a song or a mood. Pure.
+"""Evidence that words are an order to the memory, not about a file, a plan, a song or a mood. Pure.
 
-An order that names the memory or what was told to it is one. Of others it counts whether somebody
-is asked, whether it is to last, whether it says that something is private, and whether anything
-else is said in its breath. One sign alone is none: "delete them, git remembers" is about files.
+An order that names the memory, or what was told to it, is clear. Otherwise it counts whether
+somebody is asked, whether the order is to last, whether it says that something is private, and
+whether anything else is said along with it. One sign alone is not enough: "delete them, git
+remembers" is about files.
 """
 
 import re
@@ -91,12 +92,12 @@ class OrderEvidence:
 
     @property
     def is_addressed(self) -> bool:
-        """Whether it can be said to nobody but the memory, or to whoever answers."""
+        """Tell whether it can only be said to the memory, or to whoever answers."""
         return self.names_told or self.is_asked or self.is_lasting
 
 
 def evidence_of(text: str, one: SpokenIntent) -> OrderEvidence:
-    """Of an order in a message; its whole sentence counts."""
+    """Return the evidence for an order in a message; its whole sentence counts."""
     begin = max((start for start, _ in clauses.sentences(text) if start <= one.start), default=0)
     order, behind = text[begin : one.end], text[one.end :]
     before = _sentences(text[:begin])
@@ -123,8 +124,8 @@ def evidence_of(text: str, one: SpokenIntent) -> OrderEvidence:
 
 
 def is_named(text: str, before: list[str], one: SpokenIntent) -> bool:
-    """Whether an order about "that" is told before what it means, "About Ben: delete that", or that
-    something was told."""
+    """Tell whether the words before an order about "that" name what it means, "About Ben: delete
+    that", or say that something was told."""
     if one.topic is not None:
         return _named_before.search(text[one.topic[1] : one.end]) is not None
     return any(
@@ -133,7 +134,7 @@ def is_named(text: str, before: list[str], one: SpokenIntent) -> bool:
 
 
 def is_told_of_oneself(topic: str) -> bool:
-    """Whether it names what people tell of themselves, "my salary", or says it, "that I earn"."""
+    """Tell whether the topic names something personal, "my salary", or states it, "that I earn"."""
     return bool(_clause.search(topic)) or topics.is_attribute(topic)
 
 
@@ -142,7 +143,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _adds_nothing(words: str) -> bool:
-    """Whether it is a courtesy, or says that what is meant is private."""
+    """Tell whether the words are a courtesy, or only say that something is private."""
     said = words.strip(" ,;:.!?–—-")
     is_short = not said or forms.TAIL.fullmatch(f" {said}") is not None
     return is_short or is_talk(said) or _private.search(said) is not None

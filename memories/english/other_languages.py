@@ -1,7 +1,7 @@
-"""Which language beside English a text is in, by its script and its function words, and its words'
-stems there: as much as the keyword index needs of a language.
+"""Other languages beside English: which one a text is in, by its script and its function words, and
+the stems of its words. It is as much as the keyword index needs of a language.
 
-Function words say nothing of what a text is about, as STOP_WORDS of English do not, and tell its
+Function words say nothing about a text's topic, as STOP_WORDS do not in English, but they show its
 language. Words of a language that is missing here are searched as they stand.
 """
 
@@ -165,7 +165,7 @@ _by_script = [(codes, name, frozenset(words.split())) for codes, (name, words) i
 
 
 class WrittenIn(NamedTuple):
-    """What a text in Latin letters is written in, or may be."""
+    """The certain or likely language of a text in Latin letters."""
 
     name: str
     function_words: Collection[str]

@@ -1,8 +1,8 @@
-"""What stands in a text and is not said in it by its speaker: code, quoted lines, served blocks, what
-others wrote, texts handed over to be worked on, fiction, and what mail programs put below.
+"""Parts of a text that are not its speaker's own statements: code, quoted lines, served blocks,
+other people's words, texts handed over to be worked on, fiction, and footers of mail programs.
 
-Words of others count only where the first person stands in them: "My doctor said: no salt" is news all
-the same.
+Words of others count as such only where the first person stands in them: "My doctor said: no salt"
+is news all the same.
 """
 
 import re
@@ -140,8 +140,8 @@ _numbered_own = re.compile(
 
 
 def pasted(text: str) -> Iterator[tuple[int, int]]:
-    """Where `text` holds what its speaker did not write: letters, advertisements, files, things to
-    choose from."""
+    """Yield the places in `text` that its speaker did not write: letters, advertisements, files,
+    options to choose from."""
     small = text.lower()
     yield from _handed_in_line(text, small)
     if "dear " in small:
@@ -163,7 +163,7 @@ def pasted(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _handed_in_line(text: str, small: str) -> Iterator[tuple[int, int]]:
-    """What is handed over with no mark of its own: behind a request, an exercise, a vacancy."""
+    """Yield what is handed over without any mark: after a request, an exercise, a vacancy."""
     offers = [match.start() for match in _vacancy.finditer(small)]
     if len(offers) > 1 and not _alone.search(text, offers[1]):
         yield (offers[0] if _alone.search(text, 0, offers[0]) else 0), len(text)
@@ -209,7 +209,8 @@ _opened = re.compile(rf"[\"“](?P<inner>[^\"”]{{1,{LONGEST}}})[\"”]")
 
 
 def passages(text: str) -> Iterator[tuple[int, int]]:
-    """Where `text` holds somebody else's words in the first person, or its speaker's as no claim."""
+    """Yield the places in `text` of other people's words in the first person, and of the speaker's
+    words that are no claim."""
     small = text.lower()
     if _has(small, _roles):
         yield from (found.span() for found in _role.finditer(text))
@@ -255,7 +256,7 @@ def _has(text: str, words: tuple[str, ...]) -> bool:
 
 
 def is_quoted(text: str, place: int) -> bool:
-    """Whether `text[place]` stands between quotation marks."""
+    """Tell whether `text[place]` stands between quotation marks."""
     return any(quote.start("inner") <= place < quote.end() for quote in _opened.finditer(text))
 
 
@@ -305,7 +306,7 @@ _footer_line = re.compile(r"[^\n]+")
 
 
 def footers(text: str) -> Iterator[tuple[int, int]]:
-    """Where `text` holds what no person says in it, whole lines each."""
+    """Yield the places of whole lines in `text` that no person says."""
     small = text.lower()
     if not _has_sign(small):
         return
@@ -355,7 +356,7 @@ def without_served(text: str) -> str:
 
 
 def served_blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Where the blocks stand that mark what a memory server had put in."""
+    """Yield the places of the marked blocks that a memory server has inserted."""
     yield from (block.span() for block in _served.finditer(text))
 
 

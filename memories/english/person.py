@@ -98,7 +98,7 @@ def mentions_speaker(clause: str) -> bool:
 
 
 def mentions(clause: str) -> int:
-    """How often `clause` names its speaker."""
+    """Count how often `clause` names its speaker."""
     return len(_first.findall(clause))
 
 
@@ -162,7 +162,7 @@ class _Shift:
         return position + 1
 
     def _is_name(self, position: int) -> bool:
-        """Whether what looks like a pronoun is a part of a name: the US, We Transfer, Type I."""
+        """Tell whether an apparent pronoun is part of a name: the US, We Transfer, Type I."""
         token = self.tokens[position]
         if token == "I":
             return bool(position > 1 and _numbered.match(self.tokens[position - 2]))
@@ -173,7 +173,7 @@ class _Shift:
 
     @cached_property
     def is_shouted(self) -> bool:
-        """Whether capitals tell nothing: all words have them."""
+        """Tell whether capitals mean nothing because all words have them."""
         return not any(token[0].islower() for token in self.tokens if token[0].isalpha())
 
     def _object(self, token: str, low: str) -> str:

@@ -1,4 +1,4 @@
-"""What rules and attributes are called to people: the one table of words for pages and answers."""
+"""Names of rules and attributes for people: the one table of words for pages and answers."""
 
 # Of single-valued attributes, by the names of slots.
 ATTRIBUTES = {

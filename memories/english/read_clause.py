@@ -209,8 +209,8 @@ def with_subject(clause: str) -> str:
 
 
 def as_we(clause: str) -> str:
-    """What a clause tells of "the team", as one of it would say it: "we use Terraform". Empty: it
-    tells nothing of a team."""
+    """Rewrite a clause about "the team" as a member would say it: "we use Terraform". Empty if it
+    is not about a team."""
     if owner := _of_teams.match(clause):
         return f"our {clause[owner.end() :]}"
     if whole := _as_team.match(clause):
@@ -318,39 +318,39 @@ _filler = frozenset(_filler_text.split())
 
 
 def is_claim(clause: str) -> bool:
-    """Whether `clause`, read and complete, tells of the speaker's world as it is."""
+    """Tell whether `clause`, read and complete, describes the speaker's world as it is."""
     if _empty.match(clause) or _remark.match(clause):
         return False
     return not (is_supposed(clause) or is_for_others(clause))
 
 
 def is_supposed(clause: str) -> bool:
-    """Whether `clause` tells of what is not so, or not known to be."""
+    """Tell whether `clause` is about what is not so, or not known to be."""
     return bool(_supposed.search(clause))
 
 
 def is_for_others(clause: str) -> bool:
-    """Whether `clause` tells what somebody else said of themselves, or is to be asked."""
+    """Tell whether `clause` reports what somebody else said of themselves, or is to be asked."""
     return bool(_reported.search(clause) or _indirect.match(clause))
 
 
 def is_courtesy(clause: str) -> bool:
-    """Whether `clause` is talk about the talk: "I agree", "I hope you are well"."""
+    """Tell whether `clause` is talk about the talk: "I agree", "I hope you are well"."""
     return is_short(clause) or bool(_empty.match(clause))
 
 
 def is_short(clause: str) -> bool:
-    """Whether `clause` has too few words to tell anything."""
+    """Tell whether `clause` has too few words to say anything."""
     return len(clause.split()) < 3 and not _brief.fullmatch(clause)
 
 
 def is_request(clause: str) -> bool:
-    """Whether `clause` asks somebody for something; it may still set a rule."""
+    """Tell whether `clause` asks somebody for something; it may still set a rule."""
     return bool(_asked.match(clause))
 
 
 def weight(clause: str, speaker: str) -> int:
-    """How many different words of `clause` carry a meaning of their own."""
+    """Count the different words of `clause` that carry meaning, without the speaker's name."""
     return len(telling(clause) - {speaker.lower()})
 
 
@@ -378,7 +378,7 @@ _marked = re.compile(r"[a-z][A-Z]|[A-Z]{2}|\d|_|[.&]\w")
 
 
 def is_common(word: str) -> bool:
-    """Whether it opens a sentence, or joins one, and is no name."""
+    """Tell whether the word opens or joins sentences, and is not a name."""
     return word.lower().removesuffix("'s") in _common
 
 

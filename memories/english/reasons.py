@@ -1,7 +1,7 @@
-"""What a statement rests on: the words by which it says why, or where, when and with whom that holds.
+"""Grounds of a statement: the words by which it says why, or where, when and with whom it holds.
 
-"swims there because it is near the flat" rests on where its speaker lives. Pure: what is found are
-words and names of attributes, by which the memory that is meant can be looked up.
+"swims there because it is near the flat" rests on where its speaker lives. Pure: it finds words and
+names of attributes, by which the memory that is meant can be looked up.
 """
 
 import re
@@ -106,8 +106,8 @@ def ground_words(statement: str) -> tuple[GroundWords, ...]:
 
 
 def is_held_now(text: str) -> bool:
-    """Whether it tells what somebody has or does now, of himself, and where that is stands beside
-    it: not where he lives or works, nor what he likes."""
+    """Tell whether `text` says what its subject, not a relative, has or does now, so that a place
+    after it is an addition: not where they live or work, nor what they like."""
     reading = read(text)
     owned = set(reading.subject.partition("/")[2].split("-"))
     is_now = not (reading.is_past or reading.is_plan or reading.is_negated or reading.change)
@@ -117,7 +117,8 @@ def is_held_now(text: str) -> bool:
 
 
 def rests_on(ground: GroundWords, content: str) -> bool:
-    """Whether a memory says what the reason names: the same name, or all of the one's words."""
+    """Tell whether a memory says what the reason names: the same name, or more than half of the
+    words of the shorter of the two."""
     reading = read(content)
     told = reading.stems - light() - _of_everybody
     shared = ground.stems & told

@@ -229,11 +229,11 @@ RECENT = 1  # messages behind which "they" may be somebody else
 
 @dataclass
 class People:
-    """What later pronouns may stand for: the person last named, and who named them.
+    """The people that later pronouns may stand for: the person last named, and who named them.
 
-    `is_yours`: named as the listener's: "How old is your son?" `met`: a bare name that
-    `met_by` told in the message before, for that one's words alone. `age`: messages since it
-    was named.
+    `is_yours`: named as the listener's: "How old is your son?" `met`: a bare name that `met_by`
+    gave in the message before, for that speaker's words alone. `age`: messages since the person was
+    named.
     """
 
     last: str = ""
@@ -364,15 +364,16 @@ class Talk:
             self.speakers.add(speaker)
 
     def question_to(self, speaker: str) -> str:
-        """What somebody else has just asked `speaker`; empty where nothing."""
+        """Return what somebody else has just asked `speaker`; empty if nothing."""
         return self.asked.words if self.asked and self.asked.speaker != speaker else ""
 
     def is_with_machine(self, speaker: str) -> bool:
-        """Whether `speaker` talks to an assistant, or is nobody known."""
+        """Tell whether `speaker` talks to an assistant, or is not known."""
         return speaker == UNKNOWN or self.with_assistant
 
     def listener(self, speaker: str) -> str:
-        """Whom `speaker` calls "you"; empty where that may be several, or a machine."""
+        """Return the name of the person `speaker` calls "you"; empty if there may be several, or a
+        machine."""
         others = self.speakers - {speaker, UNKNOWN}
         return others.pop() if len(others) == 1 and not self.with_assistant else ""
 

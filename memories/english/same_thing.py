@@ -1,5 +1,5 @@
-"""Whether a sentence may tell of the same thing as others, in other words: by a name or a figure
-that they share, and one more of their words. Pure."""
+"""A test whether a sentence may be about the same thing as others, in other words: by a name or
+figure that they share, and one more of their words. Pure."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -49,7 +49,7 @@ class ToldThing:
         return len(shared) > 1 or (has_both and _figure.search(sentence) is not None)
 
     def is_named_by(self, stems: Collection[str]) -> bool:
-        """Whether it has a name that the order has."""
+        """Tell whether the stems include a name that the order has."""
         return not self.named.isdisjoint(stems)
 
 

@@ -168,7 +168,8 @@ _gone_to = re.compile(
 
 
 def instead(question: str, answer: str) -> str:
-    """What there is in the place of what was asked for: "Still on almond milk?" "No, oat these days"."""
+    """Return the clause for an answer that names a replacement: "Still on almond milk?" "No, oat
+    these days"."""
     asked, said = _still.fullmatch(_body(question)), answer.strip()
     if asked is None or len(said.split()) > LONGEST:
         return ""
@@ -183,7 +184,7 @@ def instead(question: str, answer: str) -> str:
 
 
 def says(question: str, answer: str) -> bool:
-    """Whether a short `answer` claims something by what `question` had asked."""
+    """Tell whether a short `answer` makes a claim, completed by the `question` before it."""
     first = _first_sentence.match(answer)
     words = read_clause.plain(answer)
     opening = read_clause.plain(first[0]) if first else words
@@ -196,7 +197,7 @@ def says(question: str, answer: str) -> bool:
 
 
 def assented(question: str, answer: str) -> str:
-    """What a mere yes or no to `question` says; empty where it says nothing by itself."""
+    """Return what a mere yes or no to `question` says; empty if it says nothing by itself."""
     asked, said = _body(question), answer.strip()
     is_yes = bool(_yes.fullmatch(said))
     if not asked or " or " in asked or not (is_yes or _no.fullmatch(said)):
@@ -210,7 +211,8 @@ def assented(question: str, answer: str) -> str:
 
 
 def affirmed(question: str, answer: str) -> str:
-    """What a yes with a word more says: "Are you vegan?" "Yes, since May": "I am vegan since May"."""
+    """Return what a yes with a few words more says: "Are you vegan?" "Yes, since May": "I am vegan
+    since May"."""
     asked, said = _body(question), _yes_and.fullmatch(answer.strip(" .!"))
     if said is None or not asked or " or " in asked or len(answer.split()) > LONGEST:
         return ""
@@ -229,7 +231,8 @@ def affirmed(question: str, answer: str) -> str:
 
 
 def completed(question: str, words: str) -> str:
-    """What a fragment says in answer to `question`; empty where it is none, or does not fit."""
+    """Return what a fragment says in answer to `question`; empty if it is not a fragment, or does
+    not fit."""
     asked, answer = _body(question), _aside.sub("", words.rstrip(" .!"))
     answer = _unmoved.sub("", answer)
     if not asked or not answer or len(answer.split()) > LONGEST or _no_fragment.match(answer):
@@ -260,8 +263,9 @@ _no_rest = re.compile(
 
 
 def taken_up(question: str, words: str) -> str:
-    """What a whole answer says by the verb that was asked: "Have you decided on a colour yet?" "We
-    haven't decided yet" says on what. Empty where it takes up nothing, or says all by itself."""
+    """Return what a full answer says when the question's verb completes it: "Have you decided on a
+    colour yet?" "We haven't decided yet" says on what. Empty if it repeats no verb, or says
+    everything by itself."""
     asked, answer = _asks_act.fullmatch(_body(question)), _act.fullmatch(words.rstrip(" .!"))
     if asked is None or answer is None or asked["act"].lower() != answer["act"].lower():
         return ""

@@ -50,7 +50,7 @@ _THEIRS = (
 
 
 def without_lead_in(text: str) -> str:
-    """What is left may begin with a small letter."""
+    """Return `text` without the phrases around it; the rest may begin in lower case."""
     text = text.strip()
     for _ in range(MOST):
         shorter = _after.sub("", text)
@@ -82,8 +82,8 @@ def parts_of(text: str, name: str) -> Iterator[str]:
 
 
 def _after_lead_ins(sentence: str, name: str) -> Iterator[str]:
-    """What follows a beginning that neither denies nor doubts it and names nobody else: "Memo to
-    you: ...", "User wants to add that they ...". Of the latter, as he himself would say it."""
+    """Yield what follows a beginning that neither denies nor doubts it and names nobody else: "Memo
+    to you: ...", "User wants to add that they ...". The latter is put as the user would say it."""
     for joint in islice(_boundary.finditer(sentence, 0, LONGEST), MOST):
         before, after = sentence[: joint.start()], sentence[joint.end() :]
         words = re.sub(rf"\b{re.escape(name)}\b(?:'s)?", "I", before).split()

@@ -1,9 +1,9 @@
-"""What people say to the memory itself: forget, correct, retract, never mention again, remember;
-and what "it" or "that" of an order means by the words before it.
+"""Orders that people give to the memory itself: forget, correct, retract, never mention again,
+remember; and what "it" or "that" in an order means by the words before it.
 
-Data and patterns of English; what is done about it stands in memories.intents. An order opens its
-sentence, after words of politeness, or follows a pause inside of it; what somebody is told to have
-said, what stands in quotation marks, and what is asked of anything but the memory is none.
+Data and patterns of English; `memories.intents` acts on them. An order opens its sentence, after
+words of politeness, or follows a pause inside it. Reported speech, quoted words, and requests for
+anything but the memory are not orders.
 """
 
 import re
@@ -84,7 +84,7 @@ def named_in(sentence: str) -> Span | None:
 
 
 def asks(sentence: str) -> bool:
-    """Whether it wants something of the one it is said to."""
+    """Tell whether the sentence wants something of the one it is said to."""
     return (
         sentence.rstrip().endswith("?")
         or _request.match(sentence) is not None
@@ -93,12 +93,12 @@ def asks(sentence: str) -> bool:
 
 
 def is_talk(sentence: str) -> bool:
-    """Whether it is an "OK" or a "thanks", and tells nothing."""
+    """Tell whether the sentence is an "OK" or a "thanks", without content."""
     return _talk.match(sentence) is not None
 
 
 def is_of_work(sentence: str) -> bool:
-    """Whether what it tells of is a text, a picture or code."""
+    """Tell whether the sentence is about a text, a picture or code."""
     return _work.search(sentence) is not None
 
 
@@ -135,27 +135,27 @@ class SpokenIntent:
 
 
 def is_regret(sentence: str) -> bool:
-    """Whether it is about having said something, and says nothing itself."""
+    """Tell whether the sentence is about having said something, and says nothing itself."""
     return forms.REGRETTED.search(sentence) is not None
 
 
 def deletes(order: str) -> bool:
-    """Whether its verb is one that is used of files and words, too."""
+    """Tell whether the order's verb is also used of files and words."""
     return forms.DELETES.match(order) is not None
 
 
 def is_open(statement: str) -> bool:
-    """Whether it begins with a word for somebody or something that it does not name."""
+    """Tell whether the statement begins with a word for somebody or something it does not name."""
     return forms.OF_SOMEBODY.match(statement) is not None
 
 
 def may_hold_intents(text: str) -> bool:
-    """Whether it is worth looking; cheap, and never wrongly no."""
+    """Tell whether the text is worth searching; cheap, and a no is always right."""
     return forms.SIGNS.search(text.lower()) is not None
 
 
 def find_intents(text: str) -> list[SpokenIntent]:
-    """What `text` says to the memory, in its order. Nothing of what it quotes."""
+    """Return the orders in `text` to the memory, in their order; none from what it quotes."""
     found: list[SpokenIntent] = []
     if not may_hold_intents(text) or forms.MAIL.search(text):
         return found
@@ -207,7 +207,8 @@ def _of_sentence(text: str, start: int, end: int) -> Iterator[SpokenIntent]:
 
 
 def _before(sentence: str, at: int) -> Span | None:
-    """What stands in a sentence before an order about "it", from the order's own place."""
+    """Return the span, relative to `at`, of what a sentence names before an order about "it"; None
+    if it names nothing."""
     if named := named_in(sentence[:at].rstrip(" ,;:–—-(")):
         return named[0] - at, named[1] - at
     before = sentence[:at].rstrip(" ,;:–—-(")
@@ -223,7 +224,8 @@ def _before(sentence: str, at: int) -> Span | None:
 
 
 def _heads(text: str, start: int, end: int) -> Iterator[tuple[int, bool]]:
-    """Where an order may begin, and whether it is one only of what is named before it."""
+    """Yield the places where an order may begin, and whether it is an order only about what is
+    named before it."""
     sentence = text[start:end]
     yield 0, False
     for pause in forms.PAUSE.finditer(sentence):
@@ -302,7 +304,8 @@ def _read_never(sentence: str) -> SpokenIntent | None:
 def _with_topic(
     kind: str, sentence: str, start: int, end: int, *, is_bare: bool = False
 ) -> SpokenIntent | None:
-    """What stands behind the verb, without what is no name of a thing; None where it is work."""
+    """Return an order about what stands behind the verb, without words that name nothing; None if
+    it may be about work."""
     about_memory = re.search(
         rf"\b(?:from|in|out of|off|to) {forms.MEMORY}\b", sentence[start:], re.I
     )
@@ -367,7 +370,7 @@ def _read_withdrawn(sentence: str) -> SpokenIntent | None:
 
 
 def _is_work(rest: str, sentence: str, *, is_bare: bool) -> bool:
-    """Whether it may as well be a file, a dish or a text that is to be changed."""
+    """Tell whether an order may be about a file, a dish or a text to be changed instead."""
     if forms.ELSEWHERE.search(rest):
         return True
     if not is_bare:

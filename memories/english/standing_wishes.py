@@ -1,8 +1,8 @@
-"""What somebody asks of a reader once and for all: "Always answer in French"; and what somebody
-prefers.
+"""Standing wishes, which somebody asks of a reader once and for all: "Always answer in French"; and
+what somebody prefers.
 
-Which words are a wish the patterns of `patterns.instructions` say, for messages as for what is
-learned of them.
+The patterns of `patterns.instructions` say which words are a wish, for messages as for what is
+learned from them.
 """
 
 import re
@@ -41,7 +41,8 @@ _of_oneself = re.compile(
 
 
 def preference(text: str) -> tuple[int, int] | None:
-    """Where the sentence stands in `text` that says what its author prefers; None: none does."""
+    """Return the place of the first sentence in `text` that says what its author prefers, or
+    None."""
     match = _prefers.search(text[:HEAD])
     if match is None:
         return None
@@ -50,7 +51,7 @@ def preference(text: str) -> tuple[int, int] | None:
 
 
 def standing_wishes(text: str) -> list[tuple[int, int]]:
-    """Where the sentences stand in `text` that say so."""
+    """Return the places of the sentences in `text` that state standing wishes."""
     head = text[:WISH_HEAD]
     if not _signs.search(head):
         return []
@@ -71,8 +72,8 @@ def standing_wishes(text: str) -> list[tuple[int, int]]:
 
 
 def has_task(read: Sequence[tuple[Clause, str]], wishes: Sequence[Clause]) -> bool:
-    """Whether a message asks for a piece of work beside its `wishes`: then how it is to be done may
-    be meant of that alone. `read` holds its clauses with their words."""
+    """Tell whether a message asks for a piece of work beside its `wishes`: then they may be meant
+    for that work alone. `read` holds its clauses with their words."""
     starts = {clause.start for clause in wishes}
     return any(
         clause.is_question or not _of_oneself.match(words)

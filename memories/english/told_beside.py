@@ -1,7 +1,7 @@
-"""What a sentence tells beside its main thing, as sentences of their own.
+"""Facts that a sentence tells beside its main one, as sentences of their own.
 
-"I live in Bergen with my husband Tom" tells where somebody lives, and who the husband is. Once
-the one is over the sentence is replaced as a whole: what else it says must stand for itself.
+"I live in Bergen with my husband Tom" tells where somebody lives, and who the husband is. Once the
+first is over, the whole sentence is replaced: the second must stand for itself.
 """
 
 import re
@@ -73,8 +73,8 @@ def halves(statement: str, name: str) -> list[str]:
 
 
 def beside(statement: str, name: str) -> Iterator[str]:
-    """Who is somebody's husband, sister or dog, how many children there are, where somebody works
-    or another one lives, as far as `statement` tells it beside its main thing."""
+    """Yield the facts that `statement` tells beside its main one: who is somebody's husband, sister
+    or dog, how many children there are, where somebody works, where another lives or works."""
     reading = read(statement[:LONGEST])
     if len(statement) > LONGEST or not statement.startswith(f"{name} ") or reading.is_plan:
         return

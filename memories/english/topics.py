@@ -1,5 +1,5 @@
-"""What a statement is about: whether about what somebody names ("my salary" and "I earn 91,000 a
-year"), and whether about somebody's private life, which no team decides, or about work. Pure."""
+"""Topics of statements: whether one is about what somebody names ("my salary" and "I earn 91,000 a
+year"), and whether it is about private life, on which no team decides, or about work. Pure."""
 
 import re
 from collections.abc import Collection
@@ -117,7 +117,7 @@ _compound = re.compile(r"(?<=\w)[-_/](?=\w)")
 
 @cache
 def _canon() -> dict[str, frozenset[str]]:
-    """By stem, the names of the lines that it stands in."""
+    """Return, by stem, the names of the lines that it stands in."""
     lines: dict[str, set[str]] = {}
     for words in CLASSES:
         for word in words:
@@ -157,8 +157,8 @@ def naming(topic: str) -> list[str]:
 
 
 def is_attribute(topic: str) -> bool:
-    """Whether each of its words names a thing that people tell of themselves in other words, too:
-    "salary", "home address"; "troubles" are none."""
+    """Tell whether each word of a topic names a thing that people also tell of themselves in other
+    words: "salary", "home address"; not "troubles"."""
     canon, words = _canon(), naming(topic)
     return bool(words) and all(
         any(name[0] == "=" for name in canon.get(stem, ())) for stem in words
@@ -183,7 +183,7 @@ def _has(stem: str, said: Collection[str]) -> bool:
 
 
 def _is_one(some: frozenset[str], others: frozenset[str]) -> bool:
-    """Whether two words stand in one line, and not both for kinds of it."""
+    """Tell whether two words stand in one line, and not both for kinds of it."""
     if any(name[0] != ">" for name in some & others):
         return True
     return any(f"={name[1:]}" in others for name in some if name[0] == ">") or any(
@@ -244,10 +244,10 @@ _by_us = re.compile(
 
 
 def told_by_us(text: str) -> bool:
-    """Whether it tells what "we" always or never do, in words that tell of no work themselves."""
+    """Tell whether a text says what "we" always or never do, in words that do not point to work."""
     return _by_us.search(text) is not None
 
 
 def is_work(text: str) -> bool:
-    """Whether words of a team's work stand in it."""
+    """Tell whether a text has words of a team's work."""
     return _work.search(text) is not None

@@ -122,14 +122,15 @@ def is_adverb(word: str) -> bool:
 
 @lru_cache(maxsize=50_000)
 def is_past(word: str) -> bool:
-    """Whether it is past whoever says it; "read" and "put" are not."""
+    """Tell whether a word is always a past form; "read" and "put" are not."""
     if word in _irregular:
         return True
     return len(word) > 3 and word.endswith("ed") and word not in NOT_PAST
 
 
 def may_be_past(word: str) -> bool:
-    """Whether it is past in the mouth of who tells what he did: "I read it", "I put it there"."""
+    """Tell whether a word can be past in "I read it", "I put it there": when people say what they
+    did."""
     return bool(_past.match(word.lower()))
 
 
@@ -163,7 +164,7 @@ def with_s(verb: str) -> str:
 
 
 def without_s(verb: str) -> str:
-    """What `with_s` and `third_person` make of it, taken back: use, try, go, have, are."""
+    """Undo what `with_s` and `third_person` do: use, try, go, have, are."""
     low = verb.lower()
     if low in _plural or low == "doesn't":
         return _plural.get(low, "don't")

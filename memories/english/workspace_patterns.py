@@ -49,8 +49,8 @@ class OwnPattern:
 
 
 def find(pattern: OwnPattern, text: str, speaker: str, at: datetime) -> list[Found]:
-    """What `pattern` finds in `text`: at most one claim in a sentence, none in a
-    question, a supposition, or the words of somebody else. It stands on the clauses that it
+    """Return the claims that `pattern` finds in `text`: at most one in a sentence, none in a
+    question, a supposition, or the words of somebody else. A claim stands on the clauses that it
     matched; one that tells the sentence, on the whole of it."""
     return list(_found_in(_Said(text, speaker.strip() or "User", at), pattern, Budget()))
 
@@ -125,7 +125,8 @@ def _cited(said: _Said, span: tuple[int, int], match: Any) -> tuple[int, int]:
 
 
 def _parts(pattern: OwnPattern, match: Any) -> Iterator[tuple[int, int]]:
-    """Where each part that the statement names begins; where it names none, the whole match."""
+    """Yield the beginning of each part that the statement names; if it names none, the whole
+    match."""
     named = [name for _, name, _, _ in string.Formatter().parse(pattern.template)]
     groups = compiled(pattern.regex).groupindex
     begins = [match.start(groups[name]) for name in named if name in groups and match[name]]
@@ -141,10 +142,10 @@ def with_library(
     budget: Budget | None = None,
     order: DateOrder = "auto",
 ) -> list[Found]:
-    """What the library `found` in a text, and before it what own patterns do: one claim of them in
-    a clause, the first by its place in the list. Of the library's, those go that say the same or
-    are read from the clause in which all that the own one tells stands; no other is lost.
-    Sentences are read as long as the `budget` lasts."""
+    """Return what the library `found` in a text, and before it what the workspace's patterns find:
+    at most one claim in a clause, by the first of them. A library's claim is dropped if it says the
+    same, or if all that such a pattern tells stands in its clause; no other is lost. Sentences are
+    read as long as the `budget` lasts."""
     hits: list[Found] = []
     taken: list[tuple[int, int]] = []  # in order
     said, budget = _Said(text, speaker.strip() or "User", at, order), budget or Budget()
@@ -159,7 +160,7 @@ def with_library(
 
 
 def _left(found: Sequence[Found], hits: Sequence[Found]) -> Iterator[Found]:
-    """What the library found and no own pattern did."""
+    """Yield what the library found that no pattern of the workspace replaces."""
     said = {hit.statement.lower() for hit in hits}
     parts = sorted((min(hit.parts)[0], max(end for _, end in hit.parts)) for hit in hits)
     for each in found:
@@ -182,7 +183,8 @@ def _statement(template: str, match: Any, name: str) -> str:
 def faults(
     pattern: OwnPattern, examples: Sequence[str], counter_examples: Sequence[str]
 ) -> list[Fault]:
-    """Why a pattern cannot be used, or does not do what its examples say; [] for a good one."""
+    """Return the reasons why a pattern cannot be used, or does not do what its examples say; [] for
+    a good one."""
     if wrong := regex_faults(pattern.regex):
         return wrong
     if wrong := list(_template_faults(pattern.template, compiled(pattern.regex))):
@@ -267,7 +269,8 @@ class _Piece:
 
 
 def proposal(text: str, statements: Sequence[str]) -> Proposal:
-    """What may find the first of `statements` that `text` shares words with, and others like it."""
+    """Propose a pattern for the one of `statements` that is most like `text`, and others like
+    it."""
     sentence, statement = _telling(text, statements)
     pieces = _narrowed(_pieces(_words.findall(sentence)), statement)
     counts: Counter[str] = Counter()
@@ -385,7 +388,7 @@ def _kind(word: str, before: str, last: _Piece | None, has_verb: bool) -> str:
 
 
 def _narrowed(pieces: list[_Piece], statement: str) -> list[_Piece]:
-    """Of what varies, that which the statement repeats, so that its template can name it."""
+    """Narrow what varies to what the statement repeats, so that its template can name it."""
     kept: list[_Piece] = []
     for piece in pieces:
         # The longest run of its words that stands in the statement.

@@ -1,8 +1,8 @@
-"""Whether what a pattern finds in a clause is worth keeping, and if not, why not: the forms of
-words that tell it, and the rules.
+"""Rules for whether a pattern's finding in a clause is worth keeping, and if not, why not; and the
+forms of words that they look for.
 
 The rules are those of `memories.evaluation.worth_stories`. A clause comes here in the first person;
-what it does not name cannot be resolved any more. Patterns that fit almost anything must say more
+what it does not name can no longer be resolved. Patterns that fit almost anything must say more
 than narrow ones, and to a machine most wishes and plans are about the piece of work at hand.
 """
 
@@ -470,7 +470,7 @@ class Telling:
 
 
 def doubt(telling: Telling) -> str:
-    """Why a clause is not worth keeping, a key of REASONS; empty where it is."""
+    """Return the reason why a clause is not worth keeping, a key of REASONS; empty if it is."""
     if telling.rule in OF_WORK:
         is_asked = telling.to_machine and ONE_NEED.match(telling.words)
         return "task" if is_asked or PERHAPS.match(telling.words) else ""
@@ -572,7 +572,7 @@ def _of_no_use(telling: Telling) -> str:
 
 
 def _of_the_talk(telling: Telling) -> str:
-    """As `_of_no_use`, of what it says of the work that a machine helps with, and of praise."""
+    """Return a reason as `_of_no_use` does: for clauses about a machine's work, and for praise."""
     words = telling.words
     is_at_work = AT_WORK_NOW.search(words) or USER_STORY.match(words)
     told = words.partition(" ")[2]  # without "my": whose it is does not make the work a life
@@ -585,7 +585,7 @@ def _of_the_talk(telling: Telling) -> str:
 
 
 def _of_little_use(telling: Telling, amount: int) -> str:
-    """As `_of_no_use`, of what a narrow pattern fits, by how much it says."""
+    """Return a reason as `_of_no_use` does: for what narrow patterns fit, by how much it says."""
     words, rule, is_dated = (
         telling.words,
         telling.rule,
@@ -645,14 +645,14 @@ BESIDE = 4  # the least strength of what is said beside the news of a message
 
 
 def is_idle(words: str) -> bool:
-    """Whether it cheers somebody on, gives advice, or shows a picture."""
+    """Tell whether a clause cheers somebody on, gives advice, or shows a picture."""
     return bool(
         ADVICE.search(words) or SAYING.search(words) or WE_ALL.match(words) or DEFIANT.search(words)
     )
 
 
 def says_nothing(words: str) -> bool:
-    """Whether a clause ends with what it does not name, and says nothing else."""
+    """Tell whether a clause ends with something that it does not name, and says nothing else."""
     told = NAMED_TIME.sub("", words).rstrip(" ,")
     unnamed = NAMELESS.search(told)
     if unnamed is None or TITLE.search(words) or read_clause.names(words):
@@ -661,8 +661,8 @@ def says_nothing(words: str) -> bool:
 
 
 def strength(words: str) -> int:
-    """How much of a clause could be known of somebody: its telling words count one, names, numbers
-    and what lasts two more."""
+    """Return how much of a clause could be known of somebody: its telling words count one, names,
+    numbers and what lasts two more."""
     if says_nothing(words) or PRAISED.match(words):
         return 0
     named = read_clause.names(words)

@@ -76,8 +76,8 @@ FOR_NOW = timedelta(days=30)
 
 
 def end_of_state(statement: str, said_at: datetime) -> datetime | None:
-    """When a state of the moment is over: "is in Vienna this week", "is away until Friday". None: it
-    lasts, it happens on a day, or nobody says how long."""
+    """Return when a temporary state is over: "is in Vienna this week", "is away until Friday". None
+    if it lasts, happens on a day, or nobody says how long."""
     phrases = relative_phrases(statement, said_at)
     if _for_now.search(statement) or (_passing.match(statement) and not phrases):
         return said_at + FOR_NOW

@@ -28,7 +28,7 @@ class FileRefused(Exception):
 
 @dataclass(slots=True)
 class TextPlace:
-    """Where a page, sheet or heading stands in the text; `confidence` is that of OCR, 0 to 1."""
+    """The place of a page, sheet or heading in the text; `confidence` is that of OCR, 0 to 1."""
 
     kind: str
     ordinal: int
@@ -42,7 +42,7 @@ class TextPlace:
 
 @dataclass(slots=True)
 class FileText:
-    """What was read of a file. `warnings` are {code, part}; `type` is the document's."""
+    """The text read from a file. `warnings` are {code, part}; `type` is the document's."""
 
     text: str
     parts: list[TextPlace] = field(default_factory=list)
@@ -67,8 +67,8 @@ class Assembly:
         self._numbers: dict[str, int] = {}
 
     def add(self, text: str, between: str = "\n\n", *, tidy: bool = True) -> tuple[int, int]:
-        """Where the text stands; what is blank is left out, at an empty place. Not made `tidy`, its
-        blanks stay where its author put them."""
+        """Append the text and return its place; blank text is left out, at an empty place. If not
+        `tidy`, blanks stay where the author put them."""
         clean = tidied(storable(text)) if tidy else storable(text)
         if not clean.strip():
             return self.length, self.length

@@ -1,7 +1,7 @@
-"""What the child process runs: one file from standard input, one JSON object to standard output.
+"""The child process's program: one file from standard input, one JSON object to standard output.
 
-It bounds itself before it reads a byte: memory, processor time, open files, no file may grow, and
-no network where the kernel lets it go without. Whoever started it bounds the time.
+It limits itself before it reads a byte: memory, processor time, open files, no file may grow, and
+no network if the kernel allows that. Whoever started it limits the time.
 """
 
 import ctypes

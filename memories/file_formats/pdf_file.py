@@ -45,7 +45,7 @@ def read_pdf(data: bytes) -> FileText:
 
 
 def _page_text(file: pdfium.PdfDocument, number: int) -> str | None:
-    """None where the page is damaged."""
+    """Return the text of a page, None if it is damaged."""
     try:
         page = file[number]
         text = page.get_textpage()

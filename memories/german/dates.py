@@ -67,7 +67,7 @@ def spans(text: str, at: datetime) -> list[Span]:
 
 
 def event_date(clause: str, at: datetime) -> datetime | None:
-    """When that is what the clause tells of: the start of the first time that it names."""
+    """Return the date of what the clause tells: the start of the first time that it names."""
     return next((midnight(span.likely or span.start) for span in spans(clause, at)), None)
 
 

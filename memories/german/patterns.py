@@ -106,7 +106,7 @@ def is_courtesy(text: str) -> bool:
 
 
 def extract(text: str, speaker: str, at: datetime, budget: Budget | None = None) -> Iterator[Found]:
-    """What `speaker` claims, a claim for each sentence that a pattern fits."""
+    """Yield the claims of `speaker`, one for each sentence that a pattern fits."""
     budget = budget or Budget()
     for match in _sentence.finditer(text):
         if not budget.lasts():

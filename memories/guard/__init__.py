@@ -1,7 +1,7 @@
-"""What must not be believed or served as it stands: secrets, and orders to whoever reads them.
+"""Search for what must not be believed or served as it stands: secrets, and orders to its readers.
 
-Pure: a text in, places out. Linear in the text; nothing is decided here about what becomes of
-them."""
+Pure: a text in, places out. Linear in the text; what becomes of them is not decided here.
+"""
 
 from memories.guard.form import (
     ASSISTANT,

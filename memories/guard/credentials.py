@@ -113,7 +113,8 @@ def find_blocks(text: str) -> Iterator[Finding]:
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether it stands for a secret that somebody is to put in, or for the code that reads one."""
+    """Tell whether a value stands for a secret that is yet to be put in, or for code that reads
+    one."""
     return _placeholder.search(value) is not None
 
 
@@ -380,7 +381,7 @@ def _is_value(word: str, *, is_quoted: bool, in_code: bool) -> bool:
 
 
 def _is_marked(word: str) -> bool:
-    """Whether it holds what no word of prose does: a digit, a sign, a capital inside."""
+    """Tell whether a word holds what no word of prose does: a digit, a sign, a capital inside."""
     if is_placeholder(word) or len(word) < 4:
         return False
     if word.count("-") >= 2 and re.fullmatch(r"[A-Za-z]{3,}(?:-[A-Za-z]{3,}){2,}", word):
@@ -399,7 +400,7 @@ def _is_marked(word: str) -> bool:
 
 
 def _ends(rest: str) -> bool:
-    """Whether the sentence, or its clause, is over after the value."""
+    """Tell whether the sentence, or its clause, is over after the value."""
     return (
         not rest.strip()
         or rest[0] in ".!?,;\n)"

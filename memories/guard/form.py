@@ -1,4 +1,4 @@
-"""What the guard's rules are made of: a place that holds a secret or an order, and an expression
+"""Building blocks of the guard's rules: a place that holds a secret or an order, and an expression
 that is tried only where a quicker, wider one fits."""
 
 import re
@@ -45,7 +45,7 @@ class Finding:
 
 
 def reason_of(found: Iterable[Finding]) -> str:
-    """Why a text is held, in words for people; empty where nothing was found."""
+    """Return why a text is held, in words for people; empty if nothing was found."""
     named = dict.fromkeys(LABELS[finding.label] for finding in found)
     return f"it holds {', '.join(named)}" if named else ""
 
@@ -58,7 +58,7 @@ _unicode = {r"\w": r"\pL\pN_", r"\d": r"\pN", r"\s": r"\s\pZ"}
 
 
 class Form:
-    """As a compiled expression of `re`, for texts of a few thousand characters."""
+    """An expression to use like a compiled one of `re`, for texts of a few thousand characters."""
 
     def __init__(self, regex: str, *, exact_case: bool = False) -> None:
         self.regex = re.compile(regex, 0 if exact_case else re.IGNORECASE)

@@ -109,6 +109,6 @@ def passes_mod97(iban: str) -> bool:
 
 
 def _is_other(text: str, start: int) -> bool:
-    """Whether the words before it call it the number of something else."""
+    """Tell whether the words before a number call it the number of something else."""
     before = text[max(0, start - 40) : start]
     return bool(_other_number.search(before)) and not _card_word.search(before)

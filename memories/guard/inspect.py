@@ -126,12 +126,12 @@ _word = re.compile(r"[^\W\d_]+[.!]?")
 
 
 def may_answer(text: str) -> bool:
-    """Whether it is so short that it may be what somebody asked for."""
+    """Tell whether a text is short enough to be what somebody asked for."""
     return 0 < len(text.strip()) <= LONGEST_ANSWER
 
 
 def find_answer(before: str, text: str) -> Iterator[Finding]:
-    """What `text` tells of what the message `before` it asks for or announces."""
+    """Yield the secrets in `text` that the message `before` it asks for or announces."""
     said = before.rstrip()[-LONGEST_ASK:]
     ask = _sentence_end.split(said)[-1].strip()
     if not may_answer(text) or not _asks.search(ask):
@@ -155,7 +155,7 @@ def find_answer(before: str, text: str) -> Iterator[Finding]:
 
 
 def _named_in(ask: str) -> Iterator[str]:
-    """How the answer is read: behind the name of what is asked for."""
+    """Yield the words to read an answer behind: the names of what is asked for."""
     for name in credentials.names(ask):
         if _of_what.match(ask, name.end()):
             if name.lastgroup == "code":

@@ -20,12 +20,13 @@ _minute, _hour = 60.0, 3600.0
 
 
 def is_activity(payload: Mapping[str, Any]) -> bool:
-    """Whether a payload is an activity's."""
+    """Tell whether a payload is an activity's."""
     return any(_name(payload, name) for name in NAMES)
 
 
 def faults_of(payload: Mapping[str, Any]) -> dict[str, str]:
-    """What is wrong with an activity's fields, by field; {} where nothing is. None is missing."""
+    """Return what is wrong with an activity's fields, by field; {} if nothing is. None counts as
+    missing."""
     said = {name: value for name in NAMES if (value := payload.get(name)) is not None}
     found = {name: "A string." for name, value in said.items() if not isinstance(value, str)}
     length = payload.get("duration")
@@ -36,7 +37,7 @@ def faults_of(payload: Mapping[str, Any]) -> dict[str, str]:
 
 
 def is_written_out(content: str) -> bool:
-    """Whether words are an activity's fields as JSON, which are nobody's words."""
+    """Tell whether a text holds an activity's fields as JSON, which are nobody's words."""
     if not content.lstrip().startswith("{"):
         return False
     try:
@@ -47,10 +48,10 @@ def is_written_out(content: str) -> bool:
 
 
 def sentence_of(payload: Mapping[str, Any]) -> str:
-    """What was done, in the first person and the past; "" where nothing is named.
+    """Return what was done, in the first person and the past; "" if nothing is named.
 
-    {"app": "Word", "action": "edit", "object": "report.docx", "duration": 2700} is
-    "I edited report.docx in Word for 45 minutes."
+    "I edited report.docx in Word for 45 minutes." is made of {"app": "Word", "action": "edit",
+    "object": "report.docx", "duration": 2700}.
     """
     app, action, thing = (_name(payload, name) for name in NAMES)
     if not (app or action or thing):

@@ -203,7 +203,8 @@ def _is_supermemory_row(data: Json) -> bool:
 
 
 def read_supermemory(value: JsonValue, source: SourceFile) -> Iterator[Transcript | BadLine]:
-    """What was forgotten or replaced there is left out, and told."""
+    """Read an export of Supermemory; what was forgotten or replaced there is reported and left
+    out."""
     rows = items(value.data, "memories", "memoryEntries", "documents") or [value.data]
     for row in rows:
         tags = [tag for tag in items(row, "containerTags") if isinstance(tag, str)]
@@ -253,7 +254,8 @@ def read_statements(source: SourceFile) -> Iterator[Transcript | BadLine]:
 
 
 def is_claude_memory(data: Json) -> bool:
-    """What Claude's export holds of its memory, beside the conversations."""
+    """Tell whether `data` is the memory in Claude's export, which stands beside the
+    conversations."""
     return bool(string(data, "conversations_memory") or mapping(data, "project_memories"))
 
 
@@ -273,7 +275,7 @@ def read_claude_memory(value: JsonValue, source: SourceFile) -> Iterator[Transcr
 
 
 class StatementPlace:
-    """Where in the text we are, and what of the statement is gathered."""
+    """The current position in the text, and what is gathered of the statement."""
 
     def __init__(self, source: SourceFile) -> None:
         self.source, self.headings, self.fence = source, list[tuple[int, str]](), ""

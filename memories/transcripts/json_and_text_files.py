@@ -211,7 +211,7 @@ FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 
 @dataclass(slots=True)
 class MarkdownPlace:
-    """Where in the document we are."""
+    """The current position in the document."""
 
     headings: list[tuple[int, str]] = field(default_factory=list)
     fence: str = ""

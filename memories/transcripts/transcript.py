@@ -1,8 +1,9 @@
-"""What every reader hands over: conversations with their messages, and the lines it could not use;
-and the last step of every reader: ids, the tools' names, and a thread's messages in one piece.
+"""Results of every reader: conversations with their messages, and the lines it could not use; and
+the last step of every reader: ids, the tools' names, and a thread's messages in one piece.
 
-Ids are the file's own where it has them, else made of content and occurrence, not of the place in
-the file: so the same file gives the same ids again, and so does a longer or a mended one."""
+Ids are the file's own if it has them, else made of content and occurrence, not of the place in the
+file. So the same file gives the same ids again, and so does a longer or a mended one.
+"""
 
 import hashlib
 import json
@@ -115,7 +116,7 @@ def digest(*parts: object) -> str:
 
 
 class Identities:
-    """Which ids a file has used so far; one per file, some hundred bytes per message."""
+    """The ids that a file has used so far; one object per file, some hundred bytes per message."""
 
     def __init__(self) -> None:
         self._content: dict[str, str] = {}

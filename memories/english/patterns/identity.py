@@ -1,4 +1,4 @@
-"""Who somebody is: name, age, home, work, study, health, habits."""
+"""Patterns for who somebody is: name, age, home, work, study, health, habits."""
 
 from memories.english.calendar import WEEKDAY
 from memories.english.numbers import TENS, words_from

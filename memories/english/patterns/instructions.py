@@ -1,7 +1,7 @@
-"""What somebody asks of an assistant for all times to come: how it is to answer, and what of.
+"""Patterns for lasting requests to an assistant: how it is to answer, and about what.
 
-Each of these is a standing wish (`english.standing_wishes`), but for what is to be remembered. Those
-of `WITH_A_TASK` say it of the piece of work that stands beside them, where one does.
+Each is a standing wish (`english.standing_wishes`), except for what is to be remembered. Those of
+`WITH_A_TASK` are only about the piece of work that stands beside them, where there is one.
 """
 
 from memories.english.patterns.pattern import Pattern

@@ -122,8 +122,8 @@ def first_wish(clause: str, *, is_question: bool) -> Pattern | None:
 
 
 def is_wish(pattern: Pattern, clause: str) -> bool:
-    """Whether `clause`, which fits `pattern`, asks for something once and for all: a rule that is
-    laid down, or how somebody is to be called."""
+    """Tell whether `clause`, which fits `pattern`, makes a lasting request: a rule, or how to
+    address somebody."""
     if pattern.name == "name":
         return "call me" in clause.lower()
     is_order = pattern.category == "instruction" or pattern.name == "always-imperative"
@@ -141,7 +141,8 @@ def first_of_question(clause: str) -> tuple[Pattern, re.Match[str]] | None:
 
 @cache
 def _trials(opening: str, is_of_speaker: bool, is_request: bool) -> tuple[Trial, ...]:
-    """What may fit a clause that begins with `opening`; empty: with a word no pattern names."""
+    """Return the trials for a clause that begins with `opening`; empty: with a word that no pattern
+    names."""
     trials = DEMANDING if is_request else TRIALS
     return tuple(
         trial
@@ -161,8 +162,8 @@ def compile_patterns() -> None:
 
 
 def _verbs(clause: str) -> tuple[int, ...]:
-    """Where the verb of a clause about its speaker may begin: behind all adverbs, or before some,
-    since a pattern may name an adverb itself."""
+    """Return the places where the verb of a clause about its speaker may begin: behind all adverbs,
+    or before some, since a pattern may name an adverb itself."""
     subject = _subject.match(clause)
     places = [subject.end()] if subject else []
     while places and len(places) <= MOST_ADVERBS:

@@ -1,4 +1,4 @@
-"""What a pattern is, what one finds, and pieces that several categories share.
+"""The class of patterns, the class of their findings, and pieces that several categories share.
 
 Patterns see clauses as `read_clause` leaves them.
 """
@@ -82,7 +82,7 @@ class Pattern:
 
     @property
     def visibility(self) -> str:
-        """Who sees what it finds unless the caller says otherwise."""
+        """The default visibility of its findings, if the caller gives none."""
         return "team" if self.category in TEAM_CATEGORIES else "private"
 
 

@@ -1,4 +1,5 @@
-"""What somebody intends, wants, hopes and needs; what was decided, chosen and found out."""
+"""Patterns for what somebody intends, wants, hopes and needs, and for decisions, choices and
+findings."""
 
 from memories.english.patterns.pattern import AM, NOT, Pattern, S
 from memories.english.verbs import ADVERB

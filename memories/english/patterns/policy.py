@@ -1,5 +1,5 @@
-"""What a team always does, never does, or asks of everybody's work; and what reviews of code ask
-for."""
+"""Patterns for what a team always does, never does, or asks of everybody's work, and for requests
+in code reviews."""
 
 from memories.english.calendar import WEEKDAY_STEMS
 from memories.english.patterns.pattern import Pattern

@@ -1,4 +1,4 @@
-"""What somebody likes, prefers, values and cannot stand."""
+"""Patterns for what somebody likes, prefers, values and cannot stand."""
 
 from memories.english.patterns.pattern import AM, NOT, Pattern, S
 from memories.english.verbs import ADVERB

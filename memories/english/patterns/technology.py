@@ -1,4 +1,4 @@
-"""Which tools a team uses, and what it changed them for."""
+"""Patterns for the tools that a team uses, and for what replaced them."""
 
 from memories.english.patterns.pattern import Pattern
 

@@ -1,4 +1,4 @@
-"""What happened, what goes on, and since when."""
+"""Patterns for what happened, what is going on, and since when."""
 
 from memories.english.calendar import SEASON, WEEKDAY_STEMS
 from memories.english.numbers import words_from

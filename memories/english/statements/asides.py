@@ -1,6 +1,5 @@
-"""What a statement only names beside what it says: why, when or where that holds, as in "wears a
-helmet when they ride their Vespa".
-"""
+"""Parts that a statement mentions beside its main point: why, when or where it holds, as in "wears
+a helmet when they ride their Vespa"."""
 
 import re
 
@@ -31,7 +30,8 @@ _post = re.compile(r"\b(?:job|position|post|shift|internship|membership|account|
 
 
 def aside(statement: str) -> re.Match[str] | None:
-    """How the rest of it begins; its group `why`, `when` or `where` is what leads to it."""
+    """Return the match that leads to the side remark, by its group `why`, `when` or `where`; None
+    if there is no side remark."""
     for match in _aside.finditer(statement):
         before = statement[: match.start()]
         said = before.split()

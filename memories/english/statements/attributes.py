@@ -48,7 +48,7 @@ def value_of(phrase: Sequence[Word]) -> list[Word]:
 
 
 def condition_of(phrase: Sequence[Word]) -> list[Word]:
-    """When or for whom the value holds: "adults" of "20 dollars for adults"."""
+    """Return the words for when or for whom a value holds: "adults" of "20 dollars for adults"."""
     start = next((i for i, word in enumerate(phrase) if i and word.text in CONDITIONS), len(phrase))
     return value_of(phrase[start:])
 
@@ -59,9 +59,10 @@ def text_of(value: Sequence[Word]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SlotForm:
-    """How an attribute is told. `values`: the value must hold one of these words, if any are
-    given ("#" a number, "#1" nothing but a number of years, "nth" an ordinal, "no #" none, "no work" what oneself does but "works", "$" money, "@" a
-    day or time, "*" a name, "**" nothing but a name). `is_change`: the form tells of a change, so that it may stand in the past
+    """Forms in which an attribute is told. `values`: the value must hold one of these words, if any
+    are given ("#" a number, "#1" nothing but a number of years, "nth" an ordinal, "no #" none, "no
+    work" what people do themselves but "works", "$" money, "@" a day or time, "*" a name, "**"
+    nothing but a name). `is_change`: the form tells of a change, so that it may stand in the past
     tense. `is_joined`: `{k}` is part of the subject. `of_known`: "the" stands before it."""
 
     slot: str
@@ -98,8 +99,8 @@ class OwnChange:
 
 @dataclass(frozen=True, slots=True)
 class OwnWords:
-    """What a workspace adds to the attributes and words of change that ship; `off` are names of
-    those (`shipped_rules`) that decide nothing in it."""
+    """Attributes and words of change that a workspace adds to those that ship; `off` names the
+    shipped rules (`shipped_rules`) that decide nothing in it."""
 
     slots: tuple[OwnSlot, ...] = ()
     changes: tuple[OwnChange, ...] = ()
@@ -110,7 +111,8 @@ NO_WORDS = OwnWords()
 
 
 def own_slots(slots: Sequence[OwnSlot], statement: str, parse: Parse) -> Iterator[Slot]:
-    """What is told as true now; nothing of plans, denials or what is over."""
+    """Yield the attributes in `slots` that a statement gives as true now; none for plans, denials
+    or what is over."""
     if parse.is_plan or parse.denials or "past" in parse.change:
         return
     for slot in slots:

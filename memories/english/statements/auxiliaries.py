@@ -27,7 +27,7 @@ QUARTERS = frozenset("q1 q2 q3 q4".split())
 
 @dataclass(slots=True)
 class Parse:
-    """What the statement says, in normal words, and how it says so."""
+    """The words of a statement in their normal form, and how they are meant."""
 
     words: list[Word] = field(default_factory=list)
     verb: int = 1

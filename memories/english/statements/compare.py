@@ -1,8 +1,9 @@
-"""Whether a new statement says the same as an old one, replaces it, or stands beside it.
+"""Comparison of statements: whether a new one says the same as an old one, replaces it, or neither.
 
-A quick look comes first, before they are taken apart: can they be about the same at all? Of a
-thousand statements most neighbours are only near: ten thousand texts to be parsed for nothing. The
-words alone take a fourth of that. What is told apart by it, `relation` calls different too.
+A quick check comes before they are parsed: can they be about the same thing at all? Among a
+thousand statements most neighbours are only near: ten thousand texts would be parsed for nothing.
+The words alone take a quarter of that time. What the check tells apart, `relation` calls different
+too.
 """
 
 import re
@@ -59,10 +60,10 @@ def relation(
     threshold: float,
     words: OwnWords = NO_WORDS,
 ) -> Relation:
-    """How `new` stands to `old`, which was said before it.
+    """Decide how `new` relates to `old`, which was said before it.
 
-    `cosine`: similarity of their embeddings, None without any; `threshold`: from where on the
-    embedding model takes two texts for one; `words`: those of the workspace's own.
+    `cosine`: similarity of their embeddings, None without any; `threshold`: the similarity from
+    which the embedding model takes two texts for one; `words`: those of the workspace's own.
     """
     found = _relation(old, new, cosine, threshold, words)
     if found.kind == "update" and _is_beside(old, new, found.rule, threshold, words):
@@ -92,8 +93,8 @@ def relation(
 
 
 def _lost_reason(old: Reading, new: Reading, threshold: float, words: OwnWords) -> str:
-    """By which rule `new` ends why the old one holds, "because she is pregnant"; "" where it does
-    not: then it is doubtful, whoever else had told the reason."""
+    """Return the rule by which `new` ends the reason of the old one, "because she is pregnant"; ""
+    if it does not. Without its reason the old one is doubtful, whoever gave that reason."""
     match = aside(old.statement)
     if match is None or not match["why"] or not (new.is_negated or new.change or events(new)):
         return ""
@@ -113,8 +114,8 @@ _IS = {"are": "is", "have": "has", "do": "does"}
 
 
 def _is_beside(old: Reading, new: Reading, rule: str, threshold: float, words: OwnWords) -> bool:
-    """Whether `new` ends by this rule what the old one only names beside what it says: "wears a
-    helmet when they ride their Vespa" when the Vespa is sold."""
+    """Tell whether `new` ends by this rule only what the old one mentions beside its main point:
+    "wears a helmet when they ride their Vespa" when the Vespa is sold."""
     match = aside(old.statement)
     # A new value replaces what holds in a place, too.
     if match is None or match["where"] and rule.partition(":")[0] not in _ending:
@@ -188,7 +189,7 @@ def by_slot(
 
 
 def are_rivals(one: Reading, other: Reading, off: frozenset[str] = frozenset()) -> bool:
-    """Whether they give one attribute two values, each for its time: of the past, too."""
+    """Tell whether both give one attribute different values, each for its time, past or present."""
     return any(
         (was.name, was.key) == (slot.name, slot.key)
         and f"{SLOT}{slot.name}" not in off
@@ -361,7 +362,8 @@ def is_still(reading: Reading, own: OwnWords = NO_WORDS) -> bool:
 
 @lru_cache(maxsize=50_000)
 def _seen(text: str) -> tuple[str, str]:
-    """How the word's root begins: "" where it may be left out or says little, and in any case."""
+    """Return the beginning of the word's root twice; the first is "" if the word may be left out or
+    says little."""
     word = Word(text, root(text))
     says_little = word.is_function or word.is_number or word.root in light() | _turned
     start = word.root[:START]

@@ -56,7 +56,7 @@ class Overlap:
 
     @property
     def turned(self) -> "Overlap":
-        """As seen from the other side."""
+        """The same overlap, seen from the other side."""
         return Overlap(self.shared, self.only_new, self.only_old)
 
     @property
@@ -128,7 +128,7 @@ def is_by_name(old: Reading, new: Reading) -> bool:
 
 
 def is_family(old: Reading, new: Reading) -> bool:
-    """Whether one of them is about kin or a pet, of whom there is one with that name."""
+    """Tell whether either is about kin or a pet, so that there is only one with that name."""
     return bool(_family & (subject_words(old) | subject_words(new)))
 
 
@@ -243,7 +243,7 @@ def duplicate(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
 
 
 def _said_again(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
-    """Whether the words agree; what they claim may still differ."""
+    """Return "same" if the words agree; what they claim may still differ."""
     if (overlap.missing + overlap.added < 0.9 and weight(overlap.shared) >= 1.9) and (
         same_subject(old, new) or not swapped(old, new)
     ):
@@ -302,7 +302,7 @@ def _is_acted(state: Reading, act: Reading, overlap: Overlap) -> bool:
 def near(
     old: Reading, new: Reading, overlap: Overlap, cosine: float | None, threshold: float
 ) -> Relation | None:
-    """Where the embedder takes them for one and no guard objects."""
+    """Return the relation if the embedder takes them for one and no guard objects."""
     if cosine is None or cosine < threshold - VERBS_APART:
         return None
     if old.head != new.head and {old.head, new.head} <= _done_somewhere:
@@ -372,7 +372,7 @@ def is_richer(old: Reading, new: Reading, overlap: Overlap) -> bool:
 
 
 def swapped(old: Reading, new: Reading) -> bool:
-    """Who does it to whom has changed: "Ann lent Bo a pen", "Bo lent Ann a pen".
+    """Tell whether the two sides have changed places: "Ann lent Bo a pen", "Bo lent Ann a pen".
 
     A passive, a possessive or a verb told from the other side turns the words round as well.
     """
@@ -415,8 +415,8 @@ def _turns() -> frozenset[str]:
 
 
 def _only_adds(richer: Reading, extra: frozenset[str], overlap: Overlap) -> bool:
-    """What the longer one has more is a phrase of its own or a word before a shared one:
-    "a kitten from the animal shelter", not "coffee cake" for "coffee"."""
+    """Tell whether the longer one only adds a phrase of its own or a word before a shared one: "a
+    kitten from the animal shelter", not "coffee cake" for "coffee"."""
     own = weight(overlap.shared - subject_words(richer))
     if own < 1 or overlap.shared - subject_words(richer) <= light() or weight(extra) > 2 * own + 1:
         return False

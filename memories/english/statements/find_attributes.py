@@ -111,7 +111,7 @@ _roles_of_tools: dict[str, str] = {
 
 
 def tool_role(word: Word) -> str:
-    """What the tool of that name is for; empty for any other word."""
+    """Return the purpose of the tool with that name; empty for any other word."""
     if word.text in AMBIGUOUS_TOOLS and not word.is_name:
         return ""
     return _roles_of_tools.get(word.text, "")
@@ -163,7 +163,7 @@ def _tool_in_role(parse: Parse, named: Sequence[tuple[int, Word]]) -> Iterator[S
 
 
 def _chosen(words: Sequence[Word], named: Sequence[tuple[int, Word]]) -> tuple[int, Word]:
-    """Of "from A to B", "A with B", "A in favour of B": B."""
+    """Return B, with its place, of "from A to B", "A with B", "A in favour of B"."""
     for i, word in named:
         if i and words[i - 1].text in ("with", "by", "infavorof"):
             return i, word

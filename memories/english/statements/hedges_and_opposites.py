@@ -1,6 +1,6 @@
-"""What may be over and nobody knows: "might be leaving the choir", "is probably moving away",
-"thinks they have sold the boat"; and two statements that cannot both be so: "sleeps well" and
-"sleeps badly". Pure."""
+"""Statements of an uncertain end: "might be leaving the choir", "is probably moving away", "thinks
+they have sold the boat"; and two statements that cannot both be true: "sleeps well" and "sleeps
+badly". Pure."""
 
 import re
 from collections import Counter
@@ -135,7 +135,7 @@ def _only(words: Sequence[str], others: Sequence[str]) -> list[str]:
 
 
 def _stands(kind: str, reading: Reading, word: str) -> bool:
-    """Whether the word tells what is so, not which of two things is meant."""
+    """Tell whether the word states something, and does not say which of two things is meant."""
     place = reading.order.index(word)
     if kind == "often":
         return True

@@ -65,7 +65,7 @@ def _by_first() -> dict[str, list[tuple[tuple[str, ...], bool, _Row]]]:
 
 
 def events(reading: Reading) -> tuple[_Row, ...]:
-    """What a statement tells of that ends something; nothing of plans and denials."""
+    """Return the events in a statement that end something; none for plans and denials."""
     # "had to put her down" is no plan, "is jobless" no denial.
     if reading.is_plan and "had to" not in reading.statement.lower():
         return ()
@@ -77,7 +77,8 @@ def events(reading: Reading) -> tuple[_Row, ...]:
 
 
 def is_life_event(statement: str) -> bool:
-    """Whether it tells of what changes a life, and so is worth knowing however briefly it is told."""
+    """Tell whether a statement is about an event that changes a life, worth knowing however briefly
+    it is told."""
     # Most statements have none of the words, and are not taken apart for it.
     if _life_words().isdisjoint(_letters.findall(statement.lower())):
         return False
@@ -293,8 +294,8 @@ _still = re.compile(r"\b(?:since|still|always|ever)\b", re.I)
 
 
 class PastPeriod(NamedTuple):
-    """When what is told of the past was true; without a `begin` nobody knows since when. `is_said`:
-    the words name the end, else it had come by the time it was told."""
+    """The period in which a statement about the past was true; without a `begin` nobody knows since
+    when. `is_said`: the words name the end, else it had come by the time it was told."""
 
     begin: datetime | None
     end: datetime
@@ -304,7 +305,8 @@ class PastPeriod(NamedTuple):
 def past_period(
     reading: Reading, told_at: datetime, order: DateOrder = "auto"
 ) -> PastPeriod | None:
-    """When it was true what a statement tells of the past; None of what holds or happened."""
+    """Return the period in which a statement about the past was true; None if it still holds, or is
+    about a single event."""
     statement = reading.statement
     if reading.is_plan or reading.is_negated or _still.search(statement):
         return None

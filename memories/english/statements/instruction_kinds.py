@@ -1,9 +1,9 @@
-"""What a standing wish is about, and what it wants of that: in which language, how long, with tables
-or without. Of each kind a person has one wish at a time, so that a newer one takes the place of the
-older; what is no kind of its own is told by its words, and wanted or not.
+"""Kinds of standing wishes, and what is wanted of each: in which language, how long, with tables or
+without. A person has one wish of a kind at a time, so that a newer one replaces the older. A wish
+of no kind is identified by its words, and is wanted or not.
 
-Read from statements ("User asks the assistant to always answer in French") as well as from a wish as
-somebody wrote it by hand ("Always answer in French").
+Read from statements ("User asks the assistant to always answer in French") as well as from a wish
+as somebody wrote it by hand ("Always answer in French").
 """
 
 import re
@@ -157,13 +157,13 @@ _word_for = {"uk": "british", "us": "american"}
 
 
 def is_permission(statement: str) -> bool:
-    """Whether it takes a wish back, and asks for nothing itself."""
+    """Tell whether a statement takes a wish back, and asks for nothing itself."""
     return PERMISSION.fullmatch(statement.strip()) is not None
 
 
 @lru_cache(maxsize=8192)
 def instruction_kinds(statement: str) -> tuple[WishKind, ...]:
-    """What a statement wants of the assistant; nothing where it tells of something else."""
+    """Return the wishes of a statement to the assistant; none if it is about something else."""
     match = _said.fullmatch(statement.strip().rstrip(".!"))
     if match is None or _against.search(statement):
         return ()
@@ -215,7 +215,7 @@ def _valued(value: str, *, is_wanted: bool) -> str:
 
 
 def _manner(act: str, *, is_wanted: bool) -> Iterator[tuple[str, str]]:
-    """How long and how formal. To want no long answers is to want short ones."""
+    """Yield the length and formality wanted. To want no long answers is to want short ones."""
     short, is_long = _short.search(act), bool(_long.search(act))
     if bool(short) != is_long:
         limit = f" {short['limit']}" if short and short["limit"] else ""

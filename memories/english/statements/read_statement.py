@@ -1,5 +1,5 @@
-"""What a statement says, taken apart so that two of them can be compared: its subject, verb and rest,
-and the attributes that it gives."""
+"""Statements, taken apart so that two of them can be compared: subject, verb and rest, and the
+attributes that they give."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -335,7 +335,8 @@ class Reading:
 
     @property
     def person(self) -> str:
-        """Whom it may be about, or whose it is: "alice" of "alice/sister"; "" of a thing's, a team's."""
+        """The person it may be about, or belong to: "alice" of "alice/sister"; "" for things and
+        teams."""
         owner = self.subject.partition("/")[0]
         return "" if self.is_definite or owner == "team" else owner
 
@@ -350,13 +351,13 @@ class Reading:
 
     @cached_property
     def ousted(self) -> frozenset[str]:
-        """What it names as the old value: A of "from A to B", of "B instead of A"."""
+        """The words it names as the old value: A of "from A to B", of "B instead of A"."""
         pairs = zip(self.words, self.words[1:], strict=False)
         return self.replaced | {after.root for word, after in pairs if word.text in _old_after}
 
     @cached_property
     def contrasted(self) -> frozenset[str]:
-        """What it says is not so, beside what is: A of "B, not A" and of "B instead of A"."""
+        """The words for what it says is not so: A of "B, not A" and of "B instead of A"."""
         pairs = zip(self.words, self.words[1:], strict=False)
         return frozenset(after.root for word, after in pairs if word.text == "insteadof")
 
@@ -438,7 +439,7 @@ _read_long = lru_cache(maxsize=512)(_read)
 
 
 def is_said_by(reading: Reading, speaker: str) -> bool:
-    """Whether it is about whoever has this name."""
+    """Tell whether a statement is about the speaker with this name."""
     return not {word.root for word in words(speaker)}.isdisjoint(reading.person.split("-"))
 
 

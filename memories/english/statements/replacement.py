@@ -62,8 +62,8 @@ def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
 
 
 def _denied_alike(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
-    """Whether what is denied is what was said, but for a word or two. "Prefers tea" is denied by
-    who does not like it."""
+    """Return "update" if what is denied is what was said, but for a word or two. "Does not like
+    tea" denies "prefers tea"."""
     are_tastes = bool(old.stems & _liking and new.stems & _liking)
     taste = _liking if are_tastes else frozenset()
     if not (old.negated | new.negated) & (overlap.shared | taste):
@@ -163,7 +163,7 @@ def over(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
 
 
 def may_end(statement: str) -> bool:
-    """Whether something that lasts may be over by it, and nobody knows."""
+    """Tell whether something that lasts may be over by a statement, without certainty."""
     doubted = if_so(statement)
     if not doubted:
         return False
@@ -316,7 +316,8 @@ def _units(reading: Reading) -> list[str]:
 
 
 def _is_name_of(reading: Reading, numbers: frozenset[str]) -> bool:
-    """Whether such a number tells which one is meant: "has locker 12", not "has 12 lockers"."""
+    """Tell whether one of `numbers` says which thing is meant: "has locker 12", not "has 12
+    lockers"."""
     words = reading.words
     return any(
         words[i].root in numbers
@@ -386,8 +387,8 @@ def came_before(
     margin: timedelta = timedelta(0),
     order: DateOrder = "auto",
 ) -> bool:
-    """Whether `told`, of which `event` is the first day that is meant, came true before what is
-    believed `since` then, by more than `margin`. `rule` names the attribute."""
+    """Tell whether `told` came true before `since`, from when the present value holds, by more than
+    `margin`. `event` is the first day that `told` can mean; `rule` names the attribute."""
     # It must tell what happened, not what is.
     is_over = "to" in told.change or any(word.is_past for word in told.words)
     if rule.removeprefix("slot:") not in LASTING or not is_over or _current.search(told.statement):

@@ -64,7 +64,7 @@ _future = re.compile(r"\b(will|going to|planning|plans?|intends?)\b", re.IGNOREC
 
 
 def restates(rejected: Reading, new: Reading, cosine: float | None, threshold: float) -> bool:
-    """Whether `new` claims again what `rejected` did; cosine and threshold as in `relation`."""
+    """Tell whether `new` repeats the claim of `rejected`; cosine and threshold as in `relation`."""
     if cosine is not None and cosine < threshold - FLOOR:
         return False
     if not _same_sense(rejected, new):

@@ -33,7 +33,7 @@ PLAIN = _roots("user team other others new whole total entire final")
 
 
 def two_values(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
-    """Whether both say how much, or by when, of one thing, and not the same."""
+    """Return "unsure" if both say how much, or by when, about one thing, and differ."""
     if old.is_past or new.is_past or old.is_negated or new.is_negated:
         return None
     if len(old.numbers) == len(new.numbers) == 1 and old.numbers != new.numbers:
@@ -49,7 +49,7 @@ def two_values(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
 
 
 def _is_one_thing(overlap: Overlap, telling: frozenset[str]) -> bool:
-    """Whether both name one thing, without another word that would make two of it; `telling` name
-    none. A seat "on weekends" has a price of its own."""
+    """Tell whether both name one thing, without another word that would make it two; words in
+    `telling` name nothing. A seat "on weekends" has a price of its own."""
     idle = telling | PLAIN | light()
     return bool(overlap.shared - idle) and (overlap.only_old | overlap.only_new) <= idle

@@ -209,7 +209,8 @@ def _word(text: str, is_name: bool) -> Word:
 
 @lru_cache(maxsize=50_000)
 def root(text: str) -> str:
-    """What a word is compared by: its class of synonyms, else its stem; a form of "be" is be."""
+    """Return what a word is compared by: its class of synonyms, else its stem; "be" for its
+    forms."""
     if is_identifier(text):
         return text
     if text in BE:
@@ -250,7 +251,7 @@ def _class_of() -> dict[str, str]:
 
 @cache
 def _phrases() -> dict[str, list[tuple[list[str], list[str]]]]:
-    """By their first word, the longest first."""
+    """Return the phrases by their first word, the longest first."""
     found: dict[str, list[tuple[list[str], list[str]]]] = {}
     for phrase in sorted(PHRASES, key=len, reverse=True):
         parts = phrase.split()

@@ -1,4 +1,4 @@
-"""Why an attribute or word of change of a workspace's own cannot be used as it stands."""
+"""Checks of a workspace's attributes and words of change: why one cannot be used as it stands."""
 
 import re
 from collections.abc import Iterator, Sequence
