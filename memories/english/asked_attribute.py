@@ -69,14 +69,14 @@ _FORMS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class AskedAttribute:
-    """`who` is the name that the question has, "" where it says "I" or "she". `told` are statements
-    that would answer it, with `{who}` for the name."""
+    """An attribute that a question asks for. `who` is the name in the question, "" if it says "I"
+    or "she". `told` are statements that would answer it, with `{who}` for the name."""
 
     who: str
     told: tuple[str, ...]
 
     def keys(self, names: Iterable[str], words: OwnWords = NO_WORDS) -> set[str]:
-        """The names of the attribute, as `slot_keys` has them, of somebody by any of these names."""
+        """Return the attribute's names, as in `slot_keys`, for a person with any of these names."""
         readings = (
             statements.read(text.replace("{who}", name), words)
             for name in names
@@ -87,7 +87,8 @@ class AskedAttribute:
 
 
 def asked_attribute(query: str) -> AskedAttribute | None:
-    """The attribute that a plain question asks for, as it is now; None of every other question."""
+    """Return the attribute that a plain question asks for, as it is now; None for any other
+    question."""
     text = " ".join(query.split())
     if len(text) > LONGEST:
         return None

@@ -1,5 +1,5 @@
-"""Dates of the calendar: spans of time and their arithmetic, a day beginning at midnight of its own
-zone; and dates that name a day, a month or a year: 14.11.2026, "on May 3rd", "last summer"."""
+"""Dates of the calendar: spans of time and their arithmetic, where a day begins at midnight in its
+own zone; and dates that name a day, a month or a year: 14.11.2026, "on May 3rd", "last summer"."""
 
 import re
 from collections.abc import Callable
@@ -34,11 +34,11 @@ Which = Literal["", "last", "this", "next"]
 
 
 class Span(NamedTuple):
-    """From `start` up to, not including, `end`, in the zone of the clock it was read by.
+    """A time from `start` up to, not including, `end`, in the zone of the clock it was read by.
 
     `any_year`: no year is named; it is the nearest that fits the tense. `is_relative`: its words
     mean another time on another day. `likely` is the day that is meant rather than the first one:
-    two weeks ago it was the same weekday.
+    "two weeks ago" was the same weekday.
     """
 
     start: datetime
@@ -74,7 +74,7 @@ def midnight(at: datetime) -> datetime:
 
 
 def later(at: datetime, *, days: float = 0, minutes: float = 0) -> datetime:
-    """At most the last moment that the calendar has; OverflowError before its first."""
+    """Return the later time, or the calendar's last moment; OverflowError before its first."""
     delta = timedelta(days=days, minutes=minutes)
     try:
         return at + delta
@@ -85,7 +85,7 @@ def later(at: datetime, *, days: float = 0, minutes: float = 0) -> datetime:
 
 
 def months_later(at: datetime, months: int) -> datetime:
-    """The first of the month so many months from that of `at`."""
+    """Return the first day of the month that is so many months after that of `at`."""
     number = at.year * 12 + at.month - 1 + months
     if number // 12 > date.max.year and months > 0:
         return datetime.max.replace(tzinfo=at.tzinfo)
@@ -101,7 +101,7 @@ def months_from(start: datetime, months: int, grain: Grain) -> Span:
 
 
 def in_year(span: Span, year: int) -> Span:
-    """The same days of another year; ValueError on a leap day that it has not."""
+    """Return the same days of another year; ValueError for a leap day that the year lacks."""
     moved = year - span.start.year
     return span._replace(
         start=span.start.replace(year=year),
@@ -186,7 +186,7 @@ def iso(match: re.Match[str], clock: Clock) -> Span:
 
 
 def numeric(match: re.Match[str], clock: Clock) -> Span | None:
-    """14.11.2026, 11/14/26, "on 14.11.": by the order of the workspace, where there is such a day."""
+    """Read 14.11.2026, 11/14/26, "on 14.11.", in the order of the workspace if that gives a day."""
     first, second, year = int(match["first"]), int(match["second"]), match["year"]
     if (year is None or len(year) == 2) and clock.before not in DAY_WORDS:
         return None
@@ -220,7 +220,7 @@ def named_day(match: re.Match[str], clock: Clock) -> Span | None:
 
 
 def days_of_month(match: re.Match[str], clock: Clock) -> Span | None:
-    """From 3 to 5 May, May 3-5."""
+    """Read "from 3 to 5 May", "May 3-5"."""
     if match["join"].strip() == "and" and clock.before not in RANGE_WORDS:
         return None
     month, first, last = month_number(match["month"]), int(match["day"]), int(match["until"])
@@ -264,7 +264,7 @@ BY_EASTER = {
 
 
 def holiday(match: re.Match[str], clock: Clock) -> Span | None:
-    """At Christmas, last Easter, on Halloween 2024; at Easter it is the four days of it."""
+    """Read "at Christmas", "last Easter", "on Halloween 2024"; Easter means its four days."""
     name = match["holiday"].lower().replace("’", "'")
 
     def of_year(year: int) -> Span:
@@ -285,7 +285,8 @@ def holiday(match: re.Match[str], clock: Clock) -> Span | None:
 
 
 def easter(year: int) -> timedelta:
-    """From the first of March to Easter Sunday, by the Gregorian calendar (Meeus, Jones, Butcher)."""
+    """Return the days from 1 March to Easter Sunday in the Gregorian calendar (Meeus, Jones,
+    Butcher)."""
     golden, (century, rest) = year % 19, divmod(year, 100)
     moon = (19 * golden + century - century // 4 - (8 * century + 13) // 25 + 15) % 30
     moon -= (golden + 11 * moon) // 319
@@ -294,7 +295,7 @@ def easter(year: int) -> timedelta:
 
 
 def month(match: re.Match[str], clock: Clock) -> Span | None:
-    """In May, last May, mid-May, at the beginning of May, in May 2019."""
+    """Read "in May", "last May", "mid-May", "at the beginning of May", "in May 2019"."""
     name, number = match["month"].lower(), month_number(match["month"])
     is_named = match["which"] or match["part"] or match["year"]
     if name in _also_verbs and not is_named and clock.before not in _beside_months:
@@ -312,7 +313,7 @@ def month(match: re.Match[str], clock: Clock) -> Span | None:
 
 
 def third(span: Span, part: str) -> Span:
-    """Early, mid or late in it; its last day at the end of it."""
+    """Return the early, middle or late third of a span; at its end, the last day."""
     small = part.lower()
     if small.startswith("end"):
         return span._replace(start=midnight(later(span.end, days=-1)), grain="day")
@@ -339,7 +340,7 @@ def season(match: re.Match[str], clock: Clock) -> Span | None:
 
 
 def part_of_month(match: re.Match[str], clock: Clock) -> Span | None:
-    """The last week of May, the second half of May 2026, the first Monday in May."""
+    """Read "the last week of May", "the second half of May 2026", "the first Monday in May"."""
     number, what = month_number(match["month"]), match["what"].lower()
     ordinal = ORDINALS.get(match["ordinal"].lower(), -1)
 

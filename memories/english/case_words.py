@@ -65,7 +65,8 @@ _token = re.compile(r"[\w'’-]+")
 
 
 def question_of(kind: str, attribute: str, who: str, statements: Sequence[str]) -> str:
-    """ "Where does Ann live?"; `who` is "" of nobody in particular, `statements` what was said."""
+    """Return the question, like "Where does Ann live?"; `who` is "" if it is about nobody in
+    particular, `statements` are what was said."""
     asked = OF_ATTRIBUTES.get(attribute, "")
     is_of_them = all(predicate_of(each, who) for each in statements)
     if kind not in OF_KINDS and asked and (("{who}" not in asked) or (who and is_of_them)):
@@ -79,8 +80,8 @@ def question_of_order(order: str, who: str) -> str:
 
 
 def predicate_of(statement: str, who: str) -> str:
-    """ "swims at the pool" of "User swims at the pool because it is near"; "" of what is not told
-    of `who` in so plain a way."""
+    """Return "swims at the pool" for "User swims at the pool because it is near"; "" if the
+    statement does not speak so plainly of `who`."""
     match = aside(statement)
     main = statement[: match.start()] if match and match["why"] else statement
     words = main.split()
@@ -128,7 +129,7 @@ def shortened(statement: str) -> str:
 
 
 def _as_written(reading: Reading, key: tuple[str, str]) -> str:
-    """The value of the attribute in the statement's own letters; "" where it is not found."""
+    """Return the attribute's value as the statement spells it; "" if it is not found."""
     text = reading.statement
     value = next(slot.value for slot in reading.slots if (slot.name, slot.key) == key)
     if value[:1].isdigit():
@@ -143,7 +144,8 @@ def _as_written(reading: Reading, key: tuple[str, str]) -> str:
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
-    """ "Lille, Ghent and Antwerp"; of many the first, and how many more."""
+    """Return "Lille, Ghent and Antwerp"; of a long list the first names, and how many more there
+    are."""
     if len(names) > most:
         names = [*names[: most - 1], f"{len(names) - most + 1} more"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,7 +1,7 @@
-"""A change that is told in two clauses: what is over, and what is so instead.
+"""Changes told in two clauses: what is over, and what has taken its place.
 
-"I no longer drive a Volvo, it's a Skoda now" says that one drives a Skoda; each clause takes from the
-other what it leaves out. Pure: clauses with their words in, the words that they mean out.
+"I no longer drive a Volvo, it's a Skoda now" says that one drives a Skoda; each clause takes from
+the other what it leaves out. Pure: clauses with their words in, the words that they mean out.
 """
 
 import re
@@ -287,8 +287,8 @@ def _may_lean(text: str) -> bool:
 
 
 def changed(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str | None]]:
-    """The clauses of a text with their words, in their order; the words again of those that tell of a
-    change, with what they leave to the one before, and None for the others."""
+    """Yield the clauses of a text in their order, each with words that tell of a change, completed
+    by what the clause before says; with None for a clause without a change."""
     before, is_over = "", False
     whole = {text for _, text in items}
     may_lean = any(map(_may_lean, whole))
@@ -309,7 +309,8 @@ def changed(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str | Non
 
 
 def _turned(before: str, text: str, after: str) -> tuple[str, bool]:
-    """A clause in the words in which what it tells is looked for, and whether it tells of a change."""
+    """Return a clause, reworded so that its meaning can be looked for, and whether it tells of a
+    change."""
     text, is_pointed = _pointed(before, text)
     if (there := _are_in.fullmatch(text)) and _went.search(before):
         verb = "lives" if there["who"].lower() in ("he", "she") else "live"
@@ -340,7 +341,7 @@ def _tells(before: str, text: str, after: str) -> bool:
 
 
 def _said(before: str, text: str, *, is_told: bool) -> Iterator[str]:
-    """The clauses that one comes to; none where it tells of no change."""
+    """Yield the clauses that one amounts to; none if it tells of no change."""
     if put := _put_on.fullmatch(text):
         if put["old"]:
             yield f"I am off {put['old']}"
@@ -363,8 +364,8 @@ def _said(before: str, text: str, *, is_told: bool) -> Iterator[str]:
 
 
 def _pointed(before: str, text: str) -> tuple[str, bool]:
-    """A clause with what its "there", "she" and "the one" point to, where the one before, or its own
-    beginning, tells what is over; and whether it has one."""
+    """Replace "there", "she" and "the one" by what they mean, if the clause before, or the clause's
+    own beginning, tells what is over; also return whether any was replaced."""
     if one := _the_one.search(text):
         return f"{text[: one.start('one')]}the {one['noun']}{text[one.end('one') :]}", True
     if not ARRIVED.search(text):
@@ -393,13 +394,14 @@ def _over_and_instead(before: str, text: str, after: str) -> Sequence[str]:
 
 
 def _does_now(text: str) -> bool:
-    """ "I sit next to Yun now": who says "now" of what lasts tells that it was otherwise."""
+    """Tell whether a clause says "now" of something lasting, "I sit next to Yun now": so it has
+    changed."""
     return text.endswith((" now", " these days", " nowadays")) and bool(_lasting.match(text))
 
 
 def _unglued(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str]]:
-    """With what "and now" or "and Oskar is my boss now" adds to a clause as a clause of its own; what
-    others do before is left out."""
+    """Split off what "and now" or "and Oskar is my boss now" adds, as a clause of its own; what
+    others do before it is left out."""
     for item, text in items:
         glued = _glued.fullmatch(text)
         if glued is None:
@@ -412,8 +414,8 @@ def _unglued(items: Sequence[tuple[Item, str]]) -> Iterator[tuple[Item, str]]:
 
 
 def _turned_round(before: str, text: str, after: str) -> str:
-    """A value that stands where its attribute is looked for, the other way round: "home is Vigo now",
-    "Goran is my manager now"; what is over, in the words that say so; "" of all others."""
+    """Return a clause with its value moved to the usual place: "home is Vigo now", "Goran is my
+    manager now"; for what is over, words that say so; "" for all others."""
     if (now := _now_first.fullmatch(text)) and GONE.search(f"{before} ; {text} ; {after}"):
         return f"{now['rest']} now"
     for form, words in _told_otherwise:
@@ -481,7 +483,8 @@ def _said_instead(first: str, second: str, *, is_one: bool) -> str:
 
 
 def _in_its_place(first: str, second: str) -> str:
-    """ "It's Zulip now" after "we ditched Slack", "it's on Fridays" after "yoga has moved"."""
+    """Return the change in "it's Zulip now" after "we ditched Slack", "it's on Fridays" after "yoga
+    has moved"."""
     match = _instead.fullmatch(second)
     if match is None:
         return ""
@@ -499,14 +502,16 @@ def _in_its_place(first: str, second: str) -> str:
 
 
 def _names_a_value(value: str, lead: str) -> bool:
-    """ "it's Milan", "it's a Skoda now", "it's lactose that she avoids"; not "it's too far"."""
+    """Tell whether a value is named: "it's Milan", "it's a Skoda now", "it's lactose that she
+    avoids"; not "it's too far"."""
     is_named = bool(re.match(r"(?:(?:a|an|the|in|at|on|for|with|to) )?[A-Z\d]", value))
     is_led = bool(lead.strip()) and value.lower().startswith(f"{lead.strip()} ") and len(lead) > 3
     return is_named or is_led or bool(ARRIVED.search(value) or _that_does.search(value))
 
 
 def _goes_on(before: str, text: str) -> bool:
-    """ "I no longer get up at six" and "I get up at five": the same is done otherwise."""
+    """Tell whether the same is done otherwise: "I no longer get up at six" and "I get up at
+    five"."""
     if denied := _is_not.fullmatch(before):
         is_ = denied["is"] or denied["be"] or denied["short"]
         verb = denied["rest"].split()[0]

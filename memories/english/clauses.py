@@ -151,10 +151,10 @@ _opening = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """`text` is the clause without opening interjections; [start, end) is its place, ends trimmed.
+    """One clause: `text` is without opening interjections; [start, end) is its place, ends trimmed.
 
-    The item of a list has the words that head the list in its `text`; one of two clauses that tell
-    a change (`is_change`) those that it leaves to the other.
+    The `text` of a list's item includes the words that head the list; that of one of two clauses
+    that tell a change (`is_change`) includes what it takes from the other.
     """
 
     text: str
@@ -193,7 +193,7 @@ def _span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def of_text(text: str) -> Sequence[Clause]:
-    """The clauses of all sentences of `text`, in order."""
+    """Return the clauses of all sentences of `text`, in order."""
     return _of_message(text) if len(text) <= pasted_text.MESSAGE else _told_whole(text)
 
 
@@ -240,7 +240,7 @@ def _of_text(text: str) -> Iterator[Clause]:
 
 
 def _heading(sentence: str) -> str:
-    """The claim that each item of the list below `sentence` makes: "My hobbies are {}"."""
+    """Return the claim that each item of the list below `sentence` makes: "My hobbies are {}"."""
     is_head = sentence.rstrip("*_ \t\r").endswith(":")
     match = _heads.fullmatch(_opening.sub("", sentence, count=1)) if is_head else None
     if not is_head:
@@ -293,7 +293,7 @@ def _clause(text: str, start: int, end: int, is_question: bool) -> Iterator[Clau
 
 
 def _with_quotes(body: str, sentence: str) -> str:
-    """`body` with the quotation mark that was cut off although the other one stands inside."""
+    """Return `body` with the quotation mark that was cut off although its partner stands inside."""
     for opening, closing in ('""', "“”"):
         if body.count(opening) + (opening != closing) * body.count(closing) == 1:
             if f"{opening}{body}" in sentence:
@@ -325,7 +325,7 @@ _signs = ("my ", "our ", " i", "i'", "i’", "we")
 
 
 def presupposed(question: str) -> Iterator[str]:
-    """The statements that `question` takes to be so, in its asker's words."""
+    """Return the statements that `question` takes for granted, in its asker's words."""
     small = question.lower()
     if not any(sign in small for sign in _signs):
         return

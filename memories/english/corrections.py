@@ -70,8 +70,8 @@ def _of_that_week(match: re.Match[str]) -> str:
 
 
 def _with_value(content: str, old: str, new: str, *, is_named: bool = False) -> str:
-    """`content` with `new` in the place of `old`, or, without it, of the last value of the same kind;
-    where the thing `is_named`, of whatever it is said to be. "" where nothing fits."""
+    """Return `content` with `new` in place of `old`; without `old`, in place of the last value of
+    the same kind or, if the thing `is_named`, of whatever it is said to be. "" if nothing fits."""
     value = _small.sub("", new).strip() or new
     if old and _find(content, value):
         return ""  # it says so already: "Dutch, not German"
@@ -97,7 +97,8 @@ def _with_value(content: str, old: str, new: str, *, is_named: bool = False) -> 
 
 
 def _values(text: str, number: int) -> list[re.Match[str]]:
-    """The values of a kind in a statement: no part of a date or a time, nor whom it is about."""
+    """Return the values of a kind in a statement, except parts of dates and times, and its
+    subject."""
     wider = [match.span() for kind in _kinds[: min(number, DATES)] for match in kind.finditer(text)]
     return [
         match
@@ -108,7 +109,7 @@ def _values(text: str, number: int) -> list[re.Match[str]]:
 
 
 def _of_unit(content: str, value: str) -> str:
-    """Another number for the same thing: "room 310", "21 kilometres"."""
+    """Replace the number of the same thing: "room 310", "21 kilometres"."""
     if numbered := _numbered.fullmatch(value):
         same = re.compile(rf"(?<=\b{numbered['thing']} )\d[\w.-]*", re.I)
         if numbers := list(same.finditer(content)):
@@ -127,8 +128,8 @@ def has_value(said: str) -> bool:
 
 
 def anew(content: str, said: str) -> tuple[str, str]:
-    """`content` as somebody says it anew, where `said` differs from it by one value: with that value
-    in the place of the old one, and `said` without it. Empty where they differ by more, or none."""
+    """Return `content` with the one value replaced by which `said` differs, and `said` without that
+    value. Both are empty if they differ by more than one value, or by none."""
     if max(len(content), len(said)) > STATEMENT:
         return "", ""
     for number in range(len(_kinds)):
@@ -141,7 +142,8 @@ def anew(content: str, said: str) -> tuple[str, str]:
 
 
 def without_denied(content: str, old: str) -> str:
-    """ "My manager is Olena, not Olga" without what it is not; "" where it does not say so."""
+    """Return "My manager is Olena, not Olga" without what it denies; "" if it does not deny
+    `old`."""
     if len(content) > STATEMENT:
         return ""
     form = rf",?\s+(?:and )?(?:not|instead of|rather than|as opposed to)\s+{re.escape(old)}(?=[\s.!]*$)"

@@ -1,8 +1,8 @@
-"""Dates in English words, read against a clock: one grammar for what facts tell of, what queries
-ask for, when a plan is over and what a statement may repeat.
+"""Dates in English words, read against a clock: one grammar for the dates of facts and queries, for
+when a plan is over, and for what a statement may repeat.
 
-Each form at the end finds one way of naming a time; what stands beside each other is then put
-together: "Friday" and "at 3pm", "in May" and "of last year", "from March" and "to May".
+Each form at the end reads one way of naming a time. Neighbouring times are then put together:
+"Friday" and "at 3pm", "in May" and "of last year", "from March" and "to May".
 """
 
 import re
@@ -63,7 +63,7 @@ def _in_part(day: Span, part: str) -> Span:
 
 
 def _unit(at: datetime, unit: str, steps: int) -> Span:
-    """The day, week, month... so many of them from that of `at`."""
+    """Return the day, week, month and so on that is so many of them from that of `at`."""
     today = midnight(at)
     match unit:
         case "day":
@@ -87,7 +87,7 @@ def _unit(at: datetime, unit: str, steps: int) -> Span:
 
 
 def steps(match: re.Match[str], clock: Clock) -> Span | None:
-    """ "Two weeks ago", "in a month", "a few days from now"."""
+    """Read "two weeks ago", "in a month", "a few days from now"."""
     words, unit = match["number"], match["unit"].lower()
     sign = -1 if match["end"] and match["end"].lower().startswith(("ago", "back", "ear")) else 1
     number, unit = (2 * count(words), "week") if unit == "fortnight" else (count(words), unit)
@@ -121,7 +121,7 @@ def steps(match: re.Match[str], clock: Clock) -> Span | None:
 
 
 def _same_day(clock: Clock, unit: str, steps: int) -> Span:
-    """ "Exactly a year ago" is this day of last year; ValueError where that has no such day."""
+    """Return this day in last year for "exactly a year ago"; ValueError if there is no such day."""
     if unit == "week":
         return days_from(later(clock.today, days=7 * steps), 1, relative=True)
     first = months_later(clock.today, steps * (12 if unit == "year" else 1))
@@ -132,7 +132,7 @@ _in_days = {"day": 1, "week": 7, "weekend": 7, "month": 30.44, "year": 365.25}
 
 
 def stretch(match: re.Match[str], clock: Clock) -> Span:
-    """ "The last three days", "in the past week", "over the next two months"."""
+    """Read "the last three days", "in the past week", "over the next two months"."""
     days = round(count(match["number"] or "one") * _in_days[match["unit"].lower()])
     if match["which"].lower() in ("last", "past"):
         start, end = later(clock.today, days=-days), later(clock.today, days=1)
@@ -142,35 +142,36 @@ def stretch(match: re.Match[str], clock: Clock) -> Span:
 
 
 def period(match: re.Match[str], clock: Clock) -> Span:
-    """Last week, this month, next weekend."""
+    """Read "last week", "this month", "next weekend"."""
     which, unit = which_of(match), match["unit"].lower()
     steps = {"last": -1, "this": 0, "next": 1, "": 0}[which]
     return _unit(clock.at, unit, steps)
 
 
 def before_last(match: re.Match[str], clock: Clock) -> Span:
-    """The week before last, the month after next."""
+    """Read "the week before last", "the month after next"."""
     return _unit(clock.at, match["unit"].lower(), 2 if match["way"].lower() == "after" else -2)
 
 
 def week_of(match: re.Match[str], clock: Clock) -> Span:
-    """Beside a day alone: "the week of 16 November"."""
+    """Read "the week of 16 November"; it counts only beside a day."""
     return around(clock.at, match["unit"].lower())
 
 
 def around(day: datetime, unit: str) -> Span:
-    """The week, or the weekend of the week, in which it lies."""
+    """Return the week around a span, or the weekend of that week."""
     return _unit(day, unit, 0)
 
 
 def the_weekend(match: re.Match[str], clock: Clock) -> Span:
-    """ "Over the weekend": the one that is, else the next or the last."""
+    """Read "over the weekend": the present weekend, else the next or the last."""
     is_on = clock.at.weekday() >= 5
     return _unit(clock.at, "weekend", 0 if clock.ahead or is_on else -1)
 
 
 def end_of(match: re.Match[str], clock: Clock) -> Span:
-    """ "By the end of next month" is its last day; the beginning of it is its first third."""
+    """Read "by the end of next month", which is its last day; the beginning of it is its first
+    third."""
     span = period(match, clock)
     if match["part"].lower() == "end" or span.grain == "week":
         return third(span, "end")
@@ -193,7 +194,7 @@ def weekday(match: re.Match[str], clock: Clock) -> Span | None:
 
 
 def day_of_month(match: re.Match[str], clock: Clock) -> Span | None:
-    """The next such day, or the last one: "on the 1st"."""
+    """Return the next such day, or the last one: "on the 1st"."""
     if clock.before not in ("on", "by", "until", "before", "from"):
         return None
     day = int(match["day"])
@@ -279,7 +280,7 @@ _word_before = re.compile(r"(as of|[a-z]+)\s*(?:the |about |around )?$", re.IGNO
 
 class _Phrase(NamedTuple):
     """One phrase in its place. `rank`: the lower, the more exact its form; `is_bare`: a month or
-    year that no word makes a date, which a query may mean and a statement need not."""
+    year that no word makes a date, which may be one in a query and need not be in a statement."""
 
     first: int
     last: int
@@ -290,8 +291,8 @@ class _Phrase(NamedTuple):
 
 
 def spans(text: str, at: datetime | None, order: DateOrder = "auto") -> list[Span]:
-    """Every time that is named, the most exact first; without a clock those alone that need none,
-    of any year where they name no year."""
+    """Return every time that is named, the most exact first. Without a clock: only those that need
+    none, of any year if they name no year."""
     phrases = sorted(_phrases(text, at or datetime(2000, 1, 1), order), key=lambda p: p.rank)
     return [p.span for p in phrases if at is not None or not p.span.is_relative]
 
@@ -310,7 +311,7 @@ _counted = re.compile(rf"{_WHICH}\b", re.IGNORECASE)
 
 
 def relative_phrases(text: str, at: datetime) -> list[tuple[int, int, Span]]:
-    """The phrases that mean another time on another day, with their places in `text`."""
+    """Return the phrases that mean another time on another day, with their places in `text`."""
     return [
         (phrase.first, phrase.last, phrase.span)
         for phrase in _phrases(text, at, "auto")
@@ -367,7 +368,8 @@ _month_name = re.compile(rf"\b{MONTH}\b", re.IGNORECASE)
 
 
 def last_day(statement: str, first: date, order: DateOrder = "auto") -> date:
-    """The last day that a statement about what begins on `first` may mean; rather too late."""
+    """Return the last day that a statement beginning on `first` may mean; rather too late than too
+    early."""
     at = datetime(first.year, first.month, first.day, 12)
     ends = [span.last_day for span in spans(statement, at, order) if span.first_day == first]
     length = next((days for words, days in _lengths if words.search(statement)), 0)
@@ -377,7 +379,7 @@ def last_day(statement: str, first: date, order: DateOrder = "auto") -> date:
 
 
 def _phrases(text: str, at: datetime, order: DateOrder) -> list[_Phrase]:
-    """In the order of the text, none over another."""
+    """Return the phrases in the order of the text, none overlapping another."""
     if not _hint.search(text):
         return []
     text = _recurring.sub(lambda match: " " * len(match[0]), text)  # it has no day of its own
@@ -482,7 +484,7 @@ def _joined(text: str, one: _Phrase, other: _Phrase, at: datetime) -> _Phrase | 
 
 
 def _beside_each_other(one: _Phrase, other: _Phrase) -> Span | None:
-    """The day with its hour, the weekday or the day with its week, the 5th with its month."""
+    """Join the day with its hour, the weekday or the day with its week, the 5th with its month."""
     day, more = one.span, other.span
     if one.kind == "week of" and other.kind in _DAYS and one.first < other.first:
         week = around(more.start, one.span.grain)
@@ -521,7 +523,7 @@ def _range(one: _Phrase, other: _Phrase, at: datetime) -> Span | None:
 
 
 def _with_years(text: str, phrases: list[_Phrase]) -> list[_Phrase]:
-    """ "In 2022, what did I do in June?" asks of June 2022."""
+    """Give each time its year: "In 2022, what did I do in June?" asks about June 2022."""
     years = [phrase for phrase in phrases if phrase.span.grain == "year" and "year" in phrase.kind]
     if len(years) != 1 or len(phrases) < 2:
         return phrases

@@ -33,8 +33,8 @@ _kept_instead = re.compile(
 
 
 def exact_values(text: str) -> list[str]:
-    """The values in their order, each once, at most MOST. Of a mapping ("A = B") what it maps to, and
-    nothing of what a text says shall stand instead."""
+    """Return the exact values in their order, each once, at most MOST: of a mapping ("A = B") only
+    what it maps to, and nothing that a text says shall stand instead."""
     if instead := _kept_instead.search(text):
         text = text[: instead.start()]
     places = [

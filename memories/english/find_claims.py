@@ -1,10 +1,11 @@
 """Claims in plain language, found without any model: patterns as data over clauses of a text.
 
-Which of the clauses that fit a pattern say enough to be kept: first the message, in which signs
-of news about its speaker's life are weighed against signs of mere courtesy. Then its clauses:
-the looser a pattern, the more a clause must say. Weights and limits were fitted to labelled
-conversations (logistic regression, each conversation judged by weights from the others), one set
-for talk between people and one for talk with an assistant."""
+First the message decides which of the fitting clauses say enough to be kept: signs of news about
+its speaker's life are weighed against signs of mere courtesy. Then each clause does: the looser a
+pattern, the more a clause must say. Weights and limits were fitted to labelled conversations
+(logistic regression, each conversation judged by weights from the others), one set for talk between
+people and one for talk with an assistant.
+"""
 
 import math
 import re
@@ -76,8 +77,8 @@ _owned = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A pattern that fits a clause; `weight` counts the telling words of the clause. `is_beside`: it is
-    no part of the news of its message. `is_purpose`: it stands behind "so" or "so that"."""
+    """A pattern that fits a clause; `weight` counts the telling words of the clause. `is_beside`:
+    it is not part of its message's news. `is_purpose`: it stands behind "so" or "so that"."""
 
     pattern: Pattern
     match: re.Match[str]
@@ -101,7 +102,8 @@ class MessageWorth:
 def message_worth(
     text: str, name: str, read: Sequence[tuple[Clause, str]], fits: Sequence[Fit], talk: Talk
 ) -> MessageWorth:
-    """`read` holds the clauses of `text` with their words as patterns read them."""
+    """Weigh a message; `read` holds the clauses of `text` with their words as patterns read
+    them."""
     told = " ".join(words for _, words in read)
     to_machine = talk.is_with_machine(name)
     # What a message is judged by; each sign has an end, so that no long text wins by length.
@@ -131,7 +133,7 @@ def message_worth(
 
 
 def _kept(fits: Sequence[Fit], told: MessageWorth) -> list[Fit]:
-    """Those of a message's fits that claim something, in their order."""
+    """Return those of a message's fits that claim something, in their order."""
     is_all = len(fits) >= told.heard  # no clause beside those that claim something
     firm = [fit for fit in fits if _says_enough(fit, told)]
     if not firm and told.news >= 0:
@@ -252,14 +254,16 @@ def extract(
 
 
 def _of_team(words: str) -> tuple[Pattern, re.Match[str]] | None:
-    """The pattern that fits what is told of "the team", where it fits what a team would say of itself."""
+    """Return the pattern that fits a statement about "the team", if a team would say it of
+    itself."""
     we = read_clause.as_we(words)
     first = library.first(we, is_request=False) if we else None
     return first if first and first[0].is_team else None
 
 
 def _with_best(told: Sequence[tuple[Fit, Found]]) -> list[tuple[Fit, Found]]:
-    """Among people, of a message that would leave nothing, what says most of its speaker."""
+    """Among people, keep the claim that says most about its speaker if a message would leave
+    none."""
     strong = {
         each.start: worth_keeping.strength(fit.match.string)
         for fit, each in told
@@ -277,7 +281,7 @@ def _with_best(told: Sequence[tuple[Fit, Found]]) -> list[tuple[Fit, Found]]:
 
 
 def _assented(text: str, name: str, talk: Talk) -> list[tuple[Clause, str]]:
-    """A mere yes or no, as the clause that it agrees to."""
+    """Return a mere yes or no as the clause that it answers."""
     question = talk.question_to(name)
     if len(text) > MERE or not question:
         return []
@@ -336,7 +340,8 @@ _of_oneself = re.compile(r"\b(?:I|me|my|mine|we|us|our)\b", re.IGNORECASE)
 
 
 def _read(text: str, name: str, talk: Talk, at: datetime) -> Iterator[tuple[Clause, str]]:
-    """The clauses of `text` with their words as patterns read them; the first may be an answer."""
+    """Yield the clauses of `text` with their words as patterns read them; the first may be an
+    answer."""
     # A story that is handed to an assistant is about nobody of whom its teller spoke before.
     to_machine = talk.is_with_machine(name)
     is_story = to_machine and len(text) > TOLD and not _of_oneself.search(text)
@@ -388,7 +393,8 @@ def _claim(
 
 
 def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
-    """The fit, or of its clause the part that is worth keeping; and what is against it."""
+    """Return the fit, or the part of its clause that is worth keeping; and the reason against
+    it."""
     opening = read_clause.plain(fit.clause.text)[:2].lower()
 
     def doubt(words: str, pattern: Pattern) -> str:
@@ -456,7 +462,8 @@ def _sentence(told: str) -> str:
 
 
 def _inside(said: str, start: int) -> str:
-    """`said` without the capital of a sentence's beginning: it goes into another sentence."""
+    """Return `said` without the capital of a sentence's beginning: it goes into another
+    sentence."""
     return said if start or not said[1:2].islower() else said[0].lower() + said[1:]
 
 

@@ -149,7 +149,7 @@ def _skip(label: str) -> Verdict:
 
 
 def _is_dump(text: str) -> bool:
-    """Most lines are a program's: JSON, a log, a stack trace, a table, a diff."""
+    """Tell whether most lines are a program's: JSON, a log, a stack trace, a table, a diff."""
     lines = [line for line in text.splitlines() if line.strip()][:200]
     hits = sum(bool(_program_line.match(line)) for line in lines)
     is_begun = bool(_program_only.fullmatch(lines[0])) and hits >= len(lines) - 1

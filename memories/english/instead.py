@@ -1,5 +1,5 @@
-"""One thing that takes the place of another, told around it: "we're done with Slack", "the oboe got
-too dear, so it's the flute now", "Ms Orr moved away and Mr Lim has taken over".
+"""Things that take the place of others, told around it: "we're done with Slack", "the oboe got too
+dear, so it's the flute now", "Ms Orr moved away and Mr Lim has taken over".
 
 Pure: two clauses in, the words that they mean out.
 """
@@ -156,8 +156,8 @@ def does_now(text: str) -> bool:
 
 
 def parts(text: str) -> tuple[str, str]:
-    """A clause in two, where the first tells what is over and the second what there is instead;
-    ("", "") of any other."""
+    """Return a clause in two parts: what is over, and what has taken its place; ("", "") for any
+    other."""
     for cut in list(_cut.finditer(text))[:4]:
         first, second = text[: cut.start()], text[cut.end() :]
         if came(first, second) or does_now(second) and _over(first, _sure + _ended):

@@ -1,4 +1,4 @@
-"""The forms of what people say to the memory, as regular expressions of English.
+"""Forms of what people say to the memory, as regular expressions of English.
 
 All are tried on one sentence of at most `spoken_intents.LONGEST` characters.
 """

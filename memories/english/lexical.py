@@ -89,11 +89,11 @@ _as_postgres = (
 
 
 def stems(text: str) -> list[str]:
-    """Index terms of a text in order, with repeats; lower case, function words left out.
+    """Return a text's index terms in order, with repeats; lower case, function words left out.
 
-    Words are stemmed by the Snowball of the text's language; by that of English beside it where
-    the language is not certain, as in a short question. Scripts written without spaces are cut
-    into overlapping pairs of characters.
+    Words are stemmed by the Snowball of the text's language, and by that of English too if the
+    language is not certain, as in a short question. Scripts written without spaces are cut into
+    overlapping pairs of characters.
     """
     if text.isascii():
         words = _ascii_words.findall(text.lower())
@@ -121,13 +121,14 @@ def document(text: str) -> dict[str, float]:
 
 
 def normal(form: Literal["NFC", "NFD", "NFKC"], text: str) -> str:
-    """`text` in a normal form of Unicode; of the marks upon one letter the first thirty."""
+    """Return `text` in a Unicode normal form; of the marks on one letter only the first thirty are
+    kept."""
     is_plain = text.isascii() or _MARKS.isdisjoint(text)
     return unicodedata.normalize(form, text if is_plain else _stacked.sub(r"\1", text))
 
 
 def unaccented(text: str) -> str:
-    """Without the accents of its letters: many leave them out where they ask."""
+    """Return the word without accents: many people leave them out in queries."""
     return text if text.isascii() else _accents.sub("", normal("NFD", text))
 
 
@@ -155,17 +156,17 @@ def _terms(word: str, language: WrittenIn | None) -> Iterable[str]:
 
 
 def term_keys(number: int, layer: int, stems: Iterable[str]) -> list[int]:
-    """Distinct signed 64-bit keys `((number * 8 + layer) << 32) | crc32(stem)`, sorted.
+    """Return distinct signed 64-bit keys `((number * 8 + layer) << 32) | crc32(stem)`, sorted.
 
-    `number` is the workspace's small integer (below 2**28), `layer` 0 to 7: keys of one
-    workspace and layer are neighbours in the index and never meet those of another.
+    `number` is the workspace's small integer (below 2**28), `layer` 0 to 7: keys of one workspace
+    and layer are neighbours in the index and never meet those of another.
     """
     prefix = _prefix(number, layer)
     return sorted({prefix | crc32(stem.encode()) for stem in stems})
 
 
 def trigram_keys(number: int, layer: int, text: str) -> list[int]:
-    """Keys of every three characters of the lower-cased text, as `term_keys` makes them."""
+    """Return keys for every three characters of the lower-cased text, like those of `term_keys`."""
     prefix, folded = (
         _prefix(number, layer),
         (text.lower() if text.isascii() else text.translate(_as_postgres).lower()),
@@ -197,7 +198,8 @@ def _trigrams(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
 
 @cache
 def _crc_parts() -> tuple[npt.NDArray[np.int64], ...]:
-    """For each of three places, by byte: what it changes in the crc32, whose rest is the first's."""
+    """Return, for each of three places, by byte, what it changes in the crc32; the first adds the
+    rest."""
     nothing = crc32(bytes(3))
     alone = [
         [crc32(bytes([0] * at + [code] + [0] * (2 - at))) for code in range(256)] for at in range(3)
@@ -207,17 +209,19 @@ def _crc_parts() -> tuple[npt.NDArray[np.int64], ...]:
 
 
 def ilike_keys(number: int, layer: int, query: str) -> list[int]:
-    """Some keys that every text containing the literal query has; none when it is shorter than 3.
+    """Return some keys that every text containing the literal query has; none if it is shorter than
+    3.
 
-    A superset of the matches: the statement must check with ILIKE as well. Eight keys leave few
-    others, and all of a long query's would take five times as long to look up.
+    They find a superset of the matches: the statement must check with ILIKE as well. Eight keys
+    leave few others, and all of a long query's would take five times as long to look up.
     """
     keys = trigram_keys(number, layer, query)
     return keys[:: math.ceil(len(keys) / LOOKED_UP)] if keys else []
 
 
 def ilike_pattern(query: str) -> str:
-    """The ILIKE pattern for texts that contain the query literally; its wildcards are escaped."""
+    """Return the ILIKE pattern for texts that contain the query literally; its wildcards are
+    escaped."""
     escaped = query.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"
 
@@ -234,8 +238,8 @@ def counts(stems: Iterable[str]) -> dict[str, float]:
 
 
 def lent(text: str) -> Sequence[str]:
-    """The stems of a message that its neighbours may borrow; a long one lends none, and has its
-    own `document` without them."""
+    """Return the stems of a message that its neighbours may borrow; a long one lends none, and has
+    its own `document` without theirs."""
     return stems(text) if len(text) <= BESIDE else ()
 
 
@@ -245,10 +249,11 @@ def index_stems(
     following: Sequence[str] = (),
     earlier: Sequence[str] = (),
 ) -> dict[str, float]:
-    """Fractional counts of a message's lexical document: itself and a share of its neighbours.
+    """Return fractional counts for a message's lexical document: its stems and a share of its
+    neighbours'.
 
     Neighbours are the messages before and after it in the conversation, `earlier` the one before
-    the previous; they lend their words only where both are short (60 stems), because a long message
+    the previous; they lend their words only if both are short (60 stems), because a long message
     carries its own context.
     """
     document: dict[str, float] = counts(own)
@@ -268,10 +273,11 @@ def index_stems(
 def bm25_weights(
     counts: Mapping[str, float], ordinary: float = ORDINARY_LENGTH
 ) -> dict[int, float]:
-    """The document's half of BM25 by term number: tf*(k1+1) / (tf + k1*(1-b+b*length/ordinary)).
+    """Return the document's half of BM25 by term number: tf*(k1+1) / (tf +
+    k1*(1-b+b*length/ordinary)).
 
-    A term's number is crc32 % 10**9 + 1. The query's half is the idf; their inner product is
-    the score.
+    A term's number is crc32 % 10**9 + 1. The query's half is the idf; their inner product is the
+    score.
     """
     length = sum(counts.values())
     norm = K1 * (1 - B + B * length / ordinary)
@@ -283,17 +289,18 @@ def bm25_weights(
 
 
 def term_number(stem: str) -> int:
-    """A term's place in a sparse vector, 1 to 10**9; two terms may share one, rarely."""
+    """Return a term's place in a sparse vector, 1 to 10**9; rarely, two terms share one."""
     return crc32(stem.encode()) % SPARSE_DIMENSIONS + 1
 
 
 def numbers_of(keys: Iterable[int]) -> list[int]:
-    """The term numbers of term keys, in their order."""
+    """Return the term numbers of term keys, in their order."""
     return [(key & 0xFFFFFFFF) % SPARSE_DIMENSIONS + 1 for key in keys]
 
 
 def sparse_text(weights: Mapping[int, float]) -> str:
-    """pgvector's text form of a sparsevec: the 16,000 heaviest weights, in order of their index."""
+    """Return pgvector's text form of a sparsevec: the 16,000 heaviest weights, in order of their
+    index."""
     kept = sorted(weights.items())
     if len(kept) > SPARSE_ENTRIES:
         kept = sorted(sorted(kept, key=lambda entry: -entry[1])[:SPARSE_ENTRIES])
@@ -301,7 +308,7 @@ def sparse_text(weights: Mapping[int, float]) -> str:
 
 
 def fingerprint(text: str) -> bytes:
-    """16 bytes that are equal for texts that say the same up to case, spacing and end stops."""
+    """Return 16 bytes that are equal for texts that differ only in case, spacing and end stops."""
     folded = normal("NFKC", normal("NFKC", text).casefold())
     spaced = " ".join(folded.split())
     said = spaced.rstrip(_ends) or spaced

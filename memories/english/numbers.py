@@ -1,5 +1,5 @@
-"""Numbers in words: "seven", "twenty-one", "a couple of", "half a"; and words of them for the regexes
-of others."""
+"""Numbers in words: "seven", "twenty-one", "a couple of", "half a"; and their words for regular
+expressions elsewhere."""
 
 _small = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
@@ -31,7 +31,7 @@ COUNT = (
 
 
 def count(words: str) -> float:
-    """The value of what `COUNT` matches; "a few" is 3, "half a" is .5."""
+    """Return the value of what `COUNT` matches; "a few" is 3, "half a" is .5."""
     small = words.lower()
     if small.startswith("half"):
         return 0.5

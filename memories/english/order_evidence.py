@@ -74,11 +74,11 @@ _clause = re.compile(r"\b(?:I|we|me|us)(?:['’]\w+)? \w", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class OrderEvidence:
-    """Signs of an order. `names_memory`: it says where from; `names_told`: that, or that something
-    was told; `is_lasting`: it says that it holds from now on; `is_private`: it says why;
-    `is_deleting`: its verb is one that is used of files and words, too; `is_alone`: nothing else is
-    said behind it; `is_passing`: it holds for a while, and what it speaks of is a plan;
-    `is_of_himself`: what it names is what people tell of themselves."""
+    """Signs of an order. `names_memory`: it names the memory; `names_told`: it names that, or says
+    that something was told; `is_lasting`: it holds from now on; `is_private`: it says that
+    something is private; `is_deleting`: its verb is also used of files and words; `is_alone`:
+    nothing else is said behind it; `is_passing`: it holds for a while, and is about a plan;
+    `is_of_himself`: it names something that people tell of themselves."""
 
     names_memory: bool = False
     names_told: bool = False

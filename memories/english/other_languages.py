@@ -173,7 +173,8 @@ class WrittenIn(NamedTuple):
 
 
 def language_of(words: Sequence[str], english: Collection[str]) -> WrittenIn | None:
-    """The language of words in lower case, None for English; `english` are its function words."""
+    """Return the language of words in lower case, None for English; `english` are its function
+    words."""
     telling = _telling.intersection(words)
     if not telling:
         return None
@@ -194,8 +195,8 @@ def stem_in(language: str, word: str) -> str:
 
 
 def stem_by_script(word: str) -> str | None:
-    """The stem of a word whose letters tell its language, "" for a function word, None where
-    they do not."""
+    """Return the stem of a word whose letters show its language, "" for a function word, None if
+    they do not show it."""
     code = ord(word[0])
     for codes, language, function_words in _by_script:
         if code in codes:

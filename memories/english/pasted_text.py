@@ -351,7 +351,7 @@ _unspoken = (
 
 
 def without_served(text: str) -> str:
-    """`text` without the blocks that mark what a memory server had put in."""
+    """Return `text` without the marked blocks that a memory server has inserted."""
     return _served.sub("", text)
 
 
@@ -361,8 +361,8 @@ def served_blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def spoken(text: str) -> str:
-    """`text` with blank lines for what is not said in it: code, quoted lines, served blocks, and
-    words of others."""
+    """Return `text` with blank lines in place of what its speaker does not say: code, quoted lines,
+    served blocks, and words of others."""
     return _spoken_message(text) if len(text) <= MESSAGE else _spoken(text)
 
 
@@ -376,8 +376,8 @@ _spoken_message = lru_cache(maxsize=64)(_spoken)
 
 
 def unmarked(text: str) -> str:
-    """`text` with blank lines for what its marks say is not said in it: code, quotations, blocks,
-    footers."""
+    """Return `text` with blank lines in place of what its marks say is not speech: code,
+    quotations, blocks, footers."""
     for block, sign in _unspoken:
         if sign in text:
             text = block.sub(lambda found: "\n" * len(found[0]), text)

@@ -103,7 +103,7 @@ def mentions(clause: str) -> int:
 
 
 def with_listener(clause: str, listener: str) -> str:
-    """`clause` with the name of the one it is said to in the place of "you" and "your"."""
+    """Return `clause` with the listener's name in place of "you" and "your"."""
     if not listener or not _second.search(clause):
         return clause
     clause = _second_subject.sub(lambda said: f"{listener} {_agreed[said[1].lower()]}", clause)
@@ -116,12 +116,12 @@ _we = re.compile(r"\b(?:we|us|our|ourselves)\b(?! all\b)")
 
 
 def of_anybody(clause: str) -> str:
-    """`clause` of a "we" that is people as such: "dogs help us rest" says it of people."""
+    """Name people in place of a "we" that means everybody: "dogs help us rest"."""
     return _we.sub(lambda said: _anybody[said[0]], clause)
 
 
 def third_person(clause: str, name: str, us: str = "") -> str:
-    """`clause` as somebody else would say it of `name`; `us` stands for "we"."""
+    """Return `clause` as somebody else would say it of `name`; `us` stands for "we"."""
     text = _pair.sub(lambda pair: f"we & {pair['after'] or pair['before']}", clause)
     return _Shift(name, us or f"{name} and others", _token.findall(text)).run()
 
@@ -199,7 +199,7 @@ class _Shift:
         return first
 
     def _verb(self, position: int, is_singular: bool) -> int:
-        """Bring the verb after a subject into agreement; the position after it."""
+        """Make the verb after a subject agree with it; return the position after it."""
         while position < len(self.tokens) and (
             self.tokens[position] == " " or verbs.is_adverb(self.tokens[position])
         ):

@@ -103,12 +103,12 @@ SLOT, ENDED, IMPLIED, OWN = "slot:", "ended:", "implied:", "own:"
 
 
 def attribute_words(attribute: str) -> str:
-    """ "lives in" of "residence"; a workspace's own attributes have plain names already."""
+    """Return "lives in" for "residence"; a workspace's own attributes have plain names already."""
     return ATTRIBUTES.get(attribute) or CATEGORIES.get(attribute) or attribute.replace("_", " ")
 
 
 def rule_words(rule: str) -> str:
-    """ "the old one is pinned · lives in: one at a time" of "pinned: slot:residence"."""
+    """Return "the old one is pinned · lives in: one at a time" for "pinned: slot:residence"."""
     reason, _, rest = rule.partition(": ")
     if rest and reason in REASONS:
         return f"{REASONS[reason]} · {rule_words(rest)}"

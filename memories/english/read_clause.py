@@ -168,7 +168,7 @@ SHORTEST = 15  # characters of a clause that says something before what it shows
 
 @lru_cache(maxsize=512)  # the gatekeeper and the patterns read the same clauses
 def plain(clause: str) -> str:
-    """`clause` with contractions in full and without asides that claim nothing."""
+    """Return `clause` with contractions in full and without asides that claim nothing."""
     clause = clause.translate(_curly)
     clause = _contractions.sub(lambda found: _in_full[found.lastgroup or ""], clause)
     for contraction, full in _apostrophes if "'" in clause else ():
@@ -185,7 +185,7 @@ def plain(clause: str) -> str:
 
 
 def with_subject(clause: str) -> str:
-    """`clause` with the "I" that its speaker left out, if that is what is missing."""
+    """Return `clause` with the "I" that its speaker left out, if that is what is missing."""
     if _asked_for.search(clause):
         return clause
     if _born.match(clause):
@@ -355,7 +355,7 @@ def weight(clause: str, speaker: str) -> int:
 
 
 def telling(text: str) -> set[str]:
-    """The words of `text` that carry a meaning of their own, in small letters."""
+    """Return the words of `text` that carry a meaning of their own, in lower case."""
     return {word.lower() for word in set(_words.findall(text))} - _filler
 
 
@@ -383,7 +383,7 @@ def is_common(word: str) -> bool:
 
 
 def names(clause: str) -> tuple[str, ...]:
-    """The names in `clause`, each once, in the order they come."""
+    """Return the names in `clause`, each once, in their order."""
     found: dict[str, None] = {}
     for match in _names.finditer(clause):
         words = _trimmed(match.group(), match.start() == 0)
@@ -393,7 +393,8 @@ def names(clause: str) -> tuple[str, ...]:
 
 
 def _trimmed(name: str, is_opening: bool) -> str:
-    """`name` without common words before and after; an opening capital alone says nothing."""
+    """Return `name` without common words before and after it; an opening capital alone says
+    nothing."""
     words = [re.sub(r"['’]s$", "", word) for word in name.split()]
     start, end = 0, len(words)
     while start < end and words[start].lower() in _common:

@@ -64,9 +64,9 @@ _thing = re.compile(r"\bfor (?:the|my|our|their|his|her) (?P<reason>[A-Z][\w-]+(
 
 @dataclass(frozen=True, slots=True)
 class GroundWords:
-    """`cue` is how the statement says it: "because", "near: flat". `slots` are names of attributes that
-    would tell it, `stems` the words of the reason that weigh, `names` those of them that are names.
-    """
+    """A ground of a statement. `cue` is how the statement says it: "because", "near: flat". `slots`
+    are the attributes that would tell it, `stems` the weighty words of the reason, `names` the
+    names among them."""
 
     cue: str
     slots: tuple[str, ...] = ()
@@ -76,7 +76,8 @@ class GroundWords:
 
 
 def ground_words(statement: str) -> tuple[GroundWords, ...]:
-    """Each reason and each thing of its owner's that `statement` hangs on, in the order found."""
+    """Return each reason, and each thing of its owner's, that `statement` depends on, in their
+    order."""
     text = statement[:LONGEST]
     result: list[GroundWords] = []
     reasons = [(m["cue"], m["reason"]) for form in (_why, _since) for m in form.finditer(text)]

@@ -1,8 +1,8 @@
-"""Words that point at what stands elsewhere: "this genre", "he", "there", "the same one"; and what a
-conversation has said before, at which they point.
+"""Words that point at something said elsewhere: "this genre", "he", "there", "the same one"; and
+what a conversation has said before, at which they point.
 
 Clauses come here in the first person, as `read_clause` leaves them: in them "they" is never the
-speaker, as it is in what is kept.
+speaker, unlike in what is kept.
 """
 
 import re
@@ -94,7 +94,8 @@ _standing_for = {
 
 
 def open_referent(clause: str) -> str:
-    """The first words of `clause` whose meaning stands elsewhere; empty where all is said."""
+    """Return the first words of `clause` whose meaning stands elsewhere; empty if there are
+    none."""
     if pointing := _pointing.search(clause):
         return pointing[0]
     tokens = [
@@ -133,7 +134,8 @@ def _is_open(words: list[str], place: int) -> bool:
 
 
 def _is_filler(words: list[str], place: int) -> bool:
-    """ "There is", "over there", "here in Rome"."""
+    """Tell whether "there" or "here" points at nothing: "there is", "over there", "here in
+    Rome"."""
     following, previous = words[place + 1], words[place - 1] if place else ""
     if words[place] == "there":
         is_subject = following in ("is", "are", "was", "were", "has", "have", "will", "'s")
@@ -148,7 +150,8 @@ def _is_filler(words: list[str], place: int) -> bool:
 
 
 def _is_pointing_that(words: list[str], place: int) -> bool:
-    """ "That" that stands for something; not "the flat that I rent" or "I know that it leaks"."""
+    """Tell whether a "that" stands for something; not in "the flat that I rent", "I know that it
+    leaks"."""
     following, previous = words[place + 1], words[place - 1] if place else ""
     if not place:
         return True
@@ -244,8 +247,8 @@ class People:
     age: int = 0
 
     def resolved(self, clause: str, speaker: str, before: str = "") -> str:
-        """`clause` with the person its first word stands for, when only one is in question;
-        `before` is the clause right before it."""
+        """Return `clause` with the person its first word stands for, if there is only one
+        candidate; `before` is the clause right before it."""
         opening = _opening.match(clause)
         if opening and opening[1].lower() in ("they", "their"):
             about = _about_things.match(before)
@@ -285,7 +288,7 @@ class People:
             self.met, self.met_by = met, speaker
 
     def turn(self, words: str, speaker: str) -> None:
-        """Take note of a whole message: a bare name holds for the next one of who said it."""
+        """Take note of a whole message: a bare name lasts until its speaker's next message."""
         was = self.met
         self.age += not _still_them.search(words)
         self.hear(words, speaker)
@@ -302,13 +305,13 @@ class People:
 
     @property
     def _kind(self) -> str:
-        """The person last named, without a name of their own: "son" of "son Leo"."""
+        """The kind of the person last named, without their name: "son" for "son Leo"."""
         *kind, name = self.last.split()
         return " ".join(kind) if kind and name[:1].isupper() else self.last
 
 
 def _met_in(words: str) -> str:
-    """The one person whom somebody met, where nobody else is named."""
+    """Return the one person whom somebody met, if nobody else is named."""
     found = {match[1] for match in _met.finditer(words)}
     if len(found) != 1:
         return ""

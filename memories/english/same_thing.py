@@ -22,8 +22,8 @@ KIN = frozenset(stem for word in _kin for stem in lexical.stems(word))
 
 @dataclass(frozen=True, slots=True)
 class ToldThing:
-    """The stems of what was told, of these the `strong` ones, which are names and figures, and
-    those that an order itself `named`."""
+    """Something that was told: its `stems`, the `strong` ones among them, which are names and
+    figures, and those that an order itself `named`."""
 
     stems: frozenset[str]
     strong: frozenset[str]

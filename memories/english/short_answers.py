@@ -1,4 +1,4 @@
-"""An answer takes the frame of its question: "Where do you live?" "Lisbon" says "I live in Lisbon".
+"""Answers, completed by their questions: "Where do you live?" "Lisbon" says "I live in Lisbon".
 
 The outcome is a clause in the answerer's first person, which patterns read like any other.
 """
@@ -274,7 +274,7 @@ def taken_up(question: str, words: str) -> str:
 
 
 def _how_often(asked: str, answer: str) -> str:
-    """ "Do you drink?" "Rarely": "I rarely drink"."""
+    """Read "Do you drink?" "Rarely" as "I rarely drink"."""
     match = _habit.fullmatch(asked)
     if match is None:
         return ""
@@ -325,13 +325,13 @@ def _in_frame(asked: str, answer: str) -> str:
 
 
 def _body(question: str) -> str:
-    """`question` without its opening words and its mark; empty where it is a long one."""
+    """Return `question` without its opening words and its mark; empty if it is long."""
     body = _lead.sub("", question.strip()).rstrip(" ?!")
     return body if len(body.split()) <= 14 else ""
 
 
 def _turned(words: str) -> str:
-    """The asker's words in the answerer's mouth."""
+    """Return the asker's words as the answerer would say them."""
     return _second.sub(_owner, words.strip())
 
 
@@ -340,7 +340,7 @@ def _owner(said: re.Match[str]) -> str:
 
 
 def _as_said(answer: str) -> str:
-    """`answer` without the capital of a sentence's beginning."""
+    """Return `answer` without the capital of a sentence's beginning."""
     is_common = any(kind.match(answer) for kind in (_preposition, _article, _number))
     return answer[0].lower() + answer[1:] if is_common else answer
 

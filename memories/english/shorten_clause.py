@@ -1,5 +1,5 @@
-"""A statement without what people say around it ("As I said, ...", "Reminder: ...", "..., you
-know"), and ways to put it that leave out what points at things said elsewhere. Pure."""
+"""Statements without what people say around them ("As I said, ...", "Reminder: ...", "..., you
+know"), and shorter wordings without what points at things said elsewhere. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -63,8 +63,8 @@ def without_lead_in(text: str) -> str:
 
 
 def parts_of(text: str, name: str) -> Iterator[str]:
-    """The sentences of `text` and what they come to, each without what leads in to it; what is said
-    in the first person as somebody else would say it of `name`. At most MOST."""
+    """Yield the sentences of `text` and their parts, each without its lead-in, those in the first
+    person also as somebody else would say them of `name`. At most MOST."""
     parts: dict[str, None] = {}
     for start, end in [(0, len(text)), *clauses.sentences(text)][:MOST]:
         sentence = without_lead_in(text[start:end])
@@ -165,9 +165,9 @@ _trailing = re.compile(
 
 
 def shortened(words: str, *, to_machine: bool = False) -> Iterator[str]:
-    """Ways to put a clause that leave out what cannot be kept, the longest first: with an article for
-    a thing that was shown, without what was joined to it, or that alone. Who works with a machine
-    shows it nothing: "this" is what they work on."""
+    """Yield wordings of a clause without what cannot be kept, the longest first: with an article
+    for a thing that was shown, without what was joined to it, or only that. People who work with a
+    machine show it nothing: "this" is what they work on."""
     shown = _as_shown(words, to_machine=to_machine)
     if (named := _names_it.sub(r", \g<name>", words)) != words:
         yield named
@@ -199,7 +199,7 @@ def _as_shown(words: str, *, to_machine: bool) -> str:
 
 
 def _without_pointing(words: str) -> str:
-    """`words` without what they point at, where they say the same without it."""
+    """Return `words` without what they point at, if they say the same without it."""
     aside = _pointing_aside.search(words)
     if aside is None or _limited.search(words):
         return words

@@ -72,8 +72,8 @@ _work = re.compile(
 
 
 def named_in(sentence: str) -> Span | None:
-    """The words of a sentence that name what was told: it is about having told it, or names it and
-    says no more of it than that it is private."""
+    """Return the place of the words that name what was told, in a sentence that is about having
+    told it, or says no more of it than that it is private."""
     for number, form in enumerate(_named):
         match = form.search(sentence)
         if match is None or _pronoun.fullmatch(match["x"]):
@@ -112,12 +112,13 @@ BEFORE = 2  # sentences before an order that may name what it means
 class SpokenIntent:
     """An order to the memory: its sentence or clause at [start, end).
 
-    `topic` is the place of the words for what is meant; None is what was said last, or, where it
-    `is_everything`, all. `old` and `new` are a correction's values (`new` alone, of one that `is_clause`, is the statement
-    as it is said anew), `clause` is what to remember, or what is said anew behind a retraction.
-    `is_weak`: it may as well be about what the other one just said; `is_clause`: it makes a whole
-    statement, which is worth reading; `is_own`: of its giver himself, and of nobody of his. `values` is what it names exactly, to be found by the letter
-    (if it `is_weak`, nowhere else).
+    `topic` is the place of the words for what is meant; None means what was said last or, if it
+    `is_everything`, all. `old` and `new` are a correction's values (`new` alone, if it `is_clause`,
+    is the corrected statement), `clause` is what to remember, or what is said anew behind a
+    retraction. `is_weak`: it may as well be about what the other one just said; `is_clause`: it
+    makes a whole statement, which is worth reading; `is_own`: it is about its giver, and nobody
+    close to them. `values` is what it names exactly, to be found by the letter (if it `is_weak`,
+    nowhere else).
     """
 
     kind: str
@@ -171,8 +172,8 @@ def find_intents(text: str) -> list[SpokenIntent]:
 
 
 def _with_named(text: str, before: list[Span], one: SpokenIntent) -> SpokenIntent:
-    """An order about "that", with what a sentence before it names: "I shouldn't have told you about
-    Ben. Delete that."; then both sentences are the order."""
+    """Add to an order about "that" what a sentence before it names: "I shouldn't have told you
+    about Ben. Delete that."; then both sentences are the order."""
     is_bare = one.kind in (FORGET, NEVER) and one.topic is None and not one.is_everything
     for start, end in reversed(before) if is_bare else ():
         if named := named_in(text[start:end]):
@@ -181,7 +182,7 @@ def _with_named(text: str, before: list[Span], one: SpokenIntent) -> SpokenInten
 
 
 def _of_sentence(text: str, start: int, end: int) -> Iterator[SpokenIntent]:
-    """The first order in a sentence: at its head, or behind a pause in it."""
+    """Yield the first order in a sentence: at its head, or behind a pause in it."""
     whole = text[start:end]
     if forms.SAID_BEHIND.search(whole):
         return
@@ -345,7 +346,7 @@ def _with_topic(
 
 
 def _with_values(one: SpokenIntent, sentence: str) -> SpokenIntent:
-    """An order to forget, with what it names exactly; then nothing else of it is its topic, for
+    """Add to an order to forget what it names exactly; then nothing else of it is its topic, for
     the rest may say what shall be kept."""
     if one.topic is None:
         return one
@@ -360,8 +361,8 @@ def _with_values(one: SpokenIntent, sentence: str) -> SpokenIntent:
 
 
 def _read_withdrawn(sentence: str) -> SpokenIntent | None:
-    """ "The old code bh-12 is retired and should not be recalled.": of what is named by the letter
-    alone."""
+    """Read "The old code bh-12 is retired and should not be recalled.": only about an exact
+    value."""
     value = "" if sentence.rstrip().endswith("?") else withdrawn_value(sentence)
     if not value or forms.ELSEWHERE.search(sentence[:1].lower() + sentence[1:]):
         return None
@@ -425,7 +426,7 @@ def _read_correct(sentence: str) -> SpokenIntent | None:
 
 
 def _read_values(sentence: str) -> SpokenIntent | None:
-    """ "No, the 14th.", "Tuesday, not Monday." """
+    """Read "No, the 14th.", "Tuesday, not Monday."."""
     for head, must_be_typed in forms.CORRECT_HEADS:
         if (match := head.match(sentence)) is None:
             continue
@@ -447,7 +448,7 @@ def _read_values(sentence: str) -> SpokenIntent | None:
 
 
 def _read_anew(sentence: str) -> SpokenIntent | None:
-    """ "Hang on, my dentist is Dr. Maas.": a whole statement said once more."""
+    """Read "Hang on, my dentist is Dr. Maas.": a whole statement said once more."""
     for form in forms.SAID_ANEW:
         if (match := form.match(sentence)) and has_value(match["x"]):
             is_bare_no = forms.BARE_NO.fullmatch(sentence[: match.start("x")])
@@ -463,7 +464,7 @@ def _read_anew(sentence: str) -> SpokenIntent | None:
 
 
 def _read_whole_correction(sentence: str) -> SpokenIntent | None:
-    """ "My sister lives in Turin, not Trieste.": a statement, too."""
+    """Read "My sister lives in Turin, not Trieste.": a statement, too."""
     if match := forms.WHOLE_CORRECTION.match(sentence):
         old = _trimmed(match["old"])
         new = " ".join(_trimmed(match["x"]).split()[-len(old.split()) :])

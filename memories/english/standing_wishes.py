@@ -83,7 +83,7 @@ def has_task(read: Sequence[tuple[Clause, str]], wishes: Sequence[Clause]) -> bo
 
 
 def _wish_in(clause: Clause, words: str) -> Pattern | None:
-    """The pattern of what is asked in a clause, where that is worth keeping."""
+    """Return the pattern of the request in a clause, if that is worth keeping."""
     if not _beginning.match(words) and "call me" not in words:
         return None
     pattern = library.first_wish(words, is_question=clause.is_question)

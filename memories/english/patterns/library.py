@@ -1,9 +1,10 @@
 """All patterns, in the order in which they are tried, and trying them: the first that fits a clause
 has it.
 
-By its regex a pattern tells with which words a clause must begin, and by `needs` which it must
-hold: of many only those are tried that can fit. Where its regex begins with the speaker, that
-beginning is read once for all such patterns, and the rest of each is tried at the verb."""
+A pattern's regex says with which words a clause must begin, and `needs` which it must hold, so that
+only the patterns that can fit are tried. If the regex begins with the speaker, that beginning is
+read once for all such patterns, and the rest of each is tried at the verb.
+"""
 
 import re
 from functools import cache, cached_property
@@ -84,7 +85,8 @@ class Trial:
         return re.compile(regex[len(S) :] if self.is_of_speaker else regex, re.IGNORECASE)
 
     def match(self, clause: str, verbs: tuple[int, ...]) -> re.Match[str] | None:
-        """Its match in `clause`; `verbs` are the places where the speaker's verb may begin."""
+        """Return its match in `clause`; `verbs` are the places where the speaker's verb may
+        begin."""
         if not self.is_of_speaker:
             return self.compiled.match(clause) if self.is_anchored else self.compiled.search(clause)
         for place in verbs:
@@ -95,7 +97,8 @@ class Trial:
 
 
 def first(clause: str, *, is_request: bool) -> tuple[Pattern, re.Match[str]] | None:
-    """The first pattern that fits `clause`; of a request only what sets a rule is tried."""
+    """Return the first pattern that fits `clause`; for a request only patterns that set a rule are
+    tried."""
     small = clause.lower()
     words, opening, verbs = frozenset(_word.findall(small)), _word.match(small), _verbs(clause)
     known = opening[0] if opening and opening[0] in OPENINGS else ""
@@ -109,7 +112,7 @@ def first(clause: str, *, is_request: bool) -> tuple[Pattern, re.Match[str]] | N
 
 
 def first_wish(clause: str, *, is_question: bool) -> Pattern | None:
-    """The first pattern that fits `clause` and asks for something once and for all."""
+    """Return the first pattern that fits `clause` and makes a lasting request."""
     words, verbs = frozenset(_word.findall(clause.lower())), _verbs(clause)
     for trial in WISHING:
         if trial.pattern.of_questions == is_question and (
@@ -131,7 +134,7 @@ def is_wish(pattern: Pattern, clause: str) -> bool:
 
 
 def first_of_question(clause: str) -> tuple[Pattern, re.Match[str]] | None:
-    """The first pattern that fits a question: few do, for most questions claim nothing."""
+    """Return the first pattern that fits a question: few do, for most questions claim nothing."""
     words = frozenset(_word.findall(clause.lower()))
     for trial in QUESTIONING:
         if not trial.needs.isdisjoint(words) and (match := trial.compiled.search(clause)):
@@ -156,7 +159,8 @@ def _trials(opening: str, is_of_speaker: bool, is_request: bool) -> tuple[Trial,
 
 
 def compile_patterns() -> None:
-    """Compile every pattern (half a second), which each else costs the first clause it may fit."""
+    """Compile every pattern (half a second); otherwise the first clause that each may fit pays for
+    it."""
     for trial in TRIALS:
         _ = trial.compiled
 
@@ -175,7 +179,8 @@ def _verbs(clause: str) -> tuple[int, ...]:
 
 
 def _openings(regex: str) -> frozenset[str]:
-    """The words with which a clause that fits `regex` begins; none where it does not tell."""
+    """Return the words with which a clause that fits `regex` begins; none if the regex does not
+    say."""
     if not regex.startswith("^"):
         return frozenset()
     words, position = "", 1

@@ -1,4 +1,4 @@
-"""Opinions, feelings, and what is told of the speaker's world in other forms."""
+"""Patterns for opinions, feelings, and other forms of what is told about the speaker's world."""
 
 from memories.english.patterns.pattern import AM, MONEY, NAME, NOT, Pattern, S
 from memories.english.verbs import ADVERB

@@ -1,5 +1,5 @@
-"""The people and animals in somebody's life, what somebody has, got or lost, what somebody does day
-by day, and what others do for him."""
+"""Patterns for the people and animals in somebody's life, what they have, got or lost, what they do
+day by day, and what others do for them."""
 
 from memories.english.calendar import WEEKDAY
 from memories.english.patterns.pattern import KIN, NAME, NOT, PEOPLE, PETS, SOME, THING, Pattern, S
