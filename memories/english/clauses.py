@@ -325,7 +325,7 @@ _signs = ("my ", "our ", " i", "i'", "i’", "we")
 
 
 def presupposed(question: str) -> Iterator[str]:
-    """Return the statements that `question` takes for granted, in its asker's words."""
+    """Yield the statements that `question` takes for granted, in its asker's words."""
     small = question.lower()
     if not any(sign in small for sign in _signs):
         return

@@ -53,8 +53,8 @@ DOES = frozenset(
 
 
 def halves(statement: str, name: str) -> list[str]:
-    """Two things that somebody does, of which either may change without the other; else the
-    statement alone: "Ann works at Acme and lives in Leeds"."""
+    """Split a statement of two things that somebody does, either of which may change alone: "Ann
+    works at Acme and lives in Leeds"; return any other statement alone."""
     subject = f"{name} "
     if len(statement) > LONGEST or not statement.startswith(subject):
         return [statement]

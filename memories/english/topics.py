@@ -138,7 +138,7 @@ def _light() -> frozenset[str]:
 
 
 def words_of(text: str) -> list[str]:
-    """The stems of a text, with the parts of its compounds."""
+    """Return the stems of a text, with the parts of its compounds."""
     text = _pay.sub(" salary ", text)
     for form, name in _phrases:
         text = form.sub(f" {name} ", text)
@@ -146,12 +146,12 @@ def words_of(text: str) -> list[str]:
 
 
 def meaningful(topic: str) -> list[str]:
-    """The stems that say what a topic is; all of them where it has no others."""
+    """Return the stems that say what a topic is; all of them if there are no such stems."""
     return naming(topic) or list(dict.fromkeys(words_of(topic)))
 
 
 def naming(topic: str) -> list[str]:
-    """The stems that say what a topic is."""
+    """Return the stems that say what a topic is."""
     light = _light()
     return [stem for stem in dict.fromkeys(words_of(topic)) if stem not in light]
 
@@ -166,7 +166,7 @@ def is_attribute(topic: str) -> bool:
 
 
 def coverage(topic: Collection[str], said: Collection[str]) -> float:
-    """The share of a topic's stems that a statement has, in these words or in others."""
+    """Return the share of a topic's stems that a statement has, in these words or in others."""
     if not topic:
         return 0.0
     return sum(_has(stem, said) for stem in topic) / len(topic)
@@ -192,7 +192,8 @@ def _is_one(some: frozenset[str], others: frozenset[str]) -> bool:
 
 
 def _same_root(one: str, other: str) -> bool:
-    """ "allergi" and "allerg", "adopt" and "adoption"; not "car" and "card"."""
+    """Tell whether stems have one root: "allergi" and "allerg", "adopt" and "adoption"; not "car",
+    "card"."""
     short, long = sorted((one, other), key=len)
     return len(short) >= 5 and long.startswith(short[: max(5, len(short) - 1)])
 

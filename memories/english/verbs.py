@@ -135,14 +135,14 @@ def may_be_past(word: str) -> bool:
 
 
 def is_participle(word: str) -> bool:
-    """ "Given", "sold", "painted"."""
+    """Tell whether a word is a participle: "given", "sold", "painted"."""
     if word in _participles:
         return True
     return word.endswith("ed") and len(word) > 3 and word not in NOT_PAST
 
 
 def third_person(verb: str) -> str:
-    """The form of `verb`, as said after "I", that stands after a name."""
+    """Return the form of `verb`, as said after "I", that stands after a name."""
     low = verb.lower()
     if low in _irregular_third:
         return _irregular_third[low]
@@ -152,7 +152,7 @@ def third_person(verb: str) -> str:
 
 
 def with_s(verb: str) -> str:
-    """`verb` with the ending of the third person: wishes, tries, goes, likes."""
+    """Return `verb` with the ending of the third person: wishes, tries, goes, likes."""
     low = verb.lower()
     if low.endswith(("ss", "x", "ch", "sh", "o", "zz")):
         return verb + "es"
@@ -177,7 +177,7 @@ def without_s(verb: str) -> str:
 
 
 def past(verb: str) -> str:
-    """The past of `verb`, as said after "did"."""
+    """Return the past of `verb`, as said after "did"."""
     if verb in PAST_OF:
         return PAST_OF[verb]
     if verb.endswith("e"):
@@ -189,5 +189,5 @@ def past(verb: str) -> str:
 
 
 def plural(verb: str) -> str:
-    """The form of `verb`, as said after "I", that stands after "they"."""
+    """Return the form of `verb`, as said after "I", that stands after "they"."""
     return _plural.get(verb.lower(), verb)

@@ -1,7 +1,7 @@
-"""Patterns that a workspace adds itself: tried on sentences, compiled by RE2; and one to begin
-with, made of a sentence.
+"""Patterns that a workspace adds: tried on sentences, compiled by RE2; and a pattern to begin with,
+made from a sentence.
 
-Where one reads the same words as the library, it counts: who adds it knows better than we do.
+If one reads the same words as the library, it counts: those who add it know better than we do.
 """
 
 import re
@@ -35,10 +35,9 @@ _someone, _day = "Alex", datetime(2026, 1, 5, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class OwnPattern:
-    """`regex` is RE2's syntax and is searched in one sentence, whatever its case. `template` is
-    the statement over the named groups and `{speaker}`; empty: the sentence in the third person.
-    `visibility` empty: the category's.
-    """
+    """A pattern of a workspace. `regex` is RE2's syntax and is searched in one sentence, regardless
+    of case. `template` is the statement over the named groups and `{speaker}`; empty: the sentence
+    in the third person. `visibility` empty: the category's."""
 
     name: str
     category: str
@@ -57,7 +56,7 @@ def find(pattern: OwnPattern, text: str, speaker: str, at: datetime) -> list[Fou
 
 @dataclass(frozen=True)
 class _Said:
-    """A text as all patterns read it: cut once."""
+    """A text as all patterns read it, cut only once."""
 
     text: str
     name: str
@@ -115,7 +114,8 @@ def _found(pattern: OwnPattern, said: _Said, span: tuple[int, int]) -> Found | N
 
 
 def _cited(said: _Said, span: tuple[int, int], match: Any) -> tuple[int, int]:
-    """The clauses of the sentence that hold what was matched; all of it where none begins there."""
+    """Return the place of the sentence's clauses that hold the match; all of it if no clause
+    does."""
     start, end = span[0] + match.start(), span[0] + match.end()
     own = takewhile(lambda clause: clause.start < end, said.parts_from(span[0]))
     held = [clause for clause in own if start < clause.end]
@@ -248,7 +248,8 @@ _part = {"number": r"[$€£]?\d[\d.,:%]*", "words": r"[^\s,.;:!?]+(?: [^\s,.;:!
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """`shape` tells alike sentences: their frame up to the verb, "…" for what differs."""
+    """A proposed pattern; `shape` recognises similar sentences: their frame up to the verb, "…" for
+    what differs."""
 
     sentence: str
     regex: str
@@ -305,7 +306,7 @@ def proposal(text: str, statements: Sequence[str]) -> Proposal:
 
 
 def shape(sentence: str) -> str:
-    """The frame of `sentence` up to its verb, in small letters: "my … needs …"."""
+    """Return the frame of `sentence` up to its verb, in lower case: "my … needs …"."""
     shapes = [told for part in _segment.split(sentence) if (told := _shape(_words.findall(part)))]
     telling = [told for told in shapes if told.count(" ") > 1]  # not "well …"
     return next(iter(telling or shapes), "")[:LONGEST_SHAPE]
@@ -325,12 +326,13 @@ def _shape(words: Sequence[str]) -> str:
 
 
 def shape_of(text: str, statements: Sequence[str]) -> str:
-    """The shape of the sentence of `text` in which `statements` stand."""
+    """Return the shape of the sentence of `text` in which `statements` stand."""
     return shape(_telling(text, statements)[0])
 
 
 def _telling(text: str, statements: Sequence[str]) -> tuple[str, str]:
-    """The sentence and the statement that share most; of equals the longest that asks nothing."""
+    """Return the sentence and the statement that share most; of equals the longest that is no
+    question."""
     sentences = [text[start:end] for start, end in clauses.sentences(text)] or [
         text.strip()[: clauses.LONGEST]
     ]
@@ -353,7 +355,7 @@ def _content(text: str) -> set[str]:
 
 
 def _pieces(words: Sequence[str]) -> list[_Piece]:
-    """`words` cut into the frame and what varies."""
+    """Cut `words` into the frame and what varies."""
     pieces: list[_Piece] = []
     has_verb = False
     for number, word in enumerate(words):
@@ -370,7 +372,7 @@ def _pieces(words: Sequence[str]) -> list[_Piece]:
 
 
 def _kind(word: str, before: str, last: _Piece | None, has_verb: bool) -> str:
-    """The kind of slot that `word` belongs to; empty: to the frame."""
+    """Return the kind of slot that `word` belongs to; empty if it belongs to the frame."""
     small = word.lower()
     if _number.match(word):
         return "number"
@@ -419,8 +421,8 @@ def _literal(words: str) -> str:
 
 
 def _template(statement: str, sentence: str, pieces: Sequence[_Piece]) -> str:
-    """`statement` with the speaker and the slots in the places of their words; empty where it
-    names nothing of the sentence."""
+    """Return `statement` with the speaker and the slots in place of their words; empty if it names
+    nothing of the sentence."""
     told = statement.replace("{", "{{").replace("}", "}}")
     speaker = _speaker.match(told)
     if speaker and speaker[0].strip().lower() not in sentence.lower():

@@ -1,5 +1,5 @@
-"""Words that are read on another day than they were said: "last week" becomes a date, or has one
-beside it."""
+"""Dates for words that are read on another day than they were said: "last week" becomes a date, or
+has one beside it."""
 
 import re
 from datetime import date, datetime, timedelta
@@ -23,7 +23,8 @@ _of_the_day = re.compile(
 
 
 def with_dates(statement: str, said_at: datetime) -> str:
-    """`statement` with dates for the words that count from the day on which it was said."""
+    """Return `statement` with dates in place of words that count from the day on which it was
+    said."""
     kept, position = [], 0
     for start, end, span in relative_phrases(statement, said_at):
         is_soon = span.grain in _kept and span.first_day == said_at.date()
@@ -89,7 +90,7 @@ def end_of_state(statement: str, said_at: datetime) -> datetime | None:
 
 
 def _vaguely(span: Span) -> str:
-    """The month or year of "a few weeks ago"; empty where a day is meant."""
+    """Return the month or year of "a few weeks ago"; empty if a day is meant."""
     day, grain = (span.likely or span.start).date(), vague_grain(span)
     if grain is None:
         return ""
@@ -97,7 +98,7 @@ def _vaguely(span: Span) -> str:
 
 
 def _named(span: Span, *, has_preposition: bool) -> str:
-    """The time of `span` in words, with its preposition where none stands before it."""
+    """Return the time of `span` in words, with a preposition unless one stands before it."""
     day = (span.likely or span.start).date()
     match span.grain:
         case "part":
@@ -131,8 +132,8 @@ def _day(day: date) -> str:
 
 
 def dated(text: str, at: datetime) -> str:
-    """`text` with the day, month or year behind each of its words that mean another one on another
-    day: "yesterday (7 May)". The year stands there where it is not that of `at`."""
+    """Return `text` with the day, month or year behind each word that means another one on another
+    day: "yesterday (7 May)". The year is added if it is not that of `at`."""
     kept, position = [], 0
     for _, end, span in relative_phrases(text, at):
         day = (span.likely or span.start).date()

@@ -16,7 +16,7 @@ SMALL, RATIO = 20_000_000, 100  # what is larger than this unpacks to so many ti
 
 
 def opened(data: bytes) -> zipfile.ZipFile:
-    """Raises FileRefused: `damaged`, `encrypted`, `bomb`."""
+    """Open a zip archive. Raises FileRefused: `damaged`, `encrypted`, `bomb`."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, ValueError, OSError) as error:
@@ -31,8 +31,8 @@ def opened(data: bytes) -> zipfile.ZipFile:
 
 
 def inside(archive: zipfile.ZipFile, name: str) -> bytes:
-    """A file of the archive. Raises FileRefused where it is damaged, KeyError where it is not
-    there."""
+    """Return a file of the archive. Raises FileRefused if it is damaged, KeyError if it is
+    missing."""
     try:
         return archive.read(name)
     except KeyError:
@@ -42,7 +42,7 @@ def inside(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def refuse_entities(data: bytes) -> None:
-    """Raise FileRefused where an XML file declares entities."""
+    """Raise FileRefused if an XML file declares entities."""
     head = data[:4096].lower()
     if b"<!entity" in head or (
         b"<!doctype" in head and b"[" in head.partition(b"<!doctype")[2][:400]
@@ -51,7 +51,7 @@ def refuse_entities(data: bytes) -> None:
 
 
 def xml_of(data: bytes) -> Any:
-    """The root of an XML file, no entity of which is read. Raises FileRefused."""
+    """Return the root of an XML file; its entities are not read. Raises FileRefused."""
     refuse_entities(data)
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=False
@@ -63,13 +63,13 @@ def xml_of(data: bytes) -> Any:
 
 
 def local(node: Any) -> str:
-    """An element's name without its namespace; empty for a comment."""
+    """Return an element's name without its namespace; empty for a comment."""
     tag = node.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
 def own(node: Any, name: str) -> str:
-    """An attribute by its name, whatever its namespace."""
+    """Return an attribute by its name, whatever its namespace."""
     return next((v for k, v in node.attrib.items() if k.rpartition("}")[2] == name), "")
 
 
@@ -80,7 +80,8 @@ PASSED_OVER = (".git/", "node_modules/", "__MACOSX/", "__pycache__/", ".venv/", 
 
 
 def read_archive(data: bytes, kind: str, read: Callable[[bytes, str], FileText]) -> FileText:
-    """`read` is called with each file and its name. Raises FileRefused: `bomb`, `damaged`."""
+    """Read an archive: `read` is called with each file and its name. Raises FileRefused: `bomb`,
+    `damaged`."""
     made, warnings, number = Assembly(), [], 0
     for name, content in _of_zip(data) if kind == "zip" else _of_tar(data):
         if name.endswith("/") or any(part in f"/{name}" for part in PASSED_OVER):
@@ -109,7 +110,7 @@ def _of_zip(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _of_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """In the order of the archive, which is never unpacked as a whole."""
+    """Yield the files in the order of the archive, which is never unpacked as a whole."""
     size = 0
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r|*") as archive:

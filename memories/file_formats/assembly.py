@@ -1,4 +1,4 @@
-"""A file's text as it is put together, with the places of its parts."""
+"""The text of a file while it is put together, with the places of its parts."""
 
 import re
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ LONGEST = 20_000_000  # characters of one file's text
 
 
 class FileRefused(Exception):
-    """The file cannot be read; `code` is one of the codes of a failed document."""
+    """An error: the file cannot be read; `code` is one of the codes of a failed document."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(code, message)
@@ -83,7 +83,7 @@ class Assembly:
         return start, self.length
 
     def add_part(self, kind: str, label: str, text: str, **more: Any) -> TextPlace:
-        """A text that is a part by itself; a blank one is counted and stands nowhere."""
+        """Append a text that is a part by itself; a blank one is counted but has an empty place."""
         start, end = self.add(text)
         number = self._numbers[kind] = self._numbers.get(kind, 0) + 1
         label = storable(label[:300]).strip() or f"{kind} {number}"
@@ -95,7 +95,7 @@ class Assembly:
         return place
 
     def put(self, parts: list[TextPlace], offset: int) -> None:
-        """Parts of a file inside, which stands at `offset`; numbered on."""
+        """Add the parts of an inner file, which stands at `offset`, with the next numbers."""
         for part in parts:
             number = self._numbers[part.kind] = self._numbers.get(part.kind, 0) + 1
             part.ordinal, part.start, part.end = number, part.start + offset, part.end + offset
@@ -110,14 +110,15 @@ class Assembly:
 
 
 def storable(text: str) -> str:
-    """In NFC, with LF alone, without what a database does not store."""
+    """Return the text in NFC, with LF alone, without what a database does not store."""
     text = _LINE_END.sub("\n", _BROKEN_WORD.sub("", text))
     text = _UNSTORABLE.sub("", text)
     return lexical.normal("NFC", text)
 
 
 def tidied(text: str) -> str:
-    """Without blanks at the ends of lines and of the whole, and with one empty line at most."""
+    """Return the text without blanks at the ends of lines and of the whole, and with at most one
+    empty line in a row."""
     return _HOLES.sub("\n\n", _BLANKS.sub("\n", text)).strip("\n \t\f")
 
 
@@ -125,7 +126,7 @@ _HEADING = re.compile(r"^(#{1,6})[ \t]+(\S[^\n]{0,300})$", re.MULTILINE)
 
 
 def headings_of(text: str) -> list[TextPlace]:
-    """Each heading of a Markdown text, and what stands below it up to the next."""
+    """Return each heading of a Markdown text, and what stands below it up to the next."""
     marks = list(_HEADING.finditer(text))
     ends = [*(mark.start() for mark in marks[1:]), len(text)][: len(marks)]
     return [

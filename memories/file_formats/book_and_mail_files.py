@@ -1,4 +1,4 @@
-"""E-books, chapter by chapter, and mail: its head, its words, the names of what hangs on it."""
+"""E-books, chapter by chapter, and mail: its head, its words, the names of its attachments."""
 
 import email
 import posixpath
@@ -78,7 +78,7 @@ def _body_of(mail: EmailMessage) -> str:
 
 
 def read_msg(data: bytes) -> FileText:
-    """Outlook's own mail, by the extra `documents`."""
+    """Read Outlook's own mail format, with the extra `documents`."""
     if find_spec("xberg") is None:
         raise FileRefused(
             "unsupported_type",

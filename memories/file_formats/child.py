@@ -33,7 +33,7 @@ class Answer(msgspec.Struct):
 
 
 def bound(seconds: int, memory: int = MEMORY) -> None:
-    """Give up, for good, what reading a file does not need; `memory` is what may be asked for."""
+    """Give up, for good, what reading a file does not need; `memory` is the most it may ask for."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, memory))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 2))
     resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES))
@@ -45,7 +45,7 @@ def bound(seconds: int, memory: int = MEMORY) -> None:
 
 
 def read_file(data: bytes, name: str, *, depth: int = 0) -> FileText:
-    """The text of a file. Raises FileRefused."""
+    """Return the text of a file. Raises FileRefused."""
     kind = kind_of(data, name)
     if kind == "media":
         raise FileRefused("no_transcriber", "No transcriber is configured for sound and video.")

@@ -1,5 +1,5 @@
-"""The formats of files that are read, and which one a file has: by what stands in it; its name only
-tells texts apart."""
+"""The formats of files that are read, and how a file's format is recognised: by its content; its
+name only distinguishes texts."""
 
 import io
 import re
@@ -13,9 +13,10 @@ from memories.file_formats.assembly import FileRefused
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """`reader` is a module and function of this package; none has what is read elsewhere. `endings`
-    tell a text of this format by its name. `starts` are its first bytes; of a zip archive, `inside`
-    is a file that no other format has. `type` is a document's."""
+    """A format of files. `reader` is a module and function of this package; formats that are read
+    elsewhere have none. `endings` recognise a text of this format by its name. `starts` are its
+    first bytes; in a zip archive, `inside` is a file that no other format has. `type` is a
+    document's."""
 
     media: str
     reader: str = ""
@@ -88,7 +89,8 @@ _HEADINGS = re.compile(rb"^#{1,6} [^\n]{1,300}\n\s*\n", re.MULTILINE)
 
 
 def kind_of(data: bytes, name: str) -> str:
-    """One of FORMATS. Raises FileRefused with `unsupported_type`, or as `opened` does."""
+    """Return the file's name in FORMATS. Raises FileRefused with `unsupported_type`, or as `opened`
+    does."""
     suffix = name.rpartition(".")[2].lower() if "." in name else ""
     for start, kind in STARTS:
         if data.startswith(start):

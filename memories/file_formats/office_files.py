@@ -1,4 +1,4 @@
-"""Word, PowerPoint, Excel and OpenDocument: what stands in their XML, in its order."""
+"""Word, PowerPoint, Excel and OpenDocument: the contents of their XML, in its order."""
 
 import posixpath
 import re
@@ -27,7 +27,8 @@ def read_docx(data: bytes) -> FileText:
 
 
 def _blocks(root: Any) -> Iterator[Any]:
-    """Paragraphs and tables of the body, those inside of frames and content controls as well."""
+    """Yield paragraphs and tables of the body, including those inside frames and content
+    controls."""
     for node in root:
         if local(node) in ("p", "tbl"):
             yield node
@@ -54,7 +55,7 @@ def _table_text(node: Any) -> str:
 
 
 def _text_of(node: Any) -> str:
-    """The words of an element; deleted ones are left out."""
+    """Return the words of an element; deleted ones are left out."""
     said = []
     for each in node.iter():
         match local(each):
@@ -74,7 +75,7 @@ def _all(node: Any, name: str) -> Iterator[Any]:
 
 
 def _core(archive: zipfile.ZipFile) -> dict[str, str]:
-    """Title, author and date as the file's properties say them."""
+    """Return title, author and date from the file's properties."""
     try:
         root = xml_of(inside(archive, "docProps/core.xml"))
     except KeyError:
@@ -109,8 +110,7 @@ def _slide_text(archive: zipfile.ZipFile, name: str, without: tuple[str, ...] = 
 
 
 def _related(archive: zipfile.ZipFile, name: str, kind: str, order: str = "") -> list[str]:
-    """The files that one names as related of a kind, in the order in which its `order` elements
-    name them."""
+    """Return the related files of a kind, in the order in which the `order` elements name them."""
     folder, base = posixpath.split(name)
     try:
         links = xml_of(inside(archive, f"{folder}/_rels/{base}.rels"))

@@ -1,4 +1,4 @@
-"""PDF by pdfium: a page after the other, each closed before the next; scanned pages by OCR."""
+"""PDF by pdfium: one page after another, each closed before the next; scanned pages by OCR."""
 
 import pypdfium2 as pdfium
 
@@ -12,7 +12,7 @@ PASSWORD = 4  # FPDF_ERR_PASSWORD
 
 
 def read_pdf(data: bytes) -> FileText:
-    """Raises FileRefused: `encrypted`, `damaged`, `too_many_pages`."""
+    """Read a PDF. Raises FileRefused: `encrypted`, `damaged`, `too_many_pages`."""
     try:
         file = pdfium.PdfDocument(data)
     except pdfium.PdfiumError as error:
@@ -63,7 +63,7 @@ def _read_scans(
     texts: list[str | None],
     warnings: list[dict[str, str]],
 ) -> dict[int, float]:
-    """Pages without text are looked at as pictures; how sure their reader is, by page."""
+    """Read pages without text as pictures; return the confidence of OCR, by page."""
     with_pictures = [n for n in empty if any(file[n].get_objects(filter=[3], max_depth=2))]
     if not with_pictures:
         return {}

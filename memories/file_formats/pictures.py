@@ -20,7 +20,7 @@ def is_reader_there() -> bool:
 
 
 class Reader:
-    """Reads one picture after the other."""
+    """A reader of pictures, one after the other."""
 
     MISSING = "Install the extra `ocr` (pip install rapidocr onnxruntime) or tesseract to read it."
 
@@ -35,7 +35,7 @@ class Reader:
             self._engine = RapidOCR(params={"Global.log_level": "critical"})
 
     def read(self, picture: Any) -> tuple[str, float]:
-        """The text, in lines, and how sure the engine is of it (0 to 1)."""
+        """Return the text, in lines, and the engine's confidence (0 to 1)."""
         if self._engine is None:
             return self._by_program(picture), 0.8
         found = self._engine(picture.convert("RGB"))
@@ -55,7 +55,7 @@ class Reader:
 
 
 def read_image(data: bytes) -> FileText:
-    """Raises FileRefused: `ocr_unavailable`, `damaged`, `bomb`."""
+    """Read a picture. Raises FileRefused: `ocr_unavailable`, `damaged`, `bomb`."""
     if not is_reader_there():
         raise FileRefused("ocr_unavailable", Reader.MISSING)
     from PIL import Image

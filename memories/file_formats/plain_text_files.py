@@ -18,7 +18,7 @@ LOOKED_AT = 200_000  # bytes by which a text's encoding is told
 
 
 def decoded(data: bytes) -> str:
-    """The text of bytes in whatever encoding; what cannot be read stands as U+FFFD."""
+    """Return the text of bytes in whatever encoding; what cannot be read becomes U+FFFD."""
     for mark, encoding in MARKS:
         if data.startswith(mark):
             return data.decode(encoding, errors="replace")
@@ -48,7 +48,7 @@ def read_markdown(data: bytes) -> FileText:
 
 
 def read_csv(data: bytes) -> FileText:
-    """Each row as a line; with a row of names above, each value behind its name."""
+    """Read each row as a line; if a row of names is above, each value stands behind its name."""
     text = decoded(data)
     try:
         dialect: Any = csv.Sniffer().sniff(text[:20_000], ",;\t|")
@@ -77,7 +77,7 @@ def read_csv(data: bytes) -> FileText:
 
 
 def read_json(data: bytes) -> FileText:
-    """Written out in lines; what is no JSON, as it stands."""
+    """Write JSON out in lines; return text that is not JSON as it stands."""
     text = decoded(data)
     with suppress(ValueError, RecursionError):
         text = json.dumps(json.loads(text), indent=1, ensure_ascii=False)

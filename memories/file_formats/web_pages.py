@@ -1,4 +1,4 @@
-"""Web pages: the main text with its headings; where there is none, all that is shown."""
+"""Web pages: the main text with its headings; if there is none, all that is shown."""
 
 import re
 from typing import Any
@@ -48,7 +48,7 @@ def _named(told: Any, name: str) -> str:
 
 
 def shown_text(page: str) -> str:
-    """All words that a page shows; headings marked as in Markdown."""
+    """Return all words that a page shows; headings are marked as in Markdown."""
     try:
         root = lxml_html.fromstring(re.sub(r"^\s*<\?xml[^>]{0,200}\?>", "", page))
     except (etree.LxmlError, ValueError):

@@ -1,1 +1,1 @@
-"""German, as far as greetings, dates and a few patterns go. Off unless a workspace names it."""
+"""Rules of German for greetings, dates and a few patterns. Off unless a workspace names it."""

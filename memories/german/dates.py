@@ -48,7 +48,7 @@ _grains: dict[str, Grain] = {"tag": "day", "woche": "week", "monat": "month", "j
 
 
 def spans(text: str, at: datetime) -> list[Span]:
-    """Every time that is named, as `english.dates.spans` gives it; day before month in numbers."""
+    """Return every time that is named, like `english.dates.spans`; day before month in numbers."""
     free = bytearray(b"\1") * len(text)
     result = []
     for form in _forms:
@@ -93,7 +93,7 @@ def _meaning(said: dict[str, str], at: datetime) -> Span | None:
 
 
 def _counted(said: dict[str, str], at: datetime) -> Span:
-    """ "Vor zwei Wochen", "in drei Tagen", "letztes Jahr"."""
+    """Read "vor zwei Wochen", "in drei Tagen", "letztes Jahr"."""
     today, grain = midnight(at), _grains[said["unit"].lower()]
     if "which" in said:
         word = said["which"].lower()

@@ -1,5 +1,5 @@
 """Ten patterns of German with their own examples, said by Alex; statements are in English, so that
-they are compared with the others."""
+they can be compared with the others."""
 
 import re
 from collections.abc import Iterator
@@ -101,7 +101,7 @@ LONGEST_COURTESY, LONGEST_CLAIM = 100, 200  # characters
 
 
 def is_courtesy(text: str) -> bool:
-    """Greetings, thanks and good-byes alone."""
+    """Tell whether a text is only greetings, thanks and good-byes."""
     return len(text) <= LONGEST_COURTESY and bool(_courtesy.fullmatch(text))
 
 

@@ -1,6 +1,6 @@
-"""Secrets as programs and people write them: keys and tokens, by what they begin with, by their
-form or by the word before them; passwords, PINs and codes that open something: a name, a link, a
-value."""
+"""Secrets as programs and people write them: keys and tokens, recognised by their beginning, their
+form or the word before them; passwords, PINs and codes that open something, as a name, a linking
+word and a value."""
 
 import math
 import re
@@ -88,7 +88,7 @@ def find_keys(text: str) -> Iterator[Finding]:
 
 
 def find_named(text: str) -> Iterator[Finding]:
-    """Runs of signs behind a word that says that a key follows."""
+    """Yield runs of signs behind a word that announces a key."""
     for name in _named.finditer(text):
         before = text[max(0, name.start() - 25) : name.start()]
         if _hash_words.search(before) or _hash_words.search(
@@ -106,7 +106,7 @@ def find_named(text: str) -> Iterator[Finding]:
 
 
 def find_blocks(text: str) -> Iterator[Finding]:
-    """Private keys, which go over many lines."""
+    """Yield private keys, which span many lines."""
     for match in _block.finditer(text):
         end = _block_end.search(text, match.end(), match.end() + LONGEST_BLOCK)
         yield Finding(match.start(), end.end() if end else len(text.rstrip()), "key")
@@ -119,7 +119,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def entropy(value: str) -> float:
-    """Shannon's, in bits a sign."""
+    """Return Shannon's entropy, in bits a sign."""
     counts = Counter(value)
     return -sum(n / len(value) * math.log2(n / len(value)) for n in counts.values())
 
@@ -133,7 +133,7 @@ def _is_key(value: str) -> bool:
 
 
 def _has_variety(value: str) -> bool:
-    """Letters and digits, more than a word with a number behind it has."""
+    """Tell whether letters and digits vary more than in a word with a number behind it."""
     digits = sum(sign.isdigit() for sign in value)
     changes = sum(a.isdigit() != b.isdigit() for a, b in zip(value, value[1:], strict=False))
     letters = sum(sign.isalpha() for sign in value)
@@ -294,7 +294,7 @@ def find(text: str) -> Iterator[Finding]:
 
 
 def names(text: str) -> Iterator[re.Match[str]]:
-    """Words that say that a password or a code follows; as a group, which of the two."""
+    """Return the words that announce a password or a code; the group says which."""
     return _name.finditer(text)
 
 

@@ -33,7 +33,7 @@ LABELS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """`text[start:end]` is what must not be shown; `label` is one of LABELS."""
+    """A finding: `text[start:end]` must not be shown; `label` is one of LABELS."""
 
     start: int
     end: int
@@ -73,8 +73,8 @@ class Form:
 
 
 def wider(regex: str) -> str:
-    """An expression of RE2 that fits wherever `regex` does: it looks around itself nowhere, and
-    repeats without end."""
+    """Return an expression of RE2 that fits wherever `regex` does: it has no look-around, and its
+    repeats have no limit."""
     parts: list[str] = []
     position, in_class = 0, ""
     while position < len(regex):

@@ -1,4 +1,4 @@
-"""Numbers that stand for a person or his money, by their form and their check digits."""
+"""Numbers that identify a person or their money, by their form and their check digits."""
 
 import re
 from collections.abc import Iterator
@@ -89,7 +89,7 @@ def _by_name(text: str) -> Iterator[Finding]:
 
 
 def names(text: str) -> Iterator[re.Match[str]]:
-    """Words that say that a number follows which stands for a person."""
+    """Return the words that announce a number that identifies a person."""
     return _named.finditer(text)
 
 

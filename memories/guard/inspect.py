@@ -1,5 +1,5 @@
-"""All that is found in one text, without what a workspace allows: also a secret that makes two
-messages, where the one asks for or announces what the other tells."""
+"""All findings in one text, less what a workspace allows: also a secret that spans two messages,
+where one asks for or announces what the other tells."""
 
 import json
 import re
@@ -18,10 +18,9 @@ _line_end = re.compile(r"[.!?]?\s")
 def findings(
     text: str, whose: Whose = OWN, allowed: Collection[str] = (), *, before: str = ""
 ) -> list[Finding]:
-    """Places in `text`, in their order, none inside another. In the words of an assistant, a tool
-    or a document an order needs less to be one than in a person's own. `allowed` labels are passed
-    over. `before` is the message that `text` may answer or end.
-    """
+    """Return the places in `text`, in their order, none inside another. In the words of an
+    assistant, a tool or a document, less is needed for an order than in a person's own. `allowed`
+    labels are passed over. `before` is the message that `text` may answer or end."""
     found = [*credentials.find_blocks(text), *find_answer(before, text)]
     for start, piece in _pieces(text):
         of_piece = [
@@ -45,8 +44,8 @@ def findings(
 
 
 def words_in(value: Any, whose: Whose = OTHER, allowed: Collection[str] = ()) -> list[str]:
-    """The words to be masked of a JSON value: what any text in it holds, and secrets that are known
-    by the name they stand under."""
+    """Return the words of a JSON value to be masked: findings in any of its texts, and secrets that
+    are known by the name they stand under."""
     if not value:
         return []
     found = []
@@ -68,7 +67,7 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def masked(text: str, places: Iterable[Finding]) -> str:
-    """`text` with a mark in the place of each finding; `places` as `findings` gives them."""
+    """Return `text` with a mark in place of each finding; `places` as `findings` gives them."""
     parts, position = [], 0
     for place in places:
         parts += [text[position : place.start], MASK]
@@ -77,7 +76,7 @@ def masked(text: str, places: Iterable[Finding]) -> str:
 
 
 def _pieces(text: str) -> Iterator[tuple[int, str]]:
-    """`text` in stretches of about PIECE characters, cut between lines where there are some."""
+    """Yield `text` in stretches of about PIECE characters, cut between lines if there are any."""
     start = 0
     while len(text) - start > PIECE:
         end = text.rfind("\n", start + PIECE // 2, start + PIECE) + 1

@@ -1,7 +1,8 @@
 """Orders to whoever reads a text: to ignore rules, to reveal, to send data somewhere, to call
 tools.
 
-What a person wishes about how he himself is answered is none."""
+A person's wish about how they are answered is not an order.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -152,8 +153,8 @@ _apart = re.compile(r"(?<!\w)(?:[a-z][ .*_-]){3,}[a-z](?!\w)", re.IGNORECASE)
 
 
 def find(text: str, whose: Whose = OWN) -> Iterator[Finding]:
-    """The sentences that hold an order, up to LONGEST characters of each; of strangers' words the
-    line with what follows, which the order is about."""
+    """Yield the sentences that hold an order, up to LONGEST characters of each; in strangers'
+    words, to the end of the line, which the order is about."""
     read, places = _without_gaps(text)
     ends = _line_end if whose == OTHER else _sentence_end
     for form in _FORMS[whose]:
@@ -175,8 +176,8 @@ def find(text: str, whose: Whose = OWN) -> Iterator[Finding]:
 
 
 def _without_gaps(text: str) -> tuple[str, Sequence[int]]:
-    """The text with words whose letters stand apart written together, and where each of its
-    characters, and its end, stands in `text`."""
+    """Return the text with spaced-out words written together, and the place in `text` of each of
+    its characters, and of its end."""
     kept, position = [], 0
     for word in _apart.finditer(text):
         kept += [*range(position, word.start()), *range(word.start(), word.end(), 2)]

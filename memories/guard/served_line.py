@@ -33,24 +33,24 @@ _structure = re.compile(r"[\[\]<>:#*`|]")
 
 
 def one_line(text: str) -> str:
-    """All of `text` in one line."""
+    """Return all of `text` in one line."""
     return _broken(" ".join(text.split()), _mark, tag=_tag)
 
 
 def indented(text: str) -> str:
-    """`text` in its own lines, all but the first of which begin with blanks."""
+    """Return `text` in its own lines, all but the first of which begin with blanks."""
     return _broken("\n  ".join(text.splitlines()), _mark, tag=_tag)
 
 
 def name(text: str) -> str:
-    """A speaker's name, which ends where a colon follows it."""
+    """Return a speaker's name without signs of structure, so that the colon after it ends it."""
     plain = "".join(" " if _structure.search(_read(sign)) else sign for sign in text)
     return " ".join(plain.split())[:LONGEST_NAME]
 
 
 def data(value: Any) -> Any:
-    """A value of JSON that a model reads, in none of whose texts and names a mark or the tag of a
-    block stands."""
+    """Return a value of JSON for a model to read: none of its texts and names holds a mark or the
+    tag of a block."""
     if isinstance(value, str):
         return _broken(value, _mark, tag=_own_tag)
     if isinstance(value, list):
@@ -61,14 +61,14 @@ def data(value: Any) -> Any:
 
 
 def source(text: str) -> str:
-    """Words of a source among others with numbers: what stands in them names none of these."""
+    """Return words of one of several numbered sources: nothing in them can pass for a number."""
     return _broken(text, _mark, _number, tag=_own_tag)
 
 
 def _broken(text: str, *marks: re.Pattern[str], tag: re.Pattern[str]) -> str:
-    """`text` whose marks stand in round brackets, and whose tags open with an entity.
+    """Return `text` with its marks in round brackets, and its tags opened with an entity.
 
-    It is compared as it reads: without signs that nobody sees, wide and other forms as plain ones.
+    It is compared as it reads: without invisible signs, with wide and other forms as plain ones.
     """
     if not _opens.search(text):
         return text

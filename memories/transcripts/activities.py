@@ -1,4 +1,4 @@
-"""Events of what somebody did in a program, told as they would tell it: then they are read like
+"""Events of what somebody did in a program, told as they would tell it, so that they are read like
 talk.
 
 An event's payload names `app`, `action`, `object` and `duration` (seconds); each may be missing,
@@ -77,7 +77,7 @@ def _name(payload: Mapping[str, Any], name: str) -> str:
 
 
 def _past(verb: str) -> str:
-    """`verb` (its stem, or with -ing) in the past; what is past already stays."""
+    """Return `verb` (its stem, or with -ing) in the past; a past form stays as it is."""
     if verbs.is_past(verb):
         return verb
     stem = verb

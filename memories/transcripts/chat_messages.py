@@ -1,7 +1,6 @@
 """Messages as OpenAI's, Anthropic's and our own clients write them, alone or as conversations:
-words as text or as a list of typed parts, blocks of tools, tool_calls, the Responses API's
-items.
-"""
+words as text or as a list of typed parts, blocks of tools, tool_calls, and items of the Responses
+API."""
 
 import json
 from collections.abc import Iterator
@@ -29,7 +28,8 @@ SOUNDS = frozenset({"audio", "input_audio", "voice_note", "audio_transcription"}
 
 
 def spoken(content: Json) -> str:
-    """The words of text, of a part or of a list of parts; pictures and files as [image], [file]."""
+    """Return the words of text, of a part or of a list of parts; pictures and files as [image],
+    [file]."""
     if isinstance(content, str):
         return content.strip()
     if isinstance(content, list):
@@ -53,7 +53,8 @@ def spoken(content: Json) -> str:
 
 
 def messages_from_blocks(head: TranscriptMessage, content: Json) -> list[TranscriptMessage]:
-    """The messages that this content stands for, in order: text is joined up to the next tool."""
+    """Return the messages that this content stands for, in order: text is joined up to the next
+    tool."""
     messages: list[TranscriptMessage] = []
     words: list[Json] = []
     for block in content if isinstance(content, list) else [content]:
@@ -95,7 +96,7 @@ OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output"})
 
 
 def tool_calls(head: TranscriptMessage, raw: Json) -> list[TranscriptMessage]:
-    """The calls that an assistant's message asks for, the old `function_call` too."""
+    """Return the calls that an assistant's message asks for, including the old `function_call`."""
     calls = list(items(raw, "tool_calls"))
     if mapping(raw, "function_call"):
         calls.append({"function": mapping(raw, "function_call")})
@@ -103,7 +104,7 @@ def tool_calls(head: TranscriptMessage, raw: Json) -> list[TranscriptMessage]:
 
 
 def tool_result(head: TranscriptMessage, raw: Json) -> TranscriptMessage:
-    """A message of role tool or function."""
+    """Return a message of role tool or function."""
     return replace(
         head,
         role="tool",
@@ -117,7 +118,7 @@ def tool_result(head: TranscriptMessage, raw: Json) -> TranscriptMessage:
 
 
 def item_of_responses(head: TranscriptMessage, raw: Json) -> TranscriptMessage | None:
-    """A call or its output as an item of the Responses API; None where it is something else."""
+    """Return a call or its output as an item of the Responses API; None if it is something else."""
     kind = string(raw, "type")
     if kind in CALLS:
         return _call(replace(head, role="assistant"), raw)
@@ -214,7 +215,8 @@ def read_messages(value: JsonValue, source: SourceFile) -> Iterator[Transcript |
 
 
 def messages_of(raw: Json) -> list[TranscriptMessage]:
-    """One message of a client as messages of ours: text and tool calls apart. Raises Malformed."""
+    """Return a client's message as messages of ours: text and tool calls apart. Raises
+    Malformed."""
     # Agents' logs put the message into an envelope, which then holds its id, time and thread.
     if not isinstance(raw, dict):
         raise Malformed("is no JSON object")

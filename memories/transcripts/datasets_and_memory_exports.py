@@ -1,8 +1,7 @@
 """Conversations of data sets: LoCoMo's (two people over many sessions; each conversation is one
 subject), BEAM's chat.json (batches of turns, each batch with its day) and RealMem's (one person and
-an assistant over many dated sessions). What other memory servers export: mem0, Supermemory, Claude.
-And files of statements.
-"""
+an assistant over many dated sessions). Exports of other memory servers: mem0, Supermemory, Claude.
+And files of statements."""
 
 import re
 from collections.abc import Iterator
@@ -168,7 +167,7 @@ SETTING = re.compile(r"^([A-Za-z_-]{1,40}):\s*(.*)$")  # of a front matter
 
 
 def is_mem0(data: Json) -> bool:
-    """A memory, or a page of them."""
+    """Tell whether `data` is a memory of mem0, or a page of them."""
     return _is_mem0_row(data) or any(map(_is_mem0_row, items(data, "results", "memories")[:5]))
 
 
@@ -191,7 +190,7 @@ def read_mem0(value: JsonValue, source: SourceFile) -> Iterator[Transcript | Bad
 
 
 def is_supermemory(data: Json) -> bool:
-    """A document or memory, or a page of them."""
+    """Tell whether `data` is a document or memory of Supermemory, or a page of them."""
     return _is_supermemory_row(data) or any(
         map(_is_supermemory_row, items(data, "memories", "memoryEntries", "documents")[:5])
     )
@@ -242,8 +241,8 @@ def _one(
 
 
 def read_statements(source: SourceFile) -> Iterator[Transcript | BadLine]:
-    """A text of statements: each item of a list and each paragraph is one memory, which knows its
-    headings. Fenced code is no statement; a front matter's settings belong to all."""
+    """Read a text of statements: each item of a list and each paragraph is one memory, with its
+    headings. Fenced code is not a statement; the settings of a front matter belong to all."""
     place = StatementPlace(source)
     for line in lines(source.path):
         if isinstance(line, BadLine):
@@ -285,7 +284,7 @@ class StatementPlace:
         self.begun = 1
 
     def take(self, number: int, text: str, *, is_first: bool) -> Iterator[Transcript | BadLine]:
-        """A line; `is_first` in its file, where a front matter may begin."""
+        """Read a line; `is_first` in its file, where a front matter may begin."""
         if text.strip() == "---" and (is_first or self.in_settings):
             self.in_settings = not self.in_settings
             return
@@ -316,7 +315,7 @@ class StatementPlace:
         self.gathered.append(text[item.end() if item else 0 :].strip())
 
     def _code(self, number: int, mark: str) -> Iterator[BadLine]:
-        """A line in or around fenced code; `mark` where it is a fence."""
+        """Read a line in or around fenced code; `mark` if it is a fence."""
         if not self.fence:
             self.fence = mark
             yield BadLine(number, "code is no statement: left out")

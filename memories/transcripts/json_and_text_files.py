@@ -1,5 +1,5 @@
-"""JSON, text and Markdown, read piece by piece: of a list of conversations, and of values one on
-each line, only one is held at a time."""
+"""JSON, text and Markdown, read piece by piece: of a list of conversations, or of values one on
+each line, only one is held in memory at a time."""
 
 import json
 import math
@@ -30,7 +30,7 @@ def fields(data: Json) -> dict[str, Json]:
 
 
 def string(data: Json, *keys: str) -> str:
-    """The first of `keys` that holds words or a number, as stripped text; else empty."""
+    """Return the first of `keys` that holds words or a number, as stripped text; else ""."""
     for key in keys:
         found = fields(data).get(key)
         if isinstance(found, str) and found.strip():
@@ -41,7 +41,7 @@ def string(data: Json, *keys: str) -> str:
 
 
 def mapping(data: Json, *keys: str) -> dict[str, Json]:
-    """The first of `keys` that holds an object; else an empty one."""
+    """Return the first of `keys` that holds an object; else an empty one."""
     for key in keys:
         found = fields(data).get(key)
         if isinstance(found, dict):
@@ -50,7 +50,7 @@ def mapping(data: Json, *keys: str) -> dict[str, Json]:
 
 
 def items(data: Json, *keys: str) -> list[Json]:
-    """The first of `keys` that holds a list; else an empty one."""
+    """Return the first of `keys` that holds a list; else an empty one."""
     for key in keys:
         found = fields(data).get(key)
         if isinstance(found, list):
@@ -59,7 +59,7 @@ def items(data: Json, *keys: str) -> list[Json]:
 
 
 def first(data: Json, *keys: str) -> Json:
-    """The first of `keys` that is there and not null."""
+    """Return the first of `keys` that is there and not null."""
     found = (fields(data).get(key) for key in keys)
     return next((value for value in found if value is not None), None)
 
@@ -69,7 +69,7 @@ MILLISECONDS_FROM = 1e11
 
 
 def instant(raw: Json) -> datetime | None:
-    """ISO 8601, or seconds or milliseconds since 1970 as number or text; else None."""
+    """Read ISO 8601, or seconds or milliseconds since 1970 as number or text; else return None."""
     if isinstance(raw, bool) or not isinstance(raw, str | int | float):
         return None
     moment = None
@@ -87,7 +87,7 @@ def instant(raw: Json) -> datetime | None:
 
 
 def written(raw: str, pattern: str) -> datetime | None:
-    """A time in the given strptime pattern; None where it does not fit."""
+    """Read a time in the given strptime pattern; return None if it does not fit."""
     try:
         return datetime.strptime(raw.strip(), pattern).replace(tzinfo=UTC)
     except ValueError:
@@ -98,14 +98,14 @@ SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def clean_text(text: str) -> str:
-    """NULs go, lone halves of surrogate pairs become the replacement character."""
+    """Drop NULs, and turn lone halves of surrogate pairs into the replacement character."""
     if text.isascii():
         return text.replace("\x00", "")
     return SURROGATES.sub("\ufffd", text).replace("\x00", "")
 
 
 def clean(data: Json) -> Json:
-    """The same for all strings of a JSON value, keys too; infinite numbers become null."""
+    """Clean all strings of a JSON value likewise, keys too; infinite numbers become null."""
     if isinstance(data, str):
         return clean_text(data)
     if isinstance(data, list):
@@ -132,7 +132,8 @@ class TextLine:
 
 
 def lines(path: Path, longest: int = LONGEST) -> Iterator[TextLine | BadLine]:
-    """Every line without its end. Lines over `longest` bytes are reported, not held in memory."""
+    """Yield every line without its end. Lines over `longest` bytes are reported, not held in
+    memory."""
     with path.open("rb") as file:
         number = 0
         while raw := file.readline(longest + 1):
@@ -158,7 +159,8 @@ _not_blank = re.compile(r"\S")
 
 
 def pieces(text: str, longest: int = LONGEST_PIECE) -> Iterator[str]:
-    """The text in parts of at most `longest` characters: cut at a line, a sentence or a space."""
+    """Yield the text in parts of at most `longest` characters: cut at a line, a sentence or a
+    space."""
     text, start = text.strip(), 0
     while len(text) - start > longest:
         window = text[start : start + longest]
@@ -193,7 +195,7 @@ def read_text(source: SourceFile) -> Iterator[Transcript | BadLine]:
 def paragraph(
     source: SourceFile, line: int, gathered: list[str], *, title: str = "", heading: str = ""
 ) -> Iterator[Transcript]:
-    """The gathered lines as messages of kind text; nothing where they are empty."""
+    """Yield the gathered lines as messages of kind text; nothing if they are empty."""
     metadata: dict[str, Json] = {"file": source.path.name}
     if heading:
         metadata["heading"] = heading
@@ -273,7 +275,7 @@ CUT_SHORT = 16
 
 
 def values_of_json(path: Path) -> Iterator[JsonValue | BadLine]:
-    """The elements of the outer list, or the one value that is there.
+    """Yield the elements of the outer list, or the one value that is there.
 
     Reading ends at the first mistake, because nobody can tell where the next element begins.
     """
@@ -299,7 +301,7 @@ class Scanner:
         self._is_ended = False
 
     def peek(self) -> str:
-        """The next character that is no space; empty at the end."""
+        """Return the next character that is not a space; empty at the end."""
         while True:
             match = SPACE.match(self._window, self._at)
             self._go_to(match.end() if match else self._at)
@@ -312,7 +314,7 @@ class Scanner:
         self._go_to(self._at + 1)
 
     def value(self) -> Json:
-        """The value that begins here. Raises ValueError with the line of the mistake."""
+        """Return the value that begins here. Raises ValueError with the line of the mistake."""
         while True:
             try:
                 data, end = DECODER.raw_decode(self._window, self._at)

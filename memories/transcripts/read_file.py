@@ -1,5 +1,5 @@
-"""Opens a file, tells by its first bytes how it is laid out (text, markdown, jsonl or json), finds
-out what is in it, and hands over its conversations."""
+"""Reading a file: recognise its layout by its first bytes (text, markdown, jsonl or json), find out
+what is in it, and hand over its conversations."""
 
 import json
 import re
@@ -36,7 +36,8 @@ KNOWN_BINARIES = (
 
 
 def layout(path: Path) -> str:
-    """`text`, `markdown`, `jsonl` or `json`. Raises Unreadable for what is no text at all."""
+    """Return `text`, `markdown`, `jsonl` or `json`. Raises Unreadable if the file is not text at
+    all."""
     try:
         with path.open("rb") as file:
             head = file.read(HEAD)
@@ -117,10 +118,10 @@ FORMATS = (*LAYOUTS, *VALUES, *READERS, *SAME)
 
 
 def read(path: Path, format: str | None = None) -> Iterator[Transcript | BadLine]:  # noqa: A002
-    """The conversations of a file and what could not be read of it, in the file's order.
+    """Return the conversations of a file and what could not be read of it, in the file's order.
 
     `format` is one of FORMATS and overrules what the content looks like. The same file gives the
-    same message ids each time. Raises Unreadable at once where the file is no text, is empty or
+    same message ids each time. Raises Unreadable at once if the file is not text, is empty or
     cannot be opened; ValueError for an unknown format.
     """
     if format is not None and format not in FORMATS:

@@ -25,11 +25,11 @@ NAMELESS = frozenset(
 
 
 class Unreadable(Exception):
-    """The file as a whole cannot be read; the message says why and names no path."""
+    """An error: the file as a whole cannot be read; the message says why and names no path."""
 
 
 class Malformed(ValueError):
-    """One value or message cannot be used; the message says why, for a BadLine."""
+    """An error: one value or message cannot be used; the message says why, for a BadLine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class TranscriptMessage:
 class Transcript:
     """Messages of one thread in their order. A long thread comes in several of these.
 
-    `subject` is whom the file says it is about, None where it does not say.
+    `subject` is the subject that the file names, None if it names none.
     """
 
     thread: str
@@ -85,7 +85,7 @@ class JsonValue:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """The file that is read; `name` stands in where a conversation has no name of its own."""
+    """The file that is read; `name` stands in if a conversation has no name of its own."""
 
     path: Path
     name: str
@@ -102,7 +102,8 @@ LONGEST_ID = 200
 
 
 def numbered(messages: list[TranscriptMessage]) -> list[TranscriptMessage]:
-    """Messages that came out of one: the first keeps its id, the others get it with a number."""
+    """Number messages that were made from one: the first keeps its id, the others get it with a
+    number."""
     return [
         replace(message, id=f"{message.id}#{n}") if n > 1 and message.id else message
         for n, message in enumerate(messages, 1)
@@ -110,7 +111,7 @@ def numbered(messages: list[TranscriptMessage]) -> list[TranscriptMessage]:
 
 
 def digest(*parts: object) -> str:
-    """16 hex digits that are the same for the same parts, in any process."""
+    """Return 16 hex digits that are the same for the same parts, in any process."""
     text = json.dumps(parts, ensure_ascii=False, default=str, sort_keys=True)
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
@@ -123,9 +124,9 @@ class Identities:
         self._count: dict[str, int] = {}
 
     def identified(self, thread: str, message: TranscriptMessage) -> TranscriptMessage | None:
-        """The message with an id that is its own within the thread.
+        """Return the message with an id that is unique within the thread.
 
-        None where the file has the same id with the same content a second time.
+        None if the file has the same id with the same content a second time.
         """
         content = digest(
             message.role,
@@ -157,7 +158,7 @@ GATHERED = 500
 
 
 def finished(found: Iterable[Transcript | BadLine]) -> Iterator[Transcript | BadLine]:
-    """Gives ids, names the tools of results, and gathers what belongs to one thread."""
+    """Give ids, name the tools of results, and gather what belongs to one thread."""
     identities, gathering = Identities(), Gathering({})
     tools: dict[tuple[str, str], str] = {}  # by thread and the call's id
     for part in found:

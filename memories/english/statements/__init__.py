@@ -1,4 +1,4 @@
-"""Same, newer or different: what two statements about one subject have to do with each other.
+"""Same, newer or different: how two statements about one subject relate to each other.
 
 Pure: no database, no network. Words, attributes and signs of change are rows of data.
 """

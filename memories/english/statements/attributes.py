@@ -1,5 +1,5 @@
-"""Attributes of which a person, a thing, a place or a team has one value at a time: how they are told,
-where a value ends, those that ship and those that a workspace adds itself."""
+"""Attributes of which a person, a thing, a place or a team has one value at a time: the forms in
+which they are told, where a value ends, those that ship and those that a workspace adds."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Slot:
 
 
 def value_of(phrase: Sequence[Word]) -> list[Word]:
-    """The value without what follows it: "Paris" of "Paris with her sister"."""
+    """Return the value without what follows it: "Paris" of "Paris with her sister"."""
     kept: list[Word] = []
     for word in phrase:
         if word.text in CUT:
@@ -80,9 +80,9 @@ SUBJECT, KEY, VALUE = "subject", "key", "value"
 
 @dataclass(frozen=True, slots=True)
 class OwnSlot:
-    """`regex` is RE2's syntax, searched in a statement. Its group `value` is the value; `subject`
-    whom it is about, and `key` what tells two values of one attribute apart, may be named too.
-    """
+    """An attribute of a workspace. `regex` is RE2's syntax, searched in a statement. Its group
+    `value` is the value; it may also name `subject`, whom it is about, and `key`, which tells two
+    values of one attribute apart."""
 
     name: str
     regex: str
@@ -90,7 +90,8 @@ class OwnSlot:
 
 @dataclass(frozen=True, slots=True)
 class OwnChange:
-    """`verbs` end what `ended` words say of the same thing ("*": whatever is said of it)."""
+    """A workspace's words of change: `verbs` end what `ended` words say of the same thing ("*":
+    whatever is said of it)."""
 
     name: str
     verbs: str

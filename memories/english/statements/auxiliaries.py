@@ -1,6 +1,5 @@
-"""A statement taken apart: its words, where its verb stands, and how it is said. Negations, auxiliaries
-and signs of change are taken out of the words, and noted.
-"""
+"""The parsing of a statement: its words, where its verb stands, and how it is said. Negations,
+auxiliaries and signs of change are taken out of the words, and noted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -60,7 +59,7 @@ class Parse:
 
 
 def key(phrase: Sequence[Word]) -> str:
-    """A noun phrase without regard to order: "rate of the API" and "API rate" are one."""
+    """Return a noun phrase regardless of order: "rate of the API" and "API rate" are one."""
     parts, direction = set(), ""
     if len(phrase) > 2 and phrase[0].text == "team" and phrase[1].root == "'s":
         phrase = phrase[2:]  # "our standup" is the standup

@@ -201,7 +201,8 @@ def are_rivals(one: Reading, other: Reading, off: frozenset[str] = frozenset()) 
 
 
 def _is_of_one(was: Slot, slot: Slot, old: Reading, new: Reading) -> bool:
-    """ "The build on main is green" and "the build is red on main" have the same subject."""
+    """Tell whether both have one subject: "the build on main is green", "the build is red on
+    main"."""
     if was.subject == slot.subject or is_by_name(old, new):
         return True
     if slot.name not in ("status", "deadline"):
@@ -247,7 +248,7 @@ def _is_of_one_kind(name: str, old: Reading, new: Reading) -> bool:
 
 
 def _is_longer_name(slot: Slot, reading: Reading) -> bool:
-    """ "Porto Alegre" is not Porto; "Porto, Portugal" is."""
+    """Tell whether a name goes on: "Porto Alegre" is not Porto; "Porto, Portugal" is."""
     value, words = set(slot.value.split()), reading.words
     return any(
         words[i].root in value
@@ -271,7 +272,7 @@ def _differs(old: str, new: str) -> bool:
 def _same_but_for_slot(
     old: Reading, new: Reading, overlap: Overlap, pairs: Sequence[tuple[Slot, Slot]]
 ) -> bool:
-    """The attribute is the whole of what the shorter one says."""
+    """Tell whether the attribute is all that the shorter statement says."""
     if old.numbers != new.numbers or old.dates != new.dates:
         return False
     if pairs[0][1].name in ("status", "relationship", "color", "diet", "count"):
@@ -315,8 +316,8 @@ def _starts(roots: Iterable[str]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Prefilter:
-    """The first letters of a statement's content words: of those that it surely has and that
-    weigh, no numbers; and of all that it may have."""
+    """The first letters of a statement's content words: those it surely has and that carry weight,
+    without numbers; and all that it may have."""
 
     sure: frozenset[str]
     possible: frozenset[str]
@@ -340,19 +341,20 @@ def _prefilter(statement: str) -> Prefilter:
 
 
 def prefilter_of(reading: Reading) -> Prefilter:
-    """The same of what is taken apart already: nothing is unsure."""
+    """Return the prefilter of a parsed statement, of which nothing is uncertain."""
     weigh = reading.stems - light() - reading.numbers
     return Prefilter(_starts(weigh), _starts(reading.stems))
 
 
 def are_strangers(one: Prefilter, other: Prefilter) -> bool:
-    """Each says at least two things of which the other has no form of a word. Where the newer of
-    them is `still`, and an embedder does not take them for one, they are different."""
+    """Tell whether each says at least two things of which the other has no form of a word. If the
+    newer is `still`, and an embedder does not take them for one, they are different."""
     return len(one.sure - other.possible) >= UNSHARED and len(other.sure - one.possible) >= UNSHARED
 
 
 def is_still(reading: Reading, own: OwnWords = NO_WORDS) -> bool:
-    """It tells of no change, denies and ends nothing, and gives no attribute a value."""
+    """Tell whether a statement tells of no change, denies and ends nothing, and gives no attribute
+    a value."""
     if reading.is_negated or reading.change or reading.ousted or reading.slots:
         return False
     if events(reading) or if_so(reading.statement):

@@ -27,7 +27,8 @@ Kind = Literal["same", "update", "different", "unsure"]
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """`rule` tells why; `richer`: both say the same and the new one says more."""
+    """The relation of two statements. `rule` tells why; `richer`: both say the same and the new one
+    says more."""
 
     kind: Kind
     rule: str
@@ -44,7 +45,7 @@ COPULAS = ("be", RENAMED)
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Content words of both, and those of only one that are no other form of a shared one."""
+    """Content words of both statements, and those of only one that are no form of a shared word."""
 
     shared: frozenset[str]
     only_old: frozenset[str]
@@ -69,7 +70,7 @@ class Overlap:
 
 
 def weight(words: frozenset[str]) -> float:
-    """A light word counts a fifth."""
+    """Return the weight of the words; a light word counts a fifth."""
     return (5 * len(words) - 4 * len(words & light())) / 5
 
 
@@ -108,7 +109,8 @@ def subject_words(reading: Reading) -> frozenset[str]:
 
 
 def meet(old: Reading, new: Reading) -> bool:
-    """Both speak of the same, or of something that is the same person's; a sister is no thing."""
+    """Tell whether both are about the same, or about things of one person; a sister is not a
+    thing."""
     if same_subject(old, new) or is_by_name(old, new):
         return True
     owner = old.subject.partition("/")[0]
@@ -119,7 +121,7 @@ def meet(old: Reading, new: Reading) -> bool:
 
 
 def is_by_name(old: Reading, new: Reading) -> bool:
-    """ "Ann's son Ben" of the one is "Ben" of the other."""
+    """Tell whether one names the other's subject: "Ann's son Ben" is "Ben"."""
     for one, other in ((old, new), (new, old)):
         named = one.subject.partition("/")[2].split("-")
         if len(named) > 1 and other.subject in named and other.subject in one.names:
@@ -183,8 +185,9 @@ def turned_round(old: Reading, new: Reading, overlap: Overlap) -> Relation | Non
 
 
 def exchanged(old: Reading, new: Reading) -> frozenset[str] | None:
-    """The words between two parts that have changed places, None where none have or it says
-    nothing: two of a list, two phrases in a row, both sides of "is" or of "is friends with"."""
+    """Return the words between two parts that have changed places: two of a list, two phrases in a
+    row, both sides of "is" or of "is friends with". None if no parts have, or if that means
+    nothing."""
     was, now = old.order, new.order
     if was == now or max(len(was), len(now)) > LONGEST or (set(was) ^ set(now)) & TURNERS:
         return None
@@ -199,7 +202,8 @@ def exchanged(old: Reading, new: Reading) -> frozenset[str] | None:
 
 
 def _between(was: list[str], now: list[str]) -> list[str]:
-    """The m of "a m b" and "b m a", without what is alike before and after; [] for any other."""
+    """Return the m of "a m b" and "b m a", without what is alike before and after; [] for any
+    others."""
     if len(was) != len(now) or was == now:
         return []
     start = next(i for i in range(len(was)) if was[i] != now[i])
@@ -263,7 +267,7 @@ def _said_again(old: Reading, new: Reading, overlap: Overlap) -> Relation | None
 
 
 def _with_twins(old: Reading, new: Reading, overlap: Overlap) -> Overlap:
-    """Without the two verbs where they say the same: "attends" and "takes a pottery class"."""
+    """Count two verbs as shared if they say the same: "attends" and "takes a pottery class"."""
     if old.head not in overlap.only_old or new.head not in overlap.only_new:
         return overlap
     if new.head not in _twins_of().get(old.head, ()):
@@ -288,7 +292,8 @@ _mutual = frozenset(map(root, MUTUAL))
 
 
 def _is_acted(state: Reading, act: Reading, overlap: Overlap) -> bool:
-    """ "Ann's rent is 900 euros" and "Ann pays 900 euros of rent": only the verb is more."""
+    """Tell whether only a verb was added: "Ann's rent is 900 euros", "Ann pays 900 euros of
+    rent"."""
     return (
         state.head == "be"
         and overlap.only_new == {act.head}
@@ -390,7 +395,7 @@ def swapped(old: Reading, new: Reading) -> bool:
 
 
 def _is_of_owner(old: Reading, new: Reading) -> bool:
-    """ "Ann called her mother", "Ann's mother called": another one does it."""
+    """Tell whether another person acts: "Ann called her mother", "Ann's mother called"."""
     person, _, owned = new.subject.partition("/")
     act = {old.head} - {"be", "have"} - light()
     return bool(
@@ -424,7 +429,7 @@ def _only_adds(richer: Reading, extra: frozenset[str], overlap: Overlap) -> bool
 
 
 def breaks(words: Sequence[Word], i: int, extra: frozenset[str]) -> bool:
-    """An added word right after a shared one, with nothing of the shared to follow."""
+    """Tell whether added words stand right after a shared one, with nothing shared to follow."""
     if words[i].root not in extra or words[i - 1].root in extra or words[i - 1].is_function:
         return False
     j = i

@@ -1,6 +1,6 @@
-"""Finds the single-valued attributes that a statement gives to a subject: states (married, vegan,
-closed, red, a nurse), tools, what is told by forms of words, what is preferred to what, and how many
-of a thing somebody has."""
+"""The search for single-valued attributes that a statement gives to a subject: states (married,
+vegan, closed, red, a nurse), tools, what is told by forms of words, preferences, and how many of a
+thing somebody has."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -209,7 +209,7 @@ def noun_phrase_slots(parse: Parse) -> Iterator[Slot]:
 
 
 def split(phrase: Sequence[Word]) -> tuple[str, str]:
-    """(all but the head, head): ("kitchen", "budget") of "budget for the kitchen"."""
+    """Return (all but the head, head): ("kitchen", "budget") for "budget for the kitchen"."""
     if len(phrase) > 2 and phrase[0].text == "team" and phrase[1].root == "'s":
         phrase = phrase[2:]
     after = [i for i, word in enumerate(phrase) if word.root == "'s"]
@@ -276,7 +276,7 @@ _common = frozenset({"be", "'s", "have", "in", "of", "to", "at"})
 
 
 def compile_form(form: str) -> tuple[frozenset[str], re.Pattern[str]]:
-    """(words of which one must be there, pattern over `Parse.form`)."""
+    """Return (words of which one must be there, pattern over `Parse.form`)."""
     triggers: frozenset[str] = frozenset()
     pattern = "^"
     for part in form.split():
@@ -405,7 +405,7 @@ _compiled: tuple[tuple[SlotForm, re.Pattern[str]], ...] = tuple(
 
 @cache
 def _by_trigger() -> dict[str, list[int]]:
-    """Places in `_compiled` by a word that must be there."""
+    """Return the places in `_compiled` by a word that must be there."""
     found: dict[str, list[int]] = {}
     for place, form in enumerate(form for row in FORMS for form in row.forms):
         for trigger in compile_form(form)[0]:
@@ -414,8 +414,8 @@ def _by_trigger() -> dict[str, list[int]]:
 
 
 def slots_of(parse: Parse) -> tuple[Slot, ...]:
-    """Every single-valued attribute that is told as true now; none of plans, denials or the past
-    that is over."""
+    """Return every single-valued attribute that is told as true now; none for plans, denials or
+    what is past."""
     if "past" in parse.change or parse.is_plan:
         wishes = () if parse.denials else tuple(preferences(parse))
         return wishes

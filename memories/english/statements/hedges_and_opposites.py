@@ -46,7 +46,7 @@ _has_done = re.compile(
 
 @lru_cache(maxsize=4096)
 def if_so(statement: str) -> str:
-    """The statement as it would be told if it were so: "left the choir". "" of what is told for sure."""
+    """Return a hedged statement as a plain one: "left the choir". "" if it is not hedged."""
     text = statement.rstrip(" .!")
     if len(text) > STATEMENT:
         return ""
@@ -72,7 +72,7 @@ def _done(found: re.Match[str]) -> str:
 
 
 def _base(doing: str) -> str:
-    """ "leave" of "leaving", "sell" of "selling", "quit" of "quitting"."""
+    """Return "leave" for "leaving", "sell" for "selling", "quit" for "quitting"."""
     stem = doing.removesuffix("ing")
     forms = (stem, f"{stem}e", stem[:-1])
     return next((form for form in forms if form in PAST_OF or form in VERBS), stem)
@@ -106,7 +106,7 @@ BESIDE = frozenset("ever really very so to from at all up most of time pretty ra
 
 
 def opposed(old: Reading, new: Reading) -> Relation | None:
-    """A person is asked which of the two holds."""
+    """Return "unsure" for opposites: a person is asked which of the two holds."""
     was, now = old.order, new.order
     if _telling.isdisjoint(was) or _telling.isdisjoint(now):
         return None
@@ -157,7 +157,7 @@ _elsewhere = {
 
 
 def words_opposed(reading: Reading) -> tuple[str, ...]:
-    """Words by which what says the opposite can be looked up, where nothing else leads to it."""
+    """Return words by which opposites can be looked up, if nothing else leads to them."""
     return tuple(other for word in reading.words for other in _elsewhere.get(word.text, ()))
 
 

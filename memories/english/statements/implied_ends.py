@@ -1,8 +1,8 @@
-"""Events that end what was true without naming it: who gave birth is pregnant no more.
+"""Events that end what was true without naming it: a woman who gave birth is pregnant no more.
 
-An event has to be told, as past or done, and where it ends a thing, of that thing: what stands beside
-its verb. And when a statement about the past was true, and from when
-one about what is to come will be.
+An event must be told, as past or done. If it ends a thing, it must be about that thing, which
+stands beside its verb. Also here: when a statement about the past was true, and from when one about
+the future will be.
 """
 
 import re
@@ -44,7 +44,8 @@ class _Row:
 
 @cache
 def _by_first() -> dict[str, list[tuple[tuple[str, ...], bool, _Row]]]:
-    """Phrases by their first root: the roots that follow, and whether it is told as past or done."""
+    """Return the phrases by their first root: the roots that follow, and whether it is told as past
+    or done."""
     result: dict[str, list[tuple[tuple[str, ...], bool, _Row]]] = {}
     for each in IMPLIED_ENDS:
         row = _Row(
@@ -93,8 +94,8 @@ def _life_words() -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _events(statement: str) -> Mapping[_Row, frozenset[str]]:
-    """The rows of which a statement tells, each with the roots of what the event is about: the words
-    beside it, as far as the next preposition."""
+    """Return the rows that a statement tells, each with the roots of what the event is about: the
+    words beside it, up to the next preposition."""
     known = _by_first()
     said = [word for word in words(statement) if word.text not in ARTICLES]
     result: dict[_Row, frozenset[str]] = {}
@@ -121,7 +122,8 @@ def _is_part(word: Word) -> bool:
 
 
 def _follows(said: Sequence[Word], place: int, rest: tuple[str, ...]) -> int | None:
-    """The place behind a phrase of which the first word stands at `place`; None: it is not there."""
+    """Return the place behind a phrase whose first word stands at `place`; None if it is not
+    there."""
     for each in rest:
         # "off at night" is no night off.
         behind = said[place + 1 : place + 1 + APART]
@@ -135,7 +137,7 @@ def _follows(said: Sequence[Word], place: int, rest: tuple[str, ...]) -> int | N
 
 
 def implied(old: Reading, new: Reading, off: frozenset[str] = frozenset()) -> Relation | None:
-    """ "Ada gave birth" ends "Ada is pregnant"."""
+    """Return the relation if an event ends the old one: "Ada gave birth" ends "Ada is pregnant"."""
     rows = [row for row in events(new) if f"{IMPLIED}{row.name}" not in off]
     # "is ill", "is unemployed" deny by a word of their own, which is what ends.
     if not rows or "past" in old.change or old.is_past or old.parse.denials:
@@ -176,7 +178,8 @@ def implied(old: Reading, new: Reading, off: frozenset[str] = frozenset()) -> Re
 
 
 def _ended(row: _Row, old: Reading, new: Reading, told: Collection[str]) -> Collection[str]:
-    """The words or attributes of the old statement, `told` by its roots, that the event ends."""
+    """Return the words or attributes of the old statement, `told` by its roots, that the event
+    ends."""
     if old.is_plan and row.slots & _work:
         return ()  # what somebody thinks of doing is no job
     ended: Collection[str] = row.ends & set(told)
@@ -191,7 +194,7 @@ def _ended(row: _Row, old: Reading, new: Reading, told: Collection[str]) -> Coll
 
 
 def _act_of(reading: Reading) -> frozenset[str]:
-    """Its verb, "train" of "is training" too."""
+    """Return its verb, "train" of "is training" too."""
     verb = {word.root for word in reading.words[reading.verb_at : reading.verb_at + 1]}
     return frozenset(verb | {reading.head} if reading.is_ongoing else verb)
 
@@ -201,7 +204,8 @@ def _persons_of(reading: Reading) -> frozenset[str]:
 
 
 def words_ended(reading: Reading) -> tuple[str, ...]:
-    """Words by which what a statement may end can be looked up: what it names, then what is over."""
+    """Return words by which to look up what a statement may end: what it names, then what is
+    over."""
     rows = events(reading)
     if not rows:
         return ()
@@ -211,7 +215,7 @@ def words_ended(reading: Reading) -> tuple[str, ...]:
 
 
 def _is_of(old: Reading, new: Reading, of_thing: bool) -> bool:
-    """Both speak of one person, or of one thing."""
+    """Tell whether both are about one person, or about one thing."""
     persons = set(old.subject.partition("/")[0].split("-"))
     if meet(old, new):
         return True
@@ -345,7 +349,7 @@ _planned = re.compile(
 def true_from(
     reading: Reading, event: datetime | None, told_at: datetime, order: DateOrder = "auto"
 ) -> datetime | None:
-    """The day to come from which it is true; None of what is true already, and of a statement that
+    """Return the future day from which a statement is true; None if it is true already, or only
     gives an event its day."""
     if event is None or event <= told_at or not _planned.search(reading.statement):
         return None

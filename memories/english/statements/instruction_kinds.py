@@ -82,7 +82,8 @@ NO = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class WishKind:
-    """`key` is what it is about, with the case in which it holds; `value` what is wanted."""
+    """A kind of wish: `key` is what it is about, with the case in which it holds; `value` what is
+    wanted."""
 
     who: str
     key: str
@@ -185,7 +186,7 @@ def instruction_kinds(statement: str) -> tuple[WishKind, ...]:
 
 
 def _told(act: str, *, is_wanted: bool) -> Iterator[tuple[str, str]]:
-    """The kinds that `act` speaks of, each with its value."""
+    """Yield the kinds that `act` speaks of, each with its value."""
     named = _name.search(act)
     if named and _called.search(act):
         yield "name", _valued(named["value"], is_wanted=is_wanted)
@@ -227,7 +228,7 @@ def _manner(act: str, *, is_wanted: bool) -> Iterator[tuple[str, str]]:
 
 
 def _stems(text: str) -> str:
-    """The words that say what it is about, whatever their order."""
+    """Return the words that say what a text is about, whatever their order."""
     telling = {
         word.root
         for word in words(text)

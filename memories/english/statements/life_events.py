@@ -1,7 +1,7 @@
 """Events that end what was true: rows of data, read by `implied_ends`.
 
-A phrase is matched by its roots, in this order, with up to three words between two of them; `a|b` is
-either word. `a+b` are two that are one word where they stand side by side.
+A phrase is matched by its roots, in this order, with up to three words between two of them; `a|b`
+is either word. `a+b` are two words that count as one where they stand side by side.
 """
 
 from dataclasses import dataclass
@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ImpliedEnd:
-    """After one of the `phrases`, what a statement tells with one of the words `ends`, or as one of
-    the attributes `slots`, is over for whom it is about; without `ends`, whatever is told of whom the
-    event is about. `of_thing`: only where both name the same thing. `is_sure`: it is replaced; else a person is asked.
+    """An event, told by one of the `phrases`, and what is then over for its subject: statements
+    with one of the words `ends`, or with one of the attributes `slots`; without `ends`, whatever is
+    told of the subject. `of_thing`: only if both name the same thing. `is_sure`: the old statement
+    is replaced; else a person is asked.
 
     Examples are pairs (before, after) that end, counter-examples pairs that do not.
     """

@@ -45,7 +45,7 @@ MY = {"my": "user", "mine": "user", "our": "team", "ours": "team"}
 
 
 def parse(statement: str) -> Parse:
-    """A statement, as far as a memory may be long."""
+    """Parse a statement, up to the length of a memory."""
     found = Parse()
     pending: list[Word] = []
     for word in words(statement[:WHOLE]):
@@ -76,7 +76,7 @@ def parse(statement: str) -> Parse:
 
 
 def _contrasted(found: list[Word]) -> list[Word]:
-    """ "on Teams, not on Slack" is "on Teams instead of Slack"; nothing is denied of Teams."""
+    """Read "on Teams, not on Slack" as "on Teams instead of Slack"; nothing is denied of Teams."""
     for i in range(3, len(found) - 1):
         if found[i].text != "not" or found[i - 1].text not in (",", "and"):
             continue
@@ -93,7 +93,7 @@ def _contrasted(found: list[Word]) -> list[Word]:
 
 
 def _used_to(found: list[Word]) -> list[Word]:
-    """ "Ann used to live in Oslo"; not "is used to", nor "the tool used to build it"."""
+    """Read "Ann used to live in Oslo"; not "is used to", nor "the tool used to build it"."""
     for i in range(1, min(6, len(found) - 2)):
         if found[i].text != "used" or found[i + 1].text != "to":
             continue
@@ -105,7 +105,7 @@ def _used_to(found: list[Word]) -> list[Word]:
 
 
 def _going_to(found: list[Word]) -> list[Word]:
-    """ "Is going to move in May" is "will move in May"; without a day it stays a plan."""
+    """Read "is going to move in May" as "will move in May"; without a day it stays a plan."""
     for i in range(2, min(8, len(found) - 2)):
         is_plan = found[i].text == "going" and found[i + 1].text == "to"
         if is_plan and found[i + 2].text in VERBS and found[i - 1].root == "be":
@@ -115,7 +115,7 @@ def _going_to(found: list[Word]) -> list[Word]:
 
 
 def _with_subject(found: list[Word]) -> list[Word]:
-    """ "Prefers tea" is said of the user; "Plans cost 12 euros" is not."""
+    """Say "Prefers tea" of the user; not "Plans cost 12 euros"."""
     if len(found) < 2:
         return found
     first, second = found[:2]
@@ -126,7 +126,8 @@ def _with_subject(found: list[Word]) -> list[Word]:
 
 
 def _turn_around(found: Parse) -> None:
-    """ "Every Friday Ann swims" is "Ann swims every Friday"; "likes A better" is "prefers A"."""
+    """Read "Every Friday Ann swims" as "Ann swims every Friday", "likes A better" as "prefers
+    A"."""
     _move_front(found)
     all_words = found.words
     end = 0
@@ -151,7 +152,7 @@ def _tells_when(word: Word) -> bool:
 
 
 def _move_front(found: Parse) -> None:
-    """ "Before work, Ann runs" is "Ann runs before work"."""
+    """Read "Before work, Ann runs" as "Ann runs before work"."""
     words = found.words
     if not words or words[0].text not in FRONTED:
         return
@@ -178,7 +179,7 @@ def change_roots() -> frozenset[str]:
 
 
 def _changes_to(found: Parse) -> list[Word]:
-    """ "rose from 3 to 5" becomes "@ 5"; the place keeps its number in `verbs`."""
+    """Read "rose from 3 to 5" as "@ 5"; the place keeps its number in `verbs`."""
     old = found.words
     for start, word in enumerate(old[1:], 1):
         if word.root not in change_roots():
@@ -244,7 +245,8 @@ def _next_is_verb(found: Parse, i: int) -> bool:
 
 
 def second_clause(found: Parse) -> Parse | None:
-    """ "Ann left Bergen and now lives in Oslo": what is said after "and", of Ann or of another."""
+    """Return the clause after "and", about Ann or another: "Ann left Bergen and now lives in
+    Oslo"."""
     for i in range(found.verb + 1, len(found.words) - 2):
         if found.words[i].text == "and" and _is_verb(found, i + 1):
             words = [*found.noun_phrase, *found.words[i + 1 :]]
@@ -363,7 +365,7 @@ class Reading:
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """All its words by their roots as they stand there, without the articles."""
+        """The roots of all its words in their order, without the articles."""
         said = words(self.statement)
         return tuple(word.root for word in said if word.text not in ARTICLES)
 
@@ -382,7 +384,8 @@ class Reading:
 
     @cached_property
     def past_slots(self) -> tuple[Slot, ...]:
-        """Those that it tells of the past, as they were then: the home of "lived in Oslo"."""
+        """The attributes that it tells of the past, as they were then: the home of "lived in
+        Oslo"."""
         if self.is_plan or not (self.is_past or "past" in self.change):
             return ()
         then = replace(self.parse, is_past=False, change=self.parse.change - {"past"})
@@ -396,8 +399,8 @@ class Reading:
 
 
 def read(statement: str, own: OwnWords = NO_WORDS) -> Reading:
-    """Take a statement of one sentence apart. Anything is accepted; nonsense has no slots, and
-    what is longer than a memory may be is read as far as that."""
+    """Parse a statement of one sentence. Anything is accepted; nonsense has no slots, and what is
+    longer than a memory may be is cut."""
     return (_read_short if len(statement) <= STATEMENT else _read_long)(statement, own)
 
 
@@ -444,8 +447,8 @@ def is_said_by(reading: Reading, speaker: str) -> bool:
 
 
 def slot_keys(reading: Reading) -> tuple[str, ...]:
-    """Names under which an older value of the same attribute can be looked up, sorted; of what is
-    told of the past, too."""
+    """Return names under which an older value of the same attribute can be looked up, sorted; also
+    for attributes of the past."""
     slots = (*reading.slots, *reading.past_slots)
     keys = {f"{s.subject}|{s.name}|{s.key}" for s in slots}
     # What is told of "Ann's son Ben" is told of "Ben", too.

@@ -1,4 +1,4 @@
-"""Does the new statement deny, end or replace what the old one says?"""
+"""Tests whether a new statement denies, ends or replaces what an old one says."""
 
 import re
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ SPEAKERS = {"user", "team"}  # who say "pay" where others say "pays"
 
 
 def denied(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
-    """The same, denied: "likes olives" and "does not like olives"."""
+    """Return "update" if one denies the other: "likes olives" and "does not like olives"."""
     if old.is_negated == new.is_negated or old.is_past and not old.is_negated:
         return None
     # "stopped working there in October 2026": when it ended is no part of what did.
@@ -97,7 +97,7 @@ class _Verbs:
 
 @lru_cache(maxsize=64)
 def _endings(changes: tuple[OwnChange, ...] = ()) -> tuple[_Verbs, ...]:
-    """Those that ship, then a workspace's own."""
+    """Return the endings that ship, then a workspace's own."""
     rows = [(True, row.verbs, row.ended, row.needs_object) for row in ENDINGS]
     rows += [(False, change.verbs, change.ended, True) for change in changes]
     return tuple(
@@ -119,7 +119,7 @@ def ending_verbs(changes: tuple[OwnChange, ...]) -> frozenset[str]:
 
 
 def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
-    """ "sold her Fiat" ends "drives a Fiat"."""
+    """Return the relation if the new one ends the old: "sold her Fiat" ends "drives a Fiat"."""
     if new.is_negated or new.is_plan or "past" in old.change or old.is_past or old.is_negated:
         return None
     # "The parser has a leak" and "the leak of the parser" are about the same.
@@ -153,7 +153,7 @@ def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
 
 
 def over(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
-    """ "used to smoke" ends "smokes"."""
+    """Return the relation if the old one is over: "used to smoke" ends "smokes"."""
     is_new = "past" in new.change and "past" not in old.change and not old.is_past
     if not is_new or old.is_negated or new.is_negated or old.is_plan or not same_subject(old, new):
         return None
@@ -177,7 +177,8 @@ _leaving = frozenset(
 
 
 def negates(reading: Reading, own: OwnWords = NO_WORDS) -> tuple[str, ...]:
-    """Words of what a statement denies, ends or replaces; () where it does nothing of the kind."""
+    """Return words of what a statement denies, ends or replaces; () if it does nothing of the
+    kind."""
     if doubted := if_so(reading.statement):
         reading = read(doubted, own)
     implied = words_ended(reading) + words_opposed(reading)
@@ -221,7 +222,7 @@ _unsaid = light() | frozenset(map(root, EVENTS)) | {"new", "old"}
 
 
 def _objects(reading: Reading, place: int) -> frozenset[str]:
-    """The content words right after the verb: "Fiat" of "sold her Fiat to Liv"."""
+    """Return the content words right after the verb: "Fiat" of "sold her Fiat to Liv"."""
     found: list[str] = []
     after = reading.words[place + 1 :]
     source = next((i for i, word in enumerate(after) if word.text == "from"), 0)
@@ -240,7 +241,8 @@ def _objects(reading: Reading, place: int) -> frozenset[str]:
 
 
 def replaced(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
-    """The new one names what it replaces: "B instead of A", "from A to B"."""
+    """Return the relation if the new one names what it replaces: "B instead of A", "from A to
+    B"."""
     gone = new.ousted
     if not gone or new.is_plan and not old.is_plan or old.is_past or new.is_negated:
         return None
@@ -268,7 +270,7 @@ _turning = change_roots() | {root("go")}
 
 
 def new_value(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
-    """All is alike but for one value, and the thing can have but one."""
+    """Return the relation if all is alike but for one value, and the thing can have only one."""
     if old.is_negated != new.is_negated or subject_words(old) != subject_words(new):
         return None
     if old.is_past or new.is_past and not new.change or old.is_plan != new.is_plan:
@@ -289,7 +291,8 @@ def new_value(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
 
 
 def _is_successor(old: Reading, new: Reading) -> bool:
-    """ "Ann's lodger is Bo" and "Ann's new lodger is Kim": of a role that one has singly."""
+    """Tell whether a role that one person holds was passed on: "Ann's lodger is Bo" and "Ann's new
+    lodger is Kim"."""
     is_named = old.head == new.head == "be" and bool(old.names - subject_words(old))
     is_new = _new_role.match(new.statement) is not None
     return is_named and is_new and bool(new.names - subject_words(new) - old.names)
@@ -301,8 +304,8 @@ _new_role = re.compile(
 
 
 def _is_like(old: Reading, new: Reading, missing: float, added: float) -> bool:
-    """The new one may add a phrase after the same measure: "of four siblings since May"; not one
-    that says when it holds: "on weekends"."""
+    """Tell whether only a phrase was added after the same measure: "of four siblings since May";
+    not one that says when it holds: "on weekends"."""
     if missing + added < 1:
         return True
     if condition_of(new.words[new.verb_at + 1 :]):
@@ -328,8 +331,8 @@ def _is_name_of(reading: Reading, numbers: frozenset[str]) -> bool:
 
 
 def _end_of_verb(reading: Reading) -> int:
-    """The place after the verb; in a title or a label without any, before its last noun, or 0:
-    "this is message 3", "test message 3", "message number 3"."""
+    """Return the place after the verb; in a title or a label without a verb, before its last noun,
+    or 0: "this is message 3", "test message 3", "message number 3"."""
     at, words = reading.verb_at, reading.words
     if not 0 < at < len(words) or words[at].is_function:
         return at + 1

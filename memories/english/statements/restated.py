@@ -1,8 +1,8 @@
-"""Is a new statement one that a person has rejected, in other words?
+"""A test whether a new statement restates, in other words, one that a person has rejected.
 
-Stricter than "same": what is wrongly taken for a rejected claim is lost without a trace in
-memory. It must say all that the rejected one said, about the same, with the same numbers, dates
-and sense; and what it adds must be words that say little.
+Stricter than "same": what is wrongly taken for a rejected claim is lost from memory without a
+trace. It must say all that the rejected one said, about the same, with the same numbers, dates and
+sense; and what it adds must be words that say little.
 """
 
 import re
@@ -123,7 +123,7 @@ def _is_plan(reading: Reading) -> bool:
 
 
 def _roles_turned(one: Reading, other: Reading) -> bool:
-    """ "Ann's tutor is Bo" and "Ann tutors Bo"."""
+    """Tell whether roles are only put another way: "Ann's tutor is Bo" and "Ann tutors Bo"."""
     owner, _, owned = one.subject.partition("/")
     verb = _verb(other)
     return verb != root("married") and verb in owned.split("-") and other.subject == owner
@@ -165,7 +165,8 @@ def _covers(old: Reading, new: Reading, overlap: Overlap, is_near: bool) -> bool
 
 
 def _may_lack(old: Reading, new: Reading, missing: set[str], *, is_all: bool) -> bool:
-    """Words that say little, or a verb for which a state stands: "plays a cello", "has a cello"."""
+    """Tell whether `missing` words say little, or are a verb that a state implies: "plays a cello",
+    "has a cello"."""
     if root("prefer") in missing:
         return False
     if is_all:
@@ -175,7 +176,8 @@ def _may_lack(old: Reading, new: Reading, missing: set[str], *, is_all: bool) ->
 
 
 def _is_detail(new: Reading, added: set[str]) -> bool:
-    """One more word, which names nobody, turns nothing and makes no compound: "coffee cake"."""
+    """Tell whether one more word names nobody, turns nothing and makes no compound: "coffee
+    cake"."""
     if len(added) > 1 or added & (new.names | new.order_words | KIN_ROOTS | _endings):
         return False
     return not any(breaks(new.words, i, frozenset(added)) for i in range(1, len(new.words)))
@@ -194,7 +196,7 @@ def _twins(one: str, other: str) -> bool:
 
 
 def _first(reading: Reading, names: frozenset[str]) -> str:
-    """The first of the names that no preposition leads in, as "in Oslo" does."""
+    """Return the first name that no preposition leads in, as "in Oslo" does."""
     before = ["", *(word.text for word in reading.words)]
     led = zip(before, reading.words, strict=False)
     return next((w.root for led_by, w in led if w.root in names and led_by not in _leading), "")

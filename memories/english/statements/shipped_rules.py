@@ -1,5 +1,5 @@
-"""The rules by which statements replace one another, as far as each has a name by which it can be
-read, tried and switched off. Data only."""
+"""The rules by which statements replace one another, if they have a name by which they can be read,
+tried and switched off. Data only."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -26,8 +26,9 @@ _told_by_code = {
 
 @dataclass(frozen=True, slots=True)
 class ShippedRule:
-    """`name` is that of its decisions, or how it begins: `slot:residence`. `says`: what it stands
-    on, in words. Examples are (statement, "") of an attribute, (before, after) of an end."""
+    """A rule that ships. `name` is that of its decisions, or how it begins: `slot:residence`.
+    `says`: what it rests on, in words. Examples are (statement, "") for an attribute, (before,
+    after) for an end."""
 
     name: str
     says: str

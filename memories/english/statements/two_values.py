@@ -1,5 +1,5 @@
-"""Two values of what has only one, told in different words: a budget, a price, a deadline. Which of
-them is right only a person knows."""
+"""Two values, told in different words, of something that has only one: a budget, a price, a
+deadline. Only a person knows which is right."""
 
 import re
 

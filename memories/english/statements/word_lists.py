@@ -1,5 +1,5 @@
-"""English words by what they do in a statement, and those that deny, end, replace or exclude one another.
-Data only."""
+"""English words by what they do in a statement, and words that deny, end, replace or exclude
+others. Data only."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -272,7 +272,8 @@ PROFESSIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """`verbs` end what `ended` words say of the same object ("*": whatever is said of it).
+    """Words that end statements: `verbs` end what `ended` words say of the same object ("*":
+    whatever is said of it).
 
     Examples are pairs (before, after) that end, counter-examples pairs that do not.
     """

@@ -50,7 +50,7 @@ def _month_number(name: str) -> str:
 
 @cache
 def _rewritings() -> tuple[tuple[str, bool, re.Pattern[str], Replacement], ...]:
-    """(what must be there, whether a digit must be there too, pattern, replacement), in this
+    """Return rows (required text, whether a digit is required too, pattern, replacement), in
     order."""
     currencies = {"$": "dollar", "€": "euro", "£": "pound"}
     rows: tuple[tuple[str, str, Replacement], ...] = (
@@ -109,7 +109,7 @@ _reported = re.compile(
 
 
 def _told(match: re.Match[str]) -> str:
-    """ "Ann says her car is red" is "Ann's car is red"."""
+    """Read "Ann says her car is red" as "Ann's car is red"."""
     is_owner = match[2].lower() in ("his", "her", "their")
     return f"{match[1]}'s " if is_owner else f"{match[1]} "
 
@@ -120,7 +120,7 @@ _number_root = re.compile(r"\d[\d.]*$")
 
 @dataclass(frozen=True)
 class Word:
-    """One word of the normal form: what stood there, what it is compared by, how it is used."""
+    """One word of the normal form: its text, the root it is compared by, and its use."""
 
     text: str
     root: str
@@ -138,7 +138,7 @@ class Word:
 
 @lru_cache(maxsize=4096)  # of a batch of a thousand: each is asked for them two or three times
 def words(statement: str) -> tuple[Word, ...]:
-    """Every word of the statement in its normal form, articles and auxiliaries included."""
+    """Return every word of the statement in its normal form, articles and auxiliaries included."""
     text = _plainly_told(statement)
     # Words with a capital that is not just the first letter of the statement's.
     is_small = text[1:].islower() and "'s" not in text
@@ -149,7 +149,7 @@ def words(statement: str) -> tuple[Word, ...]:
 
 
 def texts(statement: str) -> list[str]:
-    """The texts of these words."""
+    """Return the texts of these words."""
     return _normal(_plainly_told(statement).lower())
 
 
@@ -193,7 +193,7 @@ _identifier = re.compile(r"@|://|(?<![\w-])(?:(?![a-z])[\w-])*+[a-z][\w-]*+\.[a-
 
 
 def is_identifier(text: str) -> bool:
-    """An address, a handle or a path: it is compared as it stands."""
+    """Tell whether a text is an address, a handle or a path: it is compared as it stands."""
     return not text.isalnum() and bool(_identifier.search(text))
 
 

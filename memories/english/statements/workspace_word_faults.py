@@ -21,7 +21,8 @@ _plain_word = re.compile(r"[^\W\d_][\w'’-]*")
 
 
 def slot_faults(slot: OwnSlot, examples: Sequence[str], counter: Sequence[str]) -> list[Fault]:
-    """[] for a slot that takes a value from each example and from no counter-example."""
+    """Return the faults of an attribute; [] if it takes a value from each example and from no
+    counter-example."""
     if wrong := regex_faults(slot.regex):
         return wrong
     groups = set(compiled(slot.regex).groupindex)
@@ -51,7 +52,8 @@ def _tells(slot: OwnSlot, text: str) -> bool:
 def change_faults(
     change: OwnChange, examples: Sequence[str], counter: Sequence[str]
 ) -> list[Fault]:
-    """[] for words that end what each example's first half says, and no counter-example's."""
+    """Return the faults of words of change; [] if they end the first half of each example, and of
+    no counter-example."""
     if not change.verbs.split():
         return [Fault("verbs", "Give at least one word.")]
     wrong = []
