@@ -131,7 +131,7 @@ _third = re.compile(
 _capital = re.compile(r"(?<= )(?!I\b)[A-Z][\w-]+")
 
 
-# Names that are words as well, and ids that programs give: meant as names only with a capital, and
+# Names that are also words, and ids that programs give: they are names only with a capital, and
 # not at the beginning.
 _words = frozenset(
     """

@@ -237,7 +237,7 @@ def days_of_month(match: re.Match[str], clock: Clock) -> Span | None:
     return span and span._replace(any_year=True)
 
 
-# Of widely kept days those that have a fixed place, or a formula for it, in the calendar.
+# Widely kept days that have a fixed place in the calendar, or a formula for it.
 EASTER = "easter"
 HOLIDAYS = {
     "christmas": (12, 25),

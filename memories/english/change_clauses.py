@@ -59,7 +59,7 @@ _gave_to = re.compile(
     rf"(?P<who>I|[Ww]e)(?:['’]ve| have)? (?:just |finally |recently )*(?:gave|given) (?P<thing>(?:my|our) (?!(?:word|notice|seat|keys?|number|address|name|best|regards|love|heart|attention|opinion|report|feedback|talk|speech|card|thanks|answer|phone number|email"
     rf"|passport|ticket|papers|documents?|id|licen[cs]e|form|application|order|coat|details|password|consent|statement|homework|essay|notes?|notebook|books?|plate|glass|cup|bag|jacket|umbrella|phone|kidney|blood|blessing|all|hand|arm)\b)(?!(?:[a-z]+ )?{_nobody}\b)[a-z][\w -]{{2,40}}?) to (?P<whom>(?:my|our) (?:[a-z]+ |[a-z]+['’]s ){{0,2}}{_nobody}(?: [A-Z][a-z]+)?)"
 )
-# What is over by itself is no act of whom it was: "it ended", not "I cancelled it".
+# What ends by itself is nobody's act: "it ended", not "I cancelled it".
 _ran_out = re.compile(
     r"[Mm]y (?P<thing>(?:[\w-]+ )?(?:subscription|membership|season ticket)(?: (?:at|to|with|for|of) [^,;]{2,40}?)?) (?:has |have )?(?:ran out|run out|lapsed|expired|ended)(?P<rest>(?: (?:in|last|this|on)\b[^,;]{0,30}?)?)(?:,? and (?:I|we) (?:didn['’]t|haven['’]t|won['’]t|did not|have not) renew(?:ed)?(?: it)?)?"
 )
@@ -194,7 +194,7 @@ _rescheduled = re.compile(
     r"(?:moved|changed|rescheduled|postponed|pushed back|brought forward|shifted|rebooked)",
     re.IGNORECASE,
 )
-# What is told otherwise than a claim is looked for, and the words in which it is.
+# Forms in which claims are not looked for, and the same in words in which they are.
 _told_otherwise = (
     (_home_first, "I live in {value} now"),
     (_first_day, "I started a new job {place} {when}"),

@@ -254,7 +254,7 @@ _past = re.compile(
     r"\b(?:was|were|been|did|had|since|ago|last|yesterday|went|came)\b|(?<!have )(?<!has )(?<!['’]ve )(?<!['’]s )\bgot\b",
     re.IGNORECASE,
 )
-# What somebody was or did until a day is over, however the day is told.
+# What somebody was or did until a day is over, in whatever words the day is named.
 _ended = re.compile(
     r"\b(?:was|were|had|used to|lived|worked|studied|owned|drove|played|smoked|attended|dated|rented|commuted|taught"
     r"|served|led|managed|volunteered|sang|coached|ran|stayed|trained|kept|wore|earned|paid|weighed|drank|ate|shared)\b"
@@ -266,7 +266,7 @@ _recurring = re.compile(
     rf"|{calendar.SEASON})s?\b(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:(?:,|,? and|,? or|,? except|,? but not)(?: on)? (?:every )?{WEEKDAY}s?\b)*",
     re.IGNORECASE,
 )
-# Most clauses name no time, and are read no further.
+# Most clauses name no time, and need no further reading.
 _hint = re.compile(
     rf"\d|day\b|night|tonight|morning|noon|evening|tomorrow|{_UNIT}|spring|summer|\bfall\b|autumn|winter|christmas"
     rf"|new year|halloween|easter|pentecost|epiphany|the \w+ties\b|\b(?:{MONTH}|{_SHORT_DAY})\b",
@@ -411,7 +411,7 @@ def _is_ahead(text: str, start: int, end: int) -> bool:
     for stop in _sentence_end.finditer(text, begun, start):
         begun = stop.end()
     stop_after = _sentence_end.search(text, end, end + _AROUND)
-    # What is said after the day is of another time: "I began in May and it's going well".
+    # Words after the day may be about another time: "I began in May and it's going well".
     until = end if start - begun > _LEADING else stop_after.start() if stop_after else end + _AROUND
     sentence = text[begun:until]
     if _ended.search(sentence):

@@ -106,7 +106,7 @@ def message_worth(
     them."""
     told = " ".join(words for _, words in read)
     to_machine = talk.is_with_machine(name)
-    # What a message is judged by; each sign has an end, so that no long text wins by length.
+    # Signs by which a message is judged; each is capped, so that no long text wins by length.
     said = [words for clause, words in read if not clause.is_question]
     signs = {
         "mentions": min(6, sum(person.mentions(words) for words in said)),
@@ -204,7 +204,7 @@ def extract(
         if not budget.lasts():
             break
         read.append((clause, words))
-        # The first pattern that fits a clause, if it claims anything.
+        # The first pattern that fits a clause, if the clause claims anything.
         if clause.is_question:
             first = library.first_of_question(words)
         elif read_clause.is_claim(words) or library.first_wish(words, is_question=False):
@@ -218,7 +218,7 @@ def extract(
             is_purpose = is_purpose or bool(_so_opens.match(text, max(0, clause.start - 2)))
             weight = read_clause.weight(words, name)
             fits.append(Fit(*first, clause, weight, is_purpose=is_purpose))
-    # What is asked of the piece of work alone for which the message asks is no claim.
+    # A request that is only about the piece of work the message asks for is no claim.
     wishes = [fit.clause for fit in fits if library.is_wish(fit.pattern, fit.match.string)]
     if wishes and standing_wishes.has_task(read, wishes):
         fits = [fit for fit in fits if fit.pattern.name not in WITH_A_TASK]
@@ -233,7 +233,7 @@ def extract(
     )
     claim = _claim(name, talk.listener(name), occurred_at, order, base)
     places = {fit.clause.start for fit in kept}
-    # Of what a message says beside its news, that which is surely worth keeping.
+    # Clauses beside the news of a message that are surely worth keeping.
     others = [
         replace(fit, is_beside=True)
         for fit in fits
@@ -290,14 +290,14 @@ def _assented(text: str, name: str, talk: Talk) -> list[tuple[Clause, str]]:
     return [(Clause(words, start, end, False, True), words)] if words else []
 
 
-# It is told as what holds; when it is told stands beside it.
+# The claim is told as holding; the time of telling stands beside it.
 _of_now = re.compile(
     r"^(?:now|nowadays|these days|at the moment|at present|currently|right now|by now|meanwhile),? (?=(?:I|we|my|our)\b)",
     re.IGNORECASE,
 )
 
 
-# What is told since the last talk, or beside something else, is told for itself.
+# What happened since the last talk, or beside something else, stands for itself.
 _since_talk = re.compile(
     r"^since (?:(?:we|I) (?:last |just )?(?:spoke|talked|chatted|met|caught up)(?: last)?|(?:our|my|the) last (?:chat|talk|conversation|call|catch-?up)),? (?=(?:I|we|my|our)\b)"
     rf"|^(?:especially|particularly) (?:after|since|because|now that) (?=I (?:\w+ly )?{PAST}\b[^,]*$)",
@@ -342,7 +342,7 @@ _of_oneself = re.compile(r"\b(?:I|me|my|mine|we|us|our)\b", re.IGNORECASE)
 def _read(text: str, name: str, talk: Talk, at: datetime) -> Iterator[tuple[Clause, str]]:
     """Yield the clauses of `text` with their words as patterns read them; the first may be an
     answer."""
-    # A story that is handed to an assistant is about nobody of whom its teller spoke before.
+    # A story handed to an assistant is about nobody its teller spoke of before.
     to_machine = talk.is_with_machine(name)
     is_story = to_machine and len(text) > TOLD and not _of_oneself.search(text)
     people = People() if is_story else replace(talk.people)
@@ -351,7 +351,7 @@ def _read(text: str, name: str, talk: Talk, at: datetime) -> Iterator[tuple[Clau
         words = read_clause.plain(clause.text)
         answer = ""
         if question:
-            # What the first clause says by what was asked: with its "yes" or without.
+            # What the first clause says in answer to the question: with its "yes" or without.
             whole = read_clause.plain(text[clause.start : clause.end])
             answer = short_answers.affirmed(question, whole)
             answer = answer or short_answers.completed(question, words)
@@ -427,7 +427,7 @@ def _worth_keeping(fit: Fit, telling: Telling) -> tuple[Fit, str]:
         return fit, "" if is_told else reason
     for words in shortened(fit.match.string, to_machine=telling.to_machine):
         part = library.first(words, is_request=False) if read_clause.is_claim(words) else None
-        # What a clause asks for once is no wish that stands when it is cut short.
+        # A one-time request does not become a standing wish when it is cut short.
         is_cut_wish = part is not None and part[0].category == "instruction"
         if part and not is_cut_wish and not doubt(words, part[0]):
             return replace(fit, pattern=part[0], match=part[1]), ""

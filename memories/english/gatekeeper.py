@@ -91,7 +91,7 @@ _notice = re.compile(
     r"|click here to [\w ]+|loading|all rights reserved|page not found|404.*)[.!… ]*",
     re.IGNORECASE,
 )
-# What an assistant says to anybody; each piece of its message, between commas and full stops.
+# What an assistant says to anybody: every piece of its message between commas and full stops.
 _of_service = re.compile(
     r"(?:(?:hello|hi|hey|welcome)\b.{0,30}|(?:I am|I'm) (?:doing |very )?(?:great|fine|good|well|sorry)\b.{0,30}|and you"
     r"|(?:how|what) (?:else )?(?:can|may|could) I (?:help|assist|do for)\b.{0,60}|(?:is there )?anything else\b.{0,60}"

@@ -15,14 +15,14 @@ _no_thing = (
     r"(?:it|that|this|them|those|these|he|she|they|we|I|you|him|her|us|me|all|everything|everybody|everyone|there|what|which|who|nothing"
     r"|something|somebody|someone|things?|work|work for today|today|yesterday|tomorrow|dinner|lunch|breakfast|homework|school for today|winter|summer|spring|autumn|the|my|our|an?)\b"
 )
-# Nobody is given up by being put to bed or said goodbye to.
+# Putting somebody to bed, or saying goodbye to them, is not giving them up.
 _person = rf"(?:{'|'.join(sorted(KIN))}|{'|'.join(sorted(PROFESSIONS))}|kids?|twins|men|women|people|guests?|neighbou?rs?|boys?|girls?)(?:s|['’]s)?\b"
 _no_start = r"(?:in|on|at|for|from|to|with|by|of|off|about|into|after|before|until|till|since|because|when|as|out|up|down|last|this|next|early|earlier|late|later|soon|now|then|once|twice|again|\w+ly)\b"
 _thing = rf"(?P<art>(?i:the|my|our|that|those|these|all the|all that) )?(?P<old>(?!(?i:{_no_thing}|{_no_start}|(?:[\w'’-]+ ){{0,2}}{_person}))[\w'’.&+-]+(?: (?!(?:and|but|so|because|since|is|are|was|were|in|on|at|for|last|this|after)\b)[\w'’.&+-]+){{0,3}}?)"
 _bare = r"(?!(?i:that|those|these|all)\b)" + _thing[_thing.index("(?P<old>") :]
 _who = r"(?:I|[Ww]e)(?:['’](?:m|re|ve|d)| am| are| have| had)?(?: (?:just|finally|already|so|really|completely|all|now|recently|officially|long since|well and truly))*"
 _tail = r"(?:(?:,? (?:because|since|as|after|when|for good|for ever|forever|altogether|completely|entirely|now|lately|last|this|in|on|at|ages|years|months|weeks|a|some|two|three)\b.{0,60})?)"
-# What is over whatever else is told; everyday acts have no such words.
+# Words that say something is over, whatever else is told; everyday acts have none of them.
 _sure = tuple(
     re.compile(form.format(bare=_bare, tail=_tail))
     for form in (
@@ -30,7 +30,7 @@ _sure = tuple(
         r"(?:I|[Ww]e)(?: have|['’]ve)?(?:n['’]t| not) (?:touched|smoked|drunk) (?:(?P<one>an?) |any |a drop of )?(?P<art>)(?P<old>cigarettes?|cigars?|tobacco|alcohol|beer|wine|spirits) (?:since (?!yesterday|last night|this|\w+day\b)|(?:for|in) (?:ages|(?:\w+ )?(?:months|years))\b).{{0,40}}",
     )
 )
-# What somebody says is over for him, where he tells what he does instead.
+# What people say is over for them, where they tell what they do instead.
 _ended = tuple(
     re.compile(form.format(who=_who, x=_thing, bare=_bare, tail=_tail))
     for form in (
@@ -49,11 +49,11 @@ _ended = tuple(
         r"[Nn]o more {x} for (?:me|us)(?: any ?more| any longer| these days| now)",
     )
 )
-# What somebody is tired of, where he tells what there is in its place.
+# What people are tired of, where they tell what has taken its place.
 _weary = re.compile(
     rf"{_who} (?:tired of|sick of|fed up with|bored (?:of|with)|disappointed (?:in|with)) {_thing}{_tail}"
 )
-# What no longer suits, where something else is told to be in its place. What only breaks is mended.
+# What no longer suits, if something else has taken its place. What only breaks is mended.
 _failed = re.compile(
     rf"{_thing}(?:['’]s| has| have| had| is| are| was)? (?:just |simply |finally |sadly |really |all |both )*"
     r"(?:out of the (?:window|picture|running)|(?:got|became|become|getting|grew|turned) (?:boring|dull|annoying|tiresome|unreliable|unbearable|unusable|pricey|expensive|slow|crowded|noisy|stale)|(?:(?:got|became|become|grew|getting|turned|was|were|is|are)(?: just| simply| getting| far| way| a bit| much)* too [a-z]+)"
@@ -71,13 +71,13 @@ _as_role = re.compile(
 )
 _lead = r"(?:(?:so|and|but|now|then|and so|so now|and now|but now|and then),? )?"
 _value = r"(?P<new>(?!(?:it|that|this|I|we|they|he|she|not|no|so|too|very|really|just|all|time|over|gone|fine|okay|ok|better|easier|cheaper|good|great|nice|hard|cold|warm|dark|late|early|quiet|empty|done|finished)\b)[^,;:.!?]{2,40}?)"
-# "it's freezing now", "it's a mess now", "it's in the shop now" and "it's Monday now" take no place.
+# These take no place: "it's freezing now", "it's a mess now", "it's in the shop now".
 _no_value = re.compile(
     rf"(?:{MONTH_NAMES}|\w+day|Christmas|Easter|Lent)\b|(?i:{_no_start})|.*\w(?:ing|ed|en|ful|less|ous|[ai]ble|al|ic|ive|er|[ae]nt|y)$|.*\d"
     r"|(?:the )?(?:hot|wet|dry|dead|calm|fun|bad|sad|loud|full|open|shut|low|high|big|small|long|short|worse|worst|best|clean|fast|slow|cheap|dear|free|safe|new|old|cool"
     r"|same|first|last|married|single|alone|sick|ill|blind|deaf|well|worn|rain|weather|winter|summer|spring|autumn|fall|night|noon|midnight|war|peace|chaos|hell|home|shut|quits|pitch|rush|past|present|future|end|turn|case|time|weekend|season|other|only|right|wrong|cause|reason|problem)\b.*"
 )
-# What leans on the clause before: what there is now in the place of it.
+# A clause that depends on the one before: it names what has taken its place.
 _comes = tuple(
     re.compile(f"{_lead}{form}", re.IGNORECASE)
     for form in (
@@ -195,7 +195,7 @@ def _elsewhere(first: str, second: str) -> str:
         is_own
         or all(place.removeprefix("the ")[0].isupper() for place in (absent["old"], went["new"]))
     ):
-        # Of others it is told that they switched; of a home only who tells it of himself.
+        # Other people are said to have switched; a move is told only of the speaker.
         verb = went["verb"] if is_own else "switched"
         verb = "went" if verb == "gone" else verb
         return f"{absent['who']} {verb} from {absent['old']} to {went['new']}"

@@ -9,7 +9,7 @@ from memories.english.calendar import MONTH_NAMES, SEASON, WEEKDAY
 from memories.english.corrections import COLOUR, NUMBERED
 from memories.english.numbers import ORDINALS, words_from
 
-# Words without which none of the forms below can be; looked for first, in small letters.
+# Words without which none of the forms below can match; looked for first, in lower case.
 SIGNS = re.compile(
     r"april fool|argh|slip of|brain ?fart|\bugh|gah\b|d['’]oh|\bdang\b|\bdamn\b|miscount|misread|misremember|looked it up|just checked|sarcas|nonsense|fiction|invent|mistyp|limits|spell|spelt|written|pronounced|came out|un-?(?:note|save|store|record|know)|disappear|vanish|\bhave you know|not a word|for future|forg[eo]t|delet|eras[ei]|remov|\bdrop|wip(?:e|ing)|scrub|purg|discard|get(?:ting)? rid|\bclear|\bstrike|scrap"
     r"|unlearn|\blose\b|\bthrow|\bdump|expunge|redact|remember|memori[sz]e|in mind|\bnote\b|\bkeep|\bstor(?:e|ing)|\bsav[ei]|\btake out|\bquiet\b|\bsilent\b"
@@ -104,7 +104,7 @@ OF_SAYER = re.compile(
     rf"(?P<x>(?:my|our|the|his|her) [^,;:.!?]{{2,80}}?) (?:that |which )?I (?:just |only )?(?:have |['’]ve )?(?:told you|mentioned|shared|said|gave you|sent|told|sent you|wrote|typed)(?: about)?{WHEN}$",
     re.IGNORECASE,
 )
-# Work on something else than the memory, or an idiom.
+# Work on something other than the memory, or an idiom.
 WORK_OBJECT = re.compile(
     r"(?:the |a |an |this |that |these |those |my |your |our |all |any |both |each |every |last |first |second |third |final |extra |duplicate |unused |old |two |three )*"
     r"(?:files?|folders?|rows?|columns?|tables?|lines?|paragraphs?|sentences?|words?|commas?|semicolons?|functions?|class(?:es)?|methods?|variables?|branch(?:es)?|commits?|tests?|imports?|code|comments? in|repos?(?:itory)?|director(?:y|ies)"
@@ -138,7 +138,7 @@ REPORTING = re.compile(
     r"\b(?:said|says|saying|told (?:me|us|him|her|them)|tells (?:me|us)|asked|asks|wrote|writes|texted|yelled|shouted|replied|answered|goes|was like|were like|reads|read|begged|warn(?:s|ed)|order(?:s|ed)|advis(?:es|ed)|suggest(?:s|ed)|recommend(?:s|ed)|insist(?:s|ed)|think(?:s)?|claim(?:s|ed)|sings?|sang|called|titled|named)[\s,:–—-]*$",
     re.IGNORECASE,
 )
-# Behind other colons stands what somebody or something else says.
+# Behind other colons stand the words of somebody or something else.
 ANNOUNCED = re.compile(
     rf"^{LEAD}$|^(?:[\w'’/-]+ ){{0,3}}(?:request|action|notice|order|reminder|instruction|clean-?up|housekeeping|note|privacy)(?: (?:on|for|about|regarding|re) [\w'’ -]{{1,40}})?$|\b(?:request|thing|favou?r|note|correction|question|ask|wish|rule|update|edit|memory|please|this|clear|is)$|^\W*$",
     re.IGNORECASE,
@@ -152,7 +152,7 @@ MAIL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 PAUSE = re.compile(r"(?:[,;:–—]\s*|\s-\s|\.\.\.?\s*|\s(?:so|and|but|then|plus)\s+|\)\s*|\(\s*)")
-# What is an order in the middle of a sentence too: nobody speaks so but to the memory.
+# An order even in the middle of a sentence: people speak like this only to the memory.
 STRONG_HEAD = re.compile(
     rf"{LEAD}(?:please\b|pls\b|{NOT}\s|(?:can|could|would|will) you\b|I(?:['’]d| would) (?:like|want|prefer|rather|appreciate)|forget\b|scratch that|strike that|I take (?:it|that|back)|(?:just |only )?(?:kidding|joking)|disregard|ignore (?:that|what)|I meant\b|it(?:['’]s|s| is)\b|make that\b|jk\b|(?:delete|erase|remove|purge|wipe|scrub|redact|expunge)\b|remember\b|keep in mind|bear in mind|pretend\b|stop\b|I (?:was|am|['’]m) (?:just|only|actually|wrong|mistaken)|I made|I lied)",
     re.IGNORECASE,
@@ -215,7 +215,7 @@ FORGET_HEADS = tuple(
         rf"{LEAD}{ASK}?(?:keep|make|hold|retain|leave) no (?:records?|notes?|trace|memory) (?:of|about|on){REST}",
     )
 )
-# What is told to have been done, and what shall become of a thing, which is no name of it.
+# What was done, and what shall become of a thing: that is no name of it.
 REPORTED = re.compile(
     rf"{LEAD}(?:(?:delet|eras|remov|dropp|wip|scrubb|purg|discard|clear|scrapp)(?:ed|ing)|struck|got rid|forgot|forgetting)\b",
     re.IGNORECASE,
@@ -359,7 +359,7 @@ VALUE = r"(?:[^,;:!?–—\n]|(?<=\d)[:,](?=\d)){1,70}?"
 OLD = r"(?:(?:,|\s-|\s–|\s—)?\s+(?:and )?(?:not|instead of|rather than|as opposed to)\s+(?P<old>(?:on |at |in |to |the )?(?:[^,;:!?–—\n]|(?<=\d)[:,](?=\d)){1,50}?))"
 GOT_WRONG = r"(?:I )?(?:got|had|spelled|spelt|wrote|typed|put|said|remembered) (?:it|that|this|(?:the|his|her|its|my|their) \w+(?: \w+)?) wrong(?:ly)?|I mis-?spel(?:led|t) (?:it|that|(?:the|his|her|its|my|their) \w+)|(?:a )?slip of the (?:tongue|pen|finger)|brain ?fart"
 OOPS = rf"(?:(?<!oh )(?<!oh, )no|nope|nah|sorry|oops|ups|whoops|argh+|ugh+|gah|d['’]oh|dang|damn|wait|hm+|ah|oh|um|uh|er|hang on|hold on|actually|correction|(?:small |quick |slight |a )?correction|i mean|rather|edit|typo|my (?:bad|mistake)|apologies|pardon|excuse me|well|let me correct (?:that|myself)|to correct myself|i stand corrected|i misspoke|i mistyped|i was wrong|(?:the )?wrong (?:date|day|time|number|name|year|month|room|address|place|word|one|city|town)|I (?:gave|told|sent) you the wrong \w+|I (?:mixed|confused|muddled) (?:them|it|that|things|the \w+)(?: up)?|{GOT_WRONG}|strike that)"
-# With which somebody says a whole statement anew.
+# Words with which somebody says a whole statement anew.
 MARK = rf"(?:{GOT_WRONG}|let me correct (?:that|this|myself|it)|to correct myself|(?:small |quick |slight |a )?correction|hang on|hold on|wait|oops|ups|whoops|typo|my (?:bad|mistake)|i stand corrected|i (?:misspoke|mistyped)|i was wrong|no|nope|nah|sorry|edit|(?:the )?wrong \w+|I (?:gave|told|sent) you the wrong \w+|I (?:mixed|confused|muddled|got) (?:them|it|that|things|the \w+)(?: up| wrong)?)"
 OF_OWN = r"(?:(?:my|our|the|I|we|he|she|they|his|her|their|it)\b|(?-i:[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?) (?:is|was|has|lives|works|starts|turns|studies|speaks|plays|comes|arrives|leaves)\b)"
 SAID_ANEW = tuple(

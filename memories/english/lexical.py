@@ -68,8 +68,8 @@ _MARKS = frozenset(
 )
 _mark = f"[{''.join(sorted(_MARKS))}]"
 _accents = re.compile("[\u0300-\u036f]+")
-# \w knows no combining marks: without them Hindi or Thai words fall to pieces. Most texts have none,
-# and to look for two thousand at every letter takes a thousand times as long as to find that out.
+# \w knows no combining marks: without them Hindi or Thai words fall to pieces. Most texts have
+# none, and to look for two thousand at each letter takes a thousand times as long as to find out.
 _words = re.compile(rf"(?:[^\W_]|{_mark})+")
 _unmarked_words = re.compile(r"[^\W_]+")
 

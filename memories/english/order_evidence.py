@@ -63,7 +63,7 @@ _private = re.compile(
 _kept = re.compile(
     rf"{forms.LEAD}(?:{forms.NOT}\s+{forms.KEEP}|{forms.ASK}?un-?\w+)\b", re.IGNORECASE
 )
-# What a person is asked of himself: "my salary", "how much I earn", "me quitting".
+# What people name of themselves: "my salary", "how much I earn", "me quitting".
 _own = re.compile(r"(?:my|our|me|us|I|we|how (?:much|old)|where|what|that)\b", re.IGNORECASE)
 _named_before = re.compile(
     rf"(?:{forms.FORGET}|{forms.DELETE}|{forms.KEEP})\s+(?:it|that|this|these|those|them)\b",

@@ -140,7 +140,7 @@ _SCRIPTS = {
     ),
     range(0xB80, 0xC00): ("tamil", "ஒரு என்று மற்றும் இந்த அந்த என்ன யார் எப்போது எங்கே எப்படி"),
 }
-# They are words or names in English, too, and alone tell nothing.
+# These are words or names in English, too, and tell nothing on their own.
 _in_english = frozenset("""
     ad ada ai al ale alla alle also am ama an ana ante are art as at au bana be ben bin by care
     cat ci com come como con da dam dan dari de del dem den der des di dia die dina do does dos

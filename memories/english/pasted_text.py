@@ -170,7 +170,7 @@ def _handed_in_line(text: str, small: str) -> Iterator[tuple[int, int]]:
     times = list(_time_code.finditer(text))
     if len(times) >= TIME_CODES:
         yield times[0].start(), times[-1].end()
-    # Whoever asks somebody himself waits for an answer; in an interview somebody else gives it.
+    # People who ask a question themselves wait for an answer; in an interview it stands there.
     asked = [match.start() for match in _asks_you.finditer(text)]
     is_long = text.count("\n") > 3 * ASKED and len(asked) >= ASKED
     if is_long and text.count("\n", asked[-2]) > ASKED:
@@ -186,7 +186,7 @@ def _handed_in_line(text: str, small: str) -> Iterator[tuple[int, int]]:
         yield match.span(match.lastgroup or "words")
 
 
-# A line that plays the part of a machine or its master, and is neither
+# A line that plays the part of a machine or its user, and is neither
 _role = re.compile(
     r"^[ \t>#*\[<(|-]*(?:(?-i:SYSTEM|ASSISTANT|DEVELOPER|ADMIN|TOOL)(?: \w+){0,2}[\])>*|]*:"
     r"|(?:(?:system|assistant|developer|admin)(?: (?:prompt|message|note|override|instructions?|update|notice))?|new instructions?)[\])>*|]*: *"
@@ -194,7 +194,7 @@ _role = re.compile(
     r"|I'll|the user)\b|(?:im_start|/?system|inst)[|\]>]+)[^\n]*",
     re.MULTILINE | re.IGNORECASE,
 )
-# What the forms above cannot do without, in small letters: far cheaper to look for
+# What the forms above cannot match without, in lower case: far cheaper to look for
 _told_by = re.compile(rf"{_said}(?: [\w']+){{0,4}}:")
 _tasked = re.compile(rf"{_task}[^:\n.!?]{{0,80}}:")
 _roles = ("system", "assistant", "developer", "admin", "tool", "instruction", "im_start")
@@ -337,7 +337,7 @@ _hash_line = re.compile(
     re.MULTILINE,
 )
 _fence = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-# what is no speech, and a sign that each of them needs
+# what is not speech, and a sign that each of these needs
 _unspoken = (
     (_served, "<"),
     (_fence, "```"),

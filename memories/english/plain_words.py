@@ -1,6 +1,6 @@
 """Names of rules and attributes for people: the one table of words for pages and answers."""
 
-# Of single-valued attributes, by the names of slots.
+# Names of single-valued attributes, by slot.
 ATTRIBUTES = {
     "age": "age",
     "assignee": "is assigned to",
@@ -61,7 +61,7 @@ CATEGORIES = {
     "other": "statement",
     "intent": "asked of the memory",
 }
-# Why a machine replaces, or asks, by rule.
+# Reasons why a machine replaces, or asks, by rule.
 RULES = {
     "edit": "corrected by hand",
     "case": "decided in a case",
@@ -89,7 +89,7 @@ RULES = {
     "intent": "asked for in a message",
     "asked": "somebody asks whether it holds",
 }
-# Why policy holds something back; stands before the rule: "pinned: slot:residence".
+# Reasons why policy holds something back; they stand before the rule: "pinned: slot:residence".
 REASONS = {
     "pinned": "the old one is pinned",
     "protected": "a protected category",

@@ -106,7 +106,7 @@ _born = re.compile(
     r"(?:born (?:and raised|and bred|in|on)|raised in|brought up in) ", re.IGNORECASE
 )
 _off = re.compile(r"off to (?-i:[A-Z])", re.IGNORECASE)
-# What is left out before "took some trying" or "helped me a lot" is no person.
+# The subject left out before "took some trying" or "helped me a lot" is not a person.
 _of_a_matter = re.compile(
     rf"{ADVERB}(?:took (?:some|a lot|ages|forever|me|us|time|years|months|weeks|days|hours|\d+|(?:quite )?a (?:while|few|couple|bit|long))|made (?:me|us|my day|it|all the|a (?:big |huge |real )?difference)"
     r"|(?:helped|taught|gave|kept|reminded|inspired|cost|brought) (?:me|us)\b|helped a lot|turned out|worked out|meant (?:a lot|so much|the world)|felt (?:so |really )?(?:good|great|amazing|nice|strange|weird|wonderful) to|happened|cost (?:a|\d|[$€£]))\b",
@@ -173,7 +173,7 @@ def plain(clause: str) -> str:
     clause = _contractions.sub(lambda found: _in_full[found.lastgroup or ""], clause)
     for contraction, full in _apostrophes if "'" in clause else ():
         clause = contraction.sub(full, clause)
-    # Looked for from the front, at the end: the other way each place would be tried anew.
+    # Searched from the front, at the end: otherwise each place would be tried anew.
     clause, start = clause.rstrip("\n"), None
     for closing in _no_words.finditer(clause):
         start = closing.start() if closing.end() == len(clause) else None

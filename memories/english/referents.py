@@ -178,10 +178,10 @@ _ending = frozenset(
 )
 
 
-# What a conversation has said before a message, as far as the message's meaning hangs on it.
+# What a conversation has said before a message, as far as the message's meaning depends on it.
 #
-# Whom "she" and "you" mean, what was asked, and which words are no news any more. Told message by
-# message; it grows no faster than what was said.
+# The people "she" and "you" mean, what was asked, and which words are no longer news. Built message
+# by message; it grows no faster than what was said.
 
 _own_name = rf"(?:,? (?!{WEEKDAY_NAMES.title()}|(?:{MONTH_NAMES.title()})\b|And|But|So|Then|He|She|They)(?-i:[A-Z][a-z]+)(?=[ ,.!?]|$))?"
 _named = re.compile(
@@ -355,7 +355,7 @@ class Talk:
 
     def hear(self, text: str, speaker: str, key: uuid.UUID, *, is_assistant: bool = False) -> None:
         """Take in a message after it was read."""
-        # Of an assistant nothing is believed, so whose words it tells does not matter.
+        # Nothing is learned from an assistant, so it does not matter whose words it repeats.
         spoken = pasted_text.unmarked(text) if is_assistant else pasted_text.spoken(text)
         self.asked = _asked(text, spoken, speaker, key)
         if len(self.words) < MOST_WORDS:

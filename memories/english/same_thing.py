@@ -12,7 +12,7 @@ from memories.english.calendar import MONTH_NAMES, WEEKDAY
 _name = re.compile(r"(?<=[\w,;:] )[A-Z][\w'’-]+|^[A-Z][\w'’-]+(?= [A-Z])|(?<=\d )[A-Z][\w'’-]+")
 _figure = re.compile(r"\d[\d.,:]*\d|\d{2,}")
 _dated = re.compile(rf"(?:{MONTH_NAMES}|{WEEKDAY})$", re.IGNORECASE)
-# Who somebody is to one another: in many sentences about different things.
+# Words for relations between people: they stand in many sentences about different things.
 _kin = """
 mother father mum mom dad sister brother son daughter uncle aunt cousin nephew niece wife husband partner
 friend boyfriend girlfriend ex boss colleague neighbour neighbor user my our his her their name

@@ -63,7 +63,7 @@ _talk = re.compile(
     r"(?:(?:ok(?:ay)?|thanks?|thank you|thx|great|cool|yes|yeah|yep|sure|got it|all ?right|right|I see|hm+|lol|ha(?:ha)*|nice|good|fine|perfect|wow|so much|very much|a lot|then|and|oh|well|it is|that['’]s|is it)\W*)+$",
     re.IGNORECASE,
 )
-# What is written or kept somewhere else than in the memory.
+# What is written or kept somewhere other than in the memory.
 _work = re.compile(
     r"\b(?:paragraphs?|sections?|sentences?|lines?|slides?|chapters?|columns?|rows?|tables?|cells?|files?|folders?|drafts?|documents?|essays?|letters?|e-?mails?|poems?"
     r"|functions?|class|methods?|tests?|commits?|branch(?:es)?|buttons?|footers?|headers?|logos?|titles?|pages?|cv|resume|bullets?|photos?|pictures?|videos?|apps?)\b",

@@ -23,7 +23,7 @@ _prefers = re.compile(
     r" prefer|my preference (?:is|would be))\b",
     re.IGNORECASE,
 )
-# A clause that asks for what holds begins with one of these; most are told from it by that alone.
+# A clause with a lasting request begins with one of these; most others are ruled out by that alone.
 _begins = (
     r"(?:(?:please|kindly|just|also|then|and|but|so|in general|as a rule|by default|you|should|must|need to|have to|are to),?\s+)*"
     r"(?:always|never|only|do(?:n['’]?t| not)|make sure|be|remember|stop|quit|no|zero|without|fewer|less|avoid|skip|omit|leave out|drop"
@@ -33,7 +33,7 @@ _begins = (
 )
 _beginning = re.compile(_begins, re.IGNORECASE)
 _signs = re.compile(rf"(?:^|[.!?:;,\n()\"“*•–—-]\s*|\bcall me\b|\b(?:and|but|so|ok|okay|hello|hi|hey|thanks|well)\s+){_begins}", re.IGNORECASE)  # fmt: skip
-# Who tells of himself asks for no piece of work.
+# People who tell of themselves ask for no piece of work.
 _of_oneself = re.compile(
     r"(?:I|my|we|our)\b(?! (?:need|want|would like|am (?:looking|trying|writing|working)|have to)\b)",
     re.IGNORECASE,

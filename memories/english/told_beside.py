@@ -15,7 +15,7 @@ LONGEST = 300  # characters of a sentence that is read
 JOINTS = (" and ", " their ", " where ")  # one of which each such sentence has
 _name = r"(?-i:[A-Z])[\w’-]+(?: (?-i:[A-Z])[\w’-]+){0,2}"
 _kind = rf"(?:(?:older|younger|elder|little|big|twin|best|new|old) )?(?:{KIN}|{PEOPLE}|{PETS})"
-# A possessive, a kind of person or pet, and a name: who that is does not hang on the rest.
+# A possessive, a kind of person or pet, and a name: who that is does not depend on the rest.
 _person = re.compile(rf"\btheir (?P<kind>{_kind}),? (?P<who>{_name})(?![\w'’-])", re.IGNORECASE)
 _counted = re.compile(
     rf"\bwith their (?P<count>two|three|four|five|six|seven|\d) (?P<kind>(?:\w+ )?(?:{KIN}|{PETS}))\b",
@@ -31,7 +31,7 @@ _where = re.compile(
 _several = re.compile(
     r"(?:\b(?:children|people|family|team|crew|band|church|community)|(?<!bos)s)$", re.I
 )
-# What was so, may be so, or ends, says nothing sure of who else stands in it.
+# Sentences about what was so, may be so, or ends say nothing certain about other people in them.
 _not_so = re.compile(
     r"\b(?:not|never|no longer|without|used to|once|lived|dated|was|were|had|late|ex|former|divorc\w+|separat\w+|broke"
     r"|split|left|leaves|leaving|died|dies|lost|buried|passed|would|could|might|(?-i:may)|wants?|hopes?|plans?|if|unless|until"
@@ -45,7 +45,7 @@ _subordinate = re.compile(
 _referent = re.compile(
     r"\b(?:there|here|it|its|them|him|her|his|she|he|this|that|these|those|too|both)\b"
 )
-# What somebody does for itself, whatever stands before it.
+# Acts that stand for themselves, whatever stands before them.
 DOES = frozenset(
     "collects drinks drives eats enjoys has hates keeps likes lives loves owns plays prefers rides runs sings speaks"
     " studies teaches uses volunteers works".split()

@@ -9,8 +9,8 @@ from memories.english import lexical
 from memories.english.calendar import MONTH_NAMES
 from memories.english.statements.word_lists import CLASSES, LIGHT
 
-# Names of things that people tell in other words. The first word stands for its line; those behind a
-# colon are kinds of what the ones before name, and not of each other.
+# Names of things that people tell in other words. The first word stands for its line; words behind
+# a colon are kinds of what the words before it name, and not of each other.
 _named = """
 salary salaries earn earns earned earning income wage wages paycheck
 job jobs work works worked working employer employed profession occupation career
@@ -63,7 +63,7 @@ ritalin methylphenidate adderall concerta metformin insulin ozempic semaglutide 
 xanax alprazolam valium diazepam lorazepam zolpidem melatonin prednisone cortisone warfarin statins atorvastatin ramipril lisinopril amlodipine bisoprolol omeprazole pantoprazole
 gabapentin pregabalin naltrexone truvada prep viagra sildenafil tamoxifen methotrexate antibiotics amoxicillin penicillin tretinoin isotretinoin accutane
 """
-# Words that a request has, and no thing it is about.
+# Words of a request that name nothing it is about.
 _said_with = frozenset(
     """
     thing things stuff part bit info information detail details fact facts note notes story comment remark message
@@ -81,7 +81,7 @@ _pay = re.compile(
     r"|\b(?:pays?|paid|paying) (?:me|us)\b",
     re.IGNORECASE,
 )
-# What is named by several words, or told by a verb with a figure.
+# Things named by several words, or told by a verb with a figure.
 _phrases = tuple(
     (re.compile(form, re.IGNORECASE), name)
     for form, name in (
@@ -210,7 +210,7 @@ _private = re.compile(
     r"|church|pray\w*|baptis\w+|mosque|synagogue|pension|retire(?:d|ment)? (?:early|home|to)|quit(?:ting)? (?:my|our|his|her) jobs?)\b",
     re.IGNORECASE,
 )
-# Where nothing tells of work.
+# Counts only if nothing in the text is about work.
 _homely = re.compile(
     r"\b(?:household|at home|holidays?|vacations?|camping|anniversary|birthdays?|christmas|easter|thanksgiving|dinners?|lunch|breakfast|barbecue|picnic|supper|movie|cinema|concert|restaurant|sushi|pizza"
     r"|our (?:home|house|flat|apartment|bedroom|garden|kitchen|dog|cat|car|neighbou?rs?|landlord|rent)|the (?:bedroom|dog|cat|puppy|garden|flat|apartment|house|couch|sofa|kids|children)|kids|children|parents"

@@ -219,8 +219,8 @@ def _example_faults(
 
 # A pattern to begin with, made of one sentence and what somebody found in it.
 #
-# Words that another message of the kind would say otherwise (names, numbers, what stands behind an
-# article or a preposition) become named parts; the frame around them stays.
+# Words that would differ in another message of the kind (names, numbers, words behind an article
+# or a preposition) become named parts; the frame around them stays.
 
 LONGEST_SHAPE = 120
 _words = re.compile(r"[$€£]?\d[\d.,:%]*|[\w]+(?:['’-]\w+)*|[^\w\s]")
@@ -281,7 +281,7 @@ def proposal(text: str, statements: Sequence[str]) -> Proposal:
             name = "number" if piece.slot == "number" else of_word
             counts[name] += 1
             piece.slot = name if counts[name] == 1 else f"{name}{counts[name]}"
-    # Whether the frame has a word of its own: "the … is …" would fit everything.
+    # The frame needs a word of its own: "the … is …" would fit everything.
     if not any(_content(piece.text) for piece in pieces if not piece.slot):
         first = next((piece for piece in pieces if piece.slot), None)  # "the varnish is …"
         pieces = [_Piece(piece.words) if piece is first else piece for piece in pieces]

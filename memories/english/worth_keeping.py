@@ -170,7 +170,7 @@ LASTING = re.compile(
     re.IGNORECASE,
 )
 
-# What somebody does all the time, and why that is so of him.
+# What people do all the time, and why.
 FOR_OWN_REASON = re.compile(
     r"^I (?!(?:need|want|ask|get|see|feel|think|hope|guess|have to|could|would|wonder|wish|am|keep getting|[a-z]+ed)\b)[a-z']+ [^,.;?!]{3,80}? "
     r"(?:because of my [a-z]+ [a-z]+|(?:because|since) (?:I (?:am|have|live|work|own|use|take|play|commute|study)|my [a-z]+ (?:is|lives|works|has)) )",
@@ -299,7 +299,7 @@ _adjective = (
     r"(?:an?|some|any|many|more|several|possible|lots? of|tons? of|plenty of|all (?:kinds|sorts) of|a (?:lot|ton|bunch|few|couple)(?: of)?|new|great|good|big|bad|cool|amazing|nice|awesome"
     r"|different|various|other|fun|special|real|wild|super|really|very|little|small|huge|whole)"
 )
-# Atomic: "a lot of" can be read in two ways, and a row of such would be tried in all of them.
+# Atomic: "a lot of" can be read in two ways, and a series of them would be tried in all.
 _one_unnamed = rf"(?>(?:{_adjective} ){{1,6}}{_unnamed})"
 NAMELESS = re.compile(rf"\b{_one_unnamed}(?: (?:and|of) {_one_unnamed}){{0,4}}$", re.IGNORECASE)
 
@@ -315,7 +315,7 @@ NO_DEED = re.compile(
 PURPOSE = re.compile(
     r"^(?:I|we|(?:my|our) [\w' -]{2,40}?) (?:can|could|will|would)\b", re.IGNORECASE
 )
-# It is not said what was decided, gone to or found: it stands in the question, or before.
+# What was decided, visited or found is not said: it stands in the question, or before.
 NO_OBJECT = re.compile(
     r"\b(?:not|never|still|n't)\b[^,]* (?:decided|chosen|figured(?: it)? out|settled|picked|found out|been successful|been able to|succeeded|managed|gone|tried|started|finished)(?: (?:yet|before|so far|already|again|on (?:one|it)))*$"
     r"|^(?:I|we) (?:(?:have|am|are|still|also|just|only|both|usually|often|rarely|never|sometimes|always|don't|did|do|really) )*(?:go|went|do|try|tried)(?: (?:often|a few|twice|once|every|only|again|regularly|sometimes|a lot|there|usually|\d+|three|four)\b.*)?$"
@@ -415,26 +415,26 @@ WISHES = frozenset(
     wants-from-assistant my-work
     """.split()
 )
-# To a machine they are of the work at hand, but for what has a day or is of one's own life.
+# To a machine these are about the work at hand, unless they have a day or are about one's own life.
 AT_HAND = frozenset("will going-to needs".split())
 # Where the work at hand changes, nothing has changed for its speaker.
 STILL_AT_HAND = frozenset("wants needs will first-person thinks state-of-thing people".split())
 OF_ANY_WORK = AT_HAND | frozenset("wants looking-forward thinks dated-plan my-work".split())
 FEELINGS = frozenset("feels values".split())
-# Of a message that leaves nothing else one may be kept for these reasons all the same.
+# If nothing else of a message is kept, one clause may be kept despite these reasons.
 WEAK = frozenset("moment remark vague".split())
 OUTWEIGHED = frozenset("moment remark vague task".split())  # by a change that is told
 IDLE = frozenset("it-is advises statement our-world of-mine doing-is".split())
-# What somebody does and has done, told among other things to a machine: mostly the work that it
-# helps him with.
+# What people do and have done, told among other things to a machine: mostly the work that it
+# helps them with.
 AT_WORK = frozenset(
     "has-done is-doing started-using did dislikes of-mine wants-from-assistant passive".split()
 )
 LEAST = 3
-# What happened is news whatever words of cheer it is told with, where it says this much.
+# An event is news in whatever cheerful words it is told, if it says this much.
 TOLD_EVENTS, MUCH = frozenset("did dated has-done got".split()), 5
 EVENTS = frozenset("got dated passive started-using people kin".split())
-# What it says is clear enough not to be kept as a text either.
+# Reasons clear enough that the clause is not to be kept as a text either.
 UNDERSTOOD = frozenset("referent addressed task moment remark".split())
 TEAM_RULES = frozenset("team-should team-decided-that team-system".split())
 TEAM_DOES = frozenset("team-does named-team in-our-team team-label".split())
@@ -501,7 +501,7 @@ def doubt(telling: Telling) -> str:
     if telling.is_beside and amount + bool(is_dated) < BESIDE:
         return "vague"
     reason = _of_no_use(telling)
-    # Among people, what somebody says of himself and not for the moment alone.
+    # Among people, what they say of themselves, and not for the moment alone.
     is_his = not telling.to_machine and not telling.is_beside and OWN.match(telling.words)
     if is_his and reason in ("moment", "vague") and amount > LEAST:
         return reason if PASSING.search(telling.words) or CHEER.search(telling.words) else ""
@@ -604,7 +604,7 @@ def _of_little_use(telling: Telling, amount: int) -> str:
     is_of_others = telling.to_machine and not LASTING.search(words)
     if rule == "thinks" and (is_judged or is_of_others):
         return "remark"
-    # Who somebody is or what he has is no work at hand, whatever words he says it with.
+    # Who people are or what they have is not work at hand, in whatever words they say it.
     is_plain = telling.confidence >= 0.85 and rule not in WISHES | EVENTS
     is_of_task = telling.to_machine and not is_plain and OF_TASK.search(words)
     if is_of_task and not (LASTING.search(words) and amount >= 4):
@@ -685,9 +685,9 @@ def _loose(telling: Telling, amount: int) -> str:
         return "remark"
     is_own = OWN.match(words) or OWN_BEHIND.search(words)
     if rule in BY_THE_WAY and telling.to_machine and not is_own:
-        return "vague"  # the speaker comes in, and nothing is told of him
+        return "vague"  # the speaker comes in, and nothing is told of them
     if telling.is_unknown and rule in ("statement", "our-world"):
-        return "others"  # nobody says it of himself, and nobody knows who says it
+        return "others"  # nobody says it of themselves, and nobody knows who says it
     if rule == "doing-is":
         return "" if HOBBY.search(words) and not JUDGEMENT.search(words) else "remark"
     if CHEER.search(words) or JUDGEMENT.search(words) or FEELING.match(words):

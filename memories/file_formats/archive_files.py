@@ -12,7 +12,7 @@ from memories.file_formats.assembly import Assembly, FileRefused, FileText
 
 MOST_ENTRIES = 20_000
 LARGEST = 300_000_000  # bytes of all files unpacked
-SMALL, RATIO = 20_000_000, 100  # what is larger than this unpacks to so many times its size at most
+SMALL, RATIO = 20_000_000, 100  # above that many bytes, at most so many times the archive's size
 
 
 def opened(data: bytes) -> zipfile.ZipFile:
@@ -75,7 +75,7 @@ def own(node: Any, name: str) -> str:
 
 MOST_FILES = 2_000
 LARGEST_FILE = 20_000_000  # bytes
-# What a repository or an export has beside what people wrote.
+# Parts of a repository or an export that people did not write.
 PASSED_OVER = (".git/", "node_modules/", "__MACOSX/", "__pycache__/", ".venv/", "vendor/")
 
 

@@ -56,12 +56,12 @@ def read_file(data: bytes, name: str, *, depth: int = 0) -> FileText:
     else:
         module, _, function = FORMATS[kind].reader.partition(".")
         package = f"memories.file_formats.{module}"
-        # A process reads one file: it loads what that needs, which spares it most of its start.
+        # A process reads one file: it loads only what that needs, which saves most of its start-up.
         reader = getattr(import_module(package), function)
         found = reader(data)
     found.media_type = found.media_type or FORMATS[kind].media
     found.type = FORMATS[kind].type or found.type
-    # What a file says of itself is as strange as what it says.
+    # What a file says of itself is as untrusted as its text.
     for name in ("title", "author", "language", "published_at"):
         setattr(found, name, storable(getattr(found, name)))
     return found
@@ -83,7 +83,7 @@ def main(arguments: list[str]) -> None:
         found = Answer(code="damaged", message="The file is nested too deeply.")
     answers.write(msgspec.json.encode(found))
     answers.close()
-    os._exit(0)  # what libraries do at their end is not waited for
+    os._exit(0)  # do not wait for the libraries' exit work
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ class FileFormat:
 
 
 OPEN_XML = "application/vnd.openxmlformats-officedocument"
-# All that is known of a format, beside its reader. What a text is that no ending tells: `_of_text`.
+# All that is known of a format, beside its reader. For texts without a known ending: `_of_text`.
 FORMATS = {
     "pdf": FileFormat(
         "application/pdf", "pdf_file.read_pdf", starts=(b"%PDF-",), type="pdf"
@@ -77,7 +77,7 @@ STARTS = (
     (b"BM", "bitmap"),
     *((start, kind) for kind, each in FORMATS.items() for start in each.starts),
 )
-# Endings of files that are read for their words; others are taken where somebody asks for them.
+# Endings of files that are read for their words; others are read when somebody asks for them.
 READABLE = frozenset(BY_NAME) - {"svg"} | frozenset(
     "txt text rst adoc org tex log pdf docx xlsx pptx odt epub msg".split()
 )

@@ -38,7 +38,7 @@ def read_pdf(data: bytes) -> FileText:
             made.add_part("page", label, text or "", confidence=sure.get(number))
         try:
             told = file.get_metadata_dict(skip_empty=True)
-        except UnicodeDecodeError:  # the file calls itself what is no text
+        except UnicodeDecodeError:  # its title or author is not text
             told = {}
         names = {"title": told.get("Title", ""), "author": told.get("Author", "")}
         return made.done(type="pdf", extractor="pypdfium2", pages=pages, warnings=warnings, **names)

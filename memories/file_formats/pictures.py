@@ -26,7 +26,7 @@ class Reader:
 
     def __init__(self) -> None:
         self._engine: Any = None
-        # Its models need more than a file may before anybody looks at its pictures.
+        # Its models need more memory than a file may use before its pictures are read.
         _, most = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
         if find_spec("rapidocr") is not None:

@@ -201,7 +201,7 @@ _with = Form(
 _aside = Form(
     r"\b(?:pass ?(?:word|code|phrase)|pwd)s?(?: (?:everywhere|for (?:everything|all|it|that|this|most|the \w+)|again|still|too|at \w+|on \w+|there|since \w+)){0,3}, (?P<value>(?=[^\s,;]*\d)(?=[^\s,;]*[^\W\d])[^\s,;()<>\"“”='{}\[\]]{6,60})(?=[.,;!?)\n]|\s*$)"
 )
-# It stands later in the sentence: "is still the one on the sticker, kX83pQ27", "used to be ..."
+# The value stands later in the sentence: "is still the one on the sticker, kX83pQ27", "used to be"
 _later = Form(
     r"\b(?:my|our|his|her|their|the|your|old|\w+'s) (?:[\w'-]+ ){0,3}?pass ?(?:word|code|phrase)\b[^.!?\n=\"(]{0,60}?(?:, (?:still )?|: |\bused to be |\bstill |\bagain )['\"]?(?P<value>(?=[^\s,;]*[\d!@#$%^&*])(?=[^\s,;]*[^\W\d])[^\s,;()<>\"“”={}\[\]]{6,60})(?=[.,;!?)\n]|\s*$)"
 )
@@ -237,7 +237,7 @@ _opens = Form(
 _pair = Form(
     r"\b(?:log-?in|user ?name|user|credentials?|creds)\b[\s:=]*(?:is |are )?[\w.@+-]{2,60}\s*(?:/|\||, ?|and )\s*(?P<value>(?=\S*[\d!@#$%^&*])[^\s,;]{5,60})"
 )
-# What is said of a password that tells none of it.
+# What people say of a password without telling it.
 _SAID_OF = frozenset(
     """
     a about above across against all also always an and annoying another any anything as at attached available back bad

@@ -12,8 +12,8 @@ Kind = Literal["secret", "order"]
 SECRET: Kind = "secret"
 ORDER: Kind = "order"
 KINDS = (SECRET, ORDER)
-# Whose words a text is: a person's own, a person's in a text that he says to nobody, an assistant's,
-# a tool's or a document's.
+# Whose words a text is: a person's own, a person's in a text addressed to nobody, an assistant's,
+# or ("other") a tool's or a document's.
 Whose = Literal["own", "text", "assistant", "other"]
 OWN: Whose = "own"
 TEXT: Whose = "text"

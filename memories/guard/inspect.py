@@ -31,7 +31,7 @@ def findings(
             *orders.find(piece, whose),
         ]
         found += [Finding(f.start + start, f.end + start, f.label) for f in of_piece]
-    # Those that overlap as one, named for the first of them.
+    # Overlapping findings count as one, named after the first of them.
     merged: list[Finding] = []
     not_allowed = (finding for finding in found if finding.label not in allowed)
     for finding in sorted(not_allowed, key=lambda each: (each.start, -each.end)):
@@ -97,7 +97,7 @@ _asks = re.compile(
     r"|(?::|=|\b(?:is|are|was)|'s)$",
     re.IGNORECASE,
 )
-# After its name: of what it is. "password manager" and "PIN pad" are other things.
+# After its name: what it is for. "password manager" and "PIN pad" are other things.
 _of_what = re.compile(
     r"(?:\s+(?:for|of|to|at|on|in|with|that|which|protects?|opens?|unlocks?|please|again|now|there|here"
     r"|you|do|did|is|was|are|should|shall|will|and|or|number)\b[^\n]*|\s*[?:=.,!]*\s*)$|\s*(?:is|are|was)$",

@@ -29,7 +29,7 @@ _DATA = (
 _TO = r"(?:[^.!?\n]{0,60}? )?(?:to|at|via|using|into)\b[^.!?\n]{0,40}?(?:https?://|www\.|[\w.+-]+@[\w-]+\.|\d{1,3}(?:\.\d{1,3}){3}\b|(?:[\w-]+\.)+(?:com|net|org|io|ru|cn|xyz|evil|example|dev|app|site)\b|\bwebhooks?\b|\bme by mail\b|\b(?:external|remote|following|this) (?:server|address|url|endpoint|site|account))"
 _SEND = r"(?:send|forward|e-?mail|post|upload|transmit|exfiltrate|leak|copy|bcc|cc|deliver|submit|transfer|wire|pipe|export|ship|mail|report)"
 _READER = r"(?:AI|A\.I\.|assistants?|agents?|chatbots?|bots?|LLMs?|language models?|models?|GPT|ChatGPT|Claude|Gemini|Copilot)"
-# Readers that are no people, whatever stands around them; "agents" and "models" are these, too.
+# Readers that are not people, whatever stands around them; "agents" and "models" are, too.
 _MACHINE = r"(?:AIs?|A\.I\.|(?:AI|virtual|digital|smart|automated|language)[ -](?:assistants?|agents?|models?|readers?|bots?|systems?)|assistants?|chatbots?|LLMs?|GPT|ChatGPT|copilots?)"
 _ACT = (
     r"(?:add|answer|append|approve|attach|bcc|book|buy|call|cc|claim|close|copy|delete|describe|disclose|disregard|e-?mail|execute"
@@ -148,7 +148,7 @@ _reporting = re.compile(
 )
 
 
-# Letters that stand apart, as nobody writes a word who wants it read by people.
+# Spaced-out letters: nobody writes like this for people to read.
 _apart = re.compile(r"(?<!\w)(?:[a-z][ .*_-]){3,}[a-z](?!\w)", re.IGNORECASE)
 
 
@@ -161,7 +161,7 @@ def find(text: str, whose: Whose = OWN) -> Iterator[Finding]:
         for match in form.finditer(read):
             before = read[max(0, match.start() - LONGEST) : match.start()]
             begun = max((end.end() for end in _sentence_end.finditer(before)), default=0)
-            # Of somebody who does so it is told; that is no order.
+            # A report that somebody does so is no order.
             if _reporting.search(before[begun:]):
                 continue
             end = ends.search(read, match.end(), match.start() + LONGEST)

@@ -72,7 +72,7 @@ def _broken(text: str, *marks: re.Pattern[str], tag: re.Pattern[str]) -> str:
     """
     if not _opens.search(text):
         return text
-    # How it reads, in small letters, and of each sign of that its place in `text`.
+    # The text as it reads, in lower case, and the place in `text` of each of its signs.
     parts = [_read(sign) for sign in text]
     read, places = "".join(parts), [at for at, part in enumerate(parts) for _ in part]
     signs: dict[int, str] = {places[found.start()]: "&lt;" for found in tag.finditer(read)}

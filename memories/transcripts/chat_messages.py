@@ -267,7 +267,7 @@ def _subject(data: Json) -> str | None:
 # What people export of their conversations (conversations.json): ChatGPT's, where each
 # conversation is a tree of messages with its branches, and Claude's with its chat_messages.
 #
-# Of a tree counts the branch that was on the screen last: from `current_node` up to the root.
+# In a tree, the branch that was last on the screen counts: from `current_node` up to the root.
 
 LONG_AGO = datetime.fromtimestamp(0, UTC)  # a node without a time
 # The model thinking aloud was not said to anybody.

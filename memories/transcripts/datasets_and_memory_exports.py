@@ -84,7 +84,7 @@ def _text(turn: Json) -> str:
 
 
 DAY = "%B-%d-%Y"
-# The data set's own marks at the end of a question, which nobody said.
+# The data set's marks at the end of a question, which nobody said.
 MARKS = re.compile(r"\s*->->\s*[\d,\s]+$")
 
 

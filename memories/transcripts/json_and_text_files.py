@@ -324,7 +324,7 @@ class Scanner:
                     continue
                 self._go_to(min(error.pos, len(self._window)))
                 raise Malformed(error.msg) from error
-            # A number at the rim may go on behind it.
+            # A number at the window's edge may go on behind it.
             if end < len(self._window) or not self._grow():
                 self._go_to(end)
                 return data

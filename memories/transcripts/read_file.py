@@ -83,7 +83,7 @@ class FormatReader(NamedTuple):
     read: Callable[[JsonValue, SourceFile], Iterator[Transcript | BadLine]]
 
 
-# In the order in which they are asked; the one that takes nearly everything comes last.
+# In the order in which they are tried; the one that takes nearly everything comes last.
 READERS = {
     "chatgpt": FormatReader(chat_messages.is_chatgpt_export, chat_messages.read_chatgpt),
     "claude": FormatReader(chat_messages.is_claude_export, chat_messages.read_claude),

@@ -23,7 +23,7 @@ _speak = (
     r"(?:answer|respond|reply|explain|address|speak|talk|call|write|give|show|ask|tell|remind|include|"
     r"avoid|use|keep|format|summari[sz]e|translate|refer|start|end|say|mention|repeat|apologi[sz]e|send|provide|suggest|recommend|assume|be|make)"
 )
-# Who does so speaks, or writes.
+# Acts of speaking or writing.
 _tell = r"(?:answer|respond|reply|explain|write|call|address|speak|talk|format|add|include|cite|avoid|end|start|begin|finish|summari[sz]e|give|show|list|mention|ask|quote|name|spell)"
 # What an assistant does for whoever asks it for something.
 _serve = (
@@ -48,7 +48,7 @@ _use = (
     r"(?:us(?:e|ing)|add(?:ing)?|includ(?:e|ing)|cit(?:e|ing)|giv(?:e|ing)|show(?:ing)?|provid(?:e|ing)|put(?:ting)?|writ(?:e|ing)(?: in)?|ask(?:ing)?|nam(?:e|ing)"
     r"|mention(?:ing)?|offer(?:ing)?|end(?:ing)?|start(?:ing)?|begin(?:ning)?|finish(?:ing)?|spell(?:ing)?|answer(?:ing)?|reply(?:ing)?|stick(?:ing)? to|send(?:ing)?|avoid(?:ing)?)"
 )
-# What points at a text that lies here, or at the next one, is for now.
+# A wish that points at this text, or at the next one, holds only for now.
 _not_once = (
     r"(?!.*\b(?:this (?:once|time|one|answer|reply|message|email|letter|text)|just (?:once|now|this)|for now|right now|today only|only today"
     r"|next (?:answer|reply|message|one)|here|above|below|following|the (?:text|email|letter|essay|list|table|report|document|article|code|function|file)s?)\b)"
@@ -59,12 +59,12 @@ _please = r"(?:,? please)?"
 _end = rf"(?:,? (?:to me|with me|for me|at all|at the end|when you [^,]{{2,60}}|{_every}))*"
 _manner = rf"(?:{SHORT}|{LONG}|{FORMAL}|{INFORMAL}|simple|direct|polite|honest|neutral|warm|gentle|blunt|kind|practical|plain|light|serious|factual|strict|critical|humorous|funny|sarcastic)"
 
-# Where a piece of work is asked for in the same message, these are about that.
+# If the same message asks for a piece of work, these are about that work.
 WITH_A_TASK = frozenset("answer-in matter manner do-not-suggest".split())
-# These end a wish, and are none.
+# These end a wish, and are not wishes.
 TAKES_BACK = frozenset(("may-again", "need-not"))
 
-# They speak of answers, and are looked for before what teams lay down for their work.
+# These are about answers, and are looked for before the rules of teams for their work.
 OF_ANSWERS = (
     Pattern(
         name="when-i",

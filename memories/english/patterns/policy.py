@@ -27,7 +27,7 @@ _CHECK = (
     rf"(?:[ -](?!(?:{'|'.join(_CHECKS)})\b)\w+)? (?:{'|'.join(_CHECKS)})"
 )
 _the_team = r"^(?:(?:the|our|this) )?(?:(?:whole|entire) )?(?:team|squad)"
-# A team with a name of its own, of those that make things; what it plays or heals is no work of ours.
+# A team with a name of its own, among those that make things; a sports or hospital team is not.
 _named_team = (
     r"^(?P<team>(?:the|our) (?!(?:other|opposing|away|home|winning|losing|best|first|second|whole|entire|new|old|school|national)\b)"
     r"(?:[a-z][\w-]* )?(?:platform|backend|back-end|frontend|front-end|data|ops|devops|sre|infra|infrastructure|security|mobile|web|ios|android|qa|test|engineering|dev"
@@ -493,7 +493,7 @@ _CHECKED = (
 _BECOMES = r"(?:be|is|are|was|were|been|become|becomes|return|returns|returned|get|gets|come back|comes back|end up|ends up|turn out|still be)"
 _EVER = r"(?:(?:ever|never|always|still|possibly|sometimes|potentially|also|already|as|a|guaranteed|known|to|be|not|non)[ -])*"
 _TESTS = r"(?:check(?:s|ed|ing)?|guard(?:s|ed|ing)?|handl(?:e|es|ed|ing)|test(?:s|ed|ing)?|protect(?:s|ed|ing)?|verify|verified|cope|deal|account|prepared?|safe)"
-# Who wants to learn a language asks about it, and the author of a change tells what is done.
+# People who learn a language ask about it, and the author of a change says what is done.
 _LEARNS = (
     r"^(?!.*\b(?:explain\w*|means?|meant|difference|how (?:do|does|can|would|to)|why (?!is there no|there is no|not)|what (?:is|are) (?:an? |the )?['\"]?n\w+|tutorial|homework"
     r"|(?:can|could|would|will) you (?:please )?(?!(?:also |please )*(?:add|check|guard|handle|test|verify|make|get|have)\b)|should I)\b)"

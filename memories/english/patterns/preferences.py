@@ -3,7 +3,7 @@
 from memories.english.patterns.pattern import AM, NOT, Pattern, S
 from memories.english.verbs import ADVERB
 
-# What is demanded does nobody good: "just show me", "and get me the fix".
+# Demands are no preferences: "just show me", "and get me the fix".
 NOT_ASKED = r"(?<!^)(?<![,.:;!] )" + "".join(
     rf"(?<!\b{word} )"
     for word in (

@@ -9,7 +9,7 @@ from memories.english.statements.word_lists import ARTICLES, PREPOSITIONS
 from memories.english.statements.wording import WEEKDAYS, Word, words
 from memories.expressions import compiled
 
-# How they are told, where a value ends, and what a workspace adds itself, its words of change among it.
+# How they are told, where a value ends, and what a workspace adds, including words of change.
 #
 # A form is a row of words in their normal form (no articles, no auxiliaries, see `wording`):
 # `{s}` whom it is about, `{v}` the value, `{k}` what tells two values of one attribute apart,

@@ -158,7 +158,7 @@ def _relation(
     return found
 
 
-# Of these another word of the name is another one; of a person it is the surname.
+# For these, one more word in the name makes it another; for a person it is the surname.
 PLACES = frozenset("residence place school employer".split())
 
 

@@ -333,8 +333,8 @@ def near(
         return Relation("same", "other-verb", is_richer(old, new, overlap))
     if old.head != new.head and overlap.only_old <= {old.head} and overlap.only_new <= {new.head}:
         return Relation("same", "near", is_richer(old, new, overlap))
-    # What else is so near is told twice in other words, or is two things of one kind, and nobody has
-    # to decide between them; unless one thing or name stands in the place of another.
+    # Other statements so near are one told twice in other words, or two things of one kind, and
+    # nobody has to decide between them; unless one thing or name takes the place of another.
     named = old.names - new.stems, new.names - old.stems
     is_exchange = all(named) or len(overlap.only_old) == len(overlap.only_new) == 1
     is_one = old.head == new.head and old.head not in MANY_VALUED_ROOTS

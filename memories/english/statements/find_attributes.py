@@ -54,7 +54,7 @@ ROLE_NAMES = {
     "editor": "editor", "search": "search", "styl": "styling",
 }  # fmt: skip
 
-# What a tool is for, where nothing else tells.
+# The purpose of a tool, if nothing else says it.
 TOOLS = {
     "database": "mysql postgres postgresql mongodb mongo sqlite mariadb oracle dynamodb cassandra "
     "cockroachdb couchdb firestore supabase",
@@ -265,7 +265,7 @@ NOUN_FORMS = (
     "{s} get|buy|have|choose new {k} , {v}",
     "{s} get|buy|have|choose new {k} call|name {v}",
 )
-# Of whom the owner is not the subject of the form
+# Attributes whose owner is not the subject of the form
 OTHERS_NOUN_FORMS = frozenset(NOUN_FORMS[2:5])
 
 

@@ -78,7 +78,7 @@ def _base(doing: str) -> str:
     return next((form for form in forms if form in PAST_OF or form in VERBS), stem)
 
 
-# Two statements that say of one thing what cannot both be so: "sleeps well" and "sleeps badly".
+# Two statements about one thing that cannot both be true: "sleeps well" and "sleeps badly".
 #
 # They are alike but for one word each, and the two exclude one another. Words that tell two things
 # of a kind apart ("the early shift", "the left knee") are no opposites: they stand before what they
@@ -148,7 +148,7 @@ def _stands(kind: str, reading: Reading, word: str) -> bool:
     return place > 1 and (is_last or is_what_it_is)
 
 
-# Of these the other side is looked for by its word: the two share no other.
+# For these the opposite is looked up by its word: the two statements share no other.
 _elsewhere = {
     "introvert": ("extrovert",), "extrovert": ("introvert",), "oldest": ("youngest", "eldest"),
     "youngest": ("oldest", "eldest"), "optimist": ("pessimist",), "pessimist": ("optimist",),

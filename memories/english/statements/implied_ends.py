@@ -73,7 +73,7 @@ def events(reading: Reading) -> tuple[_Row, ...]:
     if "past" in reading.change or reading.parse.denials and "end" not in reading.change:
         return ()
     rows = _events(reading.statement)
-    # Where its speaker goes ends nothing of what others do with him; his home is an attribute.
+    # A speaker's move ends nothing that others do with them; the home is an attribute.
     return tuple(row for row in rows if row.ends) if reading.subject in _persons else tuple(rows)
 
 
@@ -262,7 +262,7 @@ _employed = re.compile(
     r"\bwork(?:s|ed|ing)? (?:(?:part|full)[- ]time|at|for|as|in|with|nights?|days|shifts?|from|the|freelance|remotely|there)\b"
     r"|\bworks?\.?$|\bwork (?:shift|place|visa|address|hours)\b"
 )
-# Of these the verb is not the thing: who stopped writing letters may write a blog.
+# For these the verb is not the thing: somebody who stopped writing letters may write a blog.
 _of_act = frozenset({"habit", "course over"})
 # Verbs that stand beside one as often as things do.
 _no_things = frozenset(
@@ -274,7 +274,7 @@ _partnership = frozenset({"spouse", "relationship"})
 
 # What is told as past: "used to", "in 2019 I worked at", "until May".
 
-# Verbs of what lasts: in the past tense it is over. Of what happened there is no end to tell.
+# Verbs of lasting states: in the past tense they are over. An event has no end to tell.
 STATES = frozenset(
     map(
         root,

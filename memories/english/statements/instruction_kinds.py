@@ -152,7 +152,7 @@ _frequency = frozenset(
     assistant user you your me my today future forward every all
     """.split()
 )
-# What stands on which side of these tells it, not its words alone.
+# The sides of these words decide the meaning, not the words alone.
 _against = re.compile(r"\b(?:rather than|instead of|over)\b|, not\b", re.IGNORECASE)
 _word_for = {"uk": "british", "us": "american"}
 
@@ -191,7 +191,7 @@ def _told(act: str, *, is_wanted: bool) -> Iterator[tuple[str, str]]:
     if named and _called.search(act):
         yield "name", _valued(named["value"], is_wanted=is_wanted)
         return
-    # Of these the first that is told: "British English" is no other language.
+    # Only the first of these that is named: "British English" is not another language.
     for name, form in (("spelling", _spelling), ("language", _language), ("code", _code)):
         if found := form.search(act):
             yield name, _valued(found["value"], is_wanted=is_wanted)

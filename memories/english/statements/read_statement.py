@@ -371,7 +371,7 @@ class Reading:
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
-        # Most of what a statement is compared with is never asked for them.
+        # Most statements that one is compared with never need these.
         found: tuple[Slot, ...] = ()
         if len(self.parse.words) > 1:
             # Those of the clause that "and" adds, too.

@@ -81,7 +81,7 @@ def _denied_alike(old: Reading, new: Reading, overlap: Overlap) -> Relation | No
 _months = frozenset(map(root, MONTHS))
 _liking = frozenset(map(root, "love prefer favor adore".split()))
 _doing = frozenset({"doing", root("go"), root("play"), root("take")})
-# What one does with a thing: "drinks coffee" is over when coffee is given up.
+# What people do with a thing: "drinks coffee" is over when coffee is given up.
 _habits = frozenset(map(root, HABITS))
 
 
@@ -130,7 +130,7 @@ def ended(old: Reading, new: Reading, own: OwnWords) -> Relation | None:
         and not (
             " and " in new.statement and set(old.subject.split("-")) < set(new.subject.split("-"))
         )
-        # "User and others own a boat": so it is with what one of them says that he sold.
+        # "User and others own a boat": likewise if one of them says they sold it.
         and not ("other" in old.about and new.about == old.about - {"other"})
         # "Ann has a cat named Milo", "Milo died": what the new one is about has its name there.
         and not subject_words(new) <= old.names - subject_words(old)
@@ -251,7 +251,7 @@ def replaced(old: Reading, new: Reading, overlap: Overlap) -> Relation | None:
     # "Ann's lodger is Bo": who has somebody else instead of Bo has another lodger.
     owner, _, owned = old.subject.partition("/")
     is_role = owner == new.subject and (old.head == "be" or owned in _collective)
-    is_team = old.subject == "team" and new.subject == "user"  # he says what his team does
+    is_team = old.subject == "team" and new.subject == "user"  # a member says what the team does
     are_one = (bool(owner) and is_role) or is_team or meet(old, new)
     if gone - subject_words(old) and gone <= old.stems and is_told and are_one:
         texts = {word.text for word in new.words}
@@ -372,12 +372,12 @@ _kinds = frozenset(map(root, KINDS))
 _now_single = frozenset(map(root, NOW_SINGLE))
 
 
-# Of these the date in a statement is the day on which it came true; a deadline's is its value.
+# For these the date in a statement is the day on which it came true; a deadline's is its value.
 LASTING = frozenset(
     "residence place employer job school relationship spouse car diet household".split()
 )
 _current = re.compile(r"\b(?:since|now|currently|still|these days)\b", re.IGNORECASE)
-# A belief without a date holds at least from when it was said on, and for how long before?
+# A memory without a date may have been true for up to so long before it was told.
 UNKNOWN = timedelta(days=366)
 
 

@@ -25,7 +25,7 @@ from memories.english.statements.wording import root
 
 NEARNESS = ("near", "other-verb")  # rules that trust the embedder
 FLOOR = 0.45  # how far below the model's threshold the cosine of a restatement may lie
-# They turn what is said round, or say that it is over or not so yet.
+# These reverse what is said, or say that it is over or not so yet.
 TURNS = frozenset("against without except unless instead away anti former ex ended over".split())
 # They name what an attribute is; its value is said by other words.
 FRAME = frozenset(
@@ -35,7 +35,7 @@ FRAME = frozenset(
     directly part participate most more best rather place subject language job
     """.split()
 )
-# They are light beside others, and tell another thing in the place of one: "was born in Lyon",
+# These are light beside other words, but change the meaning in place of one: "was born in Lyon",
 # "works in Lyon".
 ACTS = frozenset("work go visit study meet".split())
 # With one of these a fact is only wished for.

@@ -9,7 +9,7 @@ from memories.english.statements.attributes import OF_PEOPLE, OF_THINGS
 from memories.english.statements.life_events import IMPLIED_ENDS
 from memories.english.statements.word_lists import ENDINGS
 
-# Of attributes that no row of words tells.
+# Rules for attributes that no row of words tells.
 _told_by_code = {
     "color": "The gate is red",
     "count": "Ada has three cats",
@@ -74,5 +74,5 @@ ENDS = (
     ),
 )
 NAMES = tuple(sorted(rule.name for rule in (*ONE_AT_A_TIME, *ENDS)))
-# Whose decisions have another name than their rule: by the root of the verb that was said.
+# Verbs by rule: a decision is named after the root of the verb that was said, not after its rule.
 VERBS_OF = {f"{ENDED}{row.verbs.split()[0]}": tuple(row.verbs.split()) for row in ENDINGS}

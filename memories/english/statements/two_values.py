@@ -15,7 +15,7 @@ def _roots(words: str) -> frozenset[str]:
     return frozenset(map(root, words.split()))
 
 
-# What is told of a thing, by words of one meaning; a thing has one of each.
+# What is said of a thing, grouped by meaning; a thing has one of each.
 AMOUNTS = (
     _roots("budget spend afford"),
     _roots("price cost costs fee"),
@@ -23,12 +23,12 @@ AMOUNTS = (
     _roots("salary earn income wage"),
 )
 CURRENCIES = _roots("euro dollar pound franc yen eur usd gbp chf")
-# How a deadline is put; none of them tells what is due.
+# Words for a deadline; none of them says what is due.
 DUE = _roots(
     "deadline due finish deliver submit hand send complete file turn ready do make need have must"
 )
 _due = re.compile(r"\b(?:deadline|due|by)\b", re.IGNORECASE)
-# Words that make no other thing of it.
+# Words that do not make it another thing.
 PLAIN = _roots("user team other others new whole total entire final")
 
 

@@ -31,7 +31,7 @@ PREPOSITIONS = frozenset(
     within against around until despite including like also plus
     """.split()
 )
-# They say how sure, how often or how lately something is said; what is said stays the same.
+# These say how surely, how often or how lately something is so; what is said stays the same.
 ADVERBS = frozenset(
     """
     really very quite still already also always actually definitely absolutely truly usually
@@ -50,7 +50,7 @@ PLAN = frozenset(
     """.split()
 )
 PAST_TIMES = frozenset("formerly previously originally usedto once childhood".split())
-# Of these only a date tells whether they are past.
+# Only a date tells whether these are past.
 SAME_IN_PAST = frozenset("read put set cut hit let hurt".split())
 # Verbs that may follow a noun that is the subject; a name is always followed by its verb.
 VERBS = frozenset(
@@ -132,14 +132,14 @@ CHANGE_TO = frozenset(
 # `synonyms.txt` has one class per line, named by its first word. Words are compared by their stems,
 # so that one form of a regular word stands for all; irregular forms are listed.
 CLASSES = tuple(tuple(line.split()) for line in _lines("synonyms.txt"))
-# `phrases.txt` has several words for one. The left side is matched after contractions are spelled out
-# and hyphens are spaces; empty on the right: it says nothing.
+# `phrases.txt` gives one word for several. The left side is matched after contractions are spelled
+# out and hyphens are spaces; empty on the right: it says nothing.
 PHRASES = {
     phrase: instead.strip()
     for phrase, _, instead in (line.partition(" =") for line in _lines("phrases.txt"))
 }
 
-# They carry little of the meaning: a paraphrase may lack them.
+# These carry little of the meaning: a paraphrase may lack them.
 LIGHT = frozenset(
     """
     have get make do go take be use person people thing time kind type sort way lot work
@@ -149,7 +149,7 @@ LIGHT = frozenset(
     play hold give wear issue session provider platform want try plan hope prefer team university inc ltd corporation company restaurant cafe group
     """.split()
 )
-# Whom one has singly: "Ann's new lodger is Kim" takes the place of another.
+# Roles that one person holds: "Ann's new lodger is Kim" replaces another.
 SINGLE_ROLES = """
     husband wife boyfriend girlfriend fiance fiancee fiancé fiancée boss manager supervisor landlord
     landlady lodger roommate doctor dentist optician hairdresser therapist
@@ -244,7 +244,7 @@ RIVALS = (
     "functional object-oriented", "monorepo polyrepo", "rest graphql grpc",
 )  # fmt: skip
 
-# What is said of them is not said of the person whose they are.
+# What is said of these is not said of the person they belong to.
 KIN = frozenset(
     "mother father mum mom dad parent parents sister brother sibling siblings wife husband spouse "
     "partner boyfriend girlfriend fiance son daughter child children kid baby twin cousin uncle aunt "
@@ -436,11 +436,11 @@ TWIN_VERBS = (
     "contain have include", "show present display", "suffer have get", "like enjoy love",
     "sing perform play", "know understand", "build make develop", "take use need",
 )  # fmt: skip
-# What two do with each other: "Ann and Bo met", "Ann met Bo"
+# What two people do with each other: "Ann and Bo met", "Ann met Bo"
 MUTUAL = frozenset(
     "husband date meet friend fiance separated divorce engage live share compete argue".split()
 )
-# What one does with a thing again and again: to give the thing up is to stop doing so.
+# What people do with a thing again and again: to give the thing up is to stop doing so.
 HABITS = frozenset(
     "drink eat smoke play take use practice do attend watch vape chew study learn train".split()
 )
