@@ -1,7 +1,7 @@
-"""How long a text may be and how much work it may cost: the bounds that several rooms share.
+"""Limits that several packages share: how long a text may be and how much work it may cost.
 
-A text is never refused or cut for its length. What goes beyond a bound is kept and searched as it
-was; only less is read out of it, and whoever reads says so.
+A text is never refused or cut for its length. Whatever goes beyond a limit is kept and searched as
+it is; only less is read out of it, and the reader says so.
 """
 
 import re
@@ -37,7 +37,7 @@ _LAST = 2_000  # characters before a cut in which the end of a sentence is looke
 
 
 def start_of(text: str) -> str:
-    """As much of the beginning of a message as is read; all of it as a rule."""
+    """Return the beginning of a message that is read; usually the whole message."""
     if len(text) <= READ_WORDS:  # a word has a character
         return text
     head = text[:READ_CHARACTERS]
@@ -52,8 +52,8 @@ def start_of(text: str) -> str:
 
 
 def parts(text: str, size: int) -> Iterator[str]:
-    """`text` in parts of about `size` characters, which end before a blank; what has none is cut
-    hard at twice as many."""
+    """Split `text` into parts of about `size` characters that end before a blank; text without
+    blanks is cut at twice that size."""
     start = 0
     while len(text) - start > 2 * size:
         blank = _blank.search(text, start + size, start + 2 * size)
@@ -64,8 +64,8 @@ def parts(text: str, size: int) -> Iterator[str]:
 
 
 def runs(sizes: Iterable[tuple[T, int]], most: int) -> Iterator[list[T]]:
-    """What has these sizes in its order, so many at once as are no more than `most`; what is
-    larger by itself alone."""
+    """Group the items, in order, into runs whose sizes add up to at most `most`; a larger item
+    forms a run alone."""
     run: list[T] = []
     held = 0
     for one, size in sizes:
@@ -80,7 +80,7 @@ def runs(sizes: Iterable[tuple[T, int]], most: int) -> Iterator[list[T]]:
 
 @dataclass(slots=True)
 class Budget:
-    """Processor time for the reading of one message, of this thread alone: a busy machine reads no
+    """Processor time for reading one message. It counts this thread alone: a busy machine reads no
     less than an idle one."""
 
     seconds: float = READ_SECONDS
@@ -91,6 +91,6 @@ class Budget:
         self.until = time.thread_time() + self.seconds
 
     def lasts(self) -> bool:
-        """Whether there is time for more; asked between clauses."""
+        """Tell whether there is time left; called between clauses."""
         self.is_spent = self.is_spent or time.thread_time() >= self.until
         return not self.is_spent

@@ -1,7 +1,7 @@
-"""Breakers: after a few failures nobody waits for a model any more, and it is tried again beside.
+"""Breakers: after a few failures nobody waits for a model; it is retried in the background.
 
-A breaker is a row that web and worker share, looked at once a second at most and written only when
-something changes. Where rows cannot be written, what this process has seen counts.
+A breaker is a row that web and worker share, read at most once a second and written only when
+something changes. Where rows cannot be written, each process goes by what it saw.
 """
 
 import logging
@@ -42,9 +42,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ProviderLine:
-    """One way to a model: what it is asked for (query, documents, language, rerank), where it is,
-    with which key, and how many seconds a call has. What is asked over it is written into the
-    ledger of `workspace_id` as calls for `use`."""
+    """One way to a model: its purpose (query, documents, language, rerank), its address and key,
+    and how many seconds a call may take. The ledger of `workspace_id` records its calls as calls
+    for `use`."""
 
     purpose: str
     model: str
@@ -56,8 +56,8 @@ class ProviderLine:
 
     @property
     def name(self) -> str:
-        """Tells model and host. Path, key and time are in its mark: of another key nothing is
-        known."""
+        """The model and the host. Path, key and time are in its mark: nothing is known of another
+        key."""
         own = repr((self.model, self.base_url.rstrip("/"), self.api_key, self.seconds))
         mark = salted_hmac("memories.breakers", own, algorithm="sha256").hexdigest()[:MARK]
         told = f"{self.purpose}: {self.place}"
@@ -71,7 +71,7 @@ class ProviderLine:
 
 
 class BreakerState(NamedTuple):
-    """Of a breaker. Its name tells a host, which may be a workspace's own; its purpose does not."""
+    """The state of a breaker. Its name may show a workspace's own host; its purpose does not."""
 
     name: str
     state: str
@@ -82,7 +82,7 @@ class BreakerState(NamedTuple):
 
 @dataclass(slots=True)
 class _KnownBreaker:
-    """A row as it was `read_at` (monotonic); `is_own`: it could not be written, so it is not
+    """A row as it was at `read_at` (monotonic); `is_own`: it could not be written, so it is not
     read."""
 
     row: Breaker
@@ -95,11 +95,11 @@ _seen: dict[str, _KnownBreaker] = {}
 
 
 def call(line: ProviderLine, act: Callable[[], Answer]) -> Answer:
-    """What `act`, one call over this line, gives. Raises ProviderError: Unasked while it is open,
-    BudgetSpent where the workspace may spend no more.
+    """Return the result of `act`, one call over this line. Raises ProviderError: Unasked while the
+    breaker is open, BudgetSpent where the workspace may spend no more.
 
-    An open one whose pause is over is tried by one caller: a web process runs `act` beside and goes
-    on at once; the worker does it as its own work. A command always asks: somebody wants to know.
+    After its pause one caller tries an open breaker: a web process runs `act` in the background and
+    goes on; the worker does it as its own work. A command always calls: somebody waits.
     """
     if line.workspace_id is not None:
         costs.check(line.workspace_id)
@@ -115,7 +115,7 @@ def call(line: ProviderLine, act: Callable[[], Answer]) -> Answer:
 
 
 def states() -> list[BreakerState]:
-    """Of all breakers that anybody asked for lately, the open ones first."""
+    """List all breakers that were used lately, the open ones first."""
     since = timezone.now() - UNKNOWN_AFTER
     rows = Breaker.objects.filter(Q(next_try_at__gt=since) | Q(state=Breaker.State.CLOSED))
     found = {row.name: row for row in rows}
@@ -126,12 +126,12 @@ def states() -> list[BreakerState]:
 
 
 def prune() -> int:
-    """Forget those that nobody has asked for; the number of rows."""
+    """Delete breakers that are no longer used; the number of rows."""
     return Breaker.objects.filter(updated_at__lt=timezone.now() - KEPT).delete()[0]
 
 
 def forget() -> None:
-    """Nothing is known in this process."""
+    """Forget everything that this process knows."""
     global _lock
     _lock = threading.Lock()
     _seen.clear()
@@ -164,7 +164,7 @@ def _watched(line: ProviderLine, act: Callable[[], Answer], *, is_trial: bool) -
 
 
 def _try_beside(line: ProviderLine, act: Callable[[], object]) -> None:
-    """In a thread of its own, with a database connection of its own that does not stay."""
+    """Run a trial in a thread with its own database connection, which is closed afterwards."""
     try:
         _watched(line, act, is_trial=True)
     except ProviderError as error:
@@ -185,7 +185,7 @@ def _refusal(line: ProviderLine, row: Breaker) -> Unasked:
 
 
 def _look(line: ProviderLine) -> Breaker:
-    """The row, or what this process saw of it a moment ago. A caller's transaction is not used."""
+    """Return the row, or this process's recent copy of it. A caller's transaction is not used."""
     with _lock:
         seen = _seen.get(line.name)
     if seen and (seen.is_own or time.monotonic() - seen.read_at < FRESH):
@@ -200,7 +200,7 @@ def _new(line: ProviderLine) -> Breaker:
 
 
 def _remember(row: Breaker, *, is_own: bool = False) -> Breaker:
-    """`is_own` counts as long as there is something to remember."""
+    """Keep a row in this process. `is_own` counts as long as there is something to remember."""
     known = _KnownBreaker(row, time.monotonic(), is_own and (row.is_open or row.failures > 0))
     with _lock:
         _seen[row.name] = known
@@ -208,8 +208,8 @@ def _remember(row: Breaker, *, is_own: bool = False) -> Breaker:
 
 
 def _claim(line: ProviderLine, row: Breaker) -> bool:
-    """Whether the pause is over and this caller, of all, is the one to try. A time far ahead was
-    written while a clock was wrong."""
+    """Tell whether the pause is over and this caller, of all, is to make the trial. A time in the
+    far future was written while a clock was wrong."""
     now = timezone.now()
     too_far = now + timedelta(seconds=2 * LONGEST)
     until = now + timedelta(seconds=line.seconds) + GRACE
@@ -281,7 +281,7 @@ def _pause(failures: int, wanted: float, is_barred: bool) -> timedelta:
 
 
 def _change(line: ProviderLine, change: Callable[[Breaker], None]) -> None:
-    """Change the row in a transaction of its own; what this process saw, where that cannot be."""
+    """Change the row in a separate transaction, or this process's copy where that fails."""
     with _lock:
         seen = _seen.get(line.name)
     if not connection.in_atomic_block:

@@ -1,9 +1,9 @@
-"""From which cosine on two statements count as near under an embedding model, and at which one a
-hit is as good as chance: measured, not guessed.
+"""Measured thresholds of an embedding model: the cosine from which two statements count as near,
+and the one at which a hit is as good as chance.
 
-The smallest threshold at which, among random pairs of statements about one subject, at most one in
-10,000 would be taken for the same, and nine of ten that are taken for the same among the pairs
-below are. The guards (numbers, order, polarity...) stand before the threshold here as everywhere.
+The former is the smallest that takes at most one in 10,000 random pairs of statements about one
+subject for the same, with a precision of nine in ten on the labelled pairs below. The guards
+(numbers, order, polarity...) stand before the threshold here as everywhere.
 """
 
 import zlib
@@ -151,7 +151,7 @@ join memories_memory m on m.id = e.item
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """The cosine of a pair that no guard keeps apart; `is_same`: and that is one, as labelled."""
+    """The cosine of a pair that no guard keeps apart; `is_same` is its label."""
 
     cosine: float
     is_same: bool
@@ -159,7 +159,7 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What was measured for a model. `threshold` None: none is good enough, the old one stays."""
+    """The measurements of a model. `threshold` None: none is good enough, the old one stays."""
 
     model: str
     before: float
@@ -180,8 +180,8 @@ class LabelledQuestion:
 
 @dataclass(frozen=True, slots=True)
 class FloorCalibration:
-    """Of a model the cosine at which a text is as likely to answer as not, both as frequent.
-    `floor` None: the answers are no nearer than the rest, the old one stays."""
+    """The cosine at which a text is as likely as not to answer a question, where both are equally
+    frequent. `floor` None: answers are no nearer than the rest, the old one stays."""
 
     model: str
     floor_before: float
@@ -193,12 +193,12 @@ Advance = Callable[[int], object]
 
 
 def steps() -> int:
-    """How many units `calibrate` tells its progress in."""
+    """Return the number of units in which `calibrate` reports its progress."""
     return len(SAME) + len(DIFFERENT) + len(_texts())
 
 
 def calibrate(model: EmbeddingModel, embedder: Embedder, advance: Advance) -> Calibration:
-    """Measure one model; nothing is written. Raises ProviderError."""
+    """Measure one model without writing anything. Raises ProviderError."""
     pairs = [(pair, True) for pair in SAME] + [(pair, False) for pair in DIFFERENT]
     both = embedder.embed([text for pair, _ in pairs for text in pair])
     labelled = []
@@ -229,7 +229,7 @@ def calibrate(model: EmbeddingModel, embedder: Embedder, advance: Advance) -> Ca
 
 
 def store(found: Calibration | FloorCalibration, model: EmbeddingModel, actor: str) -> bool:
-    """Keep a threshold, with a line in the log of each workspace that speaks the model."""
+    """Store a threshold, with an entry in the audit log of each workspace that uses the model."""
     if isinstance(found, FloorCalibration):
         column, before, value = "search_floor", found.floor_before, found.floor
     else:
@@ -241,7 +241,7 @@ def store(found: Calibration | FloorCalibration, model: EmbeddingModel, actor: s
 
 
 def store_of(model: EmbeddingModel, actor: str, column: str, before: object, value: object) -> None:
-    """What was measured of a model, with a line in the log of each workspace that speaks it."""
+    """Store a measured value of a model, with an audit entry in each workspace that uses it."""
     with transaction.atomic():
         EmbeddingModel.objects.filter(pk=model.pk).update(**{column: value})
         rows = WorkspaceIndex.objects.filter(embedding_model=model).select_related("workspace")
@@ -296,7 +296,7 @@ def calibrate_floor(
 
 
 def models_in_use() -> list[EmbeddingModel]:
-    """Those that workspaces speak; on an empty server the configured one."""
+    """The models that workspaces use; on an empty server the configured one."""
     used = list(EmbeddingModel.objects.filter(workspaceindex__isnull=False).distinct())
     configured = configured_embedder.configured_model() if not used else None
     return used or ([configured] if configured else [])
@@ -322,7 +322,7 @@ Statement = tuple[str, np.ndarray | None]
 
 
 def _random(group: Sequence[Statement], advance: Advance) -> list[float]:
-    """Cosines of the pairs of a group that no guard keeps apart; equal texts are no pair."""
+    """Cosines of the pairs of a group that no guard keeps apart; equal texts form no pair."""
     kept = [(text, vector) for text, vector in group if vector is not None]
     matrix = np.array([vector for _, vector in kept], dtype=np.float32)
     advance(len(group))
@@ -338,7 +338,7 @@ def _random(group: Sequence[Statement], advance: Advance) -> list[float]:
 
 
 def _shares(labelled: Sequence[Near], threshold: float) -> tuple[float, float]:
-    """(precision, recall) of taking for the same what is at or over the threshold."""
+    """(precision, recall) when pairs at or over the threshold are taken for the same."""
     taken = [pair.is_same for pair in labelled if pair.cosine >= threshold]
     right, wanted = sum(taken), sum(pair.is_same for pair in labelled)
     return round(right / len(taken), 3) if taken else 0.0, round(right / wanted, 3)
@@ -362,7 +362,7 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuestion:
-    """`is_answered`: what the workspace knows of that subject answers it."""
+    """`is_answered`: the workspace's knowledge of that subject answers it."""
 
     query: str
     user_id: str
@@ -371,7 +371,7 @@ class JudgedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class SeenQuestion:
-    """What a search showed; None where it found nothing."""
+    """A question with the signs of its hits; None where it had none."""
 
     signs: ConfidenceSigns | None
     is_answered: bool
@@ -379,8 +379,8 @@ class SeenQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Of a half: how often an answered question is above one that is not; the mean surprise; and
-    the shares of both kinds that are below the floor of a context."""
+    """Quality on one half: the share of pairs in which the answered question scores above the other
+    (AUROC); the mean log loss; and the shares of both kinds below the floor of a context."""
 
     auroc: float
     loss: float
@@ -390,7 +390,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceFit:
-    """What was measured on the half that was not fitted on. `is_better`: it is worth keeping."""
+    """The measurements on the half not fitted on. `is_better`: the weights are worth keeping."""
 
     model: str
     fitted_on: int
@@ -404,8 +404,8 @@ class ConfidenceFit:
 def see(
     scope: Scope, questions: Iterable[JudgedQuestion], advance: Callable[[int], object]
 ) -> tuple[list[SeenQuestion], list[SeenQuestion]]:
-    """What searches show of the two halves; both kinds are in both, and repeats in one.
-    ProviderError where a search had to do without the model that is measured."""
+    """Search for the questions and split them into two halves; both kinds are in both, and repeats
+    in one. Raises ProviderError where a search had to do without the model that is measured."""
     index = workspace_index.index_of(scope.workspace_id)
     halves: tuple[list[SeenQuestion], list[SeenQuestion]] = ([], [])
     order = {each: zlib.crc32(f"{each.query}\n{each.user_id}".encode()) for each in questions}
@@ -426,7 +426,7 @@ def see(
 def fit(
     model: EmbeddingModel, learned: Sequence[SeenQuestion], judged: Sequence[SeenQuestion]
 ) -> ConfidenceFit:
-    """Weights of the first half, judged by the second. Nothing is written."""
+    """Fit weights on the first half and judge them by the second. Nothing is written."""
     held = ConfidenceWeights.of(model)
     weights = _fitted(held, learned)
     before, after = judgement(held, judged), judgement(weights, judged)
@@ -439,7 +439,7 @@ def fit(
 
 
 def store_fit(found: ConfidenceFit, model: EmbeddingModel, actor: str) -> bool:
-    """Keep the weights where they are better, audited as a threshold is."""
+    """Store the weights if they are better, audited as a threshold is."""
     if not found.is_better:
         return False
     store_of(model, actor, "confidence", model.confidence, asdict(found.weights))
@@ -458,7 +458,7 @@ def judgement(weights: ConfidenceWeights, seen: Sequence[SeenQuestion]) -> Judge
 
 
 def _fitted(held: ConfidenceWeights, seen: Sequence[SeenQuestion]) -> ConfidenceWeights:
-    """By going down the slope of the mean surprise and the pull, from where `held` stands."""
+    """Fit weights by gradient descent from `held`, on mean log loss and a pull towards `held`."""
     told = [(one.signs, one.is_answered) for one in seen if one.signs]
     if len({own for _, own in told}) < 2:  # of one kind nothing was found
         return held

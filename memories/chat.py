@@ -1,4 +1,4 @@
-"""Answers out of documents and memories, each of whose quotes stands where it says."""
+"""Answers from documents and memories; each of their quotes stands at the place it names."""
 
 import json
 import re
@@ -52,7 +52,7 @@ SENTENCE = re.compile(r"[^\n.!?。！？]+[.!?。！？]*")
 
 @dataclass(frozen=True, slots=True)
 class SourceFilter:
-    """What is looked through: with `document_ids` these alone, and no memories."""
+    """The sources to search: with `document_ids` these documents alone, and no memories."""
 
     user_id: str = ""
     container_tags: tuple[str, ...] = ()
@@ -60,8 +60,8 @@ class SourceFilter:
 
 
 def documents_named(scope: Scope, names: Sequence[str]) -> tuple[uuid.UUID, ...]:
-    """Those of these ids, ours or the caller's own; an id that nothing has, where there are none:
-    nothing shall be found then, and not everything."""
+    """The documents with these ids, ours or the caller's own. If there are none, an id that no
+    document has: then nothing shall be found, rather than everything."""
     if not names:
         return ()
     ids = {own for name in names if (own := as_uuid(name))}
@@ -89,7 +89,7 @@ class ChatSource:
 
     @property
     def as_data(self) -> dict[str, Any]:
-        """For a model."""
+        """The source as a model gets it."""
         words = {"title": self.title, "place": self.place, "text": self.text}
         told = {name: served_line.source(text) for name, text in words.items() if text}
         return {"n": self.n, **told}
@@ -97,8 +97,8 @@ class ChatSource:
 
 @dataclass(frozen=True, slots=True)
 class ChatCitation:
-    """`quote` is the text of the document or message from `start` to `end`; of a memory that stands
-    on no message, its own words."""
+    """A quote: the text of the document or message from `start` to `end`; for a memory that no
+    message supports, its own words."""
 
     n: int
     quote: str
@@ -113,7 +113,7 @@ class ChatCitation:
 
 @dataclass
 class Sources:
-    """Of one answer. The same passage keeps its number however often it is found."""
+    """The numbered sources of one answer. A passage keeps its number however often it is found."""
 
     scope: Scope
     only: SourceFilter
@@ -166,8 +166,8 @@ class Sources:
         return self.by_number.setdefault(number, source)
 
     def citation(self, number: int, query: str) -> ChatCitation | None:
-        """The quote of a source that is nearest to a question; None where it does not stand there
-        (any more)."""
+        """The quote of a source that is nearest to a question; None where it no longer stands
+        there."""
         source = self.by_number.get(number)
         if source is None:
             return None
@@ -199,7 +199,7 @@ class Sources:
 
 
 def nearest(text: str, query: str) -> tuple[int, int]:
-    """From where to where those sentences of a text stand that share most words with a question."""
+    """The start and end of the sentences of a text that share most words with a question."""
     wanted = set(lexical.stems(query))
     spans = [match.span() for match in SENTENCE.finditer(text) if match[0].strip()]
     if not spans:
@@ -216,10 +216,10 @@ def nearest(text: str, query: str) -> tuple[int, int]:
 
 
 class CitationMarks:
-    """The words of a model as they come, without the marks [n] that name nothing it was given.
+    """The words of a model as they arrive, without the marks [n] that name no source it was given.
 
-    `used` are the numbers that stand in what was passed on, in their order; `struck` counts those
-    that were taken out."""
+    `used` are the numbers in the words passed on, in order; `struck` counts the marks removed.
+    """
 
     def __init__(self, known: "dict[int, ChatSource]") -> None:
         self.known = known
@@ -228,7 +228,7 @@ class CitationMarks:
         self._open = ""
 
     def feed(self, words: str) -> str:
-        """What may be shown by now."""
+        """Add words and return the text that may be shown by now."""
         text, self._open = self._open + words, ""
         at = text.rfind("[")
         if at >= 0 and OPENED.fullmatch(text, at):
@@ -326,7 +326,7 @@ TellEvent = Callable[[str, dict[str, Any]], None]
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """`messages` are the caller's, of which the last is a person's question."""
+    """`messages` are the caller's; the last is a person's question."""
 
     messages: tuple[ChatMessage, ...]
     mode: str = SIMPLE
@@ -356,7 +356,7 @@ class ChatAnswer:
 
 
 def chat_config() -> ExtractorConfig | None:
-    """Which model the server's settings name for the chat, else for extraction; None: none."""
+    """Return the model that the settings name for chat, else for extraction; None: none."""
     provider = settings.CHAT_PROVIDER
     server = fallback.server_model()
     if provider == "none" or (provider == "auto" and server is None):
@@ -377,7 +377,7 @@ def tone_of(metadata: Mapping[str, Any]) -> str:
 
 
 def check_mode(mode: str) -> None:
-    """Raises Conflict where this way of answering needs a model, and there is none."""
+    """Raise Conflict where this way of answering needs a model, and there is none."""
     if mode != SIMPLE and chat_config() is None:
         error = Conflict("There is no language model for this: see CHAT_PROVIDER.", field="mode")
         error.code = "no_model"
@@ -385,8 +385,8 @@ def check_mode(mode: str) -> None:
 
 
 def answer(scope: Scope, request: ChatRequest, tell: TellEvent) -> ChatAnswer:
-    """Answer a question. Raises Conflict without the model it needs, and ProviderError; whatever
-    `tell` raises ends it."""
+    """Answer a question. Raises Conflict where a model is needed and missing, and ProviderError;
+    any exception of `tell` ends it."""
     check_mode(request.mode)
     config = chat_config()
     if config is None:
@@ -397,7 +397,7 @@ def answer(scope: Scope, request: ChatRequest, tell: TellEvent) -> ChatAnswer:
 
 
 def _quoted(scope: Scope, request: ChatRequest, tell: TellEvent) -> ChatAnswer:
-    """The best passages and memories in their own words."""
+    """Answer with the best passages and memories in their own words."""
     sources = Sources(scope, request.only)
     query = request.question
     found = sources.of_documents(query, PASSAGES) + sources.of_memories(query, REMEMBERED)
@@ -431,7 +431,7 @@ def _text(row: uuid.UUID | None) -> str | None:
 
 
 class _Conversation:
-    """With a model, until it has answered."""
+    """A conversation with a model, until it has answered."""
 
     def __init__(
         self,
@@ -488,7 +488,7 @@ class _Conversation:
             messages += [self._look_up(call) for call in reply.calls]
 
     def _look_up(self, call: ToolCall) -> ChatMessage:
-        """What a tool answers: a model's wish is a search as the asker's own."""
+        """Answer a tool call: the model's search runs with the rights of the user who asks."""
         query = str(call.arguments.get("query") or "").replace("\0", " ").strip()
         known = {tool.name for tool in TOOLS}
         if not query or call.name not in known:
@@ -540,7 +540,7 @@ class _Conversation:
 
 @dataclass(frozen=True, slots=True)
 class AskedChat:
-    """A question and where it is kept; without `conversation_id` in a conversation of its own."""
+    """A question and the conversation to keep it in; without `conversation_id` a new one."""
 
     request: ChatRequest
     conversation_id: uuid.UUID | None = None
@@ -549,8 +549,8 @@ class AskedChat:
 
 
 def ask(scope: Scope, asked: AskedChat, tell: TellEvent) -> tuple[ChatAnswer, Conversation]:
-    """Answer and keep. Raises NotFound, Forbidden, and what `answer` raises; then nothing is
-    kept."""
+    """Answer and keep the answer. Raises NotFound, Forbidden, and the errors of `answer`; then
+    nothing is kept."""
     conversation = _conversation(scope, asked)
     config = chat_config()
     tell(
@@ -591,7 +591,7 @@ def ask(scope: Scope, asked: AskedChat, tell: TellEvent) -> tuple[ChatAnswer, Co
 
 
 def as_answer(result: ChatAnswer, conversation: Conversation) -> dict[str, Any]:
-    """The whole of it, as it is told at the end."""
+    """The whole answer, as it is sent at the end."""
     return {
         "message": result.message, "model": result.model,
         "citations": [as_event(each) for each in result.citations],

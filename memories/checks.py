@@ -1,4 +1,4 @@
-"""System checks: settings that do not go together, told at the start and not at the first
+"""System checks: settings that contradict each other are reported at the start, not at the first
 request."""
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ def register_all() -> None:
 
 
 def _embedding_provider() -> str:
-    """The provider that is meant, as the index chooses it."""
+    """The provider that the settings select, by the same rule as the index."""
     provider = str(settings.EMBEDDING_PROVIDER)
     if provider == "auto":
         return "openai" if settings.OPENAI_API_KEY else "local"

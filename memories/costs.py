@@ -1,4 +1,4 @@
-"""What calls of models cost: counted where they are made, added up by workspace, day, purpose and
+"""Costs of model calls: counted where calls are made, added up by workspace, day, purpose and
 model, and refused where a budget is used up; and the prices."""
 
 import logging
@@ -31,7 +31,7 @@ MILLION, THOUSAND = Decimal(1_000_000), Decimal(1_000)
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """In the operator's currency; those below are US dollars."""
+    """A price in the operator's currency; those below are US dollars."""
 
     input_per_million: Decimal = Decimal(0)
     output_per_million: Decimal = Decimal(0)
@@ -60,7 +60,7 @@ KNOWN_PRICES = {
 
 
 def prices() -> dict[str, Price]:
-    """By model, as the ledger writes it (`model at host`) or by its name alone."""
+    """Prices by model, named as in the ledger (`model at host`) or by its name alone."""
     rows = ModelPrice.objects.values_list(
         "model", "input_per_million", "output_per_million", "per_thousand_calls"
     )
@@ -68,8 +68,8 @@ def prices() -> dict[str, Price]:
 
 
 def price_of(model: str, known: Mapping[str, Price]) -> Price | None:
-    """None where nobody said what it costs. A host's own price comes before that of the name, and
-    what is known of a service holds for no other host."""
+    """The price of a model, or None if nobody set one. A host's own price comes before that of the
+    name, and the known price of a service holds for no other host."""
     name, _, host = model.partition(" at ")
     found = known.get(model) or known.get(name)
     return None if host and found is KNOWN_PRICES.get(name) else found
@@ -102,7 +102,7 @@ set calls = u.calls + excluded.calls, failed = u.failed + excluded.failed,
 
 
 class LedgerLine(NamedTuple):
-    """Whose call it was, of which day (UTC), for what and to which model (`name at host`)."""
+    """The key of a sum: workspace, day (UTC), purpose and model (`name at host`) of the calls."""
 
     workspace_id: uuid.UUID
     day: date
@@ -126,7 +126,7 @@ class LedgerSum:
 
 @dataclass(frozen=True, slots=True)
 class ModelBudget:
-    """What a workspace may spend on models, None without end; days and months are UTC's."""
+    """Spending limits of a workspace for models, None without limit; days and months are UTC's."""
 
     per_day: Decimal | None = None
     per_month: Decimal | None = None
@@ -139,7 +139,7 @@ class ModelBudget:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a workspace spent so far."""
+    """The amounts that a workspace has spent so far."""
 
     today: Decimal
     this_month: Decimal
@@ -152,7 +152,7 @@ _told: set[tuple[uuid.UUID, date, str]] = set()  # what the log says of a budget
 
 
 def counted(workspace_id: uuid.UUID, purpose: str, model: str, act: Callable[[], Answer]) -> Answer:
-    """What `act` gives, one call of a model, written into the ledger: also of one that failed."""
+    """Run `act`, one call of a model, and record it in the ledger, even if it fails."""
     line = LedgerLine(workspace_id, timezone.now().date(), purpose, model[:300])
     asked, failed = 1, 1
     with network.counting() as tokens:
@@ -186,7 +186,7 @@ def flush_or_keep() -> None:
 
 
 def flush() -> None:
-    """Write what this process counted; what cannot be written is not lost."""
+    """Write the counts of this process; counts that cannot be written are kept."""
     with _lock:
         taken = dict(_sums)
         _sums.clear()
@@ -206,7 +206,7 @@ def flush() -> None:
 
 
 def _write(taken: Mapping[LedgerLine, LedgerSum]) -> list[tuple[Any, ...]]:
-    """Lines as they were written: of workspaces that are there."""
+    """Write the lines of workspaces that still exist; return them as written."""
     ids = {line.workspace_id for line in taken}
     with visible.only(*ids):
         there = set(Workspace.objects.filter(pk__in=ids).values_list("pk", flat=True))
@@ -225,7 +225,7 @@ def _write(taken: Mapping[LedgerLine, LedgerSum]) -> list[tuple[Any, ...]]:
 
 
 def check(workspace_id: uuid.UUID) -> None:
-    """Raises BudgetSpent where a workspace's models are not to be asked any more."""
+    """Raise BudgetSpent where a workspace may not call models any more."""
     budget = budget_of(workspace_id)
     if budget.is_endless:
         return
@@ -245,7 +245,7 @@ def check(workspace_id: uuid.UUID) -> None:
 
 
 def budget_of(workspace_id: uuid.UUID) -> ModelBudget:
-    """The workspace's own budget and the server's: the smaller of each holds."""
+    """The workspace's own budget combined with the server's: the smaller of each limit holds."""
     own = Workspace.objects.filter(pk=workspace_id).values_list(f"settings__{SETTING}", flat=True)
     said = own.first() or {}
 
@@ -262,7 +262,7 @@ def budget_of(workspace_id: uuid.UUID) -> ModelBudget:
 
 
 def spent_by(workspace_id: uuid.UUID) -> Spent:
-    """Of this day and this month, with what this process has not written yet."""
+    """The spending of this day and month, with what this process has not written yet."""
     today = timezone.now().date()
     is_today = Q(day=today)
     rows = ModelUse.objects.filter(workspace_id=workspace_id, day__gte=today.replace(day=1))
@@ -287,7 +287,7 @@ def spent_by(workspace_id: uuid.UUID) -> Spent:
 
 
 def reached_of(budget: ModelBudget, spent: Spent) -> str:
-    """Which end of a budget is reached, in words; "" where none is."""
+    """Describe the limit of a budget that is reached; "" where none is."""
     pairs = (
         ("money for models of this month is", spent.this_month, budget.per_month),
         ("money for models of today is", spent.today, budget.per_day),
@@ -300,7 +300,7 @@ def reached_of(budget: ModelBudget, spent: Spent) -> str:
 
 
 def forget() -> None:
-    """In a forked process: the sums are the parent's."""
+    """Drop the sums in a forked process: they are the parent's."""
     global _lock
     _lock = threading.Lock()
     _sums.clear()
@@ -316,8 +316,8 @@ BY = ("day", "purpose", "model")
 
 @dataclass(frozen=True, slots=True)
 class CostRow:
-    """Sums of calls; what they are not told apart by is empty. `is_priced` is False where nobody
-    said what the model costs."""
+    """Sums of calls; fields by which they are not grouped are empty. `is_priced` is False where
+    nobody set a price of the model."""
 
     calls: int
     failed: int
@@ -338,8 +338,8 @@ class CostRow:
 def cost_rows(
     workspaces: Collection[uuid.UUID] | None, since: date, until: date, by: Collection[str] = BY
 ) -> list[CostRow]:
-    """From `since` on and before `until`, told apart by some of BY, or by "workspace"; None: of all
-    workspaces. The newest day first, then what cost most."""
+    """Sums from `since` on and before `until`, grouped by some of BY, or by "workspace"; None: all
+    workspaces. The newest day comes first, then the highest cost."""
     rows = ModelUse.objects.filter(day__gte=since, day__lt=until)
     if workspaces is not None:
         rows = rows.filter(workspace__in=workspaces)

@@ -1,4 +1,4 @@
-"""What can go wrong, in words that every floor may use. Doors turn these into problem+json."""
+"""Errors that every layer may raise. The APIs turn them into problem+json."""
 
 from collections.abc import Iterable, Sequence
 from copy import copy
@@ -10,10 +10,10 @@ Row = TypeVar("Row")
 class ProviderError(Exception):
     """An outside or embedded model could not do its work.
 
-    `permanent` when asking the same again cannot help until a person changes something. `foreign`
-    is what the other side wrote: the message has it, and `in_own_words` leaves it out.
-    `retry_after` is the wait in seconds that the server asked for, where it did. `status` is that
-    of an answer over HTTP.
+    `permanent`: asking the same again cannot help until a person changes something. `foreign` is
+    the text of the other side: the message has it, and `in_own_words` leaves it out. `retry_after`
+    is the wait in seconds that the server asked for, if it did. `status` is that of an answer over
+    HTTP.
     """
 
     status: int | None = None
@@ -31,39 +31,39 @@ class ProviderError(Exception):
         return self.message
 
     def in_own_words(self) -> Self:
-        """The same, without what the other side wrote."""
+        """The same error without the text of the other side."""
         error = copy(self)
         error.message = self.own_words
         return error
 
 
 class Unasked(ProviderError):
-    """It was not asked, or not given its full time: this says nothing about how it does."""
+    """The model was not called, or not given its full time: this says nothing about its state."""
 
 
 class CapReached(Unasked):
-    """The calls that somebody allowed for a day are used up: no failure, and not worth waiting."""
+    """The calls that somebody allowed for a day are used up: no failure, not worth waiting for."""
 
 
 class BudgetSpent(CapReached):
-    """What the workspace may spend on models is spent."""
+    """The budget of the workspace for models is used up."""
 
 
 class TimedOut(ProviderError):
-    """It had its full time and did not answer."""
+    """The model had its full time and did not answer."""
 
 
 class UnreadableAnswer(ProviderError):
-    """It answered, and this one answer cannot be used."""
+    """The model answered, and this one answer cannot be used."""
 
 
 class Misconfigured(ProviderError):
-    """It will answer nobody until a person changes key, address, model or bill."""
+    """The model will answer nobody until a person changes key, address, model or bill."""
 
 
 class Invalid(Exception):
     """The caller's input cannot be accepted; `field` is its path in the caller's own words.
-    `others` are what else is wrong with the same input."""
+    `others` are further faults of the same input."""
 
     def __init__(
         self, field: str, message: str, code: str = "invalid", others: Iterable["Invalid"] = ()
@@ -83,14 +83,14 @@ class Invalid(Exception):
 
 
 def refuse(faults: Sequence[Invalid]) -> None:
-    """Raise Invalid with all of them, where there are any."""
+    """Raise Invalid with all of the faults, if there are any."""
     if faults:
         first, *others = faults
         raise Invalid(first.field, first.message, first.code, others)
 
 
 class Conflict(Exception):
-    """The input is fine, but what it is about has changed or says otherwise."""
+    """The input is fine, but its object has changed or contradicts it."""
 
     def __init__(self, message: str, code: str = "conflict", field: str = "") -> None:
         super().__init__(message, code, field)
@@ -121,7 +121,7 @@ class NotFound(Exception):
 
 
 def needed(row: Row | None, what: str) -> Row:
-    """The row that was looked for. Raises NotFound where there is none."""
+    """Return the row that was looked for. Raises NotFound where there is none."""
     if row is None:
         raise NotFound(what)
     return row
@@ -140,11 +140,11 @@ class Forbidden(Exception):
 
 
 def erased() -> Conflict:
-    """What an ingest says whose words went while they were read."""
+    """The error of an ingest whose words were erased while they were read."""
     return Conflict("What was sent was erased meanwhile.", code="erased")
 
 
 def refuse_narrow(is_narrow: bool) -> None:
-    """Raises Forbidden for a key of an agent, or one limited to subjects or spaces."""
+    """Raise Forbidden for a key of an agent, or one limited to subjects or spaces."""
     if is_narrow:
         raise Forbidden("This needs a key that sees all of the workspace.")

@@ -1,6 +1,5 @@
-"""What changed: read in the order in which it came to be seen, and shown to whoever may see the
-row that it is about.
-"""
+"""Events: read in the order in which they became visible, and shown to whoever may see the row that
+they are about."""
 
 import asyncio
 import json
@@ -57,8 +56,8 @@ IS_SNAPSHOT = "select pg_current_snapshot()::text, pg_snapshot_xmax(pg_current_s
 
 @dataclass(frozen=True, slots=True)
 class EventCursor:
-    """All that was to be seen in the snapshot `before` has been read; of what came between it and
-    the snapshot `until`, what has an id up to `last`."""
+    """A position: all events visible in the snapshot `before` have been read; of those between it
+    and the snapshot `until`, the ones with an id up to `last`."""
 
     before: str
     until: str = ""
@@ -70,8 +69,7 @@ class EventCursor:
 
 @dataclass(frozen=True, slots=True)
 class EventBatch:
-    """Events with the cursor behind each, and the one behind all; `is_whole`: there were no
-    more."""
+    """Events with the cursor after each, and the one after all; `is_whole`: there were no more."""
 
     events: list[tuple[ChangeEvent, EventCursor]]
     cursor: EventCursor
@@ -79,7 +77,7 @@ class EventBatch:
 
 
 def cursor_of(text: str) -> EventCursor | None:
-    """What `str` of a cursor gave; None for anything else."""
+    """Parse the `str` of a cursor; None for anything else."""
     parts = CURSOR.fullmatch(text) if len(text) <= LONGEST_CURSOR else None
     if parts is None or not all(_is_snapshot(each) for each in parts.groups()[:2] if each):
         return None
@@ -87,7 +85,7 @@ def cursor_of(text: str) -> EventCursor | None:
 
 
 def _is_snapshot(text: str) -> bool:
-    """As PostgreSQL would take it: ascending numbers between the first two."""
+    """Tell whether PostgreSQL would accept it: ascending numbers between the first two."""
     low, high, rest = text.split(":")
     under_way = rest.split(",") if rest else []
     if not all(under_way):
@@ -97,14 +95,14 @@ def _is_snapshot(text: str) -> bool:
 
 
 def newest() -> EventCursor:
-    """Behind all there is."""
+    """The cursor after all events there are."""
     with connection.cursor() as cursor:
         cursor.execute(IS_SNAPSHOT)
         return EventCursor(cursor.fetchone()[0])
 
 
 def clock() -> datetime:
-    """The time of the database, which is that of events."""
+    """The time of the database, by which events are dated."""
     with connection.cursor() as cursor:
         cursor.execute("select clock_timestamp()")
         now: datetime = cursor.fetchone()[0]
@@ -112,7 +110,7 @@ def clock() -> datetime:
 
 
 def read(workspaces: Collection[uuid.UUID], after: EventCursor, most: int = MOST) -> EventBatch:
-    """The events of these workspaces behind a cursor, as far as the database shows them."""
+    """The events of these workspaces after a cursor, as far as the database shows them."""
     with connection.cursor() as cursor:
         values: dict[str, Any] = {
             "workspaces": [*workspaces], "before": after.before, "most": most,
@@ -135,7 +133,7 @@ def read(workspaces: Collection[uuid.UUID], after: EventCursor, most: int = MOST
 
 
 def was_seen(event: ChangeEvent, cursor: EventCursor) -> bool:
-    """Whether an event, which is to be seen by now, is no news to who has read so far."""
+    """Tell whether an event, visible by now, was already read at this cursor."""
     if _is_in(event.xid, cursor.before):
         return True
     return event.id <= cursor.last and _is_in(event.xid, cursor.until)
@@ -153,8 +151,8 @@ def _numbers(snapshot: str) -> tuple[int, int, frozenset[int]]:
 
 
 def prune() -> int:
-    """Take away what is older than a day, and what another server wrote of which this database is
-    a copy: its transactions have not been yet; the number of rows."""
+    """Delete events older than a day, and events of another server of which this database is a
+    copy: its transactions have not happened here yet. The number of rows."""
     with connection.cursor() as cursor:
         cursor.execute(IS_SNAPSHOT)
         next_one = int(cursor.fetchone()[1])
@@ -178,7 +176,7 @@ PING = b": ping\n\n"
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """Which events are asked for; None: all. Rows by their ids."""
+    """The events to listen for; None: all. Rows are named by their ids."""
 
     item: uuid.UUID | None = None
     kinds: tuple[str, ...] = ()
@@ -195,7 +193,7 @@ def sees_all(scope: Scope) -> bool:
 
 
 def visible_items(scope: Scope, events: Iterable[ChangeEvent]) -> set[uuid.UUID]:
-    """Of the rows that events of one workspace are about, those that `scope` may see, now."""
+    """The rows behind the events of one workspace that `scope` may see now."""
     events = [event for event in events if event.workspace_id == scope.workspace_id]
     if sees_all(scope):
         return {event.item for event in events}
@@ -209,7 +207,7 @@ def visible_items(scope: Scope, events: Iterable[ChangeEvent]) -> set[uuid.UUID]
 
 
 def as_data(event: ChangeEvent) -> dict[str, Any]:
-    """What is told of an event, over a stream or to a webhook."""
+    """The data of an event for a stream or a webhook."""
     told = {
         "type": event.kind,
         f"{event.subject}Id": str(event.item),
@@ -223,7 +221,7 @@ def as_data(event: ChangeEvent) -> dict[str, Any]:
 
 
 def as_message(event: ChangeEvent, cursor: EventCursor) -> bytes:
-    """As a message of text/event-stream."""
+    """An event as a message of text/event-stream."""
     text = json.dumps(as_data(event), separators=(",", ":"))
     return f"id: {cursor}\nevent: {event.kind}\ndata: {text}\n\n".encode()
 
@@ -245,15 +243,15 @@ Send = Callable[[Iterable[int], bytes], None]
 
 
 def ticket_of(scope: Scope, only: EventFilter, after: EventCursor) -> dict[str, Any]:
-    """What a listener has to know, as plain values."""
+    """The ticket that a listener needs, as plain values."""
     own = msgspec.to_builtins(replace(scope, beside=()))
     return {"kind": KIND, "scope": own, "only": msgspec.to_builtins(only), "after": str(after)}
 
 
 @dataclass(slots=True, eq=False)
 class Listener:
-    """`cursor` is how far it has read by itself; until it has, what comes waits. `is_over`: it may
-    not hear any more."""
+    """One reader. `cursor` is how far it has read by itself; until then new events wait. `is_over`:
+    it may not listen any more."""
 
     number: int
     scope: Scope
@@ -265,8 +263,8 @@ class Listener:
 
 
 class LiveEvents:
-    """`run` is how a function is called that waits for the database: to look what is new, for all;
-    `catch_up` the same, to read for one what came before."""
+    """Live events of a process. `run` calls a function that waits for the database, to look for new
+    events for all; `catch_up` does the same, to read earlier events for one listener."""
 
     def __init__(self, send: Send, run: Run, catch_up: Run) -> None:
         self.send, self.run, self.catch_up = send, run, catch_up
@@ -277,7 +275,7 @@ class LiveEvents:
         self._looking: asyncio.Task[None] | None = None
 
     async def serve(self, number: int, ticket: dict[str, Any]) -> None:
-        """Tell what comes after the ticket's cursor, until its key may not hear any more."""
+        """Send the events after the ticket's cursor until its key may no longer listen."""
         scope = msgspec.convert(ticket["scope"], Scope)
         only = msgspec.convert(ticket["only"], EventFilter)
         listener = self.listeners[number] = Listener(number, scope, only)
@@ -296,8 +294,8 @@ class LiveEvents:
         return self._turns.setdefault(of, asyncio.Lock())
 
     async def _hearing(self, listeners: Collection[Listener], run: Run) -> list[Listener]:
-        """Those of them that may hear still, each with the scope that it has now; the others are
-        over. Asked after what is told was read: who was refused before it came does not hear it."""
+        """The listeners that may still listen, each with its current scope; the others are over.
+        Called after the events were read: a listener refused before an event does not get it."""
         now = await run(scopes_again, {each.scope for each in listeners})
         staying = []
         for each in listeners:
@@ -374,7 +372,7 @@ class LiveEvents:
     async def _shown(
         self, batch: EventBatch, scope: Scope, run: Run
     ) -> list[tuple[ChangeEvent, bytes]]:
-        """The messages of a batch that `scope` may hear."""
+        """The messages of a batch that `scope` may see."""
         pairs = [each for each in batch.events if each[0].workspace_id == scope.workspace_id]
         if not pairs:
             return []

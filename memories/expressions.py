@@ -1,6 +1,6 @@
-"""Expressions that people write: compiled by RE2, which none of them can hang.
+"""Expressions that people write, compiled by RE2, which none of them can hang.
 
-RE2 takes time linear in the text whatever the expression.
+RE2 takes time linear in the text for every expression.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MEMORY = 4 << 20  # bytes that one compiled expression may take
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with what a person wrote, and in which field of it."""
+    """A fault in a person's input, and the field that has it."""
 
     field: str
     message: str
@@ -23,7 +23,7 @@ class Fault:
 
 @lru_cache(maxsize=512)
 def compiled(regex: str) -> Any:
-    """Whatever the case. Raises ValueError, in words for people, where RE2 does not take it."""
+    """Compile, ignoring case. Raises ValueError, in words for people, where RE2 refuses it."""
     options = re2.Options()
     options.case_sensitive = False
     options.log_errors = False
@@ -36,7 +36,7 @@ def compiled(regex: str) -> Any:
 
 
 def regex_faults(regex: str) -> list[Fault]:
-    """Why an expression cannot be used; [] for one that can."""
+    """List the reasons why an expression cannot be used; [] if it can."""
     try:
         expression = compiled(regex)
     except ValueError as error:

@@ -1,6 +1,6 @@
-"""What a subject asked to forget, or never to bring up, where others tell it again: in words of an
-assistant, a tool or a document it is masked likewise. What the person himself tells again since is
-his word. Reads only."""
+"""Statements that a subject asked to forget, or never to bring up, where others repeat them: in
+words of an assistant, a tool or a document they are masked too. What the person has repeated since
+stays. Reads only."""
 
 import re
 import uuid
@@ -25,8 +25,8 @@ _words = re.compile(r"\w[\w'’-]*(?:[.,]\d+)*")
 
 @dataclass(frozen=True, slots=True)
 class ForgottenWords:
-    """A statement that was forgotten for the sake of `cause`, an intent, or an order's words for
-    it; by its stems."""
+    """A statement that was forgotten because of `cause`, an intent, or the words that the request
+    used for it; compared by its stems."""
 
     words: str
     stems: tuple[str, ...]
@@ -38,7 +38,7 @@ class ForgottenWords:
 
     @property
     def rarest(self) -> str:
-        """The word of it that the fewest texts have, or so it seems: a figure, or the longest."""
+        """The rarest word by guess: a number, or the longest word."""
         words: list[str] = _words.findall(self.words)
         return max(words, key=lambda word: (any(map(str.isdigit, word)), len(word)), default="")
 
@@ -52,7 +52,7 @@ class ForgottenWords:
 
 @dataclass(frozen=True, slots=True)
 class ToldAgain:
-    """A place where something forgotten is told again."""
+    """A place where something forgotten is repeated."""
 
     start: int
     end: int
@@ -66,10 +66,10 @@ def forgotten_of(
     *,
     agent_id: uuid.UUID | None = None,
 ) -> list[ForgottenWords]:
-    """What stays forgotten of the subject with this id of its own; not what he told since: it is
-    among his memories, or in the texts that say it `again`. Of what an agent writes, only what that
-    agent had kept itself: else it would learn what others forgot, by sending guesses. What an
-    agent's key forgot binds no other."""
+    """The statements that stay forgotten for the subject with this external id, except those the
+    person has repeated since: in their memories, or in the texts `again`. For an agent's text, only
+    statements that this agent itself had kept: else it could learn, by guessing, what others
+    forgot. A request by an agent's key binds no other agent."""
     rows = MaskedSpan.objects.filter(
         Q(memory__subject__external_id=user) | Q(episode__subject__external_id=user),
         workspace=workspace_id, kind=MaskedSpan.Kind.FORGOTTEN, place="content",
@@ -95,8 +95,8 @@ def forgotten_of(
 def places_in(
     text: str, forgotten: Sequence[ForgottenWords], name: str = "", *, is_his: bool = False
 ) -> list[ToldAgain]:
-    """Where a text tells it again: whole sentences of the person (you, I, the user, `name`), or
-    any of a text that `is_his`; and what was named exactly, these words alone."""
+    """The places where a text repeats them: whole sentences about the person (you, I, the user,
+    `name`), or any sentence of a text that `is_his`; of exact values these words alone."""
     found: list[ToldAgain] = []
     named = name.split()[0].casefold() if len(name) > 2 else ""
     for start, end in _sentences(text[:LONGEST]) if forgotten else ():
@@ -113,7 +113,7 @@ def places_in(
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """All of them, also in what the text quotes, which its own sentences leave out."""
+    """All sentences, including those that the text quotes, which its own sentences leave out."""
     at = 0
     for start, end in [*clauses.sentences(text), (len(text), len(text))]:
         yield from (match.span() for match in _line.finditer(text, at, start))

@@ -1,8 +1,8 @@
-"""Golden questions: searches whose answers a person knows, asked again and again, and before what
-searches go by is changed.
+"""Golden questions: searches whose answers a person knows, asked regularly and before a change of
+what searches depend on.
 
-`check` compares how they do now with how they would do under a proposal, keeps that as a run, and
-raises Conflict where it would get worse and nobody said `anyway`.
+`check` compares the answers of today with those under a proposal, keeps the comparison as a run,
+and raises Conflict where they would get worse and nobody said `anyway`.
 """
 
 import uuid
@@ -47,8 +47,8 @@ MOST_EXPECTED = 20
 @declared
 @dataclass(frozen=True, slots=True)
 class NewQuestion:
-    """A search, and what answers it: one of the memories, one of the episodes (also by their
-    external ids), or a hit whose text holds all words of `answer`."""
+    """A search and its expected answer: one of the memories, one of the episodes (also by their
+    external ids), or a hit whose text contains all words of `answer`."""
 
     query: Annotated[Words, Field(max_length=2000)]
     user_id: ExternalId = ""
@@ -69,15 +69,15 @@ class NewQuestion:
 
 @transaction.atomic(durable=True)
 def add(scope: Scope, new: NewQuestion) -> GoldenQuestion:
-    """One more. Raises Invalid where nothing is expected or what is expected is not there, and
-    where there are MOST already."""
+    """Add a question. Raises Invalid if nothing is expected, if the expected row does not exist, or
+    if there are MOST already."""
     [made] = _add(scope, [new])
     return made
 
 
 @transaction.atomic(durable=True)
 def import_questions(scope: Scope, rows: Sequence[NewQuestion]) -> list[GoldenQuestion]:
-    """All of them, or none: raises Invalid, which names the first that is wrong by its place."""
+    """Add all questions or none: raises Invalid, which names the first faulty one by its place."""
     return _add(scope, rows)
 
 
@@ -99,7 +99,7 @@ def _add(scope: Scope, rows: Sequence[NewQuestion]) -> list[GoldenQuestion]:
 
 
 def _made(scope: Scope, new: NewQuestion) -> GoldenQuestion:
-    """Not saved. Raises Invalid."""
+    """Make a question without saving it. Raises Invalid."""
     own = {"workspace_id": scope.workspace_id}
     named = Episode.objects.filter(**own, external_id__in=new.external_ids)
     episodes = [*new.episode_ids, *named.values_list("pk", flat=True)]
@@ -132,7 +132,7 @@ def _made(scope: Scope, new: NewQuestion) -> GoldenQuestion:
 
 
 def of_search(request: SearchRequest, layer: str, row: uuid.UUID) -> NewQuestion:
-    """The question that a search was, with the hit that a person calls its answer."""
+    """Make a question from a search, with the hit that a person calls its answer."""
     asked = NewQuestion(
         request.query,
         user_id=request.user_id,
@@ -147,7 +147,7 @@ def of_search(request: SearchRequest, layer: str, row: uuid.UUID) -> NewQuestion
 
 @transaction.atomic(durable=True)
 def remove(scope: Scope, question_id: uuid.UUID) -> None:
-    """Raises NotFound."""
+    """Delete a question. Raises NotFound."""
     row = needed(
         GoldenQuestion.objects.visible_to(scope).filter(pk=question_id).first(), "Golden question"
     )
@@ -181,7 +181,7 @@ def standing_on(
 def drop_standing_on(
     workspace_id: uuid.UUID, ids: Collection[uuid.UUID], texts: Collection[str] = ()
 ) -> int:
-    """Take them away, in the caller's transaction; the number of questions."""
+    """Delete them in the caller's transaction; the number of questions."""
     gone = standing_on(workspace_id, ids, texts).delete()[1]
     return gone.get("memories.GoldenQuestion", 0)
 
@@ -190,7 +190,7 @@ SHORTEST = 4  # characters; what is shorter stands in a question by chance
 
 
 def request_of(row: GoldenQuestion, limit: int) -> SearchRequest:
-    """The search that a question is."""
+    """The search request of a question."""
     return SearchRequest(
         row.query,
         limit=limit,
@@ -228,8 +228,8 @@ group by f.memory_id having bool_and(f.rule = any(%(rules)s::text[]))
 
 
 class AnswerPlace(NamedTuple):
-    """The place of an answer among the first TOP hits, from 1; None where it is not there; and
-    whether a context of the usual length holds it, None where nobody looked."""
+    """The rank of an answer among the first TOP hits, from 1, or None; and whether a context of the
+    usual length contains it, None where that was not checked."""
 
     rank: int | None
     kept: bool | None = None
@@ -240,16 +240,15 @@ AnswerPlaces = Mapping[uuid.UUID, AnswerPlace]
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What a search goes by: the index as it is or would be, and memories that would not be
-    there."""
+    """The basis of a search: the index as it is or would be, and memories to leave out."""
 
     index: WorkspaceIndex
     missing: Collection[uuid.UUID] = frozenset()
 
 
 def answer_places(scope: Scope, rows: Sequence[GoldenQuestion], lookup: Lookup) -> AnswerPlaces:
-    """Of each question, by search and by context. Raises ProviderError never: words alone decide
-    then."""
+    """The place of each question's answer, in search and in context. Never raises ProviderError:
+    without the model, words alone decide."""
     asked = [each for row in rows for each in row.memory_ids]
     heads: dict[uuid.UUID, set[uuid.UUID]] = {}
     for pair in prepared_sql.rows(HEADS, {"ids": asked}) if asked else ():
@@ -288,7 +287,7 @@ def _is_answer(row: GoldenQuestion, ids: Collection[uuid.UUID]) -> Callable[[lis
 
 
 def memories_of_rules(workspace_id: uuid.UUID, rules: Collection[str]) -> frozenset[uuid.UUID]:
-    """The memories that nothing else would have found."""
+    """The memories that only these rules found."""
     if not rules:
         return frozenset()
     values = {"workspace": workspace_id, "rules": sorted(rules)}
@@ -297,14 +296,14 @@ def memories_of_rules(workspace_id: uuid.UUID, rules: Collection[str]) -> frozen
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What was found for the same questions, before and after."""
+    """The answers to the same questions before and after."""
 
     before: AnswerPlaces
     after: AnswerPlaces
 
     @property
     def results(self) -> list[dict[str, Any]]:
-        """As a run keeps them, what became worse first."""
+        """The results as a run keeps them, those that got worse first."""
         rows = []
         for pk, after in self.after.items():
             before = self.before.get(pk, AnswerPlace(None))
@@ -318,8 +317,8 @@ class Comparison:
 
     @property
     def is_worse(self) -> bool:
-        """One is found no more, or clearly further down, or held by no context any more, whatever
-        others gain; or all are a little further down."""
+        """Tell whether an answer is lost, ranks clearly lower, or is in no context any more,
+        whatever others gain; or all rank a little lower."""
         for line in self.results:
             was, now = line["before"], line["after"]
             is_down = was and (now is None or _worth(was) - _worth(now) > CLEARLY)
@@ -343,13 +342,13 @@ LEAST = 0.01  # of the mean of 1 / rank: a fall below that is no fall
 
 
 def share_found(places: Iterable[int | None]) -> float:
-    """Of the questions; 1 of none."""
+    """The share of the questions whose answer was found; 1 if there are none."""
     known = list(places)
     return sum(place is not None for place in known) / len(known) if known else 1.0
 
 
 def mean_reciprocal(places: Iterable[int | None]) -> float:
-    """The mean of 1 / rank; 1 of none."""
+    """The mean of 1 / rank; 1 if there are none."""
     known = list(places)
     return sum(map(_worth, known)) / len(known) if known else 1.0
 
@@ -363,7 +362,7 @@ def keep(
     outcome: str = "",
     changed: Sequence[str] = (),
 ) -> GoldenRun:
-    """Write a run down; of a workspace's the newest KEPT stay."""
+    """Write a run down; the newest KEPT of a workspace stay."""
     before, after = ranks_of(compared.before), ranks_of(compared.after)
     usual = GoldenRun.Outcome.WORSE if compared.is_worse else GoldenRun.Outcome.FINE
     made = GoldenRun.objects.create(
@@ -380,7 +379,7 @@ def keep(
 
 
 def run(scope: Scope, cause: str = GoldenRun.Cause.HAND) -> GoldenRun:
-    """Ask all questions as things are, and compare with when they were asked last."""
+    """Ask all questions as things are, and compare with the previous run."""
     rows = questions_of(scope.workspace_id)
     index = workspace_index.index_of(scope.workspace_id)
     after = answer_places(worker_scope(scope.workspace_id), rows, Lookup(index))
@@ -412,7 +411,7 @@ def questions_of(workspace_id: uuid.UUID) -> list[GoldenQuestion]:
 
 
 def due() -> list[uuid.UUID]:
-    """Workspaces with questions that were not asked by the clock for a day."""
+    """Workspaces with questions that were not asked on schedule for a day."""
     asked = GoldenQuestion.objects.order_by().values("workspace").distinct()
     recent = GoldenRun.objects.filter(
         cause=GoldenRun.Cause.SCHEDULE, created_at__gt=timezone.now() - DAY
@@ -433,16 +432,16 @@ RULE_OFF = "patternsOff."
 
 
 class GoldenSettings(SettingsObject):
-    """What a change meets under which golden questions would do worse: `ask` lets who says so go
-    on, `refuse` nobody, `off` asks no question."""
+    """The gate for a change under which golden questions would do worse: `ask` lets through whoever
+    confirms it, `refuse` nobody; `off` asks no questions."""
 
     gate: Annotated[str, OneOf(GATES)] = ASK
 
 
 @dataclass(frozen=True, slots=True)
 class ProposedChange:
-    """What would be different: the settings as a whole, the embedding model, whose vectors are
-    there already, or rules whose findings would be missing."""
+    """A proposed change: the settings as a whole, an embedding model whose vectors exist already,
+    or rules whose findings would be missing."""
 
     settings: Mapping[str, Any] | None = None
     model: EmbeddingModel | None = None
@@ -454,7 +453,7 @@ ASKED_BY = ("ranking", "languages", "dateOrder")
 
 
 def changed_names(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """The settings of a search that differ, a weight by its own name."""
+    """The search settings that differ; a weight is listed by its own name."""
     names = [name for name in ASKED_BY if (before.get(name) or None) != (after.get(name) or None)]
     if "ranking" in names:
         old, new = before.get("ranking") or {}, after.get("ranking") or {}
@@ -466,7 +465,7 @@ def changed_names(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[s
 
 @dataclass(frozen=True, slots=True)
 class ChangeTrial:
-    """What a proposal would do: `changed` names what searches go by and would be different."""
+    """The effect of a proposal: `changed` names the search settings that would be different."""
 
     changed: list[str]
     compared: Comparison
@@ -474,8 +473,8 @@ class ChangeTrial:
 
 
 def try_proposal(scope: Scope, before: Mapping[str, Any], proposal: ProposedChange) -> ChangeTrial:
-    """Ask all questions as things are and as they would be. `before` are the settings as they are.
-    Outside of transactions: models may be asked."""
+    """Ask all questions as things are and as they would be. `before` are the current settings. Call
+    it outside of transactions: models may be asked."""
     after = before if proposal.settings is None else proposal.settings
     rules = {
         name.partition(".")[2] for name in _changed(before, proposal) if name.startswith(RULE_OFF)
@@ -504,11 +503,11 @@ def _changed(before: Mapping[str, Any], proposal: ProposedChange) -> list[str]:
 def check(
     scope: Scope, before: Mapping[str, Any], proposal: ProposedChange, *, anyway: bool = False
 ) -> GoldenRun | None:
-    """Try it, and keep the comparison; None where nothing that searches go by would change, where
-    there are no questions, or the gate is off.
+    """Try the proposal and keep the comparison; None if nothing that searches depend on would
+    change, there are no questions, or the gate is off.
 
-    Raises Conflict with code `worse_answers` where it would get worse and nobody said `anyway`, or
-    the workspace refuses.
+    Raises Conflict with code `worse_answers` where answers would get worse and nobody said
+    `anyway`, or the workspace refuses.
     """
     gate = (before.get("goldenQuestions") or {}).get("gate", ASK)
     if gate == OFF or not _changed(before, proposal):

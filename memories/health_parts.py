@@ -1,5 +1,5 @@
-"""Parts of the health page: whether the background work is done, and how the models do. Who does
-that work says so every few seconds."""
+"""Parts of the health page: whether the background work gets done, and how the models do. The
+processes that do the work report every few seconds."""
 
 import logging
 import os
@@ -36,8 +36,8 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def beating(kind: str) -> Iterator[None]:
-    """While the block runs, this process is seen to live. In a thread of its own, with a connection
-    that does not stay: what the process is at may take long."""
+    """Report that this process is alive while the block runs. In a separate thread, with a
+    short-lived connection: the work of the process may take long."""
     values = _beat_values(kind)
     done = threading.Event()
 
@@ -57,8 +57,8 @@ def beating(kind: str) -> Iterator[None]:
 
 
 class Beats:
-    """The beats of a process that forks others, and so has no thread for them: whoever makes its
-    rounds writes them."""
+    """The reports of a process that forks others and so has no thread for them: its main loop
+    writes them."""
 
     def __init__(self, kind: str) -> None:
         self._values = _beat_values(kind)
@@ -75,8 +75,8 @@ def _beat_values(kind: str) -> dict[str, Any]:
 
 
 def forget_the_dead() -> None:
-    """Take away the rows of processes of this machine that are gone, and of any that were lost a
-    day ago."""
+    """Delete the rows of processes of this machine that are gone, and of any that were lost a day
+    ago."""
     own = WorkerBeat.objects.filter(host=socket.gethostname()).values_list("pk", "pid")
     gone = []
     for pk, pid in own:
@@ -130,7 +130,7 @@ _started = time.monotonic()
 
 
 def workers() -> Part:
-    """Failed where none has been seen lately: what is taken in would not be learned from."""
+    """Failed where no worker was seen lately: new input would not be learned from."""
     found = _row(WORKERS, {"lost": LOST, "hung": HUNG})
     alive, lost = found["alive"], found["lost"]
     if alive and not lost and not found["hung"]:
@@ -147,7 +147,7 @@ def workers() -> Part:
 
 
 def sessions() -> Part:
-    """What waits to be learned from."""
+    """Sessions that wait to be learned from."""
     with crossings.everywhere():
         found = _row(SESSIONS, {})
     age = _seconds(found["now"], found["oldest"])
@@ -157,8 +157,8 @@ def sessions() -> Part:
 
 
 def documents() -> Part:
-    """What waits to be read, and nobody is at. One that its worker works on turn by turn waits
-    since its last turn; one whose source wants a pause waits from its end on."""
+    """Documents that wait to be read and that no worker has. One that is read in turns has waited
+    since its last turn; one whose source asks for a pause, since the end of the pause."""
     with crossings.everywhere():
         found = _row(DOCUMENTS, {})
     age = _seconds(found["now"], found["due"])
@@ -167,7 +167,7 @@ def documents() -> Part:
 
 
 def repair() -> Part:
-    """Indexes that other rules made and are being made anew."""
+    """Indexes that were made by other rules and are being rebuilt."""
     with crossings.everywhere():
         rows = list(IndexRepair.objects.filter(finished_at=None))
         if not rows:
@@ -184,8 +184,8 @@ def repair() -> Part:
 
 
 def models() -> list[Part]:
-    """What is asked over the network, by purpose: a model that fails is asked no more for a while,
-    and nothing waits for it. Which one it is, and where, is told to who runs the server."""
+    """Models called over the network, by purpose: a model that fails is not called for a while, and
+    nothing waits for it. Its name and host are shown to those who run the server."""
     parts = []
     by_purpose = attrgetter("purpose")
     for purpose, group in groupby(sorted(breakers.states(), key=by_purpose), by_purpose):

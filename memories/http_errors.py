@@ -25,7 +25,7 @@ PROVIDER_FAILED = (
 
 
 def as_problem(error: Exception) -> Exception:
-    """The Problem that one of our own errors stands for; any other error as it is."""
+    """Return the Problem for one of our own errors; any other error as it is."""
     match error:
         case Invalid():
             # 400 with every fault that is known.

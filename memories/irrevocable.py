@@ -1,11 +1,11 @@
-"""What was erased, removed, forgotten, masked or unmasked, as signed lines: a restore of an older
-backup does it again, for no backup takes these lines back.
+"""Signed records of everything erased, removed, forgotten, masked or unmasked: a restore of an
+older backup does it again, for no backup takes these records back.
 
 They lie in a table, which every machine of the installation writes and a restore fills again; a
-copy lies in the data folder of one machine that acted, and beside the backups. Lines hold no
-words: certificates, ids and places. Each is signed with SECRET_KEY by the process that carries the
-act out: whoever has the database writes rows, and no signatures. Of two about one thing the later
-counts, by the database's clock, so that lists may be joined in any order.
+copy lies in the data folder of one machine that acted, and beside the backups. They hold no words:
+certificates, ids and places. The process that carries out the act signs them with SECRET_KEY: write
+access to the database is not enough to forge one. Of two about one thing the later counts, by the
+database's clock, so that lists may be joined in any order.
 """
 
 import fcntl
@@ -55,7 +55,7 @@ WORKSPACES = "select id::text from workspaces_workspace"
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """A line: an act, the row that tells what it was done to, and when it was."""
+    """A record: an act, the row that it was done to, and its time."""
 
     act: str
     row: Row
@@ -64,7 +64,7 @@ class Noted:
 
     @property
     def thing(self) -> str:
-        """It was done to this."""
+        """The key of the thing that it was done to."""
         if self.act in MASKS:
             return place_of(self.row)
         kind = FORGOTTEN if self.act in BELIEFS else self.act
@@ -72,7 +72,7 @@ class Noted:
 
     @property
     def description(self) -> str:
-        """In words, for whoever restores."""
+        """A description for whoever restores."""
         row = self.row
         if self.act in MASKS:
             what = place_of(row)
@@ -101,8 +101,8 @@ class Noted:
 
 @dataclass(slots=True)
 class Acts:
-    """The newest act by what it was done to. Those of `unsigned` nobody signed with one of the
-    `secrets`: they may be anybody's who could write a row."""
+    """The newest act on each thing. `unsigned` acts have no signature by one of the `secrets`:
+    anybody who could write a row may have written them."""
 
     secrets: tuple[str, ...]
     signed: dict[str, Noted] = field(default_factory=dict)
@@ -117,7 +117,7 @@ class Acts:
             self.unsigned.pop(noted.thing, None)
 
     def trust(self) -> None:
-        """What is unsigned counts as well."""
+        """Count the unsigned acts as well."""
         for noted in [*self.unsigned.values()]:
             self.add(noted.signed(self.secrets[0]))
 
@@ -126,7 +126,7 @@ class Acts:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Of what is signed, by the act."""
+        """The number of signed acts of each kind."""
         return dict(Counter(one.act for one in self.signed.values()))
 
     @property
@@ -135,8 +135,8 @@ class Acts:
 
 
 def note(act: str, rows: Iterable[Row]) -> None:
-    """Write it down in the caller's transaction, and in the data folder with its commit. Rows are
-    those of the tables, without words."""
+    """Record an act in the caller's transaction, and in the data folder on commit. Rows are those
+    of the tables, without words."""
     done = [*rows]
     if not done:
         return
@@ -149,8 +149,8 @@ def note(act: str, rows: Iterable[Row]) -> None:
 
 
 def note_masks(act: str, masks: Iterable[MaskedSpan]) -> None:
-    """The same of masks, whose words stay out of it. Those of new rows need none: a backup that
-    has the row has them."""
+    """Record masks, without their words. Masks of new rows need none: a backup that has the row has
+    them."""
     names = ("place", "start", "end", "kind", "reason")
     note(
         act,
@@ -166,15 +166,15 @@ def note_masks(act: str, masks: Iterable[MaskedSpan]) -> None:
 def note_memories(
     act: str, memories: Iterable[Memory], *, reason: str = "", messages: str = ""
 ) -> None:
-    """The same of memories that were forgotten, for which reason and what became of the messages
-    they stand on; or that are believed again."""
+    """Record memories that were forgotten, with the reason and what became of the messages they
+    stand on; or that are restored."""
     why = {"reason": reason, "messages": messages}
     ids = [(str(one.pk), str(one.workspace_id)) for one in memories]
     note(act, [{"id": pk, "workspace_id": workspace, **why} for pk, workspace in ids])
 
 
 def note_row(act: str, table: str, row_id: uuid.UUID) -> None:
-    """A certificate, as its row is in the caller's transaction."""
+    """Record a certificate, as its row is in the caller's transaction."""
     with connection.cursor() as cursor:
         cursor.execute(f"select to_jsonb(t) - 'probes' from {table} t where id = %s", [row_id])
         rows = cursor.fetchall()
@@ -184,8 +184,8 @@ def note_row(act: str, table: str, row_id: uuid.UUID) -> None:
 def written(
     *folders: Path, secrets: tuple[str, ...] = (), workspace_id: uuid.UUID | None = None
 ) -> Acts:
-    """All that was written down, of one workspace or of all: in the table, in these folders, and in
-    the data folder. Signatures by SECRET_KEY count, and those by `secrets`."""
+    """Read all records, of one workspace or of all: from the table, these folders, and the data
+    folder. Signatures by SECRET_KEY and by `secrets` count."""
     acts = Acts((settings.SECRET_KEY, *secrets))
     paths = [*(one / NAME for one in folders), _own()]
     for noted in chain(_stored(workspace_id), *map(_read, paths)):
@@ -194,9 +194,9 @@ def written(
 
 
 def known(beside: Path, secrets: tuple[str, ...] = ()) -> Acts:
-    """The same, with the list beside the backups; and unsigned what tables of the database say more
-    than that, but for one that a restore has left in the middle. A removal counts where the
-    workspace's log has a signed end."""
+    """Read the same, with the list beside the backups; and, unsigned, what the tables say beyond
+    that, unless a restore was interrupted. A removal counts where the workspace's log has a signed
+    end."""
     with connection.cursor() as cursor:
         cursor.execute(f"set {UPKEEP} = 'on'")
         acts = written(beside, secrets=secrets)
@@ -223,16 +223,15 @@ def known(beside: Path, secrets: tuple[str, ...] = ()) -> Acts:
 
 
 def add_stored(acts: Acts) -> None:
-    """What the table of the backup knows later than the list that was there before; of removals
-    that one knows best."""
+    """Add later records from the table of the backup; for removals the earlier list is right."""
     for noted in _stored():
         if noted.act != REMOVED:
             acts.add(noted)
 
 
 def keep(acts: Acts, folder: Path | None = None, *, secret: str = "") -> None:
-    """Write all of it down in place of what is there, signed as of now: below the data folder, or
-    beside backups."""
+    """Write all records over what is there, signed anew: below the data folder, or beside
+    backups."""
     path = folder / NAME if folder else _own()
     draft = path.with_name(f".{NAME}.{os.getpid()}")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
@@ -244,19 +243,19 @@ def keep(acts: Acts, folder: Path | None = None, *, secret: str = "") -> None:
 
 
 def keep_in_table(acts: Acts) -> None:
-    """Add what a restore has taken away, and what other lists had more."""
+    """Add records that a restore has removed, or that only other lists had."""
     with connection.cursor() as cursor:
         cursor.execute(f"set {UPKEEP} = 'on'")
     _store([one.signed(settings.SECRET_KEY) for one in acts.signed.values()])
 
 
 def unfinished() -> Path:
-    """The file that stands while a restore is under way: what it brought back may not be served."""
+    """The file that marks a restore under way: until it is done, the data must not be served."""
     return Path(settings.DATA_DIR) / "restore_unfinished"
 
 
 def refuse_unfinished() -> None:
-    """Raises Conflict where a restore was killed, or could not do everything again."""
+    """Raise Conflict where a restore was killed, or could not do everything again."""
     if unfinished().exists():
         raise Conflict(
             "A restore was not finished: what was erased since the backup may be there again. Run"
@@ -265,7 +264,7 @@ def refuse_unfinished() -> None:
 
 
 def place_of(row: Mapping[str, Any]) -> str:
-    """Of a mask: the row that it is of, and where there."""
+    """The place of a mask: its row, and the position there."""
     target = next(row[f"{name}_id"] for name in MaskedSpan.TARGETS if row.get(f"{name}_id"))
     return f"{target} {row['place']} {row['start']} {row['end']}"
 
@@ -304,7 +303,7 @@ def _stored(workspace_id: uuid.UUID | None = None) -> Iterator[Noted]:
 
 
 def _append(lines: Iterable[Noted]) -> None:
-    """To the file of the data folder; on the disk when this is back."""
+    """Append to the file of the data folder, on the disk before this returns."""
     handle = os.open(_own(), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -317,7 +316,7 @@ def _append(lines: Iterable[Noted]) -> None:
 
 
 def _read(path: Path) -> Iterator[Noted]:
-    """Its lines. One that is half written was answered to nobody: it is begun again."""
+    """The lines of a file. A half-written one was confirmed to nobody: its act is repeated."""
     if not path.is_file():
         return
     for line in path.read_text().splitlines():

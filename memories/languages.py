@@ -1,8 +1,7 @@
-"""The languages that a workspace reads beside English: the setting `languages` names them.
+"""The languages that a workspace reads besides English: the setting `languages` names them.
 
-A language is a folder. To add one: its courtesies, its dates and its patterns with their own
-examples, and a row here. English is always read: it is the language of the statements that are
-compared.
+A language is a folder. To add one: write its courtesies, its dates and its patterns with their own
+examples, and add a row here. English is always read: statements are compared in it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,7 +17,7 @@ from memories.german import patterns as german_patterns
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """What a folder gives: courtesies that are passed over, claims with their places, dates."""
+    """The functions of a language: courtesies to pass over, claims with their places, dates."""
 
     is_courtesy: Callable[[str], bool]
     extract: Callable[[str, str, datetime, Budget | None], Iterator[Found]]
@@ -43,7 +42,7 @@ def is_courtesy(text: str, names: Iterable[str]) -> bool:
 def extract(
     text: str, speaker: str, at: datetime, names: Iterable[str], budget: Budget | None = None
 ) -> list[Found]:
-    """What is claimed in the languages of `names` but English."""
+    """Extract the claims in the languages of `names`, except English."""
     return [
         claim
         for language in beside_english(names)

@@ -1,9 +1,9 @@
-"""Leases: whoever works on a row says so again and again; who was stopped or killed falls silent.
+"""Leases: a worker renews its claim on a row again and again; one that was killed falls silent.
 
-A row's lease runs out LEASE after the last word of its worker, and then another may claim it. A
+A row's lease runs out LEASE after its worker last renewed it, and then another may claim it. A
 thread of the worker's own process renews it, so slow work keeps it and a dead process does not. A
-claim counts up the row's `claims`: whoever writes, or renews, names the number that it was given,
-and a worker that was taken over meanwhile finds another one there.
+claim counts up the row's `claims`: whoever writes, or renews, gives the number that it got, and a
+worker whose row was taken over finds another number there.
 """
 
 import logging
@@ -38,19 +38,19 @@ class TakenOver(Exception):
 
 
 def end() -> datetime:
-    """Of a lease that begins now."""
+    """The end of a lease that begins now."""
     return timezone.now() + LEASE
 
 
 def free(now: datetime, column: str = "lease_until") -> Q:
-    """As FREE."""
+    """The condition FREE for Django's ORM."""
     over = Q(**{f"{column}__lt": now}) | Q(**{f"{column}__gt": now + FAR})
     return Q(**{f"{column}__isnull": True}) | over
 
 
 @dataclass(slots=True, eq=False)
 class Work:
-    """What somebody is at: `rows` are those that the claim still holds, `column` their lease."""
+    """Work under a lease: `rows` are those that the claim still holds, `column` holds the lease."""
 
     rows: Callable[[], QuerySet[Any]]
     column: str
@@ -59,7 +59,7 @@ class Work:
     advanced: float = field(default_factory=time.monotonic)
 
     def advance(self) -> None:
-        """A step of it is done: it does not turn round in a circle."""
+        """Note that a step is done: the work is not stuck in a loop."""
         self.advanced = time.monotonic()
 
     @property
@@ -77,8 +77,8 @@ _thread: threading.Thread | None = None
 def renewed(rows: Callable[[], QuerySet[Any]], column: str = "lease_until") -> Iterator[Work]:
     """Renew the lease of `rows` as long as the work inside goes on.
 
-    They are asked for in another thread, with a connection of its own: only what is committed is
-    renewed, and a row that the claim has lost is left alone.
+    Another thread does so, with its own connection: only committed rows are renewed, and a row that
+    the claim has lost is left alone.
     """
     global _thread
     work = Work(rows, column, visible.setting())
@@ -118,7 +118,7 @@ def _renew_for_ever() -> None:
 
 
 def _forget() -> None:
-    """A forked process has the works of its parent, and no thread."""
+    """Forget the parent's work in a forked process, which has no such thread."""
     global _thread, _lock
     _works.clear()
     _lock, _thread = threading.Lock(), None

@@ -1,8 +1,9 @@
-"""Long work shows itself: a row says how far it is (`LongJob`), and whether somebody wants an end.
+"""Progress of long work: a row (`LongJob`) shows how far it is and whether somebody cancelled it.
 
-Whoever works calls `advance` after each batch. A thread beside it writes the row about once a
-second, by a connection of its own: nothing of it waits for the work's transactions or holds one up.
-So a row that nobody writes any more is that of a process that is dead."""
+The work calls `advance` after each batch. A second thread writes the row about once a second, over
+its own connection: it never waits for the work's transactions or delays them. A row that nobody
+writes any more belongs to a dead process.
+"""
 
 import logging
 import threading
@@ -36,13 +37,13 @@ log = logging.getLogger(__name__)
 
 
 class Stopped(Exception):
-    """Asked to stop, between two batches."""
+    """Somebody asked to stop; raised between two batches."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """What is begun; the fields are those of `LongJob`. One with an `item` goes on with the row
-    that an earlier turn has left or failed at, and leaves none where it was over at once."""
+    """A job to begin, with the fields of `LongJob`. A job with an `item` continues the row of an
+    earlier turn that ended or failed, and leaves no row if it is over at once."""
 
     kind: LongJob.Kind
     workspace_id: uuid.UUID | None
@@ -53,7 +54,7 @@ class NewJob:
 
 
 class JobRecorder:
-    """What the work says of itself: to be told by its own thread, and written by another."""
+    """The progress of a job: reported by the thread of the work, written by another."""
 
     def __init__(self, row: LongJob) -> None:
         self.row, self.done, self.total = row, row.done, row.total
@@ -65,24 +66,24 @@ class JobRecorder:
         self._thread = threading.Thread(target=self._keep_writing, name="long job", daemon=True)
 
     def advance(self, number: int) -> None:
-        """So many more are done. Raises Stopped where an end was asked for."""
+        """Count `number` more units as done. Raises Stopped where somebody asked to stop."""
         self.done += number
         if self.is_cancel_asked:
             raise Stopped
 
     def tell(self, counts: Mapping[str, int | str]) -> None:
-        """What came of it, by words that people read; kept."""
+        """Add results, by names that people read; kept."""
         self.result |= counts
 
     def stop(self) -> None:
-        """It ends before it is through, because somebody asked for it."""
+        """End early because somebody asked for it."""
         self.outcome = (State.CANCELLED, "")
 
     def fail(self, why: str) -> None:
         self.outcome = (State.FAILED, why[:LONGEST])
 
     def leave(self) -> None:
-        """The turn is over and the work is not."""
+        """End the turn, but not the work."""
         self.outcome = (State.RUNNING, "")
 
     def _keep_writing(self) -> None:
@@ -118,7 +119,7 @@ class JobRecorder:
 
 @contextmanager
 def recorded(new: NewJob) -> Iterator[JobRecorder]:
-    """Inside, the work shows itself; afterwards its row says what came of it."""
+    """Record the work inside; afterwards its row shows the outcome."""
     with _seen(new.workspace_id):
         known = None
         if new.item is not None:
@@ -152,7 +153,7 @@ def _seen(workspace_id: uuid.UUID | None) -> AbstractContextManager[None]:
 
 
 def _words_of(error: BaseException) -> str:
-    """Without words of rows, which the text of a foreign error may quote."""
+    """Describe an error without words of rows, which a foreign message may quote."""
     if isinstance(error, ProviderError):
         return error.own_words
     if isinstance(error, CommandError | BackupFault):
@@ -165,7 +166,7 @@ def _words_of(error: BaseException) -> str:
 
 
 def cancel(scope: Scope, job: LongJob) -> None:
-    """Ask for an end between two batches. Raises Conflict where it is over, or must not be left
+    """Ask to stop between two batches. Raises Conflict where the job is over, or must not be left
     half done."""
     with transaction.atomic():
         rows = LongJob.objects.running().filter(pk=job.pk, workspace=scope.workspace_id)
@@ -177,7 +178,7 @@ def cancel(scope: Scope, job: LongJob) -> None:
 
 
 def tidy() -> int:
-    """Give up what dead processes were at, and forget what ended long ago; how many were given
+    """Give up the jobs of dead processes, and delete jobs that ended long ago; how many were given
     up."""
     dead = LongJob.objects.filter(state=State.RUNNING).exclude(
         pk__in=LongJob.objects.running().values("pk")

@@ -1,5 +1,5 @@
-"""Words kept from whoever reads a text: each of their characters is a full block, so that every
-place in the text stays where it was."""
+"""Masked words: each of their characters becomes a full block, so that every place in the text
+stays where it was."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ ESCAPES = (("~", "~0"), ("/", "~1"))  # of a JSON pointer
 
 
 def masked(text: str, spans: Iterable[Span]) -> str:
-    """`text` with blocks in the place of the spans, which may overlap; as long as before."""
+    """`text` with blocks in place of the spans, which may overlap; its length stays."""
     signs = list(text)
     for start, end in spans:
         signs[start:end] = BLOCK * (min(end, len(signs)) - start)
@@ -21,7 +21,7 @@ def masked(text: str, spans: Iterable[Span]) -> str:
 
 
 def unmasked(text: str, taken: Sequence[tuple[int, str]]) -> str:
-    """The text as it was before words were taken from these places, in this order."""
+    """The text as it was before the words at these places were masked, in this order."""
     signs = list(text)
     for start, words in reversed(taken):
         signs[start : start + len(words)] = words
@@ -29,7 +29,7 @@ def unmasked(text: str, taken: Sequence[tuple[int, str]]) -> str:
 
 
 def without_masked(text: str, other: str) -> str:
-    """`text` with blocks wherever `other` has them; as it is where the two are not as long."""
+    """`text` with blocks wherever `other` has them; unchanged where their lengths differ."""
     if len(text) != len(other):
         return text
     return masked(text, [run.span() for run in _runs.finditer(other)])
@@ -57,13 +57,13 @@ def without_words(value: Any, words: Iterable[str]) -> Any:
 
 
 def with_words(name: str, words: Sequence[str]) -> str:
-    """A short text with the first of `words` that is as long in the place of each run of blocks."""
+    """A short text in which each run of blocks becomes the first of `words` with its length."""
     lengths = {len(each): each for each in reversed(words)}
     return _runs.sub(lambda run: lengths.get(len(run[0]), run[0]), name)
 
 
 def in_names(words: Iterable[str]) -> list[str]:
-    """How words of a text stand in titles and headings, which are one line, and cut."""
+    """Return the forms that words take in titles and headings: on one line, and shortened."""
     found: dict[str, None] = {}
     for each in words:
         line = " ".join(each.split())
@@ -72,7 +72,7 @@ def in_names(words: Iterable[str]) -> list[str]:
 
 
 def places_of(value: Any, words: Sequence[str], pointer: str = "") -> Iterator[tuple[str, Span]]:
-    """Where `words` stand in the texts of a JSON value: JSON pointer, start and end there."""
+    """Find `words` in the texts of a JSON value: JSON pointer, start and end there."""
     if isinstance(value, str):
         for each in words:
             start = value.find(each)
@@ -86,7 +86,7 @@ def places_of(value: Any, words: Sequence[str], pointer: str = "") -> Iterator[t
 
 
 def escaped(name: str) -> str:
-    """A key as a JSON pointer has it."""
+    """A key as a JSON pointer writes it."""
     for sign, escape in ESCAPES:
         name = name.replace(sign, escape)
     return name
@@ -103,8 +103,7 @@ def text_at(value: Any, pointer: str) -> str:
 
 
 def with_text_at(value: Any, pointer: str, text: str) -> Any:
-    """A JSON value with `text` at the pointer instead of what stands there; `value` is as
-    before."""
+    """A JSON value with `text` at the pointer instead of the old text; `value` stays unchanged."""
     if not pointer:
         return text
     name, *rest = _names(pointer)

@@ -1,6 +1,6 @@
-"""Words kept from everybody: taken out of rows and index, kept aside, put back when it is undone.
+"""Words hidden from everybody: taken out of rows and index, kept aside, put back on undo.
 
-Whatever reads a row reads blocks there, so no place that serves text has to know of masks. Each act
+Every reader of a row gets blocks there, so no place that serves text has to know of masks. Each act
 runs in the caller's transaction, which holds the workspace's lock; `fill` comes after it. A new
 episode is masked before it is written: `of_new`.
 """
@@ -83,8 +83,8 @@ from memories_revision r where r.id = c.revision_id and r.id = any(%(ids)s::uuid
 
 @dataclass(frozen=True, slots=True)
 class MaskReason:
-    """Why words are masked; `cause` is the intent, the quarantined fact or the forgotten memory,
-    whose undoing undoes it."""
+    """The reason why words are masked; `cause` is the intent, the quarantined fact or the forgotten
+    memory: undoing it undoes the mask."""
 
     kind: str
     reason: str = ""
@@ -94,23 +94,23 @@ class MaskReason:
 def of_new(
     episode: Episode, spans: Iterable[Span], why: MaskReason, words: Collection[str] = ()
 ) -> list[MaskedSpan]:
-    """Mask an episode that is not written yet, wherever it repeats the words, and `words` of its
-    payload and metadata; the unsaved masks, which are written after it."""
+    """Mask an unsaved episode, wherever it repeats the words, and `words` of its payload and
+    metadata; returns the unsaved masks, to be written after it."""
     return _take(episode, _places(episode, sorted(spans), words), why)
 
 
 def of_new_fact(fact: Fact, spans: Iterable[Span], why: MaskReason) -> list[MaskedSpan]:
-    """Mask a fact that is not written yet; as `of_new`."""
+    """Mask an unsaved fact; as `of_new`."""
     return _take(fact, [("statement", span) for span in sorted(spans)], why)
 
 
 def of_new_memory(memory: Memory, spans: Iterable[Span], why: MaskReason) -> list[MaskedSpan]:
-    """Mask a memory that is not written yet; as `of_new`."""
+    """Mask an unsaved memory; as `of_new`."""
     return _take(memory, [("content", span) for span in sorted(spans)], why)
 
 
 def copied(fact: Fact, row: Memory | Fact, cause: uuid.UUID) -> list[MaskedSpan]:
-    """The unsaved masks of a row that has the words of a fact, masked likewise, for `cause`."""
+    """The unsaved masks, for `cause`, of a row that contains the words of a fact, masked alike."""
     target = {"memory": row} if isinstance(row, Memory) else {"fact": row}
     place = "content" if isinstance(row, Memory) else "statement"
     return [
@@ -123,7 +123,7 @@ def copied(fact: Fact, row: Memory | Fact, cause: uuid.UUID) -> list[MaskedSpan]
 
 
 def original_of(fact: Fact) -> str:
-    """The statement of a fact as it was read. Whoever shows it, audits it."""
+    """The statement of a fact as it was read. Callers that show it must audit that."""
     rows = fact.masks.filter(place="statement").order_by("pk")
     return unmasked(fact.statement, [(each.start, each.words) for each in rows])
 
@@ -131,8 +131,8 @@ def original_of(fact: Fact) -> str:
 def mask_episodes(
     space: WorkspaceIndex, spans: Mapping[uuid.UUID, Iterable[Span]], why: MaskReason
 ) -> list[MaskedSpan]:
-    """Mask these spans of episodes. Features, summaries and notes that stand on them go, and are
-    made anew of what is left; quotes and kept answers are masked with them."""
+    """Mask these spans of episodes. Features, summaries and notes that stand on them are deleted
+    and rebuilt from the rest; quotes and kept answers are masked with them."""
     rows = list(Episode.objects.filter(pk__in=spans).select_for_update().order_by("pk"))
     made: list[MaskedSpan] = []
     for episode in rows:
@@ -158,7 +158,7 @@ def mask_documents(
     space: WorkspaceIndex, spans: Mapping[uuid.UUID, Iterable[Span]], why: MaskReason
 ) -> list[MaskedSpan]:
     """Mask these spans of revisions, and wherever another revision of the same document repeats
-    their words, its title, headings and metadata too, with the quotes and what is searched."""
+    their words, and its title, headings and metadata, with the quotes and the search index."""
     words: dict[uuid.UUID, set[str]] = {}  # by document
     for revision in Revision.objects.filter(pk__in=spans):
         said = {revision.text[start:end].strip(f"{BLOCK} \n") for start, end in spans[revision.pk]}
@@ -192,8 +192,8 @@ def mask_documents(
 def mask_memories(
     space: WorkspaceIndex, ids: Iterable[uuid.UUID], why: MaskReason, words: Sequence[str] = ()
 ) -> list[MaskedSpan]:
-    """Mask whole memories, which the caller forgets, with the statements of their facts, and what
-    the log says of them; or these `words` alone, wherever they say them."""
+    """Mask whole memories, which the caller forgets, with the statements of their facts and the
+    values in the log; or only these `words`, wherever the memories contain them."""
     memories = list(Memory.objects.filter(pk__in=ids).select_for_update().order_by("pk"))
     facts = list(Fact.objects.filter(memory__in=memories).order_by("pk"))
     made: list[MaskedSpan] = []
@@ -228,7 +228,7 @@ def mask_memories(
 
 
 def _rename_pieces(document_id: uuid.UUID, renamed: Callable[[str], str]) -> None:
-    """The labels of a document's parts and the headings of its chunks, which stand in its text."""
+    """Rename a document's part labels and chunk headings, which its text contains."""
     for part in DocumentPart.objects.filter(revision__document=document_id):
         if (label := renamed(part.label)) != part.label:
             DocumentPart.objects.filter(pk=part.pk).update(label=label)
@@ -238,15 +238,15 @@ def _rename_pieces(document_id: uuid.UUID, renamed: Callable[[str], str]) -> Non
 
 
 def refuse_unmasking(scope: Scope, masks: QuerySet[MaskedSpan]) -> None:
-    """Raise Forbidden where there are words to put back and the asker may see none that are masked:
-    whatever the act is, it would read them afterwards."""
+    """Raise Forbidden if there are words to put back and the caller may see no masked words:
+    whatever the act is, it would let them read the words."""
     if not scope.may_unmask and masks.exists():
         raise Forbidden("An agent's key sees no masked words.")
 
 
 def unmask(scope: Scope, space: WorkspaceIndex, masks: QuerySet[MaskedSpan]) -> list[uuid.UUID]:
-    """Put words back, but for those that another mask keeps; the rows they are of. Features and
-    summaries of them are made anew. Raises Forbidden as `refuse_unmasking` does."""
+    """Put words back, except those that another mask keeps; returns the ids of their rows. Their
+    features and summaries are rebuilt. Raises Forbidden as `refuse_unmasking` does."""
     refuse_unmasking(scope, masks)
     rows = list(masks)
     going = {each.pk for each in rows}
@@ -289,8 +289,7 @@ def unmask(scope: Scope, space: WorkspaceIndex, masks: QuerySet[MaskedSpan]) -> 
 
 
 def fill(space: WorkspaceIndex, masks: Iterable[MaskedSpan]) -> None:
-    """The vectors of what is left of masked rows; after the transaction, for an embedder may be
-    far."""
+    """Embed the rest of masked rows; after the transaction, for an embedder may be far away."""
     made = list(masks)
     revisions = {each.revision_id for each in made if each.revision_id}
     named = {each.document_id for each in made if each.document_id}
@@ -300,8 +299,8 @@ def fill(space: WorkspaceIndex, masks: Iterable[MaskedSpan]) -> None:
 
 
 def originals(episodes: Sequence[Episode]) -> dict[uuid.UUID, str]:
-    """What was said in these episodes, masked or not. For comparisons: whoever shows it, audits
-    it."""
+    """The unmasked texts of these episodes, for comparisons. Callers that show them must audit
+    that."""
     masks = MaskedSpan.objects.filter(episode__in=episodes, place="content").order_by(
         "episode_id", "pk"
     )
@@ -315,20 +314,20 @@ def originals(episodes: Sequence[Episode]) -> dict[uuid.UUID, str]:
 
 
 def of_any(ids: Collection[uuid.UUID]) -> bool:
-    """Whether words are masked of any of these rows, or of what was said in these sessions."""
+    """Tell whether any of these rows, or of the messages in these sessions, has masked words."""
     own = Q(*((f"{name}__in", ids) for name in MODELS), _connector=Q.OR)
     own |= Q(episode__session__in=ids) | Q(fact__session__in=ids) | Q(revision__document__in=ids)
     return MaskedSpan.objects.filter(own).exists()
 
 
 def reveal(scope: Scope, episode: Episode) -> str:
-    """What was said in an episode, to a person who may see it; the log keeps who looked."""
+    """Return an episode's text unmasked to a person who may see it; the log records who did."""
     scope.audit("reveal", episode, subject_id=episode.subject_id)
     return originals([episode])[episode.pk]
 
 
 def blank(lines: QuerySet[AuditEntry]) -> int:
-    """Take the values out of lines of the log: that somebody did something stays."""
+    """Remove the values from lines of the log: the record that somebody did something stays."""
     rows = dict(lines.filter(WRITTEN).values_list("pk", "workspace_id"))
     return crossings.blank_audit(rows) if rows else 0
 
@@ -337,7 +336,7 @@ def _places(
     episode: Episode, spans: Sequence[Span], more: Collection[str] = ()
 ) -> list[tuple[str, Span]]:
     """The spans of an episode's content, and where its payload and metadata repeat their words;
-    `more` in its author's name, too."""
+    `more` also in its author's name."""
     words = [
         text
         for text in dict.fromkeys(
@@ -353,7 +352,7 @@ def _places(
 
 
 def _take(row: Target, places: Iterable[tuple[str, Span]], why: MaskReason) -> list[MaskedSpan]:
-    """Blocks in the row, the words in unsaved masks."""
+    """Put blocks into the row; the words go into unsaved masks."""
     made = []
     for place, (start, end) in places:
         mask = MaskedSpan(
@@ -383,7 +382,7 @@ def _save(row: Target, masks: Iterable[MaskedSpan]) -> None:
 
 
 def _follow_episodes(space: WorkspaceIndex, ids: Sequence[uuid.UUID]) -> None:
-    """What is made of the words of episodes: quotes, index, neighbours' index, summaries."""
+    """Update everything made from episodes: quotes, index, neighbours' index, summaries."""
     if not ids:
         return
     for table in ("memories_citation", "memories_featurecitation"):
@@ -404,7 +403,7 @@ def _follow_episodes(space: WorkspaceIndex, ids: Sequence[uuid.UUID]) -> None:
 
 
 def _follow_documents(space: WorkspaceIndex, masks: Sequence[MaskedSpan]) -> None:
-    """What is made of the words of revisions: quotes, passages in the index, summaries."""
+    """Update everything made from revisions: quotes, passages in the index, summaries."""
     places: dict[uuid.UUID, Q] = {}
     everywhere = ~Q(pk=None)  # a title lends its words to all
     for each in masks:
@@ -437,7 +436,7 @@ def _reindex(space: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID]) -> N
 
 
 def _mask_notes(sessions: set[uuid.UUID], words: Sequence[str]) -> None:
-    """What sessions say of themselves may repeat a statement."""
+    """Mask words in the notes of sessions, which may repeat a statement."""
     for row in MemorySession.objects.filter(pk__in=sessions):
         notes = {name: getattr(row, name) for name in ("reason", "error", "steps", "metadata")}
         if (clean := without_words(notes, words)) != notes:
@@ -445,7 +444,7 @@ def _mask_notes(sessions: set[uuid.UUID], words: Sequence[str]) -> None:
 
 
 def _mask_answers(space: WorkspaceIndex, ids: Sequence[uuid.UUID], words: Sequence[str]) -> None:
-    """Answers that are kept for requests which come again."""
+    """Mask answers that are kept for repeated requests."""
     sql = f"select a.id, a.body::text as body from memories_idempotentanswer a where {ANSWERED}"
     values = {"workspace": space.workspace_id, "ids": list(ids)}
     for row in prepared_sql.rows(sql, values):

@@ -1,4 +1,4 @@
-"""Where to cut a long text: into passages that say one thing, into pieces that a model can read."""
+"""Cuts of a long text: passages that say one thing, and pieces that fit into one model request."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -42,8 +42,8 @@ def passages(text: str, size: int = PASSAGE) -> list[str]:
 
 
 def pieces(request: ExtractionRequest) -> Iterator[ExtractionRequest]:
-    """The request, cut between messages where it is long; a piece begins with the last messages
-    of the one before. Only a message longer than a piece is cut itself."""
+    """Cut a long request between messages; a piece begins with the last messages of the one before.
+    Only a message longer than a piece is cut itself."""
     current: list[PromptMessage] = []
     fresh = 0
     # A message as it is; one that is longer than a piece in parts, with words in common.
@@ -72,9 +72,9 @@ def _size(messages: Sequence[PromptMessage]) -> int:
 
 
 def spans(text: str, size: int, shared: int) -> Iterator[tuple[int, int]]:
-    """Where parts of at most `size` characters stand, which cover `text` and end between
-    paragraphs, else lines, sentences or words; each begins up to `shared` characters before the
-    end of the one before, `shared` being less than half of `size`."""
+    """The spans of parts of at most `size` characters, which cover `text` and end between
+    paragraphs, else lines, sentences or words; each begins up to `shared` characters before the end
+    of the one before, `shared` being less than half of `size`."""
     start = 0
     while len(text) - start > size:
         low, high = start + size // 2, start + size

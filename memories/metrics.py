@@ -1,5 +1,5 @@
-"""Counts and durations of this process; stored_metrics.py adds up those of all. Nothing leaves the
-machine here."""
+"""Counts and durations of this process; stored_metrics.py adds up those of all processes. Nothing
+here leaves the machine."""
 
 import os
 import threading
@@ -22,9 +22,9 @@ PAUSE = 5.0  # seconds between the first count and the bell
 
 @dataclass(slots=True)
 class Measure:
-    """How often something happened under `labels`, and how many seconds it took in all.
+    """The count of an event under `labels`, and its duration in seconds in total.
 
-    `buckets` say how many took how long, by BOUNDS; they are empty where nothing was timed.
+    `buckets` count durations by BOUNDS; they are empty where nothing was timed.
     """
 
     name: str
@@ -48,12 +48,13 @@ _is_rung = False
 
 
 def count(name: str, seconds: float = 0.0, **labels: str) -> None:
-    """One more of `name`. The label `workspace`, an id, is kept apart and shown to no other one."""
+    """Count one `name`. The label `workspace`, an id, is kept apart, hidden from other
+    workspaces."""
     _add(name, 1, seconds, labels)
 
 
 def add(name: str, amount: int, **labels: str) -> None:
-    """As `count`, for so many at once; of none, nothing is written."""
+    """Count `amount` at once, like `count`; zero writes nothing."""
     if amount:
         _add(name, amount, 0.0, labels)
 
@@ -76,8 +77,8 @@ def _add(name: str, amount: int, seconds: float, labels: dict[str, str]) -> None
 
 
 def count_each(name: str, label: str, values: Iterable[str]) -> None:
-    """One more of `name` for each of the values of a label. It wakes nobody: what else is counted
-    with it does."""
+    """Count one `name` for each value of a label. This does not start the timer of `ring`: other
+    counts made along with it do."""
     with _lock:
         for value in values:
             key = (name, ((label, value),))
@@ -103,7 +104,7 @@ def snapshot() -> list[Measure]:
 
 
 def drain() -> list[Measure]:
-    """What was counted since the last time; it is counted here no more."""
+    """Remove and return the counts since the last time."""
     with _lock:
         taken = [_measures[key] for key in sorted(_measures)]
         _measures.clear()
@@ -111,7 +112,7 @@ def drain() -> list[Measure]:
 
 
 def put_back(measures: Iterable[Measure]) -> None:
-    """What was drained and could not be kept."""
+    """Put back drained counts that could not be stored."""
     with _lock:
         for one in measures:
             known = _measures.setdefault((one.name, one.labels), Measure(one.name, one.labels))
@@ -127,9 +128,9 @@ def clear() -> None:
 
 
 def ring(bell: Callable[[], None]) -> None:
-    """From now on call `bell`, in a thread of its own, PAUSE seconds after something is counted.
+    """From now on call `bell` in a separate thread, PAUSE seconds after something is counted.
 
-    A process where nothing happens has no such thread, so that it can fork.
+    An idle process has no such thread, so that it can fork.
     """
     global _bell
     _bell = bell
@@ -143,7 +144,7 @@ def _call() -> None:
 
 
 def _begin_anew() -> None:
-    """In a forked process: the counts are the parent's, and its thread did not come along."""
+    """Drop the counts in a forked process: they are the parent's, as is the thread."""
     global _lock, _is_rung
     _lock, _is_rung = threading.Lock(), False
     _measures.clear()

@@ -1,5 +1,5 @@
-"""The queue: jobs are posted in the transaction that makes them due, and commit with it. Who else
-speaks to it: `work`, which runs it, and the admin's pages of it."""
+"""The queue: jobs are posted in the transaction that makes them due, and commit with it. Only
+`work`, which runs it, and its admin pages use it besides."""
 
 import uuid
 from collections.abc import Collection
@@ -21,19 +21,19 @@ returning 1
 
 
 def post(job: str, row_id: uuid.UUID | int | None = None) -> None:
-    """Wake the worker for a row. Losing the bell loses nothing: the sweep reads the rows."""
+    """Wake the worker for a row. A lost job loses nothing: the sweep reads the rows."""
     arguments = () if row_id is None else (str(row_id),)
     async_task(f"memories.tasks.{job}", *arguments, task_name=job)
 
 
 def waiting() -> dict[int, set[str]]:
-    """The ids that each task names which nobody has begun or finished."""
+    """The ids of each task that nobody has begun or finished."""
     tasks = {row.pk: row.task.get("args") for row in OrmQ.objects.all()}
     return {pk: {str(one) for one in args or ()} for pk, args in tasks.items()}
 
 
 def drop(tasks: Collection[int]) -> None:
-    """Take waiting tasks back, by their keys in `waiting`."""
+    """Remove waiting tasks, by their keys in `waiting`."""
     OrmQ.objects.filter(pk__in=tasks).delete()
 
 
@@ -42,7 +42,7 @@ def length() -> int:
 
 
 def post_each_minute(job: str) -> bool:
-    """Post a job unless somebody did in this minute, on whatever machine; whether it was posted."""
+    """Post a job unless any machine did so in this minute; whether it was posted."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(CLAIM_MINUTE, [job])
@@ -53,8 +53,8 @@ def post_each_minute(job: str) -> bool:
 
 
 def heal(far: timedelta) -> int:
-    """Take back locks that a clock which was wrong has left more than `far` ahead of what is
-    honest; the number of rows."""
+    """Release locks that a wrong clock has set more than `far` ahead of what is plausible; the
+    number of rows."""
     now = timezone.now()
     locked = OrmQ.objects.filter(lock__gt=now + timedelta(seconds=Conf.RETRY) + far)
     return locked.update(lock=now)

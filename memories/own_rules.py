@@ -1,4 +1,4 @@
-"""Rules that a workspace wrote itself, switched on and off, and changes of any rule taken back."""
+"""Rules that a workspace wrote itself, switched on and off, and undo of a change to any rule."""
 
 import uuid
 from collections.abc import Mapping
@@ -26,13 +26,13 @@ SHOWN_CHANGES = 8
 
 
 def values_of(row: OwnRule) -> dict[str, Any]:
-    """What it says, for the audit log: enough to make it again."""
+    """The fields of a rule for the audit log: enough to make it again."""
     names = [f.name for f in row._meta.concrete_fields if f.name not in UNTOLD]
     return {name: getattr(row, name) for name in names}
 
 
 def rule_of(scope: Scope, kind: str, rule_id: uuid.UUID) -> OwnRule:
-    """Raises NotFound."""
+    """Return a rule. Raises NotFound."""
     model = MODELS.get(kind)
     rows = model._default_manager.filter(workspace_id=scope.workspace_id) if model else None
     row = rows.filter(pk=rule_id).first() if rows is not None else None
@@ -43,7 +43,7 @@ def rule_of(scope: Scope, kind: str, rule_id: uuid.UUID) -> OwnRule:
 
 @transaction.atomic
 def switch_own(scope: Scope, kind: str, rule_id: uuid.UUID, *, is_off: bool) -> OwnRule:
-    """Raises NotFound, and Invalid where its examples do not hold any more."""
+    """Switch a rule on or off. Raises NotFound, and Invalid where its examples no longer hold."""
     row = rule_of(scope, kind, rule_id)
     if row.enabled == is_off:
         _write(scope, row, {"enabled": not is_off})
@@ -64,7 +64,7 @@ def _write(scope: Scope, row: OwnRule, values: Mapping[str, Any]) -> None:
 
 
 def changes_of(scope: Scope) -> list[AuditEntry]:
-    """What was last done to rules here, the newest first."""
+    """The latest changes to rules here, the newest first."""
     lines = AuditEntry.objects.filter(workspace_id=scope.workspace_id).order_by("-pk")
     switched = lines.filter(action__in=SWITCHES)[:SHOWN_CHANGES]
     own = lines.filter(action__in=("change", "delete"), target_kind__in=MODELS)[:SHOWN_CHANGES]
@@ -72,10 +72,10 @@ def changes_of(scope: Scope) -> list[AuditEntry]:
 
 
 def take_back(scope: Scope, line_id: uuid.UUID) -> str:
-    """Put a rule back to how it was before the change that this line of the log tells; its name.
+    """Restore a rule to its state before the change in this line of the log; its name.
 
-    Raises NotFound, Invalid, and Conflict where it was changed again since, or nobody kept how it
-    was.
+    Raises NotFound, Invalid, and Conflict where it was changed again since, or its earlier state
+    was not kept.
     """
     rows = AuditEntry.objects.filter(workspace_id=scope.workspace_id, pk=line_id)
     line = rows.first()

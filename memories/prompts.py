@@ -1,4 +1,4 @@
-"""What models are told, and the shape in which they must answer.
+"""The prompts of models, and the shape in which they must answer.
 
 What people wrote is data: it goes in as JSON between tags that it cannot close.
 """
@@ -125,8 +125,8 @@ meant because it shares a word, a person or a place with the order. List none wh
 
 @dataclass(frozen=True)
 class PromptMessage:
-    """`index` is how quotes refer to it; `speaker` a name where one is known; `time` is aware.
-    `start` is where `text` stands in a message of which it is a part."""
+    """A message of a prompt: quotes refer to it by `index`; `speaker` is a name if known; `time` is
+    aware. `start` is the position of `text` in the whole message if it is a part of one."""
 
     index: int
     role: str
@@ -138,7 +138,7 @@ class PromptMessage:
 
 @dataclass(frozen=True)
 class ExtractionRequest:
-    """Messages to read facts out of, and earlier ones that help to understand them."""
+    """Messages to read facts from, and earlier ones that help to understand them."""
 
     messages: tuple[PromptMessage, ...]
     context: tuple[PromptMessage, ...] = ()
@@ -206,7 +206,7 @@ def beliefs_text(request: SummaryRequest, topic: str = "") -> str:
 
 
 def intent_text(order: str, before: Sequence[PromptMessage], statements: Sequence[str]) -> str:
-    """What a model is asked by INTENT_RULES; `statements` are numbered from 0."""
+    """The prompt that goes with INTENT_RULES; `statements` are numbered from 0."""
     numbered = (_data({"index": index, "text": text}) for index, text in enumerate(statements))
     kept = "\n".join(numbered)
     return (
@@ -216,7 +216,7 @@ def intent_text(order: str, before: Sequence[PromptMessage], statements: Sequenc
 
 
 def _strict(schema: dict[str, Any]) -> None:
-    """Ask for every field and no other, as strict modes want; reading stays forgiving."""
+    """Require every field and no other, as strict modes want; reading stays tolerant."""
     schema["additionalProperties"] = False
     schema["required"] = list(schema["properties"])
     for field in schema["properties"].values():
@@ -232,7 +232,7 @@ Shape = TypeVar("Shape", bound=StrictAnswer)
 
 
 def _valid(shape: type[Shape], raws: Iterable[object]) -> list[Shape]:
-    """Those that are of the shape."""
+    """The objects that fit the shape."""
     found = []
     for raw in raws:
         with suppress(ValueError):
@@ -253,7 +253,7 @@ def _number(value: object) -> object:
 
 
 def _quotes(value: object) -> object:
-    """Those that are quotes; words alone are one of a message that is not named."""
+    """The valid quotes; words alone become a quote of an unnamed message."""
     told = value if isinstance(value, list) else [value]
     quotes = [{"message": -1, "text": each} if isinstance(each, str) else each for each in told]
     return _valid(QuoteAnswer, quotes)
@@ -283,9 +283,8 @@ class FactsAnswer(StrictAnswer):
 
 
 def read_facts(text: str) -> FactsAnswer:
-    """Out of a model's answer: JSON, with prose or a code fence around it or with facts that are
-    none; these are dropped. Raises ValueError where the object that was asked for is not whole.
-    """
+    """Read facts from a model's answer: JSON, perhaps with prose or a code fence around it. Invalid
+    facts are dropped. Raises ValueError where the expected object is not complete."""
     with suppress(ValueError):
         return FactsAnswer.model_validate_json(text)
     start, end = text.find("{"), text.rfind("}")
@@ -299,7 +298,7 @@ def read_facts(text: str) -> FactsAnswer:
 
 
 def whole_facts(text: str) -> list[FactAnswer]:
-    """Those facts of an answer that was cut off which stand there whole: all but the last one."""
+    """The complete facts of an answer that was cut off: all but the last one."""
     start = text.find("{")
     try:
         told = from_json(text[max(start, 0) :], allow_partial=True)
@@ -310,8 +309,8 @@ def whole_facts(text: str) -> list[FactAnswer]:
 
 
 def _listed(text: str) -> list[Any]:
-    """The raw facts of an object; of one that is no whole JSON, those that are: each object that
-    begins with a statement. A ValueError also for what is nested without end."""
+    """The raw facts of an object; if its JSON is incomplete, each object in it that begins with a
+    statement. Raises ValueError also for endless nesting."""
     found = []
     try:
         told = from_json(text)
@@ -341,7 +340,7 @@ class SummaryAnswer(StrictAnswer):
 
 
 def read_summary(text: str) -> SummaryAnswer:
-    """Out of a model's answer, with or without prose around it. Raises ValueError."""
+    """Read a summary from a model's answer, with or without prose around it. Raises ValueError."""
     start, end = text.find("{"), text.rfind("}")
     return SummaryAnswer.model_validate_json(text[start : end + 1] if 0 <= start < end else text)
 
@@ -352,6 +351,6 @@ class MeantAnswer(StrictAnswer):
 
 
 def read_meant(text: str) -> MeantAnswer:
-    """As `read_summary`."""
+    """Read the meaning of an order from a model's answer, as `read_summary` does."""
     start, end = text.find("{"), text.rfind("}")
     return MeantAnswer.model_validate_json(text[start : end + 1] if 0 <= start < end else text)

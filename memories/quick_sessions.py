@@ -1,7 +1,7 @@
-"""The place of sessions that are quick: a process beside the workers, which takes nothing else.
+"""A process for quick sessions alone, beside the workers.
 
-The workers wait for models and read long texts. Whatever they are at, what somebody said in a
-sentence is learned at once.
+The workers wait for models and read long texts. Meanwhile, what somebody said in a sentence is
+learned at once.
 """
 
 import logging
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 def start() -> Process:
-    """The process, which ends when this one does."""
+    """Start the process, which ends when this one does."""
     process = Process(target=_run, args=(os.getpid(),), name="quick sessions", daemon=True)
     process.start()
     return process
@@ -38,7 +38,7 @@ def _run(parent: int) -> None:
 
 
 def _work(ending: threading.Event) -> float:
-    """All that is due and quick; seconds until the next look."""
+    """Run all quick sessions that are due; the seconds until the next look."""
     close_old_connections()
     try:
         while not ending.is_set():

@@ -1,6 +1,6 @@
-"""Repeats: what agents keep saying, each statement counted by agent and session.
+"""Repeats: statements that agents keep making, counted by agent and session.
 
-Statements only, never the words they were read from: who may see a fact's memory may see that
+Statements only, never the words they were read from: whoever may see a fact's memory may see that
 its agent said so.
 """
 
@@ -50,7 +50,7 @@ class RepeatQuery:
 
 @dataclass(frozen=True, slots=True)
 class AgentShare:
-    """How often one agent said it, and in how many sessions; `agent_id` is the caller's own."""
+    """One agent's count of a statement, and of its sessions; `agent_id` is the caller's own."""
 
     agent_id: str
     name: str
@@ -60,7 +60,7 @@ class AgentShare:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """One statement in its most frequent wording, with all that say the same."""
+    """One statement in its most frequent wording, with all others of the same meaning."""
 
     statement: str
     category: str
@@ -88,7 +88,7 @@ class _Utterance:
 
 @dataclass(slots=True)
 class _Statement:
-    """What was said in the same words, and then what means the same."""
+    """Utterances in the same words, and later those of the same meaning."""
 
     said: list[_Utterance] = field(default_factory=list)
 
@@ -103,8 +103,7 @@ class _Statement:
 
 def repeats(scope: Scope, query: RepeatQuery) -> list[Repeat]:
     """Statements that at least `min_agents` agents made, `min_count` times in all: those of most
-    agents first. Of the newest 20,000 facts; what was forgotten or waits for review is not told.
-    """
+    agents first, from the newest 20,000 facts. Forgotten ones and those in review are left out."""
     told = Memory.objects.visible_to(scope).filter(forgotten_at=None, held_at=None)
     facts = Fact.objects.filter(
         seen_by(scope), memory__in=told, agent__isnull=False, quarantined_at=None
@@ -136,8 +135,8 @@ COLUMNS = (
 
 
 def _same_meaning(scope: Scope, statements: list[_Statement]) -> list[_Statement]:
-    """Each statement joins the first, more frequent one that means the same; never a chain of
-    likenesses, whose ends would have nothing in common."""
+    """Each statement joins the first, more frequent one of the same meaning; never a chain of
+    similar ones, whose ends would have nothing in common."""
     compared, rest = statements[:MOST_STATEMENTS], statements[MOST_STATEMENTS:]
     space = workspace_index.index_of(scope.workspace_id)
     model = space.embedding_model
@@ -164,7 +163,7 @@ def _same_meaning(scope: Scope, statements: list[_Statement]) -> list[_Statement
 
 
 def _led(vectors: list[np.ndarray], statements: list[_Statement], threshold: float) -> list[int]:
-    """For each statement the number of the one it joins: its own, where it leads."""
+    """For each statement the number of the one it joins; its own number if it joins none."""
     matrix = np.stack(vectors)
     similarities = matrix @ matrix.T
     leading = list(range(len(statements)))
@@ -183,7 +182,7 @@ def _led(vectors: list[np.ndarray], statements: list[_Statement], threshold: flo
 
 
 def _means_the_same(one: Reading, other: Reading, *, distance: float) -> bool:
-    """Whoever says it: the subject's name plays no part, what is said of it does."""
+    """Compare what is said about the subject; the subject's name does not count."""
     sides = {one.order_words, other.order_words} - {frozenset()}  # a shorter wording has none
     if _marks(one) != _marks(other) or len(sides) > 1:
         return False
@@ -195,7 +194,7 @@ def _means_the_same(one: Reading, other: Reading, *, distance: float) -> bool:
 
 
 def _marks(reading: Reading) -> tuple[object, ...]:
-    """What must agree between statements that mean the same: polarity, numbers, dates, names."""
+    """The parts that equal statements have in common: polarity, numbers, dates, names."""
     return (
         reading.is_negated,
         reading.numbers,

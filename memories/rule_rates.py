@@ -1,7 +1,7 @@
-"""How good each rule is in a workspace: what people kept, edited and rejected of what it found, and
-how they judged memories at random.
+"""Quality of each rule in a workspace: how much of its findings people kept, edited and rejected,
+and how they judged memories at random.
 
-A judgement is a line of the audit and changes nothing that is believed.
+A judgement is a line of the audit log and changes no memory.
 """
 
 import uuid
@@ -28,8 +28,8 @@ VERDICTS = {"keep": "worth keeping", "edit": "right, but badly put", "drop": "no
 
 @dataclass(frozen=True, slots=True)
 class RuleRate:
-    """Of `facts` that a rule found, how many stand in memories that people `edited` or `rejected`
-    as wrong; `judged` counts verdicts on memories at random, by verdict."""
+    """The record of a rule: of its `facts`, how many stand in memories that people `edited` or
+    `rejected` as wrong; `judged` counts verdicts on memories at random, by verdict."""
 
     rule: str
     method: str
@@ -44,13 +44,13 @@ class RuleRate:
 
     @property
     def precision(self) -> float | None:
-        """The share of what was judged that is worth keeping; None: nothing was."""
+        """The share of the judged memories that is worth keeping; None if none were judged."""
         number = sum(self.judged.values())
         return self.judged.get("keep", 0) / number if number else None
 
 
 def rule_rates(scope: Scope) -> list[RuleRate]:
-    """Of the newest 20,000 facts, the rules with most first."""
+    """The rates of each rule on the newest 20,000 facts, rules with most facts first."""
     newest = Fact.objects.visible_to(scope).exclude(memory=None).order_by("-pk")
     facts = Fact.objects.filter(pk__in=newest.values("pk")[:NEWEST])
     is_edited = Exists(
@@ -86,8 +86,8 @@ def rule_rates(scope: Scope) -> list[RuleRate]:
 
 @dataclass(frozen=True, slots=True)
 class DecisionRate:
-    """Of `decided` replacements that a rule came to: so many `wait`, were `rejected` by people, or
-    `undone`."""
+    """The outcomes of the `decided` replacements of a rule: how many are `waiting`, were `rejected`
+    by people, or `undone`."""
 
     decided: int
     waiting: int
@@ -100,7 +100,7 @@ class DecisionRate:
 
 
 def decision_rates(scope: Scope) -> dict[str, DecisionRate]:
-    """Of the newest 20,000 decisions, by rule; why policy held one back is no part of its name."""
+    """The newest 20,000 decisions by rule; the policy's reason to hold one back is dropped."""
     newest = Supersession.objects.visible_to(scope).order_by("-pk").values("pk")[:NEWEST]
     rows = Supersession.objects.filter(pk__in=newest).order_by()
     counts: dict[str, dict[str, int]] = {}
@@ -121,7 +121,7 @@ def decision_rates(scope: Scope) -> dict[str, DecisionRate]:
 
 
 def verdicts_of(scope: Scope) -> dict[uuid.UUID, str]:
-    """The newest verdict on each memory that was judged and that `scope` may see."""
+    """The newest verdict on each judged memory that `scope` may see."""
     lines = AuditEntry.objects.filter(workspace_id=scope.workspace_id, action=JUDGE)
     rows = list(lines.order_by("-pk").values_list("target_id", "after")[:MOST_JUDGED])
     seen = set(
@@ -133,13 +133,13 @@ def verdicts_of(scope: Scope) -> dict[uuid.UUID, str]:
 
 
 def counted(verdicts: Iterable[str]) -> dict[str, int]:
-    """How often each verdict was given, also those that never were."""
+    """Count each verdict, including those never given."""
     given = list(verdicts)
     return {verdict: given.count(verdict) for verdict in VERDICTS}
 
 
 def memories_to_judge(scope: Scope, most: int = SAMPLE) -> Sequence[Memory]:
-    """Live memories at random that were read out of something and that nobody judged yet."""
+    """Random live memories that were extracted from something and not judged yet."""
     rows = Memory.objects.visible_to(scope).live().filter(facts__isnull=False)
     rows = rows.exclude(pk__in=verdicts_of(scope)).exclude(source="manual")
     chosen = rows.order_by(Random()).values_list("pk", flat=True)
@@ -149,8 +149,8 @@ def memories_to_judge(scope: Scope, most: int = SAMPLE) -> Sequence[Memory]:
 
 @transaction.atomic(durable=True)
 def judge(scope: Scope, verdicts: Mapping[uuid.UUID, str]) -> int:
-    """Write down what somebody says of memories, by their ids; how many. Raises Invalid for another
-    verdict, NotFound for a memory that `scope` may not see."""
+    """Record verdicts on memories, by their ids; how many. Raises Invalid for an unknown verdict,
+    NotFound for a memory that `scope` may not see."""
     for verdict in verdicts.values():
         if verdict not in VERDICTS:
             raise Invalid("verdict", f"One of {', '.join(VERDICTS)}.")

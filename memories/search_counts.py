@@ -1,7 +1,7 @@
-"""Searches, counted by workspace, day, user and asker: how many, how many hits, how often none;
+"""Searches, counted by workspace, day, user and caller: how many, how many hits, how often none;
 and how often each memory was served to whom.
 
-A search only adds to sums of its process; the bell of metrics.py has them written soon.
+A search only adds to sums in its process; the timer of metrics.py has them written soon.
 """
 
 import os
@@ -46,7 +46,7 @@ MOST_SERVED = 100_000  # memories, days and askers that wait to be written; more
 
 
 class SearchOf(NamedTuple):
-    """Whose search it was: about which subject, if any, on which day (UTC), and who asked."""
+    """The key of a search count: its subject, if any, its day (UTC), and the caller."""
 
     workspace_id: uuid.UUID
     day: date
@@ -55,7 +55,7 @@ class SearchOf(NamedTuple):
 
 
 class ServedTo(NamedTuple):
-    """To whom memories were served, on which day (UTC)."""
+    """The caller that memories were served to, and the day (UTC)."""
 
     workspace_id: uuid.UUID
     day: date
@@ -79,7 +79,8 @@ class SearchSum:
 
 @dataclass(frozen=True, slots=True)
 class SearchDay:
-    """`users` are those about whom something was asked, `searches_of_users` what was."""
+    """One day's searches. `searches_of_users` are about a subject; `users` counts these
+    subjects."""
 
     day: date
     searches: int
@@ -110,8 +111,8 @@ def count(
     *,
     served: Iterable[uuid.UUID] = (),
 ) -> None:
-    """One more search, with the memories it served; no statement. A subject that there is not
-    counts as none."""
+    """Count one search, with the memories it served, without any SQL. An unknown subject counts as
+    none."""
     day = timezone.now().date()
     place = SearchOf(workspace_id, day, subject_id, actor)
     with _lock:
@@ -125,7 +126,7 @@ def count(
 
 
 def flush() -> None:
-    """Write what this process counted; what cannot be written is not lost."""
+    """Write the counts of this process; counts that cannot be written are kept."""
     with _lock:
         taken, served = dict(_sums), dict(_served)
         _sums.clear()
@@ -171,7 +172,7 @@ def _write(taken: dict[SearchOf, SearchSum], served: Served) -> None:
 
 
 def prune() -> int:
-    """Drop what is older than five weeks; the number of rows."""
+    """Delete counts older than five weeks; the number of rows."""
     until = timezone.now().date() - KEPT
     kinds: tuple[Any, ...] = (SearchUse, MemoryUse)
     return sum(int(kind.objects.filter(day__lt=until).delete()[0]) for kind in kinds)
@@ -180,7 +181,7 @@ def prune() -> int:
 def search_days(
     workspaces: Collection[uuid.UUID] | None, since: date, until: date
 ) -> list[SearchDay]:
-    """From `since` on and before `until`, the oldest first; None: of all workspaces."""
+    """Days from `since` on and before `until`, the oldest first; None: all workspaces."""
     rows = SearchUse.objects.filter(day__gte=since, day__lt=until)
     if workspaces is not None:
         rows = rows.filter(workspace__in=workspaces)
@@ -199,7 +200,7 @@ def search_days(
 
 
 def forget() -> None:
-    """In a forked process: the sums are the parent's."""
+    """Drop the sums in a forked process: they are the parent's."""
     global _lock
     _lock = threading.Lock()
     _sums.clear()

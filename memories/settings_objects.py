@@ -1,5 +1,5 @@
-"""Settings that a caller sends as JSON, declared as classes: every fault at once, each with its
-place in the caller's own words. Pure."""
+"""Settings that a caller sends as JSON, declared as classes: all faults are reported at once, each
+with its path in the caller's own words. Pure."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ Value = TypeVar("Value")
 
 
 class SettingsObject(BaseModel):
-    """An object of JSON with camel-case keys; what is not said has its default."""
+    """A JSON object with camel-case keys; missing keys have their defaults."""
 
     model_config = CONFIG | ConfigDict(frozen=True)
 
@@ -53,7 +53,7 @@ def checked(kind: Any, raw: object, place: str = "") -> Any:
 
 
 def faults(kind: Any, raw: object, place: str = "") -> list[Invalid]:
-    """All that `checked` would name; [] where nothing is wrong."""
+    """All faults that `checked` would name; [] if there are none."""
     try:
         checked(kind, raw, place)
     except Invalid as first:
@@ -62,7 +62,7 @@ def faults(kind: Any, raw: object, place: str = "") -> list[Invalid]:
 
 
 class Check:
-    """A check of a value that was read, and what the schema of the setting says of it."""
+    """A check of a parsed value, and its entry in the schema of the setting."""
 
     def __init__(self, check: Callable[[Any], Any], schema: dict[str, Any]) -> None:
         self.check, self.schema = check, schema
@@ -79,7 +79,7 @@ class Check:
 
 
 def between(least: float, most: float) -> Check:
-    """For numbers; what is no number at all (nan) is not between anything."""
+    """A check for numbers; nan is never within a range."""
 
     def check(value: float) -> float:
         if not least <= value <= most:
@@ -98,7 +98,7 @@ def named_once(rows: Sequence[Value]) -> Sequence[Value]:
 
 
 def wrong(message: str) -> PydanticCustomError:
-    """For validators: a fault in words for people."""
+    """A fault in words for people, for use in validators."""
     return PydanticCustomError("invalid", "{message}", {"message": message})
 
 

@@ -1,5 +1,5 @@
-"""How much was not read, and why: the gatekeeper's verdicts, added up over the sessions of a
-workspace; and what was kept without anything being learned of it."""
+"""Counts of messages that were not read, and why: the gatekeeper's verdicts, added up over the
+sessions of a workspace; and of messages kept without anything being learned from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ CITED = """
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """`messages` that were told, and how many of them were passed over for each reason, the
-    commonest first: (label, what it means, count)."""
+    """The number of `messages` received, and how many were passed over for each reason, the
+    commonest first: (label, meaning, count)."""
 
     messages: int
     reasons: tuple[tuple[str, str, int], ...]
@@ -40,13 +40,13 @@ class Counted:
 
 
 def unworthy(scope: Scope, days: int = 30) -> tuple[tuple[str, str, int], ...]:
-    """What was found and is not worth keeping, as the reasons of `count_skips`."""
+    """Findings that were not worth keeping, by reason, in the form of `count_skips`."""
     reasons, _ = _summed(scope, days, UNWORTHY, worth_keeping.REASONS)
     return reasons
 
 
 def count_skips(scope: Scope, days: int = 30) -> Counted:
-    """Over the sessions of the last `days` days that `scope` may see, the newest 20,000."""
+    """Count over the newest 20,000 sessions of the last `days` days that `scope` may see."""
     reasons, messages = _summed(scope, days, KEY, gatekeeper.REASONS)
     return Counted(messages, reasons)
 
@@ -54,7 +54,7 @@ def count_skips(scope: Scope, days: int = 30) -> Counted:
 def _summed(
     scope: Scope, days: int, prefix: str, labels: Mapping[str, str]
 ) -> tuple[tuple[tuple[str, str, int], ...], int]:
-    """The counts of `labels`, the commonest first, and how many messages there were."""
+    """The counts of `labels`, the commonest first, and the number of messages."""
     since = timezone.now() - timedelta(days=days)
     seen = MemorySession.objects.visible_to(scope).filter(created_at__gte=since)
     rows = seen.filter(pk__in=seen.order_by("-pk").values("pk")[:MOST_SESSIONS])
@@ -71,11 +71,10 @@ def _summed(
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """What became of `messages`, which gave `memories`: nothing stands on `unread` of them, though
-    they are no greetings, questions or the like, and nobody asked that they be kept as they are;
-    `without_model` are those of them that no model was there for. `waiting` are still to be read,
-    `failed` could not be. `sessions` were looked at, `with_model` of them where there is a model.
-    """
+    """The outcome of `messages`, which gave `memories`. Nothing stands on `unread` of them, though
+    they are no greetings, questions or the like, and nobody asked to keep them as they are;
+    `without_model` of these had no model. `waiting` are still to be read, `failed` could not be.
+    `sessions` were counted, `with_model` of them where there is a model."""
 
     messages: int = 0
     memories: int = 0
@@ -88,13 +87,13 @@ class Unread:
 
     @property
     def is_cut(self) -> bool:
-        """Whether there are older sessions, which are not counted."""
+        """Tell whether there are older sessions, which are not counted."""
         return self.sessions == MOST_READ
 
 
 def count_unread(sessions: QuerySet[MemorySession], *, has_server_model: bool) -> Unread:
-    """Over these sessions, the newest 5,000, in one statement; documents are counted elsewhere.
-    `has_server_model`: there is a model for workspaces that name none of their own."""
+    """Count over the newest 5,000 of these sessions, in one statement; documents are counted
+    elsewhere. `has_server_model`: workspaces that name no model have the server's."""
     of_talk = sessions.exclude(pathway=MemorySession.Pathway.DOCUMENT)
     newest = of_talk.order_by("-pk").values("pk")[:MOST_READ]
     number = IntegerField()

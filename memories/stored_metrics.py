@@ -1,6 +1,6 @@
-"""What metrics.py counted in each process, added up in the database: since ever for `/metrics`, by
-minute and hour for the plots. And what can be counted in the rows at any time, with the room
-that tables take."""
+"""Counts of metrics.py from all processes, added up in the database: in total for `/metrics`, by
+minute and hour for the plots. Also gauges that can be read from the rows at any time, and table
+sizes."""
 
 import logging
 import uuid
@@ -68,8 +68,8 @@ ROWS: dict[str, tuple[type[Any], Q]] = {
 
 @dataclass(frozen=True, slots=True)
 class TableSize:
-    """`rows` is the planner's estimate, or of a table that it has not looked at yet what was
-    written; sizes are in bytes."""
+    """The size of a table. `rows` is the planner's estimate, or the number of rows written if it
+    has not analysed the table yet; sizes are in bytes."""
 
     name: str
     rows: int
@@ -82,14 +82,14 @@ class TableSize:
 
 
 def table_sizes() -> list[TableSize]:
-    """Of all tables, the largest first."""
+    """The sizes of all tables, the largest first."""
     with connection.cursor() as cursor:
         cursor.execute(SIZES)
         return [TableSize(*row) for row in cursor.fetchall()]
 
 
 def rows_of(workspace: Workspace) -> dict[str, int]:
-    """How many of each kind a workspace has."""
+    """Count the rows of each kind in a workspace."""
     return {
         word: model._default_manager.filter(where & Q(workspace=workspace)).count()
         for word, (model, where) in ROWS.items()
@@ -118,12 +118,12 @@ order by 1, 2, 3
 
 
 def start() -> None:
-    """Let this process, and those it forks, add up what they count every few seconds."""
+    """Let this process and its forks add up their counts every few seconds."""
     metrics.ring(_flush_aside)
 
 
 def _flush_aside() -> None:
-    """In a thread of its own, with a connection of its own that does not stay."""
+    """Flush in a separate thread, with a short-lived database connection."""
     try:
         flush_or_keep()
     finally:
@@ -131,7 +131,7 @@ def _flush_aside() -> None:
 
 
 def flush_or_keep() -> None:
-    """As `flush`, where a database that takes nothing now is no reason to fail."""
+    """Flush; if the database refuses writes, keep the counts instead of failing."""
     try:
         flush()
         keys.write()
@@ -140,7 +140,7 @@ def flush_or_keep() -> None:
 
 
 def flush() -> None:
-    """Add what this process counted since the last time; what cannot be written is not lost."""
+    """Add the counts since the last time; counts that cannot be written are kept."""
     costs.flush()
     search_counts.flush()
     taken = metrics.drain()
@@ -176,8 +176,8 @@ def flush() -> None:
 
 
 def prune() -> int:
-    """Drop figures by minute after two days and by hour after ninety, and those that processes
-    counted of a workspace while it was removed; the number of rows."""
+    """Delete figures by minute after two days and by hour after ninety, and those counted for a
+    workspace while it was removed; the number of rows."""
     now = timezone.now()
     removed = WorkspaceRemoval.objects.filter(finished_at__isnull=False)
     old = Q(workspace__in=removed.values("workspace_id"))
@@ -191,19 +191,19 @@ def prune() -> int:
 
 @dataclass(slots=True)
 class Point:
-    """What happened in one step of a series; `buckets` by metrics.BOUNDS, or empty."""
+    """One step of a series; `buckets` by metrics.BOUNDS, or empty."""
 
     at: datetime
     count: int = 0
     buckets: list[int] = field(default_factory=list)
 
     def quantile(self, share: float) -> float | None:
-        """Seconds that `share` of them took at most, between the bounds of their bucket."""
+        """Estimate the seconds within which `share` of them ended, interpolated in a bucket."""
         return quantile(self.buckets, share)
 
 
 def quantile(buckets: Sequence[int], share: float) -> float | None:
-    """None where nothing was timed; what took longer than the last bound counts as that bound."""
+    """Estimate a quantile; None without durations, at most the last bound."""
     wanted, seen = share * sum(buckets), 0
     if not wanted:
         return None
@@ -222,9 +222,9 @@ def series(
     workspaces: Sequence[uuid.UUID] | None = None,
     label: str = "",
 ) -> dict[str, list[Point]]:
-    """Points since then, oldest first, by the value of a label ("" where none is asked for).
+    """Points since then, oldest first, by the value of a label ("" without one).
 
-    `workspaces` None: of all, and of what belongs to none. Steps under an hour: two days at most.
+    `workspaces` None: all, and counts of none. Steps under an hour go back two days at most.
     """
     span = Figure.Span.MINUTE if step < timedelta(hours=1) else Figure.Span.HOUR
     values: dict[str, Any] = {
@@ -248,7 +248,7 @@ def series(
 def counts_by_label(
     name: str, label: str, workspaces: Sequence[uuid.UUID], since: date, until: date
 ) -> dict[str, int]:
-    """How often, by the value of a label, on whole days (UTC) of the last ninety."""
+    """Counts by the value of a label, on whole days (UTC) of the last ninety."""
     begin, end = (datetime.combine(day, datetime.min.time(), UTC) for day in (since, until))
     rows = Figure.objects.filter(
         span=Figure.Span.HOUR, name=name, at__gte=begin, at__lt=end, workspace__in=workspaces
@@ -258,13 +258,13 @@ def counts_by_label(
 
 
 def totals() -> list[Figure]:
-    """Everything that was counted since ever, on all workspaces and in all processes."""
+    """All counts since the beginning, of all workspaces and processes."""
     return list(Figure.objects.filter(span=Figure.Span.EVER).order_by("name", "id"))
 
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """What the rows say now, for all workspaces together."""
+    """A value read from the rows now, for all workspaces together."""
 
     name: str
     told: str
@@ -309,7 +309,7 @@ def gauges() -> list[Gauge]:
 
 
 def _backup() -> list[Gauge]:
-    """None where there was none in ninety days: so long long work is remembered."""
+    """The age of the newest backup; empty after ninety days, when its record is deleted."""
     done = LongJob.objects.filter(kind=LongJob.Kind.BACKUP, state=LongJob.State.DONE)
     taken = done.order_by("-id").values_list("created_at", flat=True).first()
     age = (timezone.now() - taken).total_seconds() if taken else 0.0
@@ -318,7 +318,7 @@ def _backup() -> list[Gauge]:
 
 
 def _searches() -> list[Gauge]:
-    """Of the day so far, in UTC."""
+    """The searches of the day so far, in UTC."""
     today = timezone.now().date()
     days = search_counts.search_days(None, today, today + timedelta(days=1))
     users, each = (days[0].users, days[0].searches_per_user) if days else (0, 0.0)
@@ -329,7 +329,7 @@ def _searches() -> list[Gauge]:
 
 
 def _sets() -> list[Gauge]:
-    """What waits to be taken into feature sets."""
+    """The episodes that wait for feature sets."""
     rows = FeatureSet.objects.filter(waiting__gt=0)
     found = rows.aggregate(number=Count("pk"), episodes=Sum("waiting"), since=Min("waiting_since"))
     age = (timezone.now() - found["since"]).total_seconds() if found["since"] else 0.0

@@ -1,13 +1,12 @@
-"""What a clock that was wrong once has left in the future, taken back.
+"""Repair of timestamps that a wrong clock once set into the future.
 
-Whatever waits for a time lies no further ahead than its own longest period: what does was
-written by such a clock, and its time has come. Nothing that was said or believed is dated anew:
-it may be the clock of now that is wrong. What comes later is newer whatever the dates are
-(`candidates.KNOWN`).
+Whatever waits for a time lies no further ahead than its own longest period: anything further was
+written by such a clock, and its time has come. No statement or memory is dated anew: it may be the
+clock of now that is wrong. What comes later is newer whatever the dates are (`candidates.KNOWN`).
 
-A lease, a bell, a set's cursor and a key's last use are no matter of this: whoever reads one
-counts it for nothing where it lies too far ahead (`leases.free`, `queue.enqueue_due`,
-`queue.count`)."""
+A lease, a queued job, a set's cursor and a key's last use need no repair: readers ignore those that
+lie too far ahead (`leases.free`, `queue.enqueue_due`, `queue.count`).
+"""
 
 import logging
 import math
@@ -74,7 +73,7 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of times, how far ahead one honestly lies, and where it is taken back to; `where`
+    """A column of times, how far ahead one may plausibly lie, and where it is reset to; `where`
     leads to its index."""
 
     table: str
@@ -115,7 +114,7 @@ SEEN = "delete from memories_setdiscovery where seen > %(made)s"
 
 
 def heal() -> int:
-    """Take back what lies too far ahead; the number of rows."""
+    """Reset times that lie too far ahead; the number of rows."""
     now = timezone.now()
     done = outbox.heal(FAR)
     for each in COLUMNS:
@@ -152,17 +151,17 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Swept:
-    """How much a sweep did, in rows. `failed` are rows and steps that raised; the log says why.
+    """The amount of work of a sweep, in rows. `failed` are rows and steps that raised; see the log.
     `counted` are layers whose common terms were counted;
     `blobs` are files that no row names;
     `talks` are conversations whose searched summaries were made;
     `golden` are workspaces whose golden questions were asked;
-    `marks` are workspaces whose audit went on with its chain;
-    `masked` are those in which words were taken out that a dead process had left;
-    `merges` are workspaces in which a process that ended had left subjects half merged;
-    `cases` is what waited and was in none of them;
-    `sets` are feature sets whose worker was woken, `embeddings` those that are to be embedded anew,
-    `episodes` what was taken into sets at once."""
+    `marks` are workspaces whose audit chain was continued;
+    `masked` are those where words were masked that a dead process had left;
+    `merges` are workspaces where a process that ended had left subjects half merged;
+    `cases` are items that waited for a person without a case;
+    `sets` are feature sets whose worker was woken, `embeddings` those to be embedded anew,
+    `episodes` were taken into sets at once."""
 
     sessions: int = 0
     failed: int = 0
@@ -189,9 +188,9 @@ class Swept:
 
 @crossings.everywhere()
 def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGEST) -> Swept:
-    """Do all that is due, for about `seconds` at most. `report` is told of each step.
+    """Do everything that is due, for about `seconds` at most. `report` receives each step.
 
-    What is due is looked for everywhere; what is done about it sees one workspace.
+    Due rows are looked up everywhere; the work on one sees its workspace alone.
     """
     tell = report or log.debug
     until = time.monotonic() + seconds
@@ -232,8 +231,8 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
 
 @contextmanager
 def _apart(done: Swept, step: str) -> Iterator[None]:
-    """A step that fails leaves the others their turn: rows that one workspace wrote must not stop
-    the upkeep of all."""
+    """Let the other steps run when one fails: rows of one workspace must not stop the upkeep of
+    all."""
     try:
         yield
     except Exception:
@@ -242,8 +241,8 @@ def _apart(done: Swept, step: str) -> Iterator[None]:
 
 
 def due_sessions(limit: int | None = None) -> list[uuid.UUID]:
-    """Sessions whose turn it is, and those whose worker died: the oldest of each workspace, then
-    the second of each."""
+    """Sessions that are due, and those whose worker died: the oldest of each workspace, then the
+    second of each."""
     now = timezone.now()
     due_now = Q(state=State.RECEIVED, next_attempt_at__lte=now)
     abandoned = Q(state__in=[State.EXTRACTING, State.RESOLVING]) & leases.free(now)
@@ -258,8 +257,8 @@ def due_sessions(limit: int | None = None) -> list[uuid.UUID]:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """Rows that are due, and how one of them is worked on for some seconds: None where another
-    worker has it. `count` is the field of Swept."""
+    """Rows that are due, and how to work on one of them for some seconds: None where another worker
+    has it. `count` is the field of Swept."""
 
     name: str
     count: str
@@ -346,7 +345,7 @@ def _run(job: _Job, done: Swept, tell: Callable[[str], object], until: float) ->
 
 
 def fill_space(number: int) -> int:
-    """Make vectors of a workspace that are due by now; the number of entries done."""
+    """Make the due vectors of a workspace; the number of entries done."""
     with crossings.everywhere():
         space = WorkspaceIndex.objects.select_related("embedding_model").get(pk=number)
     with visible.only(space.workspace_id):
@@ -362,8 +361,8 @@ def fill_space(number: int) -> int:
 
 
 def file_cases() -> int:
-    """Put what waits for a person, and stands in no case, into one; those that were put off until
-    now wait again. The number of what was filed."""
+    """Put items that wait for a person without a case into one; those postponed until now wait
+    again. The number of items filed."""
     Case.objects.wake(timezone.now())
     filed = 0
     for workspace_id in resolve.unfiled():

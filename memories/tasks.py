@@ -1,5 +1,5 @@
-"""What the worker does: ids in, a verb called, which sees the workspace of that row alone. Every
-task can run twice."""
+"""The worker's tasks: each takes ids, calls a function, and sees only the workspace of that row.
+Every task can run twice."""
 
 import uuid
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from memoryproject.postgres import visible
 
 
 def run_session(session_id: str) -> None:
-    """The bell says that something is due; whose turn it is, the rows say."""
+    """Run the session that the rows put first: the job only says that something is due."""
     ingest.run_next(ingest.TURN)
 
 
@@ -70,7 +70,7 @@ def remove_workspace(removal_id: str) -> None:
 
 
 def run_document(document_id: str) -> None:
-    """As with sessions, whose turn it is, the rows say."""
+    """Read the document that the rows put first, as with sessions."""
     pipeline.run_next(document_queue.TURN)
 
 
@@ -100,11 +100,11 @@ JOBS: dict[str, Callable[..., None]] = {
 
 
 class UnlistedJob(Exception):
-    """The queue named something that is no job of ours."""
+    """The queue named an unknown job."""
 
 
 def listed(name: object) -> Callable[..., None]:
-    """The job of this name; for any other, one that raises UnlistedJob."""
+    """Return the job of this name; for any other, one that raises UnlistedJob."""
     return JOBS.get(str(name)) or partial(_refuse, str(name))
 
 

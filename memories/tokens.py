@@ -1,9 +1,9 @@
-"""How many tokens a model makes of a text, at most.
+"""Upper bounds for the number of tokens that a model makes of a text.
 
 Counted in the 32,000 pieces of the embedded embedder's vocabulary, which makes more of a text than
-newer and larger ones do. Where its wheel is not installed, a bound is computed: its costs are those
-that 700 blocks of a prompt call for (talk, statements, code, JSON, German and French) in these
-pieces. On average that is a tenth too high; names and languages that were not among them cost more.
+newer and larger ones do. Without its wheel, a bound is computed, from the costs that 700 blocks of
+a prompt (talk, statements, code, JSON, German and French) have in these pieces. On average that is
+a tenth too high; names and languages that were not among them cost more.
 """
 
 import re
@@ -38,14 +38,14 @@ _KEPT = 2**14
 
 
 def tokens_of(text: str) -> int:
-    """So many tokens at most; of a text in lines, no more than the sum over its lines."""
+    """Return an upper bound; for a text in lines, no more than the sum over its lines."""
     if _vocabulary() is None:
         return bound_of(text)
     return sum(_tokens_of_part(text[at : at + _AT_ONCE]) for at in range(0, len(text), _AT_ONCE))
 
 
 def start_of(text: str, most: int) -> str:
-    """As much of the beginning of `text` as `most` tokens hold."""
+    """Return the beginning of `text` that fits into `most` tokens."""
     known = _vocabulary()
     if known is None:
         return bounded_start_of(text, most)

@@ -1,4 +1,4 @@
-"""Misses: what patterns did not find is kept, so that a person can make a pattern from it."""
+"""Misses: statements that patterns did not find, kept so that a person can make a pattern."""
 
 import uuid
 from collections.abc import Sequence
@@ -16,8 +16,7 @@ MOST_ALIKE = 200
 
 
 def record(session: MemorySession, missed: Sequence[Missed]) -> None:
-    """Keep what a model found in messages of `session`; once per message, also when it runs
-    again."""
+    """Keep what a model found in messages of `session`; once per message, even if it runs again."""
     rows = [
         Miss(
             workspace_id=session.workspace_id,
@@ -37,7 +36,7 @@ def record(session: MemorySession, missed: Sequence[Missed]) -> None:
 
 @transaction.atomic
 def report(scope: Scope, episode_id: uuid.UUID, statements: Sequence[str], category: str) -> Miss:
-    """What a person found in an episode; told twice, the statements are added to the same miss."""
+    """Report statements that patterns missed in an episode; later ones join the same miss."""
     episode = needed(Episode.objects.visible_to(scope).filter(pk=episode_id).first(), "Episode")
     said = [statement.strip() for statement in statements if statement.strip()]
     if not said:
@@ -66,7 +65,7 @@ def report(scope: Scope, episode_id: uuid.UUID, statements: Sequence[str], categ
 
 @transaction.atomic
 def settle(scope: Scope, miss: Miss, note: str = "", *, state: str = Miss.State.DONE) -> None:
-    """Say that nothing is left to do about a miss, or (state open) that there is."""
+    """Record that nothing is left to do about a miss, or (state open) that there is."""
     before = miss.state
     miss.state, miss.note = state, note or miss.note
     miss.save(update_fields=["state", "note", "updated_at"])
@@ -75,8 +74,8 @@ def settle(scope: Scope, miss: Miss, note: str = "", *, state: str = Miss.State.
 
 @transaction.atomic
 def settle_found(scope: Scope, pattern: WorkspacePattern, miss: Miss) -> int:
-    """Settle `miss`, from which `pattern` was made, and the open ones like it that it finds; how
-    many these are, at most MOST_ALIKE."""
+    """Settle `miss`, from which `pattern` was made, and open ones like it that it finds; how many,
+    at most MOST_ALIKE."""
     alike = Miss.objects.filter(
         workspace_id=scope.workspace_id,
         state=Miss.State.OPEN,

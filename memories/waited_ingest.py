@@ -1,5 +1,5 @@
-"""An ingest inside a request of HTTP, whichever door it came through: what the worker has to do is
-waited for, by the front where there is one. And how long requests wait for the worker at all."""
+"""Ingests that wait inside an HTTP request for the worker, whichever API they came through: the
+front waits if there is one. And how long requests may wait for the worker at all."""
 
 import time
 import uuid
@@ -20,8 +20,8 @@ FIRST_LOOK, SLOWEST_LOOK = 0.02, 0.25  # seconds
 
 
 def session_waited_for(scope: Scope, environ: MutableMapping[str, Any]) -> MemorySession | None:
-    """The session of a request that the front sends again after it has waited; None of any other.
-    Raises Conflict where it was erased meanwhile."""
+    """The session of a request that the front sends again after waiting; None for any other. Raises
+    Conflict where it was erased meanwhile."""
     named = environ.get(SESSION)
     return _row_of(scope.workspace_id, named) if named else None
 
@@ -31,8 +31,8 @@ def ingest_and_wait(
 ) -> MemorySession:
     """The session as it is after so many seconds, or earlier where it is final.
 
-    The front waits beside its processes, and then sends the same request again: it is told in
-    `environ`. Without a front, this looks again and again.
+    The front waits beside its processes, and then sends the same request again: `environ` tells it
+    so. Without a front, this polls.
     """
     deadline = time.monotonic() + seconds
     session = ingest.ingest(scope, request, seconds)

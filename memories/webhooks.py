@@ -1,4 +1,4 @@
-"""Webhooks: addresses of a workspace that are told what changes, signed, until they have heard."""
+"""Webhooks: addresses of a workspace that receive signed events, retried until they answer."""
 
 import asyncio
 import base64
@@ -64,8 +64,8 @@ select webhook_id, workspace_id from (
 
 
 def due(without: Collection[uuid.UUID] = ()) -> list[tuple[uuid.UUID, uuid.UUID]]:
-    """Hooks that have something to hear, but for some, each with its workspace; in turns of
-    workspaces, and of these who waits longest first."""
+    """Webhooks with something to send, except `without`, each with its workspace; workspaces take
+    turns, in each the longest waiting first."""
     with crossings.everywhere(), connection.cursor() as cursor:
         cursor.execute(DUE, {"now": timezone.now(), "most": MOST_DUE, "without": list(without)})
         return [(hook, workspace) for hook, workspace in cursor.fetchall()]
@@ -73,15 +73,15 @@ def due(without: Collection[uuid.UUID] = ()) -> list[tuple[uuid.UUID, uuid.UUID]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a turn came to: how many tries, and whether each was heard."""
+    """The outcome of a turn: the number of tries, and whether each was accepted."""
 
     tries: int
     is_heard: bool = True
 
 
 def deliver_due(webhook_id: uuid.UUID, workspace_id: uuid.UUID) -> Told:
-    """Send what is due to one address, for a turn, which ends where the address does not hear. No
-    tries where another process is at it."""
+    """Send what is due to one address for a turn, which ends when the address does not accept. No
+    tries where another process is sending."""
     until, tries = time.monotonic() + TURN, 0
     allowed = tuple(settings.WEBHOOK_ALLOWED_HOSTS)
     with visible.only(workspace_id):
@@ -122,8 +122,8 @@ def _claim(webhook_id: uuid.UUID) -> WebhookDelivery | None:
 
 
 def _write(delivery: WebhookDelivery, status: int | None, error: str) -> State:
-    """Keep what came of an attempt, and give its state; nothing is kept where somebody else has the
-    row by now."""
+    """Record the outcome of an attempt and return its state; nothing is recorded where another
+    process has the row by now."""
     now = timezone.now()
     values: dict[str, Any] = {"status": status, "error": error, "lease_until": None}
     if status is not None and 200 <= status < 300:
@@ -139,7 +139,7 @@ def _write(delivery: WebhookDelivery, status: int | None, error: str) -> State:
 
 
 def message_of(delivery: WebhookDelivery) -> dict[str, Any]:
-    """What an address is told: ids and states, and nothing of what was said."""
+    """The payload for an address: ids and states, no content of messages."""
     about = {"type": delivery.kind, "at": delivery.happened_at.isoformat()}
     if delivery.item is not None:
         event = ChangeEvent(
@@ -151,8 +151,8 @@ def message_of(delivery: WebhookDelivery) -> dict[str, Any]:
 
 
 def prune() -> int:
-    """Take away what happened long ago, though it waits still: its hook is switched off, or has not
-    heard for as long. The number of rows."""
+    """Delete old deliveries, even those that still wait because their webhook is switched off or
+    has failed for as long; the number of rows."""
     return delete_some(WebhookDelivery.objects.filter(created_at__lt=timezone.now() - KEPT))
 
 
@@ -175,7 +175,7 @@ Run = Callable[..., Awaitable[Any]]
 
 
 class WebhookSender:
-    """`run` is how a function is called that waits; it has MOST_AT_ONCE threads and one more."""
+    """Sends webhooks. `run` calls a blocking function in one of MOST_AT_ONCE + 1 threads."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -184,7 +184,7 @@ class WebhookSender:
         self.resting: dict[uuid.UUID, float] = {}  # hooks, until when
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Run until cancelled."""
         while True:
             try:
                 now = time.monotonic()
@@ -196,7 +196,7 @@ class WebhookSender:
                 await asyncio.sleep(AFTER_AN_ERROR)
 
     def begin(self, due: list[tuple[uuid.UUID, uuid.UUID]]) -> None:
-        """Take up hooks as far as there is room."""
+        """Take up webhooks as far as there is room."""
         of_workspace = Counter(self.busy.values())
         for hook, workspace in due:
             if len(self.busy) >= MOST_AT_ONCE:
@@ -233,14 +233,14 @@ LABEL = "whsec_"
 
 
 def secret_of(webhook: Webhook, nonce: str = "") -> str:
-    """As a receiver is told it. Made anew each time; nothing in the database is one."""
+    """The secret as the receiver gets it. Derived each time; the database holds no secret."""
     of = f"webhook {webhook.pk} {nonce or webhook.nonce}".encode()
     made = hmac.new(settings.SECRET_KEY.encode(), of, hashlib.sha256).digest()
     return LABEL + base64.b64encode(made).decode()
 
 
 def secrets_of(webhook: Webhook, now: datetime) -> list[str]:
-    """Those that are good, the newest first."""
+    """The valid secrets, the newest first."""
     good = [secret_of(webhook)]
     if webhook.previous_nonce and webhook.previous_until and webhook.previous_until > now:
         good.append(secret_of(webhook, webhook.previous_nonce))
@@ -248,7 +248,7 @@ def secrets_of(webhook: Webhook, now: datetime) -> list[str]:
 
 
 def signed(secrets: list[str], name: str, moment: int, body: bytes) -> dict[str, str]:
-    """The headers of a message: its id, when it was sent (Unix time), and who says so."""
+    """The headers of a message: its id, its time (Unix time), and its signature."""
     text = f"{name}.{moment}.".encode() + body
     marks = []
     for secret in secrets:
@@ -276,7 +276,7 @@ class NewWebhook:
 
 @transaction.atomic(durable=True)
 def create(scope: Scope, new: NewWebhook) -> Webhook:
-    """Raises Invalid for an address that may not be called, Conflict where there are too many."""
+    """Create one. Raises Invalid for an address that may not be called, Conflict for too many."""
     _check(new.url)
     if Webhook.objects.filter(workspace_id=scope.workspace_id).count() >= MOST:
         raise Conflict(f"A workspace has at most {MOST} webhooks.", field="url")
@@ -290,8 +290,7 @@ def create(scope: Scope, new: NewWebhook) -> Webhook:
 
 
 def _check(url: str) -> None:
-    """What can be told of an address without looking its name up; the rest is told when it is
-    called."""
+    """Check an address without resolving its name; the rest is checked when it is called."""
     try:
         parts = urlsplit(url)
         is_web = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -307,14 +306,14 @@ def _check(url: str) -> None:
 
 
 def webhook_of(scope: Scope, webhook_id: uuid.UUID) -> Webhook:
-    """Raises NotFound."""
+    """Return a webhook. Raises NotFound."""
     return needed(Webhook.objects.visible_to(scope).filter(pk=webhook_id).first(), "Webhook")
 
 
 @transaction.atomic(durable=True)
 def change(scope: Scope, webhook_id: uuid.UUID, changes: Mapping[str, Any]) -> Webhook:
-    """Another url, name, events or is_active; what is not named stays. What waits for one that is
-    switched off waits until it is switched on, for KEPT at most."""
+    """Change url, name, events or is_active; fields not named stay. Deliveries of a webhook that is
+    switched off wait until it is switched on, for KEPT at most."""
     hook = webhook_of(scope, webhook_id)
     if "url" in changes:
         _check(changes["url"])
@@ -329,7 +328,7 @@ def change(scope: Scope, webhook_id: uuid.UUID, changes: Mapping[str, Any]) -> W
 
 @transaction.atomic(durable=True)
 def remove(scope: Scope, webhook_id: uuid.UUID) -> None:
-    """With all that was to be sent to it."""
+    """Delete a webhook with its deliveries."""
     hook = webhook_of(scope, webhook_id)
     scope.audit("remove_webhook", hook, after={"url": hook.url})
     hook.delete()
@@ -337,7 +336,7 @@ def remove(scope: Scope, webhook_id: uuid.UUID) -> None:
 
 @transaction.atomic(durable=True)
 def rotate(scope: Scope, webhook_id: uuid.UUID, overlap: timedelta) -> Webhook:
-    """Another secret. The old one signs as well for the time of `overlap`."""
+    """Replace the secret. The old one signs as well for the time of `overlap`."""
     hook = webhook_of(scope, webhook_id)
     now = timezone.now()
     Webhook.objects.filter(pk=hook.pk).update(
@@ -350,7 +349,7 @@ def rotate(scope: Scope, webhook_id: uuid.UUID, overlap: timedelta) -> Webhook:
 
 @transaction.atomic(durable=True)
 def ping(scope: Scope, webhook_id: uuid.UUID) -> WebhookDelivery:
-    """Send it something that says nothing, to see whether it is heard."""
+    """Send a test event without content, to see whether the address answers."""
     hook = webhook_of(scope, webhook_id)
     return WebhookDelivery.objects.create(
         workspace_id=scope.workspace_id, webhook=hook, kind=WebhookDelivery.PING
@@ -359,8 +358,8 @@ def ping(scope: Scope, webhook_id: uuid.UUID) -> WebhookDelivery:
 
 @transaction.atomic(durable=True)
 def redeliver(scope: Scope, delivery_id: uuid.UUID) -> WebhookDelivery:
-    """Send it again, now, with the same id; what waits is tried at once. Conflict while it is being
-    sent."""
+    """Send a delivery again, now, with the same id; one that waits is tried at once. Conflict while
+    it is being sent."""
     rows = WebhookDelivery.objects.visible_to(scope).select_for_update()
     delivery = needed(rows.filter(pk=delivery_id).first(), "Delivery")
     now = timezone.now()

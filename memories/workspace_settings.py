@@ -1,5 +1,4 @@
-"""The settings of a workspace, declared once: what there is, and how weights, policy and all of
-them change."""
+"""The settings of a workspace, declared once, and how weights, policy and all of them change."""
 
 import re
 from collections.abc import Mapping
@@ -51,7 +50,7 @@ def _rising(pair: tuple[float, float]) -> tuple[float, float]:
 
 
 class ReviewSettings(SettingsObject):
-    """What is held back for a person."""
+    """The conditions that hold a replacement back for a person."""
 
     similarity: Annotated[tuple[Share, Share], AfterValidator(_rising)] = (0.0, 0.0)
     confidence: Share = 0.0
@@ -60,10 +59,10 @@ class ReviewSettings(SettingsObject):
 
 
 class GuardSettings(SettingsObject):
-    """What a workspace lets pass: `allowed` are kinds of secrets and orders that are neither masked
-    nor held. By source: what becomes of claims that stand on its words alone: believed, held for a
-    person, or left unread. `audience`: whom agents without a team speak for, where nothing nearer
-    says."""
+    """The trust of a workspace: `allowed` are kinds of secrets and orders that are neither masked
+    nor held. By source: claims that only its words support are believed, held for a person, or left
+    unread. `audience`: whom agents without a team speak for, unless something more specific says.
+    """
 
     allowed: Annotated[list[Annotated[str, OneOf(tuple(LABELS))]], Field(max_length=20)] = []
     user: Annotated[str, OneOf(TRUST)] = DEFAULT_TRUST["user"]
@@ -78,8 +77,8 @@ Days = Annotated[int, Field(ge=0, le=36_500, strict=True)]
 
 
 class RetentionSettings(SettingsObject):
-    """After how many days `prune` removes messages that nothing stands on, and misses, and empties
-    lines of the audit; 0: never."""
+    """The number of days after which `prune` removes messages that nothing stands on, and misses,
+    and empties lines of the audit log; 0: never."""
 
     episodes: Days = 0
     misses: Days = 0
@@ -90,8 +89,8 @@ Money = Annotated[float, between(0, 10**9)] | None
 
 
 class BudgetSettings(SettingsObject):
-    """What may be spent on models, in the operator's currency and in UTC; null: no end. Where one
-    is reached no model is asked: patterns and words alone go on."""
+    """Spending limits for models, in the operator's currency and in UTC; null: no limit. Once one
+    is reached, no model is called: patterns and words alone go on."""
 
     per_day: Money = None
     per_month: Money = None
@@ -105,7 +104,7 @@ def _fitting(own: "ChunkSettings") -> "ChunkSettings":
 
 
 class ChunkSettings(SettingsObject):
-    """How documents are cut, in tokens; what is cut already stays until it is read anew."""
+    """Sizes of document chunks, in tokens; existing chunks stay until a document is read anew."""
 
     size: Annotated[int, between(50, 4000)] = bounds.CHUNK
     overlap: Annotated[int, between(0, 2000)] = bounds.CHUNK_SHARED
@@ -113,7 +112,7 @@ class ChunkSettings(SettingsObject):
 
 
 class WorkspaceSettings(SettingsObject):
-    """What is not said has its default; null gives it back."""
+    """All settings of a workspace. Missing ones have their defaults; null resets one."""
 
     budget: Annotated[BudgetSettings, Field(description="What may be spent on models.")] = (
         BudgetSettings()
@@ -186,7 +185,7 @@ class WorkspaceSettings(SettingsObject):
 
 
 def faults_of(settings: Mapping[str, Any], place: str = "") -> list[Invalid]:
-    """All that is wrong with settings as they are stored and sent; [] where nothing is."""
+    """All faults in settings as they are stored and sent; [] if there are none."""
     before = f"{place}." if place else ""
     of_sets = {
         f"{before}{TYPES_SETTING}.{name}": own for name, own in types_of(settings).items()
@@ -199,8 +198,8 @@ def faults_of(settings: Mapping[str, Any], place: str = "") -> list[Invalid]:
 
 
 def settings_of(workspace: Workspace | Scope) -> WorkspaceSettings:
-    """All of them. What has a fault by now (an address that the operator no longer allows) has its
-    default here, and its own words where it is used."""
+    """All settings. One that has become faulty (an address that the operator no longer allows) has
+    its default here, and its error appears where it is used."""
     if isinstance(workspace, Scope):
         workspace = Workspace.objects.only("settings").get(pk=workspace.workspace_id)
     wrong = {
@@ -214,8 +213,8 @@ def settings_of(workspace: Workspace | Scope) -> WorkspaceSettings:
 def change_weights(
     scope: Scope, changes: Mapping[str, float | None], *, anyway: bool = False
 ) -> Weights:
-    """Give parts of the score other weights; None gives one its default back. Raises Invalid, and
-    Conflict where golden questions would do worse (`golden.check`)."""
+    """Change weights of the score; None resets one. Raises Invalid, and Conflict where golden
+    questions would do worse (`golden.check`)."""
     given = {name: value for name, value in changes.items() if value is not None}
     taken_back = dict.fromkeys(changes.keys() - given.keys(), 0.0)
     refuse(faults(Weights, given | taken_back, "weights"))
@@ -244,7 +243,7 @@ def _write_weights(scope: Scope, changes: Mapping[str, float | None]) -> Weights
 
 @transaction.atomic(durable=True)
 def change_policy(scope: Scope, changes: Mapping[str, Any]) -> Policy:
-    """Hold other replacements back from now on. Raises Invalid."""
+    """Change which replacements are held back from now on. Raises Invalid."""
     refuse(faults(ReviewSettings, changes, "review"))
     row = Workspace.objects.select_for_update().get(pk=scope.workspace_id)
     before, after = row.settings.get("review") or {}, dict(changes)
@@ -255,8 +254,8 @@ def change_policy(scope: Scope, changes: Mapping[str, Any]) -> Policy:
 
 
 def switch_pattern(scope: Scope, name: str, *, is_off: bool, anyway: bool = False) -> list[str]:
-    """Switch a pattern of the library off, or on again; those that are off. Raises Invalid, and
-    Conflict where golden questions would do worse without what it found."""
+    """Switch a pattern of the library off or on; those that are off. Raises Invalid, and Conflict
+    where golden questions would do worse without its findings."""
     refuse(faults(WorkspaceSettings, {"patternsOff": [name]}, "settings"))
     if is_off:
         known = Workspace.objects.get(pk=scope.workspace_id).settings
@@ -266,8 +265,8 @@ def switch_pattern(scope: Scope, name: str, *, is_off: bool, anyway: bool = Fals
 
 
 def switch_decision(scope: Scope, name: str, *, is_off: bool) -> list[str]:
-    """Switch a rule of replacement off, or on again; those that are off. What was replaced stays
-    so. Raises Invalid."""
+    """Switch a rule of replacement off or on; those that are off. Earlier replacements stay. Raises
+    Invalid."""
     refuse(faults(WorkspaceSettings, {"decisionsOff": [name]}, "settings"))
     return _write_switch(scope, "decisionsOff", name, is_off=is_off)
 
@@ -291,9 +290,9 @@ def change_workspace(
     *,
     anyway: bool = False,
 ) -> Workspace:
-    """Call it otherwise, give it other settings; None gives a setting its default back. Raises
-    Invalid, and Conflict where golden questions would do worse (`golden.check`), or where feature
-    sets are of a type that would go."""
+    """Rename a workspace or change its settings; None resets one. Raises Invalid, and Conflict
+    where golden questions would do worse (`golden.check`), or where feature sets are of a type that
+    would go."""
     known = Workspace.objects.get(pk=scope.workspace_id).settings
     proposed = _changed_settings(known, changes or {})
     refuse(faults_of(proposed, "settings"))
@@ -302,8 +301,8 @@ def change_workspace(
 
 
 def try_settings(scope: Scope, changes: Mapping[str, Any]) -> GoldenRun:
-    """How the golden questions would do under other settings, kept as a run; nothing is changed.
-    Raises Invalid."""
+    """Try the golden questions under other settings and keep the run; nothing is changed. Raises
+    Invalid."""
     known = Workspace.objects.get(pk=scope.workspace_id).settings
     proposed = _changed_settings(known, changes)
     refuse(faults_of(proposed, "settings"))
@@ -317,9 +316,8 @@ def _changed_settings(before: Mapping[str, Any], changes: Mapping[str, Any]) -> 
 
 
 def share_type(scope: Scope, key: str, name: str) -> FeatureSet:
-    """Let what the set says itself be what all sets of the type `name` share, instead of what they
-    shared; the set becomes one of them. Raises NotFound, Invalid, and Conflict as
-    `change_workspace` does."""
+    """Make this set's own settings those of all sets of type `name`, replacing the shared ones; the
+    set becomes one of them. Raises NotFound, Invalid, and Conflict as `change_workspace` does."""
     found = sets.find(scope, key)
     types = types_of(Workspace.objects.get(pk=scope.workspace_id).settings)
     shared = {each: value for each, value in found.config.items() if each != TYPE}
