@@ -1,4 +1,4 @@
-"""Where the web server listens, and under which names it is asked."""
+"""The address that the web server listens on, and the host names by which requests reach it."""
 
 import socket
 import urllib.request
@@ -11,7 +11,7 @@ EVERYWHERE = ("0.0.0.0", "::")
 
 
 class AddressInUse(Exception):
-    """Nobody can listen there."""
+    """The address is in use already, or cannot be listened on."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Address:
 
     @property
     def reached(self) -> tuple[str, int]:
-        """How this machine reaches the server."""
+        """The host and port by which this machine reaches the server."""
         return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host), self.port
 
     @property
@@ -31,10 +31,10 @@ class Address:
 
 
 def reserve(host: str, port: int) -> socket.socket:
-    """A socket that holds the address, if it is free; port 0 finds a free one.
+    """Return a socket that holds the address, if it is free; port 0 finds a free one.
 
-    Asked beforehand, because the web server would share a port with another of its kind without a
-    word; and held, for nobody else shall have it while the web server starts, or starts again.
+    Checked beforehand, because the web server would silently share a port with another of its kind;
+    and held, so that nobody else takes it while the web server starts or restarts.
     """
     held = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:
@@ -49,7 +49,7 @@ def reserve(host: str, port: int) -> socket.socket:
 
 
 def answers(address: Address) -> bool:
-    """Whether a web process answers behind the front by now, with what a visitor is greeted by."""
+    """Tell whether a web process behind the front answers the home page by now."""
     try:
         urllib.request.urlopen(f"{address.url}/", timeout=5).close()
     except HTTPError as error:

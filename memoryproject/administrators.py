@@ -1,9 +1,10 @@
-"""Who may make an administrator of the server: its owner, and a web process that vouches for it.
+"""Protection of administrator accounts: only the database's owner, or a web process that vouches
+for it, may make an administrator of the server.
 
-A trigger keeps every other statement of the role that serves from it. The voucher is a code over
-the very row that is written, made with a key that comes of SECRET_KEY: the database holds it in a
-table which that role cannot read, so that no statement alone, however it came in, makes an
-administrator or gives one another password.
+A trigger keeps every other statement of the serving role from it. The voucher is a code over the
+very row that is written, made with a key derived from SECRET_KEY: the database holds it in a table
+which that role cannot read, so that no statement alone, however it came in, makes an administrator
+or gives one another password.
 """
 
 import hashlib
@@ -48,7 +49,7 @@ def key() -> bytes:
 
 
 def voucher(row: Any) -> str:
-    """For a row of the accounts as it is about to be written."""
+    """The voucher for a row of the accounts as it is about to be written."""
     values = (getattr(row, name) for name in GUARDED)
     return voucher_for(
         *("ft"[value] if isinstance(value, bool) else str(value) for value in values)
@@ -62,12 +63,12 @@ def voucher_for(*texts: str) -> str:
 
 
 def command(row: Any) -> str:
-    """Says so to the transaction that is open."""
+    """The SQL that gives the voucher to the open transaction."""
     return f"set local {SETTING} to '{voucher(row)}'"
 
 
 def make_keys(cursor: CursorWrapper) -> None:
-    """The table of the key, with today's. Run as the owner."""
+    """Make the table of the key, with today's. Run as the owner."""
     cursor.execute(f"create table if not exists {KEYS} (key bytea not null)")
     cursor.execute(f"select key from {KEYS}")
     if [bytes(row[0]) for row in cursor.fetchall()] != [key()]:
@@ -76,7 +77,7 @@ def make_keys(cursor: CursorWrapper) -> None:
 
 
 def make(cursor: CursorWrapper) -> None:
-    """The trigger. Run as the owner, after `make_keys`."""
+    """Make the trigger. Run as the owner, after `make_keys`."""
     if not faults(cursor):
         return
     cursor.execute("select current_schema()")
@@ -95,7 +96,7 @@ def make(cursor: CursorWrapper) -> None:
 
 
 def faults(cursor: CursorWrapper) -> list[str]:
-    """In words, what is not as `make` would leave it."""
+    """Describe every difference from what `make` would leave."""
     cursor.execute(LOOK, [TABLE, TRIGGER])
     row = cursor.fetchone()
     if row is None:

@@ -1,8 +1,9 @@
-"""The whole database in a folder, taken while it is used, and put back: by pg_dump and pg_restore.
+"""Backups of the whole database in a folder, taken while it is in use, and their restore: with
+pg_dump and pg_restore.
 
 A backup is a folder with the dump, the files of documents, the secrets of the data folder and a
-manifest, which says of which versions it is, how many rows each table had at the very moment of the
-dump, and the digest of every file.
+manifest, which records its versions, the number of rows that each table had at the very moment of
+the dump, and the digest of every file.
 """
 
 import contextlib
@@ -69,13 +70,12 @@ IS_SUPERUSER = "select rolsuper from pg_roles where rolname = current_user"
 
 
 class BackupFault(Exception):
-    """What keeps a backup from being taken or put back, in one line."""
+    """The reason why a backup cannot be taken or restored, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """`migrations`: the newest of each app; `counts`: rows by table; `files`: SHA-256 by path in
-    it."""
+    """`migrations`: the newest of each app; `counts`: rows by table; `files`: SHA-256 by path."""
 
     taken_at: str
     postgres: str
@@ -93,7 +93,8 @@ class Manifest:
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        """Raises BackupFault where the folder holds none, or one of a later version."""
+        """Read the manifest. Raises BackupFault where the folder has none, or one of a later
+        version."""
         try:
             told = json.loads((folder / MANIFEST).read_text())
         except (OSError, ValueError):
@@ -106,9 +107,9 @@ class Manifest:
 
 
 def take(parent: Path, advance: Callable[[int], object]) -> tuple[Path, Manifest]:
-    """Back up into a new folder below `parent`; `advance` hears of rows that are in the dump.
+    """Back up into a new folder below `parent`; `advance` receives the number of rows dumped.
 
-    Until it is whole the folder has another name. Raises BackupFault.
+    Until it is complete the folder has another name. Raises BackupFault.
     """
     now = timezone.now()
     parent.mkdir(parents=True, exist_ok=True)
@@ -150,8 +151,8 @@ def take(parent: Path, advance: Callable[[int], object]) -> tuple[Path, Manifest
 
 @contextlib.contextmanager
 def snapshot() -> Iterator[tuple[str, dict[str, int]]]:
-    """The name of one moment of the database, for pg_dump, and how many rows each table has in
-    it."""
+    """Hold a snapshot of the database: its name, for pg_dump, and the number of rows of each
+    table."""
     with connection.cursor() as cursor:
         cursor.execute("begin isolation level repeatable read, read only")
         try:
@@ -163,7 +164,7 @@ def snapshot() -> Iterator[tuple[str, dict[str, int]]]:
 
 
 def counts_of(cursor: Any) -> dict[str, int]:
-    """Rows by table, counted one by one."""
+    """Rows by table, counted exactly."""
     cursor.execute(f"set {UPKEEP} = 'on'")
     cursor.execute(TABLES)
     counts = {}
@@ -193,8 +194,8 @@ def drop(folder: Path) -> None:
 
 
 def check(folder: Path) -> Manifest:
-    """What a backup holds. Raises BackupFault where a file of it is not as it was written, or where
-    it is of a later version than this server."""
+    """Check a backup and return its manifest. Raises BackupFault where one of its files has
+    changed, or where it is of a later version than this server."""
     manifest = Manifest.of(folder)
     for name, digest in manifest.files.items():
         path = folder / name
@@ -211,7 +212,7 @@ def check(folder: Path) -> Manifest:
 
 
 def what_is_there() -> dict[str, int]:
-    """Rows of the database that a restore would put something else in the place of."""
+    """Count the rows of the database that a restore would replace."""
     with connection.cursor() as cursor:
         counts = counts_of(cursor)
     people = ("workspaces_user", "workspaces_workspace", "memories_episode", "memories_memory")
@@ -219,14 +220,14 @@ def what_is_there() -> dict[str, int]:
 
 
 def others() -> int:
-    """How many else are connected: a server that runs."""
+    """The number of other connections: above zero, a server runs."""
     with connection.cursor() as cursor:
         cursor.execute(OTHERS)
         return int(cursor.fetchone()[0])
 
 
 def empty() -> None:
-    """Drop all that is ours in the database."""
+    """Drop all our tables and functions in the database."""
     with connection.cursor() as cursor:
         cursor.execute(sql.SQL("drop schema if exists {} cascade").format(sql.Identifier(VIEWS)))
         cursor.execute(TABLES)
@@ -265,8 +266,8 @@ def put_back(folder: Path, manifest: Manifest, advance: Callable[[int], object])
 
 @contextlib.contextmanager
 def secret_of_folder() -> Iterator[None]:
-    """Inside, the SECRET_KEY with which the next start comes up: that of the data folder, where the
-    environment names none."""
+    """Inside, use the SECRET_KEY of the next start: that of the data folder, unless the environment
+    names one."""
     before, path = settings.SECRET_KEY, settings.DATA_DIR / "secret_key"
     if not env_secret("SECRET_KEY") and path.is_file():
         settings.SECRET_KEY = path.read_text().strip()
@@ -277,7 +278,7 @@ def secret_of_folder() -> Iterator[None]:
 
 
 def differences(manifest: Manifest) -> dict[str, tuple[int, int]]:
-    """Tables that have not as many rows as the backup says: how many they should have, and have."""
+    """Tables whose number of rows differs from the backup: the expected and the actual number."""
     with connection.cursor() as cursor:
         here = counts_of(cursor)
     names = manifest.counts.keys() | here.keys()
@@ -291,8 +292,8 @@ def run(
     counts: Mapping[str, int],
     advance: Callable[[int], object],
 ) -> None:
-    """Run pg_dump or pg_restore to its end; `advance` hears a table's rows when the next one
-    begins. Raises BackupFault with its last word."""
+    """Run pg_dump or pg_restore to its end; `advance` receives a table's rows when the next one
+    begins. Raises BackupFault with the program's last line."""
     words = [*client(name), "--verbose", *options]
     last, before = "", 0
     with subprocess.Popen(
@@ -316,7 +317,7 @@ def run(
 
 
 def client(name: str) -> list[str]:
-    """The program of the embedded PostgreSQL, or the machine's own."""
+    """The command of the embedded PostgreSQL's program, or the machine's own."""
     with contextlib.suppress(EmbeddedPostgresError):
         return [str(program(name))]
     found = shutil.which(name)
@@ -326,7 +327,7 @@ def client(name: str) -> list[str]:
 
 
 def login() -> dict[str, str]:
-    """The environment by which PostgreSQL's programs find the database."""
+    """The environment in which PostgreSQL's programs find the database."""
     own = connection.settings_dict
     named = {"PGDATABASE": "NAME", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGHOST": "HOST",
              "PGPORT": "PORT"}  # fmt: skip
@@ -339,7 +340,7 @@ def login() -> dict[str, str]:
 
 
 def _copy_blobs(target: Path) -> None:
-    """Files of documents that `target` has not yet; one that goes meanwhile is named by no row."""
+    """Copy the document files that `target` lacks; a file deleted meanwhile is named by no row."""
     root = Path(settings.BLOB_DIR)
     for path in root.rglob("*"):
         copy = target / path.relative_to(root)

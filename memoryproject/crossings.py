@@ -1,8 +1,9 @@
-"""What crosses workspaces: a few named functions of the database. They belong to a role that nobody
-logs in as, and which the policies let through; each does one thing and gives ids, or yes and no.
+"""Functions of the database that cross workspaces: a few, each named. They belong to a role that
+nobody logs in as, and which the policies let through; each does one thing and returns ids, or yes
+or no.
 
-`memoryproject/walls.py` makes them. Who asks them narrows what is visible by the answer
-(`memoryproject/postgres/visible.py`), and only then reads rows.
+`memoryproject/walls.py` makes them. Callers narrow what is visible by the answer
+(`memoryproject/postgres/visible.py`), and only then read rows.
 """
 
 import uuid
@@ -18,8 +19,8 @@ from memoryproject.postgres import prepared, visible
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """A function: what it takes and gives, in SQL, and its query. `reads` are its tables, `rights`
-    what else it needs of the first of them; `how` is what its definition says beside."""
+    """A function: its arguments and result, in SQL, and its query. `reads` are its tables, `rights`
+    the further rights that it needs on the first of them; `how` is the rest of its definition."""
 
     name: str
     takes: str
@@ -202,17 +203,17 @@ CROSSINGS = (
 
 
 def workspace_of_key(prefix: str) -> uuid.UUID | None:
-    """Where a key with this prefix opens, if it proves itself."""
+    """The workspace of the key with this prefix, before the key is verified."""
     return _asked(WORKSPACE_OF_KEY, prefix)
 
 
 def is_member_anywhere(user_id: uuid.UUID) -> bool:
-    """Whether a person is a member of any workspace, or an administrator of the server."""
+    """Tell whether a person is a member of any workspace, or an administrator of the server."""
     return _asked(WORKSPACES_OF_USER, user_id) != []
 
 
 def narrow_to_user(user_id: uuid.UUID) -> None:
-    """Until the `visible.only` ends that this stands in, rows of the workspaces that a person is a
+    """Until the surrounding `visible.only` ends, show rows of the workspaces that a person is a
     member of; of all for an administrator of the server."""
     ids = _asked(WORKSPACES_OF_USER, user_id)
     if ids is None:
@@ -226,7 +227,7 @@ def workspace_of_invitation(invitation_id: uuid.UUID) -> uuid.UUID | None:
 
 
 def workspaces_inviting(email: str) -> list[uuid.UUID]:
-    """Those that have asked this address, and have no answer yet."""
+    """Workspaces that have invited this address and have no answer yet."""
     return _asked(WORKSPACES_INVITING, email) or []
 
 
@@ -235,17 +236,17 @@ def workspaces_of_sessions(ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
 
 
 def proves(table: str, row_id: uuid.UUID, digest: bytes) -> bool:
-    """Whether a row of one of PROVEN has this digest."""
+    """Tell whether a row of one of the tables in PROVEN has this digest."""
     return bool(_asked(PROVES, table, row_id, digest))
 
 
 def any_password_begins(start: str) -> bool:
-    """Whether somebody's hash is of the kind that begins so."""
+    """Tell whether somebody's password hash starts like this."""
     return bool(_asked(ANY_PASSWORD_BEGINS, start))
 
 
 def blank_audit(lines: Mapping[uuid.UUID, uuid.UUID]) -> int:
-    """Take the values out of lines, each with its workspace; how many."""
+    """Remove the values from lines of the audit log, each given with its workspace; how many."""
     with visible.only(*set(lines.values())):
         return int(_asked(BLANK_AUDIT, list(lines)))
 
@@ -256,7 +257,7 @@ def remove_audit(workspace_id: uuid.UUID, limit: int) -> int:
 
 
 def remove_marks(workspace_id: uuid.UUID, limit: int) -> int:
-    """The same with the marks of its lines."""
+    """Delete the marks of its lines; how many."""
     return int(_asked(REMOVE_MARKS, workspace_id, limit))
 
 
@@ -268,14 +269,14 @@ def seal_audit(
     before: str,
     voucher: str,
 ) -> bool:
-    """Write the seal of a log: number, place, mark and whether it ends; False where the one that is
-    there has not the signature `before`, or has this number or a higher one."""
+    """Write the seal of a log: number, place, mark and whether it ends; False where the stored one
+    does not have the signature `before`, or has this number or a higher one."""
     return bool(_asked(SEAL_AUDIT, workspace_id, *values, signature, before, voucher))
 
 
 @contextmanager
 def of_row(table: str, row_id: uuid.UUID) -> Iterator[None]:
-    """Inside, rows of the workspace that a row belongs to; none where there is no such row.
+    """Inside, show rows of the workspace that a row belongs to; none where there is no such row.
     `table` is one of OF_ROWS."""
     workspace_id = _asked(WORKSPACE_OF_ROW, table, row_id)
     with visible.only(*([workspace_id] if workspace_id else [])):
@@ -283,20 +284,20 @@ def of_row(table: str, row_id: uuid.UUID) -> Iterator[None]:
 
 
 def all_workspaces() -> list[uuid.UUID]:
-    """Those that are there, and those that are being removed or were."""
+    """The ids of all workspaces, including those being removed or already removed."""
     return _asked(ALL_WORKSPACES) or []
 
 
 @contextmanager
 def everywhere() -> Iterator[None]:
-    """Inside, rows of all workspaces: for looking what is due, for sums and for administrators of
-    the server. What is then done to rows of one is done under `visible.only`."""
+    """Inside, show rows of all workspaces: to look for due work, for sums and for administrators of
+    the server. Work on the rows of one is then done under `visible.only`."""
     with visible.as_set(visible.EVERYTHING):
         yield
 
 
 def are_made() -> bool:
-    """Whether this database has the functions, and policies that fit them: one that was never
+    """Tell whether this database has the functions, and policies that fit them: one that was never
     migrated has none, one of an older release not all."""
     with connection.cursor() as cursor:
         text = "select bool_and(to_regprocedure(name) is not null) from unnest(%s::text[]) name"

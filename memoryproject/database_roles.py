@@ -1,5 +1,5 @@
-"""The two database roles: the owner migrates, the ordinary one serves. It may change rows, as far
-as `rights.py` says, and nothing else."""
+"""The two database roles: the owner migrates, the ordinary one serves. It may change rows, within
+the rights of `rights.py`, and nothing else."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -58,8 +58,8 @@ LOGIN = ("USER", "PASSWORD", "HOST", "PORT", "OPTIONS", "ANSWER_WITHIN", "LIMITS
 
 @dataclass(frozen=True)
 class Granted:
-    """The role that web and worker use: `owner` when the server refused an ordinary one, then with
-    `why`, and in `remedy` the statements for an administrator, where it is rights that lack."""
+    """The role that web and worker use: `owner` if the server refused an ordinary one; then `why`
+    says why, and `remedy` has the statements for an administrator, if rights are missing."""
 
     database_role: str
     why: str = ""
@@ -67,7 +67,7 @@ class Granted:
 
     @property
     def advice(self) -> str:
-        """What to do about it, in one line."""
+        """Advice to the operator, in one line."""
         acts = f"Let an administrator run: {'; '.join(self.remedy)}. " if self.remedy else ""
         return f"{self.why}. {acts}See docs/guides/operating.md, A PostgreSQL of your own."
 
@@ -82,13 +82,13 @@ class Granted:
 
 
 def app_role() -> str:
-    """The name of the ordinary role: our own, or the one that APP_DATABASE_URL logs in as."""
+    """The name of the ordinary role: our own, or the login of APP_DATABASE_URL."""
     return unquote(urlsplit(settings.APP_DATABASE_URL).username or "") or APP_ROLE
 
 
 def warning_of_borrowed_role(granted: Granted) -> str:
-    """Why the ordinary role holds back less than it should, where it is taken after the owner's
-    login; empty where it logs in by itself."""
+    """Return a warning if the ordinary role protects less than it should, because the owner's login
+    takes it; empty where it logs in by itself."""
     is_own = settings.EMBEDDED_POSTGRES is not None or settings.APP_DATABASE_URL
     return "" if is_own or granted.why else BORROWED.format(role=app_role())
 
@@ -129,8 +129,8 @@ def prepare(connection: BaseDatabaseWrapper) -> Granted:
 
 
 def make_crossing_role(cursor: CursorWrapper) -> None:
-    """The role that the crossings belong to. The owner may hand things over to it, and is none of
-    those that its policies let through."""
+    """Make the role that owns the crossings. The owner may hand objects over to it, but is not one
+    of the roles that its policies let through."""
     name = sql.Identifier(walls.CROSSING_ROLE)
     cursor.execute(EXISTS, [walls.CROSSING_ROLE])
     if cursor.fetchone() is None:
@@ -143,7 +143,7 @@ def make_crossing_role(cursor: CursorWrapper) -> None:
 
 
 def refuse_unfit_login(role: str) -> None:
-    """Log in once as web and worker will, so that what they would meet is met here. Raises Django's
+    """Log in once as web and worker will, so that their errors appear here. Raises Django's
     database errors."""
     own = connections["default"].settings_dict
     login = databases.external(settings.DATABASE_URL, settings.APP_DATABASE_URL, role)
@@ -153,7 +153,7 @@ def refuse_unfit_login(role: str) -> None:
 
 
 def serve() -> None:
-    """Let this process go on as the role that serves; it was started as the owner."""
+    """Continue as the role that serves, in a process that was started as the owner."""
     own = connections["default"].settings_dict
     if own["USER"] == app_role():
         return
@@ -167,9 +167,9 @@ def serve() -> None:
 
 @contextmanager
 def through_views() -> Iterator[None]:
-    """Inside, what this process asks finds the views of the walls before the tables under them, as
-    what serves does: else an owner who is no superuser would find no row there and add none. For
-    commands that work on rows; what makes tables or copies all of them stays outside."""
+    """Inside, this process finds the views of the walls before the tables under them, as the
+    serving role does: else an owner who is no superuser would see no rows there and could add none.
+    For commands that work on rows; making tables or copying all of them stays outside."""
     own = connections["default"]
     with own.cursor() as cursor:
         cursor.execute("select current_setting('search_path')")
@@ -187,9 +187,9 @@ def through_views() -> Iterator[None]:
 
 @contextmanager
 def owner_connection() -> Iterator[psycopg.Connection[Any]]:
-    """A connection with the owner's rights, for what the ordinary role may not do, to the database
-    of this process. Every statement commits by itself, and may take as long as it does: an index is
-    built by one."""
+    """A connection with the owner's rights to the database of this process, for what the ordinary
+    role may not do. Every statement commits by itself and has no time limit: an index is built by
+    one."""
     own = connections["default"].settings_dict
     if settings.EMBEDDED_POSTGRES is not None:
         found = databases.embedded(settings.DATA_DIR, "owner")

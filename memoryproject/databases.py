@@ -1,4 +1,4 @@
-"""What Django's DATABASES holds: the embedded server, or the one that DATABASE_URL names."""
+"""Django's DATABASES: the embedded server, or the one that DATABASE_URL names."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +23,8 @@ GRACE = 2.0  # seconds for the server to end a statement by itself, before the c
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a process waits for the database, in seconds; 0 for no end. `idle` is the time that
-    a transaction may lie open with nothing asked: then its locks are somebody else's."""
+    """Time limits of a process on the database, in seconds; 0 for none. `idle` is the time that a
+    transaction may stay open without a statement: after it the locks go to others."""
 
     connect: int = 10
     statement: float = 0.0
@@ -33,7 +33,7 @@ class Limits:
 
     @property
     def session(self) -> dict[str, int]:
-        """Milliseconds by PostgreSQL's names, for a session of our own."""
+        """The limits in milliseconds by PostgreSQL's names, for a session of our own."""
         own = {
             "statement_timeout": self.statement,
             "lock_timeout": self.lock,
@@ -51,8 +51,8 @@ IDLE_IN_WEB = 60.0
 
 
 def limits_of(kind: str, connect: int, statement: float, lock: float) -> Limits:
-    """Those of a process: `kind` is web, worker (a task of it is ended after ten minutes as a
-    whole) or command, which may take hours: it migrates, builds indexes, reads files in."""
+    """The limits of a process: `kind` is web, worker (each task is ended after ten minutes in all)
+    or command, which may take hours: it migrates, builds indexes, reads files."""
     if kind == "web":
         return Limits(connect, statement, lock, IDLE_IN_WEB)
     if kind == "worker":
@@ -83,8 +83,8 @@ def embedded(data_dir: Path, role: str, limits: Limits = NO_END) -> dict[str, An
 
 
 def external(url: str, app_url: str, role: str, limits: Limits = NO_END) -> dict[str, Any]:
-    """Settings of the server at `url`. The app role logs in by `app_url`, or takes its rights after
-    the owner's login when there is none."""
+    """Settings of the server at `url`. The app role logs in by `app_url`, or, without one, the
+    owner logs in and takes its rights."""
     name, login = "DATABASE_URL", url
     if role == "app" and app_url:
         name, login = "APP_DATABASE_URL", app_url

@@ -1,4 +1,4 @@
-"""The documentation as `mkdocs build` made it, at /docs/; without it, how to make it."""
+"""The documentation built by `mkdocs build`, at /docs/; if there is none, how to build it."""
 
 import base64
 import hashlib
@@ -23,7 +23,7 @@ SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 
 @require_safe
 def view(request: HttpRequest, path: str = "") -> HttpResponseBase:
-    """A file of the site; of a folder its index.html."""
+    """Serve a file of the site; for a folder its index.html."""
     site = Path(settings.DOCS_SITE)
     if not (site / "index.html").is_file():
         return render(request, "registration/docs_missing.html", status=404)

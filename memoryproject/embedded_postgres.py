@@ -58,7 +58,7 @@ def program(name: str) -> Path:
 
 @functools.cache
 def as_server() -> tuple[str, ...]:
-    """The words before a server program.
+    """The words to put before a server program.
 
     As root: a user namespace, where root is user 1000 and still owns its files; or, where
     namespaces are off (many containers), the user nobody, who keeps root's right to pass folders,
@@ -168,7 +168,7 @@ _leases: dict[
 
 @dataclass(frozen=True)
 class Home:
-    """The folder that holds one server and all that belongs to it. `fast`: a crash may cost the
+    """The folder of one server and everything that belongs to it. `fast`: a crash may lose the
     data."""
 
     root: Path
@@ -201,8 +201,8 @@ class Home:
 def ensure_running(home: Home, *, recheck: bool = False) -> None:
     """Make, start or find the server, and keep it running while this process lives.
 
-    Nobody stops a server that has a user, so only the first call asks it, and `recheck`: after a
-    failed connection.
+    Nobody stops a server that has a user, so only the first call checks it, and one with `recheck`:
+    after a failed connection.
     """
     if home.root in _leases and not recheck:
         return
@@ -228,7 +228,8 @@ def ensure_running(home: Home, *, recheck: bool = False) -> None:
 
 
 def leave(home: Home, *, patience: float = 2.0) -> bool:
-    """Give up this process' lease. True when the server is stopped; False when others still use it.
+    """Give up this process's lease. True when the server is stopped; False when others still use
+    it.
 
     `patience`: seconds to wait for users that are just ending.
     """
@@ -244,7 +245,7 @@ def leave(home: Home, *, patience: float = 2.0) -> bool:
 
 
 def is_alive(home: Home) -> bool:
-    """Whether the server's process runs; asks no connection of it."""
+    """Tell whether the server's process runs, without connecting to it."""
     return postmaster(home.data) is not None
 
 

@@ -1,5 +1,5 @@
-"""The only readers of environment variables. Each refuses nonsense and names the variable in its
-error."""
+"""The only readers of environment variables. Each refuses invalid values and names the variable in
+its error."""
 
 import os
 import secrets
@@ -20,7 +20,7 @@ def env_str(name: str, default: str = "", *, choices: tuple[str, ...] = ()) -> s
 
 
 def env_default(name: str, value: str) -> None:
-    """Set what a library reads for itself when it is imported, unless somebody has set it."""
+    """Set a variable that a library reads at import, unless somebody has set it."""
     os.environ.setdefault(name, value)
 
 

@@ -1,5 +1,5 @@
-"""The first start: what it makes, what a start tells on the terminal, and what is kept of the first
-in the data folder so that the next can tell it again."""
+"""The first start: the accounts it makes, the lines it prints, and the file in the data folder from
+which the next start prints them again."""
 
 import json
 import os
@@ -25,8 +25,8 @@ ASK = ("search", '{"query": "tea or coffee?"}')
 
 @dataclass(frozen=True, slots=True)
 class FirstRun:
-    """What a new server made; the two secrets are known only here. The password is None once it
-    was changed."""
+    """The account, workspace and key of a new server; the two secrets are known only here. The
+    password is None once it was changed."""
 
     workspace: str
     admin_user: str
@@ -54,7 +54,8 @@ def first_run(slug: str = "demo") -> FirstRun | None:
 
 
 def is_first_password(username: str, password: str) -> bool:
-    """Whether it opens the account still, which then must change it at the next login."""
+    """Tell whether the password still opens the account, which then must change it at the next
+    login."""
     admin = User.objects.filter(username=username).first()
     if admin is None or not admin.check_password(password):
         return False
@@ -81,10 +82,10 @@ def made_now(data_dir: Path) -> FirstRun | None:
 
 
 def made_before(data_dir: Path) -> FirstRun | None:
-    """What the file holds, if its key still works in this database.
+    """Read the file, if its key still works in this database.
 
-    A password that does not open the account any more is taken out of the file; one that does must
-    be changed at the next login, also where an older version made it.
+    A password that no longer opens the account is removed from the file; one that does must be
+    changed at the next login, even if an older version made it.
     """
     kept = read(data_dir)
     if kept is None or not scope_for_key(kept.key):
@@ -95,7 +96,7 @@ def made_before(data_dir: Path) -> FirstRun | None:
 
 
 def read(data_dir: Path) -> FirstRun | None:
-    """What the file holds; None where there is none that can be read."""
+    """Read the file; None if it is missing or unreadable."""
     try:
         return FirstRun(**json.loads((data_dir / FILE).read_text()))
     except (FileNotFoundError, ValueError, TypeError):
@@ -103,7 +104,7 @@ def read(data_dir: Path) -> FirstRun | None:
 
 
 def forget_password(data_dir: Path, username: str) -> None:
-    """Take the password out of the file, if it is this account's; `up` then takes it out of the
+    """Remove the password from the file, if it is this account's; `up` then removes it from the
     info file, too."""
     kept = read(data_dir)
     if kept is not None and kept.admin_user == username and kept.admin_password:
@@ -124,8 +125,9 @@ def write_private(file: Path, content: dict[str, object]) -> None:
 
 @dataclass(frozen=True)
 class Start:
-    """What this start can tell: `known` is the first start's login and key, `is_first` when this is
-    it. `demo`: what the example shows, and the paths of its pages."""
+    """The information that this start can print: `known` is the first start's login and key,
+    `is_first` whether this is it. `demo`: the topics of the example, with the paths of their pages.
+    """
 
     address: Address
     known: FirstRun | None
@@ -141,7 +143,7 @@ class Start:
         return facts
 
     def password_was_changed(self) -> bool:
-        """Whether a web process has taken it out of the file since this start."""
+        """Tell whether a web process has removed the password from the file since this start."""
         if self.known is None or self.known.admin_password is None:
             return False
         kept = read(settings.DATA_DIR)
@@ -160,7 +162,7 @@ class Start:
         return [*lines, *self.secrets(), *shown, "Ctrl-C stops it."]
 
     def secrets(self) -> list[str]:
-        """Shown once; later starts name the file that keeps them."""
+        """The lines with the secrets, shown once; later starts name the file that keeps them."""
         if self.known is None:
             return ["  key    make one with: python3 manage.py createkey"]
         if not self.is_first:

@@ -1,4 +1,4 @@
-"""For those who watch the server: is the process alive, and can it do its work?"""
+"""Health endpoints for monitoring: is the process alive, and can it do its work?"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,12 +14,12 @@ ROWS: tuple[Callable[[], Part | Sequence[Part]], ...] = (migrations, *health_par
 
 
 def live(request: HttpRequest) -> JsonResponse:
-    """The process answers; nothing else is asked."""
+    """Tell that the process answers; nothing else is checked."""
     return JsonResponse({"status": "ok"})
 
 
 def ready(request: HttpRequest) -> JsonResponse:
-    """How each part is; 503 where one has failed."""
+    """Show the state of each part; 503 where one has failed."""
     found = parts()
     shown = {"parts": [shape(part) for part in found]}
     failed = [part for part in found if part.state == State.FAILED]

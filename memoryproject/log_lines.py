@@ -1,4 +1,4 @@
-"""What each line of the log has, what the log leaves out, and signs that no line shows."""
+"""Log lines: their fields, what the log leaves out, and characters that are never shown."""
 
 import json
 import logging
@@ -15,9 +15,8 @@ LONGEST_PATH, LONGEST_MESSAGE = 200, 2000  # characters: whoever asks chooses ho
 
 
 def with_context(record: logging.LogRecord) -> bool:
-    """Keeps every record, and adds which request it is about, and which workspace where the rows
-    of one alone are visible. What Django logs about a request is written when it has been
-    answered."""
+    """Keep every record, and add its request, and its workspace where the rows of one alone are
+    visible. Django logs a request only when it has been answered."""
     about = getattr(getattr(record, "request", None), "META", {})
     record.request_id = about.get("REQUEST_ID") or request_id.get()
     shown = visible.setting().strip("{}")
@@ -27,8 +26,8 @@ def with_context(record: logging.LogRecord) -> bool:
 
 
 def without_trace_of_refusals(record: logging.LogRecord) -> bool:
-    """An answer below 500 is the asker's matter: one line tells it, and where in the code it was
-    refused is of no use to the operator."""
+    """Drop the traceback of an answer below 500: it is the caller's matter, and one line reports
+    it."""
     status = getattr(record, "status_code", 500)
     if record.name == "django.request" and status in NOTED:
         return False
@@ -43,8 +42,8 @@ def message_of(record: logging.LogRecord) -> str:
 
 
 def printable(text: str, keep: str = "") -> str:
-    """`text` with escapes, as JSON has them, in place of signs that a terminal obeys, that end a
-    line or that nobody sees; those of `keep` stay."""
+    """`text` with JSON escapes in place of characters that control a terminal, end a line or are
+    invisible; those of `keep` stay."""
     if text.isprintable():
         return text
     signs = (
@@ -54,8 +53,8 @@ def printable(text: str, keep: str = "") -> str:
 
 
 class TextLines(logging.Formatter):
-    """A record in a line of printable signs. Only where something was raised others follow, which
-    begin with blanks."""
+    """A record as one printable line. Only for an exception more lines follow, which begin with
+    blanks."""
 
     def format(self, record: logging.LogRecord) -> str:
         record.message, record.asctime = message_of(record), self.formatTime(record)
@@ -67,8 +66,8 @@ class TextLines(logging.Formatter):
 
 
 class JSONLines(logging.Formatter):
-    """One JSON object in a line: `time` (ISO 8601, UTC), `level`, `logger`, `requestId` and
-    `workspaceId` (null where there is none), `message`, and `trace` where something was raised."""
+    """A record as one JSON object in a line: `time` (ISO 8601, UTC), `level`, `logger`, `requestId`
+    and `workspaceId` (null where there is none), `message`, and `trace` for an exception."""
 
     def format(self, record: logging.LogRecord) -> str:
         about = getattr(record, "request_id", "-")

@@ -1,6 +1,6 @@
-"""What a server is made of, and how each part is: the machine's own, which need no row.
+"""The parts of a server and their state: those of the machine, which need no row.
 
-Nothing here waits for long: a database that does not answer is told after DEADLINE.
+Nothing here waits for long: a database that does not answer is reported after DEADLINE.
 """
 
 import json
@@ -41,8 +41,8 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`since`: when this state began, where that is known; else it is when it was first seen.
-    `value` is what /metrics tells of it."""
+    """`since`: when this state began, where that is known; else when it was first seen. `value` is
+    its metric in /metrics."""
 
     name: str
     state: State
@@ -55,7 +55,7 @@ class Part:
 
 
 def database() -> Part:
-    """Whether it answers, and takes changes."""
+    """Check whether the database answers and accepts changes."""
     try:
         read_only, started, used, most = _asked()
     except (psycopg.Error, TimeoutError) as error:
@@ -70,8 +70,8 @@ def database() -> Part:
 
 
 def _asked() -> list[str]:
-    """By this process' own connection where it is open, so that a server without a free one is not
-    called dead; else, and where a server that was started anew has closed it, by a new one."""
+    """Query the database over this process's connection if it is open, so that a server without a
+    free one is not called dead; else, or if a restarted server has closed it, over a new one."""
     own = connection.connection
     if own is not None and not own.closed:
         try:
@@ -87,8 +87,8 @@ def _asked() -> list[str]:
 
 
 def _answer(pgconn: pq.abc.PGconn, query: bytes) -> list[str]:
-    """The first row; TimeoutError where it does not come before the deadline, whatever holds it
-    up: a server that is stopped keeps no time limit of its own."""
+    """The first row; TimeoutError where it does not come before the deadline, whatever delays it: a
+    server that is stopped keeps no time limit of its own."""
     until = time.monotonic() + DEADLINE
     pgconn.send_query(query)
     poll = select.poll()
@@ -110,7 +110,7 @@ def _answer(pgconn: pq.abc.PGconn, query: bytes) -> list[str]:
 
 
 def migrations() -> Part:
-    """Whether the database has the tables of this version."""
+    """Check whether the database has the tables of this version."""
     missing = _shipped() - MigrationRecorder(connection).applied_migrations().keys()
     if missing:
         return Part("migrations", State.FAILED, f"{len(missing)} migrations are not applied")
@@ -126,7 +126,7 @@ def _shipped() -> frozenset[tuple[str, str]]:
 
 
 def disk() -> Part:
-    """Room in the data folder, where the embedded database is too."""
+    """Check the room in the data folder, where the embedded database is too."""
     least = settings.DISK_FREE_MIN_MB * 2**20
     home = settings.EMBEDDED_POSTGRES
     folders = [settings.DATA_DIR, *([home.data] if home is not None else [])]
@@ -147,8 +147,8 @@ _last: dict[str, dict[str, str]] = {}
 
 
 def dated(parts: Sequence[Part]) -> list[Part]:
-    """The parts, each with the time when its state began. Kept in the data folder, so that it
-    outlives the process; a full disk leaves it to this process' memory."""
+    """The parts, each with the time when its state began. It is kept in the data folder, to outlive
+    the process; on a full disk, in this process's memory."""
     now = datetime.now(UTC)
     try:
         known: dict[str, dict[str, str]] = json.loads((settings.DATA_DIR / FILE).read_text())

@@ -1,5 +1,5 @@
 """`manage.py mcp`: MCP over standard input and output, for clients that start their servers
-themselves. Each message is handed on to a server's `/mcp` over HTTP, and its answer comes back.
+themselves. Each message is passed to a server's `/mcp` over HTTP, and its answer comes back.
 
 Standard library alone: it starts at once, and needs neither the packages nor the database.
 """
@@ -45,14 +45,14 @@ def main(words: list[str]) -> None:
 
 @dataclass
 class Bridge:
-    """`version` is what client and server agreed on, where they did so beforehand."""
+    """`version` is the protocol version that client and server have agreed on, if any."""
 
     address: str
     key: str = field(repr=False)
     version: str = ""
 
     def run(self, lines: TextIO, answers: TextIO) -> None:
-        """Until the client closes its end; what is under way is still answered."""
+        """Run until the client closes its end; requests under way are still answered."""
         writing = threading.Lock()
 
         def serve(message: dict[str, Any]) -> None:
@@ -76,7 +76,7 @@ class Bridge:
                     pool.submit(serve, message)
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:
-        """The server's answer; an error of the protocol where there is none."""
+        """Return the server's answer; an error of the protocol where there is none."""
         try:
             answer = self.ask(message)
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -101,7 +101,8 @@ class Bridge:
         raise AssertionError
 
     def headers(self, message: dict[str, Any]) -> dict[str, str]:
-        """Those of HTTP; newer versions of the protocol want what is asked in them, too."""
+        """The HTTP headers; newer versions of the protocol want the request's names in them,
+        too."""
         params = message.get("params") or {}
         headers = {
             "Authorization": f"Bearer {self.key}",
@@ -119,7 +120,7 @@ class Bridge:
         return headers
 
     def refusal(self, message: dict[str, Any], error: urllib.error.HTTPError) -> dict[str, Any]:
-        """What the server said where it did not do it: an error of the protocol, or a problem."""
+        """Convert the server's refusal: an error of the protocol, or a problem."""
         said = json.load(error)
         if "error" in said:
             return {**said, "id": message["id"]}
@@ -128,7 +129,7 @@ class Bridge:
 
 
 def header_value(text: str) -> str:
-    """As the protocol writes what a header cannot hold as it is."""
+    """Encode a text that a header cannot hold as it is, as the protocol prescribes."""
     if text.isascii() and text.isprintable() and text == text.strip():
         return text
     return f"=?base64?{base64.b64encode(text.encode()).decode()}?="

@@ -1,4 +1,4 @@
-"""A process behind the front that speaks MCP: an event loop, with as many requests at once as its
+"""A process behind the front that serves MCP: an event loop, with as many requests at once as its
 lane has places."""
 
 import asyncio
@@ -21,14 +21,14 @@ Respond = Callable[[dict[str, Any], bytes], Awaitable[tuple[dict[str, Any], byte
 
 
 class McpProcess:
-    """`respond` gives status, headers and body for an environ and a body."""
+    """`respond` returns status, headers and body for an environ and a body."""
 
     def __init__(self, lane: Lane, front: str, respond: Respond) -> None:
         self.lane, self.front, self.respond = lane, front, respond
         self.busy = 0
 
     async def run(self) -> None:
-        """Until SIGTERM; then what is under way gets GRACE seconds."""
+        """Run until SIGTERM; then requests under way get GRACE seconds."""
         if sys.platform == "linux":
             Path("/proc/self/comm").write_text(f"web-{self.lane.name}")
         loop, asked_to_end = asyncio.get_running_loop(), asyncio.Event()
@@ -44,7 +44,7 @@ class McpProcess:
         await asyncio.gather(*places, return_exceptions=True)
 
     async def _place(self) -> None:
-        """Comes back where the front was started anew."""
+        """Serve one place; reconnect when the front restarts."""
         while True:
             try:
                 reader, writer = await asyncio.open_unix_connection(self.front)

@@ -1,7 +1,7 @@
 """Stops an embedded server some seconds after its last user has gone, however that user ended.
 
 A user holds a shared flock on `users.lock`; the kernel drops it on any kind of death. The guard is
-a small process that waits for the exclusive one. It runs without site-packages, so this file needs
+a small process that waits for the exclusive lock. It runs without site-packages, so this file needs
 the standard library only.
 """
 
@@ -33,7 +33,7 @@ def try_lock(fd: int) -> bool:
 
 @contextlib.contextmanager
 def start_lock(root: Path) -> Iterator[None]:
-    """One process at a time makes, starts or stops the server below `root`."""
+    """Let one process at a time make, start or stop the server below `root`."""
     fd = open_lock(root / "start.lock")
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
@@ -43,7 +43,7 @@ def start_lock(root: Path) -> Iterator[None]:
 
 
 def command_line(pid: int) -> list[str]:
-    """The words of a running process; empty when there is none, or a zombie."""
+    """The arguments of a running process; empty when there is none, or a zombie."""
     if not Path("/proc/self/cmdline").exists():
         out = subprocess.run(
             ["ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True
@@ -56,8 +56,8 @@ def command_line(pid: int) -> list[str]:
 
 
 def postmaster(data: Path) -> int | None:
-    """The pid of the server over `data`. A pid file may be stale, and its pid another program's by
-    now."""
+    """The pid of the server over `data`. A pid file may be stale, and its pid may belong to another
+    program by now."""
     try:
         pid = int((data / "postmaster.pid").read_text().split()[0])
     except (OSError, ValueError, IndexError):
@@ -67,7 +67,7 @@ def postmaster(data: Path) -> int | None:
 
 
 def stop(data: Path) -> None:
-    """End the server in order; without its clients' consent, and by force when it takes too
+    """Shut the server down in order, without waiting for its clients; by force when it takes too
     long."""
     pid = postmaster(data)
     if pid is None:

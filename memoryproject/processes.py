@@ -37,7 +37,7 @@ _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 @dataclass
 class Child:
-    """A program that shall run. Its session lets Ctrl-C reach `up` alone, and lets us end its own
+    """A program to keep running. Its own session lets Ctrl-C reach `up` alone, and lets us end its
     children."""
 
     name: str
@@ -50,8 +50,8 @@ class Child:
     pause: float = field(default=FIRST_PAUSE, init=False)
 
     def keep_running(self) -> None:
-        """Start it when it is due; when it died, end what is left of it and set the time of its
-        next start."""
+        """Start it when it is due; if it died, end its remaining children and schedule its next
+        start."""
         now = time.monotonic()
         if self.process is None and now >= self.due_at:
             self.process = subprocess.Popen(
@@ -80,7 +80,7 @@ class Child:
                 self.process.terminate()
 
     def begin_anew(self) -> None:
-        """End it by force: it is stuck. It is started again like one that died."""
+        """End it by force because it is stuck. It is restarted like one that died."""
         if self.process is not None:
             log.error("%s does not answer and is ended", self.name)
             self._kill_group()
@@ -109,8 +109,8 @@ def supervise(
 ) -> None:
     """Keep `children` running and call `watch` several times a second, until `until()`.
 
-    Then end the children: asked first, by force after STOP_TIMEOUT. The first of them is the door,
-    and ends before the others: what came in by it is still answered.
+    Then end the children: by request first, by force after STOP_TIMEOUT. The first of them is the
+    door, and ends before the others: requests that came in by it are still answered.
     """
     try:
         while not until():
@@ -129,7 +129,7 @@ def supervise(
 
 
 def end_with(parent: int) -> None:
-    """Runs in the child: the kernel sends it SIGTERM when `up` dies, even by SIGKILL."""
+    """Make the kernel send SIGTERM to this child when `up` dies, even by SIGKILL."""
     assert _libc is not None
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:  # it died before the kernel was told
@@ -138,7 +138,7 @@ def end_with(parent: int) -> None:
 
 @dataclass(frozen=True)
 class Size:
-    """How many web processes read (and as many that write), and how many workers; 0: they run
+    """The number of web processes that read (and as many that write), and of workers; 0: they run
     elsewhere."""
 
     web: int
@@ -147,8 +147,8 @@ class Size:
 
 @contextmanager
 def meeting_place() -> Iterator[Path]:
-    """A folder of this user's alone, short enough for the path of a socket, where front and web
-    processes meet."""
+    """Make a private folder of this user where front and web processes meet, with a path short
+    enough for a socket."""
     folder = Path(tempfile.mkdtemp(prefix="memoryproject-", dir="/tmp"))
     try:
         yield folder / "front.sock"
@@ -157,7 +157,7 @@ def meeting_place() -> Iterator[Path]:
 
 
 def processes(address: Address, role: str, size: Size, meeting: Path) -> list[Child]:
-    """`role` is the database role of web and worker, owner or app."""
+    """The programs to run; `role` is the database role of web and worker, owner or app."""
     env = {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "memoryproject.settings",
@@ -209,9 +209,9 @@ def _front(address: Address) -> list[str]:
 
 
 class Pulse:
-    """Asks again and again whether the front answers, without waiting for it; `on_silence` is
-    called where it has not for SILENCE seconds. By the socket of the web processes, which no client
-    fills."""
+    """Checks again and again whether the front answers, without waiting for it; `on_silence` is
+    called after SILENCE seconds without an answer. It uses the socket of the web processes, which
+    no client fills."""
 
     def __init__(self, meeting: Path, on_silence: Callable[[], None]) -> None:
         self.meeting, self.on_silence = meeting, on_silence

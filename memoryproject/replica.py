@@ -1,8 +1,8 @@
-"""A read replica: it answers who only reads, where it has what they have seen already.
+"""A read replica: it answers requests that only read, if it has what their tenant has already seen.
 
-What is read of it is read as of the server itself: for one request this thread's connection is the
-replica's. Whatever the database refuses there is asked of the server again; a replica that does not
-answer is left alone until it does, one that lags until it has caught up. Positions are those of
+They read from it as from the server itself: for one request this thread's connection is the
+replica's. A request that the database refuses there goes to the server again; a replica that does
+not answer is left alone until it does, one that lags until it has caught up. Positions are those of
 the write-ahead log, in bytes.
 """
 
@@ -46,7 +46,7 @@ def is_used() -> bool:
 
 
 def written() -> int | None:
-    """How far the server's log is; None where it does not say, because it takes no changes."""
+    """The position of the server's log; None where it accepts no changes and so gives none."""
     wrapper = connections[DEFAULT_DB_ALIAS]
     try:
         wrapper.close_if_unusable_or_obsolete()
@@ -58,7 +58,7 @@ def written() -> int | None:
 
 
 class NotingErrors(DatabaseErrorWrapper):
-    """As Django's; the wrapper knows afterwards what went wrong."""
+    """Django's error wrapper, which also notes the error in its connection."""
 
     def __init__(self, wrapper: "ReplicaWrapper") -> None:
         super().__init__(wrapper)
@@ -80,7 +80,7 @@ class ReplicaWrapper(DatabaseWrapper):
         return NotingErrors(self)
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Nobody waits for it for long, and that it is silent says nothing of the server."""
+        """Connect with a short limit; a silent replica says nothing about the server."""
         own = {**conn_params, "connect_timeout": CONNECT}
         made = base.DatabaseWrapper.get_new_connection(self, own)
         made.answer_within = ANSWER
@@ -98,7 +98,7 @@ def new_wrapper() -> ReplicaWrapper:
 
 
 def replayed(wrapper: ReplicaWrapper) -> int:
-    """How far the replica is."""
+    """The position that the replica has reached."""
     with instead(wrapper), wrapper.cursor() as cursor:
         cursor.execute(REPLAYED)
         return int(cursor.fetchone()[0])
@@ -106,7 +106,7 @@ def replayed(wrapper: ReplicaWrapper) -> int:
 
 @contextmanager
 def instead(wrapper: ReplicaWrapper) -> Iterator[None]:
-    """Inside, this thread's connection is the replica's."""
+    """Inside, use the replica's connection as this thread's."""
     own = connections[DEFAULT_DB_ALIAS]
     connections[DEFAULT_DB_ALIAS] = wrapper
     try:
@@ -117,7 +117,7 @@ def instead(wrapper: ReplicaWrapper) -> Iterator[None]:
 
 @dataclass(slots=True)
 class Replica:
-    """What a process knows of it."""
+    """The state of the replica as one process knows it."""
 
     position: int = 0  # it is as far as this, or farther
     looked_at: float = float("-inf")
@@ -128,7 +128,7 @@ class Replica:
     trying: threading.Thread | None = None
 
     def serves(self, wrapper: ReplicaWrapper, wanted: int) -> bool:
-        """Whether it answers who has seen the server at `wanted`."""
+        """Tell whether it can answer a tenant that has seen the server at `wanted`."""
         if self.trying is not None:
             return False
         try:
@@ -155,7 +155,7 @@ class Replica:
             log.warning("the replica %s", "lags and is not asked" if self.lags else "caught up")
 
     def leave(self, error: BaseException) -> None:
-        """Ask it no more, until it answers a try in the background."""
+        """Stop using it, until it answers a try in the background."""
         log.warning("the replica is not asked until it answers again: %s", error)
         self.trying = threading.Thread(target=self._try, name="replica", daemon=True)
         self.trying.start()
@@ -172,7 +172,7 @@ class Replica:
 
 
 class ReplicaReads:
-    """A WSGI application whose requests change nothing: the replica answers those it can."""
+    """A WSGI application for requests that change nothing: the replica answers those it can."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -202,7 +202,7 @@ class ReplicaReads:
     def _answer(
         self, wrapper: ReplicaWrapper, environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> list[bytes] | None:
-        """None where the server is to be asked instead."""
+        """Answer from the replica; None where the server must be asked instead."""
         tried: dict[str, Any] = dict(environ)
         heads: list[tuple[Any, ...]] = []
         with instead(wrapper):
@@ -222,7 +222,7 @@ class ReplicaReads:
 
 
 class WithPosition:
-    """A WSGI application that says how far the server's log is after each request."""
+    """A WSGI application that reports the position of the server's log after each request."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -236,7 +236,7 @@ class WithPosition:
 
 
 def is_gone(error: psycopg.Error) -> bool:
-    """Whether it is the replica that is unwell, not the statement or its moment."""
+    """Tell whether the replica itself is unwell, rather than the statement or its timing."""
     if isinstance(error, errors.QueryCanceled | errors.SerializationFailure):
         return isinstance(error, ServerSilent)
     return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
@@ -246,7 +246,7 @@ _replica = Replica()
 
 
 def _forget() -> None:
-    """A forked process has no thread, and looks for itself."""
+    """Reset a forked process: it has no thread, and must look for itself."""
     global _replica
     _replica = Replica()
 

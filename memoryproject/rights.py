@@ -1,8 +1,8 @@
-"""The rights of the role that serves: of each table what its work needs, with the reason.
+"""The rights of the role that serves: for each table what its work needs, with the reason.
 
-A table of a new model with rows of a workspace has those of OF_A_WORKSPACE; any other is listed
-here, or gets none. Numbers are identity columns, which ask for no right to their sequence, but
-where a number is drawn before its row is written. Of functions it calls the crossings alone.
+A new model's table with rows of a workspace has those of OF_A_WORKSPACE; any other is listed here,
+or gets none. Numbers are identity columns, which need no right to their sequence, except where a
+number is drawn before its row is written. Of functions it may call the crossings alone.
 """
 
 from collections.abc import Iterator
@@ -20,8 +20,8 @@ READ, ADD, CHANGE, REMOVE = "SELECT", "INSERT", "UPDATE", "DELETE"
 
 @dataclass(frozen=True, slots=True)
 class TableRights:
-    """What the role may do with a table's rows, and why no less. Of an act in `columns` it may do
-    that with those columns alone."""
+    """The rights of the role on a table's rows, and why no fewer. An act in `columns` is limited to
+    those columns."""
 
     acts: tuple[str, ...]
     reason: str
@@ -143,15 +143,15 @@ NO_DEFAULTS = (
 
 
 def rights_of(table: str) -> TableRights | None:
-    """None of a table that nobody thought of."""
+    """The rights for a table; None if nobody defined any."""
     if table in TABLES:
         return TABLES[table]
     return OF_A_WORKSPACE if table in {wall.table for wall in walls.walls()} else None
 
 
 def grant(connection: BaseDatabaseWrapper, role: str) -> None:
-    """Let `role` have its rights in the current schema, and no others. Run as the owner, after the
-    walls were made. What is as it should be is not touched."""
+    """Give `role` its rights in the current schema, and no others. Run as the owner, after the
+    walls were made. Rights that are correct already are not touched."""
     with connection.cursor() as cursor:
         cursor.execute("select current_schema()")
         names = {"schema": sql.Identifier(cursor.fetchone()[0]), "role": sql.Identifier(role)}
@@ -171,7 +171,7 @@ def grant(connection: BaseDatabaseWrapper, role: str) -> None:
 
 
 def _wanted(cursor: CursorWrapper, table: str, rights: TableRights) -> Iterator[str]:
-    """`UPDATE` of the whole table, `UPDATE name` of a column."""
+    """`UPDATE` for the whole table, `UPDATE name` for a column."""
     columns = dict(rights.columns)
     if table in walls.HIDDEN:
         columns[READ] = (*walls.readable(cursor, table), "ctid")
@@ -200,7 +200,7 @@ def _give(
 
 
 def unnamed(connection: BaseDatabaseWrapper) -> list[str]:
-    """Tables and views of the current schema that nobody thought of: they are not reached."""
+    """Tables and views of the current schema without defined rights: the role cannot reach them."""
     with connection.cursor() as cursor:
         cursor.execute(RELATIONS, {"role": ""})
         return [n for n, kind, _ in cursor.fetchall() if kind != "S" and rights_of(n) is None]

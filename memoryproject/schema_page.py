@@ -1,4 +1,4 @@
-"""The OpenAPI schema as it is served: made once for all processes of a version, whoever asks."""
+"""The OpenAPI schema as it is served: made once for all processes of a version and all callers."""
 
 import hashlib
 import logging
@@ -55,7 +55,7 @@ def view(request: HttpRequest) -> HttpResponseBase:
 
 @cache
 def schema(language: str) -> tuple[bytes, str]:
-    """The text and its ETag: out of the file that another process of this version has made."""
+    """The text and its ETag: from the file, if another process of this version has made it."""
     file = Path(settings.SCHEMA_DIR, f"{version()}.{language}")
     text = file.read_bytes() if file.exists() else made()[language]
     return text, f'"{hashlib.sha256(text).hexdigest()[:32]}"'
@@ -63,7 +63,8 @@ def schema(language: str) -> tuple[bytes, str]:
 
 @cache
 def made() -> dict[str, bytes]:
-    """By language, and kept. Once in a process: the generator's second answer differs."""
+    """Make and keep the schema by language. Once in a process: the generator's second answer
+    differs."""
     answer = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     texts: dict[str, bytes] = {}
     for language, renderer in RENDERERS.items():
@@ -77,7 +78,7 @@ def made() -> dict[str, bytes]:
 
 
 def keep(texts: dict[str, bytes]) -> None:
-    """Each whole or not at all; those of versions before go."""
+    """Write each file whole or not at all; files of older versions are removed."""
     folder = Path(settings.SCHEMA_DIR)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for language, text in texts.items():
@@ -91,7 +92,7 @@ def keep(texts: dict[str, bytes]) -> None:
 
 @cache
 def version() -> str:
-    """Another one for any other source."""
+    """A digest that changes with the source."""
     mark = hashlib.sha256(str(settings.SPECTACULAR_SETTINGS["VERSION"]).encode())
     for folder in SOURCES:
         for source in sorted(Path(settings.BASE_DIR, folder).rglob("*.py")):

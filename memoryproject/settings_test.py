@@ -1,4 +1,4 @@
-"""Settings of the tests: an own database folder that need not survive a crash, and no outside
+"""Settings of the tests: a separate database folder that need not survive a crash, and no outside
 service."""
 
 from memoryproject import databases

@@ -1,7 +1,7 @@
-"""What a start is doing, for whoever waits for it: on a terminal one line that changes, elsewhere a
+"""Progress of a start, for whoever waits for it: on a terminal one line that changes, elsewhere a
 line for each step, and one every few seconds of a long one.
 
-Used by `manage.py` before any package is there: standard library only.
+Used by `manage.py` before any package is installed: standard library only.
 """
 
 import re
@@ -24,9 +24,9 @@ ALL_THERE = re.compile(r"^(?:Installing collected packages|Prepared \d+ packages
 
 
 class StartStep:
-    """One step, entered with `with`; `say` adds to its line how far it is. `tick` shows the time
-    that it has taken: called by a thread of its own, or, where threads may not be, by the caller.
-    """
+    """One step, entered with `with`; `say` adds its progress to its line. `tick` shows the time
+    that it has taken: called by a separate thread, or, where there may be no threads, by the
+    caller."""
 
     def __init__(self, title: str, out: TextIO | None = None, *, with_thread: bool = True) -> None:
         self.title, self.out, self.detail = title, out or sys.stderr, ""
@@ -54,14 +54,14 @@ class StartStep:
         self.detail = detail
 
     def tick(self) -> None:
-        """Show how long it takes by now, if the last line is old enough."""
+        """Show how long it has taken, if the last line is old enough."""
         now = time.monotonic()
         if now - self.shown >= self.between and not self.ended.is_set():
             self.shown = now
             self._show(f"{now - self.begun:.0f} s ...")
 
     def end(self, how: str = "") -> None:
-        """Its last line; once."""
+        """Write its last line; once."""
         if self.ended.is_set():
             return
         self.ended.set()
@@ -83,8 +83,8 @@ class StartStep:
 
 
 def install(command: Sequence["str | Path"], lock: Path) -> None:
-    """Run an installer for what `lock` names, and show how far it is. Raises CalledProcessError
-    with the end of what it wrote."""
+    """Run an installer for the packages in `lock`, and show its progress. Raises CalledProcessError
+    with the end of its output."""
     names = set(re.findall(r"^([A-Za-z0-9._-]+)==", lock.read_text(), re.M))
     seen, last = 0, deque[str](maxlen=KEPT_LINES)
     with StartStep("Packages") as one:

@@ -1,5 +1,5 @@
-"""The side of the event loop in what `front/streams.py` passes on: streams that are opened by
-tickets, each a task, and what they send."""
+"""The event loop's side of `front/streams.py`: streams that are opened by tickets, each a task, and
+the parts they send."""
 
 import asyncio
 import contextvars
@@ -24,8 +24,8 @@ Serve = Callable[[int, dict[str, Any]], Awaitable[None]]
 
 
 class Threads:
-    """Where what waits for the database is run: so many at once, each with a connection of its
-    own."""
+    """Threads for functions that wait for the database: a fixed number, each with its own
+    connection."""
 
     def __init__(self, most: int, name: str) -> None:
         self._pool = ThreadPoolExecutor(most, thread_name_prefix=name)
@@ -54,7 +54,7 @@ class StreamProcess:
             self._writer.write(packed({"streams": listed}, part))
 
     async def run(self) -> None:
-        """Until it is cancelled; comes back where the front was started anew."""
+        """Run until cancelled; returns when the front restarts."""
         while True:
             try:
                 reader, self._writer = await asyncio.open_unix_connection(self.front)

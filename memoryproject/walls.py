@@ -1,15 +1,15 @@
 """The wall between workspaces that the database itself keeps: row-level security, forced, on every
 table with rows of a workspace.
 
-One place makes it, after each migration, out of the models: a table of a new model has its policy
-by itself, or a test fails. A policy reads the setting of `postgres/visible.py`; what must cross
+One place makes it from the models, after each migration: a table of a new model has its policy
+automatically, or a test fails. A policy reads the setting of `postgres/visible.py`; access across
 workspaces goes through the functions of `crossings.py`, whose role the policies name. The tables of
 the index have words as arrays, and PostgreSQL uses no index for an array behind a policy: there the
 serving role has views of the same names, found first on its search path, and no right to the tables
 themselves.
 
-Policies are filters alone, never ways to a row: `case` keeps them from being taken for one, so that
-the hot path's texts have the plans that they were written for.
+Policies only filter; they must not become a way to find rows: `case` keeps the planner from using
+them so, and the hot path's texts keep the plans that they were written for.
 """
 
 import hashlib
@@ -101,7 +101,7 @@ class Wall:
 
 @cache
 def walls() -> tuple[Wall, ...]:
-    """Of all models that have rows of a workspace."""
+    """The walls of all models that have rows of a workspace."""
     found = {}
     for model in apps.get_models(include_auto_created=True):
         if model._meta.managed and not model._meta.proxy and (condition := _condition(model)):
@@ -114,24 +114,24 @@ def walls() -> tuple[Wall, ...]:
 
 
 def unnamed() -> list[str]:
-    """Tables that have neither a policy nor a reason."""
+    """Tables with neither a policy nor a reason for having none."""
     known = {wall.table for wall in walls()} | OPEN.keys()
     return sorted({m._meta.db_table for m in apps.get_models(include_auto_created=True)} - known)
 
 
 def _owners(model: type[models.Model]) -> "list[models.Field[Any, Any]]":
-    """Its column that says the workspace."""
+    """The columns of a model that name the workspace."""
     fields = model._meta.concrete_fields
     return [f for f in fields if f.column == "workspace_id" or f.name == "workspace"]
 
 
 def _is_for_all(owner: "models.Field[Any, Any]") -> bool:
-    """Whether everybody sees the rows that name no workspace."""
+    """Tell whether everybody sees the rows that name no workspace."""
     return owner.null and owner.model._meta.db_table not in FOR_EVERYWHERE
 
 
 def _condition(model: type[models.Model]) -> str:
-    """By the workspace's id, by its number in the index, or by the row that this one belongs to."""
+    """Return the condition: by the workspace's id, its number in the index, or the row's owner."""
     if model._meta.db_table in OPEN:
         return ""
     if model._meta.label == "workspaces.Workspace":
@@ -155,7 +155,7 @@ def _condition(model: type[models.Model]) -> str:
 
 
 def name_of(table: str) -> str:
-    """As the serving role finds it."""
+    """The name under which the serving role finds a table."""
     return f"{VIEWS}.{table}" if table in BY_VIEW else table
 
 
@@ -163,8 +163,8 @@ def name_of(table: str) -> str:
 
 
 def make_functions(cursor: CursorWrapper) -> None:
-    """The crossings, in the owner's schema: new ones are the owner's until `make` gives them away,
-    the others stay with whom they were given to. Neither are everybody's."""
+    """Make the crossings in the owner's schema: new ones are the owner's until `make` gives them
+    away, the others keep their owner. Neither may be called by everybody."""
     administrators.make_keys(cursor)
     cursor.execute(
         "select current_schema(), array(select p.proname from pg_proc p"
@@ -203,9 +203,9 @@ def make_functions(cursor: CursorWrapper) -> None:
 
 @contextmanager
 def _as_crossing_role(cursor: CursorWrapper) -> Iterator[None]:
-    """Inside, in an open transaction, the role that owns the crossings: what was given to it an
-    owner who is no superuser changes no more. An error takes the transaction with it, and so the
-    role."""
+    """Inside an open transaction, act as the role that owns the crossings: an owner who is no
+    superuser can no longer change what was given to it. An error rolls back the transaction, and
+    with it the role."""
     cursor.execute("select current_setting('role')")
     before = cursor.fetchone()[0]
     cursor.execute(sql.SQL("set local role {}").format(sql.Identifier(CROSSING_ROLE)))
@@ -226,9 +226,9 @@ where d.datname = current_database() and r.rolname = %s
 
 
 def make(connection: BaseDatabaseWrapper, role: str) -> bool:
-    """Put up what is missing or was changed by hand; `role` serves. Run as the owner, in one
-    transaction. Tables that are as they should be are not locked. Whether the role's sessions have
-    to begin anew: those there are look for tables where the views do not stand before them."""
+    """Put up every wall that is missing or was changed by hand; `role` serves. Run as the owner, in
+    one transaction. Tables that are as they should be are not locked. Returns whether the role's
+    sessions must reconnect: those there are look for tables without the views before them."""
     with connection.cursor() as cursor:
         cursor.execute("select current_schema(), current_user, current_database()")
         schema, owner, database = map(sql.Identifier, cursor.fetchone())
@@ -279,7 +279,7 @@ def make(connection: BaseDatabaseWrapper, role: str) -> bool:
 
 
 def _open_crossings(cursor: CursorWrapper, names: dict[str, sql.Identifier]) -> None:
-    """Let whoever serves and the owner use what belongs to the role that crosses; run as it."""
+    """Let the serving role and the owner use the objects of the crossing role; run as that role."""
     texts = [
         sql.SQL("grant execute on function {schema}.{name} to {role}, {owner}").format(
             name=sql.SQL(each.signature), **names
@@ -341,7 +341,7 @@ def _make_policies(cursor: CursorWrapper, wall: Wall, role: str) -> None:
 
 
 def _make_view(cursor: CursorWrapper, wall: Wall, names: dict[str, Any]) -> None:
-    """A plain view: what stands beside its condition may use the indexes of the table."""
+    """A plain view: conditions beside its own may use the indexes of the table."""
     text = (
         "create view {views}.{table} as select t.*, t.ctid from {schema}.{table} t"
         f" where {wall.visible} with check option"
@@ -368,7 +368,8 @@ def _make_view(cursor: CursorWrapper, wall: Wall, names: dict[str, Any]) -> None
 
 
 def drop_views(connection: BaseDatabaseWrapper) -> None:
-    """Before a migration, which changes the tables under them; `make` puts them up again."""
+    """Drop the views before a migration, which changes the tables under them; `make` puts them up
+    again."""
     with connection.cursor() as cursor:
         cursor.execute("select 1 from pg_namespace where nspname = %s", [VIEWS])
         if cursor.fetchone():
@@ -399,8 +400,8 @@ select relrowsecurity, relforcerowsecurity from pg_class where oid = ({TABLE})
 
 
 def faults_of(cursor: CursorWrapper, wall: Wall, *, with_older: bool = False) -> Iterator[str]:
-    """In words, what somebody took down or changed; `with_older` also what another version left
-    as it made it, which is no reason for an alarm, and neither is a table that comes only now."""
+    """Describe what somebody took down or changed; with `with_older` also what another version left
+    as it made it, which is no reason for an alarm, nor is a table that is only now being made."""
     cursor.execute(SECURITY, [wall.table])
     row = cursor.fetchone()
     if row is None:
@@ -426,14 +427,14 @@ def faults_of(cursor: CursorWrapper, wall: Wall, *, with_older: bool = False) ->
 
 
 def faults(connection: BaseDatabaseWrapper) -> list[str]:
-    """Of all tables; empty where the wall stands."""
+    """The faults of all tables; empty where the wall stands."""
     with connection.cursor() as cursor:
         faults = [fault for wall in walls() for fault in faults_of(cursor, wall)]
         return faults + administrators.faults(cursor)
 
 
 def are_up(connection: BaseDatabaseWrapper) -> bool:
-    """Whether this database was given walls: they need a role that serves, beside the owner."""
+    """Tell whether this database has walls: they need a role that serves, beside the owner."""
     with connection.cursor() as cursor:
         cursor.execute("select to_regnamespace(%s) is not null", [VIEWS])
         return bool(cursor.fetchone()[0])

@@ -49,8 +49,8 @@ WAITED_FOR = {signal.SIGTERM, signal.SIGCHLD}
 
 
 class Parent:
-    """Forks a process for each of `lanes`, which `serve` makes one of its lane, and keeps their
-    number."""
+    """Forks a process for each of `lanes`, which `serve` turns into one of its lane, and keeps
+    their number."""
 
     def __init__(
         self, front: str, lanes: Sequence[Lane], serve: Callable[[Lane, str], None]
@@ -62,7 +62,7 @@ class Parent:
         self.pauses: dict[str, float] = {}
 
     def run(self) -> None:
-        """Until SIGTERM; then the children get GRACE seconds."""
+        """Run until SIGTERM; then the children get GRACE seconds."""
         signal.pthread_sigmask(signal.SIG_BLOCK, WAITED_FOR)
         while True:
             self.fork_due()
@@ -93,7 +93,7 @@ class Parent:
             self.running[pid] = lane, now
 
     def reap(self) -> None:
-        """Whatever ended is due again: at once, or later and later where it ends at once."""
+        """Schedule ended processes again: at once, or with growing delay if they end at once."""
         while self.running:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid == 0:
@@ -119,7 +119,7 @@ def lanes_of_web(web: int) -> list[Lane]:
 
 
 def serve_lane(lane: Lane, front: str, application: Application) -> None:
-    """All that a child does; it does not return."""
+    """Run a child; it does not return."""
     os.nice(lane.niceness)
     network.ELSEWHERE = lane is not WAITING
     if replica.is_used():
@@ -146,7 +146,7 @@ class Worker:
         self.is_busy = self.is_ending = False
 
     def run(self) -> None:
-        """Comes back where the front was started anew."""
+        """Run until the front restarts, then return."""
         while not self.is_ending:
             try:
                 with socket.socket(socket.AF_UNIX) as connection:
@@ -220,8 +220,8 @@ def _respond(
 
 
 def notes_of(environ: dict[str, Any]) -> dict[str, Any]:
-    """What the application wrote into the environ for the front: whose request it was, and which
-    ingest is to be waited for, and what follows."""
+    """The notes for the front that the application wrote into the environ: the tenant, the ingest
+    to wait for, and more."""
     notes = {
         "tenant": environ.get(TENANT),
         "cap": environ.get(CAP),

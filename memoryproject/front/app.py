@@ -77,7 +77,8 @@ class Front:
         gc.freeze()  # what is loaded stays, and is not looked through again
 
     def bound_connections(self, loop: asyncio.AbstractEventLoop, most: int) -> None:
-        """Now and from now on. Below what the server takes, so that nobody waits to be heard."""
+        """Limit the connections, now and from now on: below the limit of the HTTP server, so that
+        no client waits to be heard."""
         if closed := close_excess(most):
             log.warning("%d connections were closed: there were more than %d", closed, most)
         loop.call_later(COUNTED_EVERY, self.bound_connections, loop, most)
@@ -141,7 +142,8 @@ class Front:
         await self.send(request, reply, proto)
 
     async def refusal_of_unknown(self, request: Request) -> PoolReply | None:
-        """What a process answers to who is not known; None where it knows the credential."""
+        """Ask a process about an unknown credential: its refusal, or None if the credential is
+        valid."""
         environ = {**request.environ, "REQUEST_METHOD": "GET", "PATH_INFO": WHO}
         question = replace(
             request, method="GET", path=WHO, lane=READ,
@@ -152,7 +154,7 @@ class Front:
         return None if self.tenants.name(request) else reply
 
     def check_share(self, request: Request, *, known: bool) -> None:
-        """Raise Refusal where this tenant has its share in the lane already."""
+        """Raise Refusal where this tenant already has its share of the lane."""
         pool = self.pools[request.lane.name]
         if known:
             pool.queue.saw(request.tenant)
@@ -161,7 +163,7 @@ class Front:
             raise Refusal(429, detail, "share", wait=pool.pause(request.tenant))
 
     async def answer(self, request: Request) -> PoolReply:
-        """The reply of a process, of whichever lane can give it."""
+        """The reply of a process, from any lane that can give it."""
         kind = (request.tenant, request.path)
         loop = asyncio.get_running_loop()
         lane = WAITING if self.elsewhere.get(kind, 0.0) > loop.time() else request.lane
@@ -204,7 +206,7 @@ class Front:
         raise AssertionError
 
     async def unless_gone(self, answer: Coroutine[Any, Any, PoolReply], proto: Any) -> PoolReply:
-        """The reply; given up where its client goes while it waits."""
+        """The reply; given up if the client leaves while it waits."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         watching: list[asyncio.Task[None]] = []
         gone = False
@@ -247,7 +249,7 @@ class Front:
         proto.response_file(status, headers, path)
 
     async def spooled(self, body: bytes, reply: PoolReply, tenant: str) -> tuple[str, int]:
-        """A file with the whole of a long answer, and its size."""
+        """Write a long answer to a file; its path and its size."""
         size = 0
         with tempfile.NamedTemporaryFile(prefix="memoryproject-", delete=False) as file:
             try:
@@ -286,7 +288,7 @@ class Front:
         )
 
     def metrics(self) -> str:
-        """What only the front knows, in Prometheus' text format."""
+        """The metrics of the front alone, in Prometheus' text format."""
         lines = []
         counted = {
             "waiting": {name: pool.queue.waiting for name, pool in self.pools.items()},

@@ -1,4 +1,4 @@
-"""The address of a caller, and the network that one caller has at will."""
+"""The address of a caller, and the network in which one caller can choose addresses at will."""
 
 import ipaddress
 
@@ -16,7 +16,7 @@ def parsed_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address |
 
 def network_of(address: str) -> str:
     """The network by which callers are counted: an IPv4 address, or a /64 of IPv6; `address` itself
-    where it is none."""
+    if it is neither."""
     found = parsed_address(address)
     if isinstance(found, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((found, 64), strict=False))

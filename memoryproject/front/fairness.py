@@ -1,7 +1,7 @@
-"""Whose turn it is: tenants take turns, and so do the askers within one.
+"""Fair turns: tenants take turns, and so do the callers within one.
 
-A lone tenant has everything. Where others asked a moment ago too, a tenant leaves a quarter of a
-lane's places free, and may not let more wait than MOST_WAITING.
+A lone tenant has everything. If others asked a moment ago too, a tenant leaves a quarter of a
+lane's places free, and may not have more than MOST_WAITING requests waiting.
 """
 
 import time
@@ -29,15 +29,16 @@ class FairQueue(Generic[Item]):
         self._seen: OrderedDict[str, float] = OrderedDict()
 
     def saw(self, tenant: str) -> None:
-        """Somebody of this tenant asks. Who is not known by a key counts for nobody's presence."""
+        """Note a request of this tenant. A caller without a valid key does not make a tenant
+        present."""
         self._seen[tenant] = self.clock()
         self._seen.move_to_end(tenant)
         if len(self._seen) > MOST_SEEN:
             self._seen.popitem(last=False)
 
     def is_contended(self, tenant: str) -> bool:
-        """Whether another tenant asked a moment ago, or is at work. Who proved nothing yet is none:
-        it may be this one's first request."""
+        """Tell whether another tenant asked a moment ago, or is at work. A caller without a valid
+        key does not count: it may be the first request of this tenant."""
         if any(other != tenant and not other.startswith(NOBODY) for other in self.at_work):
             return True
         for other, at in reversed(self._seen.items()):
@@ -46,7 +47,7 @@ class FairQueue(Generic[Item]):
         return False
 
     def is_full(self, tenant: str) -> bool:
-        """Whether one more of this tenant is more than its share."""
+        """Tell whether one more request of this tenant exceeds its share."""
         # Strangers have many addresses: half of the room is for those who showed a key that is one.
         room = MOST_IN_ALL // 2 if tenant.startswith(NOBODY) else MOST_IN_ALL
         if self.waiting >= room:
@@ -63,7 +64,7 @@ class FairQueue(Generic[Item]):
         self.waiting += 1
 
     def remove(self, tenant: str, asker: str, item: Item) -> None:
-        """It waits no more, if it still did."""
+        """Remove an item, if it still waits."""
         askers = self._queues.get(tenant)
         queue = askers.get(asker) if askers else None
         if queue is None or item not in queue:
@@ -72,7 +73,7 @@ class FairQueue(Generic[Item]):
         self._left(tenant, asker)
 
     def _left(self, tenant: str, asker: str) -> None:
-        """One less waits; what is empty goes."""
+        """Count one waiting item less; drop empty queues."""
         askers = self._queues[tenant]
         if not askers[asker]:
             del askers[asker]
@@ -82,9 +83,10 @@ class FairQueue(Generic[Item]):
         self.waiting -= 1
 
     def take(self, places: int) -> tuple[str, Item] | None:
-        """The next one, of the tenant that has least at work; None where nobody may go on.
+        """Return the next item, of the tenant with least at work; None where nobody may go on.
 
-        `places`: how many can be at work in this lane. Who takes must tell `done` of the tenant.
+        `places`: how many can be at work in this lane. The caller must then call `done` for the
+        tenant.
         """
         least: tuple[int, str] | None = None
         for place, tenant in enumerate(self._queues):
@@ -113,7 +115,7 @@ class FairQueue(Generic[Item]):
 
 
 def take_off(counter: Counter[str], tenant: str, number: int = 1) -> None:
-    """A tenant of whom nothing is left is not kept."""
+    """Lower a tenant's count; a tenant at zero is dropped."""
     counter[tenant] -= number
     if counter[tenant] <= 0:
         del counter[tenant]

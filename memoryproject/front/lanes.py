@@ -1,5 +1,5 @@
-"""The lanes: kinds of requests that do not queue behind each other, the processes of each, and what
-`up` tells the front, which reads no settings of its own."""
+"""The lanes: kinds of requests that do not queue behind each other, the processes of each, and the
+options that `up` passes to the front, which reads no settings itself."""
 
 import json
 import os
@@ -10,9 +10,9 @@ VARIABLE = "FRONT_OPTIONS"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`socket` is where the web processes come to. Bodies in bytes, times in seconds, caps in
-    requests per minute (0: none). `least_free` is how much of the disk stays free of what is
-    written there on the way (0: none)."""
+    """`socket` is where web processes connect. Bodies in bytes, times in seconds, caps in requests
+    per minute (0: none). `least_free` is the disk space to keep free when requests and answers are
+    written to disk on the way (0: none)."""
 
     socket: str
     largest_body: int
@@ -50,7 +50,7 @@ PASSWORDS = ("/admin/login", "/admin/password_change", "/admin/second-factor", "
 @dataclass(frozen=True, slots=True)
 class Lane:
     """`queue` is how long a request may wait for its turn, `work` how long it may take before its
-    process is taken for stuck and ended; both in seconds."""
+    process counts as stuck and is ended; both in seconds."""
 
     name: str
     queue: float
@@ -74,14 +74,14 @@ LANES = {lane.name: lane for lane in (READ, WRITE, PAGES, LOGIN, WAITING, BESIDE
 
 
 def processes_of(lane: Lane, web: int) -> int:
-    """How many processes a lane has where `up --web` says `web`."""
+    """Return the number of processes of a lane when `up --web` is `web`."""
     if lane in (READ, WRITE):
         return web
     return min(web, 2) if lane in (PAGES, MCP) else 1
 
 
 def lane_of(method: str, path: str) -> Lane:
-    """Where a request belongs, by what it asks for."""
+    """Choose the lane of a request by its method and path."""
     if path.startswith("/api/v1/"):
         reads = method in SAFE or (method == "POST" and path.endswith(READS_BY_POST))
         return READ if reads else WRITE

@@ -1,5 +1,5 @@
 """The web processes as the front sees them: connections that come, take a request, and answer; and
-the waiting for ingests."""
+requests that wait for ingests."""
 
 import asyncio
 import logging
@@ -35,7 +35,7 @@ class Queued(Exception):
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """What makes a frame for a process of a lane, and where its reply is awaited. `name` is for the
+    """A request for a process of a lane: it makes a frame and awaits its reply. `name` is for the
     log."""
 
     frame: Callable[[], bytes]
@@ -50,21 +50,21 @@ class Job:
             self.reply.set_exception(error)
 
     def expire(self) -> None:
-        """Its turn did not come."""
+        """Fail if the turn did not come in time."""
         if not self.is_begun:
             self.fail(Queued())
 
 
 @dataclass(slots=True)
 class PoolReply:
-    """What a process sent: see wire.py. Further parts of a long body come one by one."""
+    """The reply of a process: see wire.py. Further parts of a long body come one by one."""
 
     head: dict[str, Any]
     body: bytes
     parts: "asyncio.Queue[bytes | Gone | None] | None" = None
 
     async def rest(self) -> AsyncIterator[bytes]:
-        """The parts behind the first. Raises Gone where the process ended before their end."""
+        """The parts after the first. Raises Gone where the process ended before the last."""
         while self.parts is not None and (part := await self.parts.get()) is not None:
             if isinstance(part, Gone):
                 raise part
@@ -72,7 +72,7 @@ class PoolReply:
 
 
 class Pool:
-    """One lane at work: which of its processes are free, and who waits."""
+    """One lane at work: its free processes, and the requests that wait."""
 
     def __init__(self, lane: Lane) -> None:
         self.lane = lane
@@ -102,7 +102,7 @@ class Pool:
                 self.queue.remove(tenant, asker, job)
 
     def hand_out(self) -> None:
-        """Give every free process what is next."""
+        """Give every free process its next job."""
         while self.idle and (taken := self.queue.take(len(self.connections))):
             tenant, job = taken
             if job.reply.done():  # its time is just up
@@ -111,13 +111,13 @@ class Pool:
                 self.idle.pop().begin(job)
 
     def pause(self, tenant: str) -> float:
-        """Seconds after which one more of this tenant may find its turn."""
+        """Seconds after which one more request of this tenant may get its turn."""
         waiting = self.queue.length_of(tenant) + 1
         return max(1.0, waiting * self.seconds / max(1, len(self.connections)))
 
 
 class PoolConnection(asyncio.Protocol):
-    """One thread of a web process. It is free, or has a job, or sends the rest of its reply."""
+    """One thread of a web process: free, at a job, or sending the rest of its reply."""
 
     def __init__(self, pools: dict[str, Pool]) -> None:
         self.pools = pools
@@ -205,8 +205,8 @@ class PoolConnection(asyncio.Protocol):
         self.job = None
 
     def _is_stuck(self) -> None:
-        """Nothing inside a process can end a loop of its own: it is killed, and started again by
-        its parent. Of many threads half may be stuck before the others are ended with them."""
+        """Kill a stuck process, since nothing inside it can end a loop; its parent starts it again.
+        Of many threads half may be stuck before the others are ended with them."""
         assert self.pool is not None
         assert self.job is not None
         pool, lane = self.pool, self.pool.lane
@@ -237,7 +237,7 @@ class Waits:
         self.looking: asyncio.Task[None] | None = None
 
     async def until_settled(self, session: str, seconds: float) -> bool:
-        """Whether the session was settled within `seconds`."""
+        """Wait up to `seconds` for the session to be settled; False if it is not."""
         event = asyncio.Event()
         self.awaited.setdefault(session, []).append(event)
         if self.looking is None or self.looking.done():

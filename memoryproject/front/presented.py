@@ -1,5 +1,5 @@
-"""The proof that a request shows of who asks. Read by this alone: the front counts by the same
-credential that processes look up, and another spelling would pass for another one."""
+"""The credential that a request presents. Only this module reads it: the front counts by the same
+credential that processes look up, or another spelling would pass for another credential."""
 
 from collections.abc import Mapping
 from http import cookies
@@ -13,7 +13,8 @@ SESSION_COOKIE = {False: "sessionid", True: "__Host-sessionid"}
 
 
 def presented_key(headers: Mapping[str, Any]) -> str | None:
-    """The key that a request's environ shows, or None; other schemes of Authorization show none."""
+    """The key that a request's environ presents, or None; other schemes of Authorization count as
+    none."""
     scheme, _, rest = headers.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() in SCHEMES:
         return str(rest.strip())
@@ -21,8 +22,8 @@ def presented_key(headers: Mapping[str, Any]) -> str | None:
 
 
 def presented_session(headers: Mapping[str, Any], *, behind_proxy: bool) -> str:
-    """The key of a browser's session as Django reads it, which takes the last of several cookies
-    of one name and their quotes off; empty where none is shown."""
+    """The key of a browser's session as Django reads it: of several cookies of one name the last,
+    without quotes; empty if there is none."""
     found = ""
     text = headers.get("HTTP_COOKIE", "").encode("latin-1", "replace").decode(errors="replace")
     for cookie in text.split(";"):
@@ -33,5 +34,5 @@ def presented_session(headers: Mapping[str, Any], *, behind_proxy: bool) -> str:
 
 
 def is_keyed(path: str, headers: Mapping[str, Any]) -> bool:
-    """Tell whether a key alone decides who asks, and no session beside it."""
+    """Tell whether a key alone identifies the caller, without a session beside it."""
     return path.startswith((*API, "/mcp")) and presented_key(headers) is not None

@@ -1,5 +1,5 @@
-"""One request as the front holds it: its body, bounded in size and time, who asks, and what the
-front answers by itself: RFC 9457 problems."""
+"""One request as the front holds it: its body, bounded in size and time, its caller, and the
+answers of the front itself: RFC 9457 problems."""
 
 import asyncio
 import hashlib
@@ -31,8 +31,8 @@ OWN = frozenset({"content-type", "content-length", "transfer-encoding", "connect
 
 @dataclass(slots=True, eq=False)
 class Request:
-    """`tenant` and `asker` say whose share it takes; a credential that proved nothing yet counts by
-    its address. The body of an upload is `spooled`: the path of its file, and its size."""
+    """`tenant` and `asker` say whose share it takes; an unverified credential counts by its
+    address. The body of an upload is `spooled`: the path of its file, and its size."""
 
     method: str
     path: str
@@ -51,7 +51,7 @@ class Request:
 
     @property
     def key_prefix(self) -> str:
-        """What a key shows of itself in a log line."""
+        """The prefix of its key, for log lines."""
         found = KEY_PREFIX.match(presented_key(self.environ) or "")
         return found[1] if found else ""
 
@@ -69,7 +69,7 @@ class Request:
 
 
 def request_of(scope: Any, *, behind_proxy: bool) -> Request:
-    """The request that an RSGI scope tells of; its body is still to be read."""
+    """Make a request from an RSGI scope, without its body."""
     headers: dict[str, str] = {}
     for name, value in scope.headers.items():
         joint = "; " if name == "cookie" else ","
@@ -108,13 +108,13 @@ def request_of(scope: Any, *, behind_proxy: bool) -> Request:
 
 
 def address_of(environ: dict[str, Any], behind_proxy: bool) -> str:
-    """The client's; behind a proxy the one that it saw, which it adds last."""
+    """The client's address; behind a proxy the one that it saw, which it adds last."""
     seen = environ.get("HTTP_X_FORWARDED_FOR", "") if behind_proxy else ""
     return seen.rpartition(",")[2].strip() or str(environ["REMOTE_ADDR"])
 
 
 def credential_of(environ: dict[str, Any], path: str, *, behind_proxy: bool) -> str:
-    """A digest of what the request proves itself by; empty where it shows nothing."""
+    """A digest of the request's credential; empty where it presents none."""
     shown = presented_key(environ) if is_keyed(path, environ) else None
     if shown is None:
         shown = presented_session(environ, behind_proxy=behind_proxy)
@@ -129,7 +129,7 @@ class ClientGone(Exception):
 
 
 class Refusal(Exception):
-    """An answer that is an error; `wait` in seconds, for Retry-After."""
+    """An error answer; `wait` in seconds, for Retry-After."""
 
     def __init__(self, status: int, detail: str, code: str, *, wait: float = 0) -> None:
         super().__init__(detail)
@@ -162,8 +162,8 @@ FILES = "/dev/fd"
 
 
 def close_excess(most: int) -> int:
-    """Where there are more than `most`, close the newest connections of whichever network has most
-    of them, until a quarter of the room is free; how many were closed."""
+    """Close connections if there are more than `most`: always the newest of the network with most,
+    until a quarter of the room is free; how many were closed."""
     files = os.listdir(FILES)
     if len(files) <= most:
         return 0
@@ -207,16 +207,16 @@ MOST_READING = {True: 512, False: 256}  # bodies of one that still come
 
 
 class Disk:
-    """Room for what is written on its way: uploads until they are answered, and long answers. So
-    much of the disk stays free, and a tenant has its share of the rest."""
+    """Disk space for data in transit: uploads until they are answered, and long answers. So much of
+    the disk stays free, and a tenant has its share of the rest."""
 
     def __init__(self, least_free: int) -> None:
         self.least_free = least_free
         self.held_by: Counter[str] = Counter()
 
     def take(self, tenant: str, size: int, before: int = 0) -> None:
-        """Count bytes before they are written, behind so many of the same. Raises
-        Refusal where there is no room for them."""
+        """Count bytes before they are written, after `before` bytes of the same. Raises Refusal
+        where there is no room for them."""
         disk = os.statvfs(tempfile.gettempdir())
         if self.least_free and disk.f_bavail * disk.f_frsize < self.least_free + size:
             raise no_room()
@@ -235,7 +235,7 @@ def no_room() -> Refusal:
 
 
 class Bodies:
-    """What is held of bodies, counted as it comes: who only promises bytes holds none."""
+    """The request bodies in memory, counted as they arrive: promised bytes do not count."""
 
     def __init__(self, largest: int, seconds: float, disk: Disk) -> None:
         self.largest, self.seconds, self.disk = largest, seconds, disk
@@ -244,10 +244,10 @@ class Bodies:
         self.reading: Counter[str] = Counter()
 
     async def read(self, proto: Any, length: str, tenant: str, *, known: bool) -> bytes:
-        """The whole body. Raises Refusal where it is too large, too slow, breaks off, or is more
-        than this tenant's share of what can be held.
+        """Read the whole body. Raises Refusal where it is too large, too slow, breaks off, or is
+        more than this tenant's share of the memory.
 
-        The bytes stay counted: tell `release` once they are gone.
+        The bytes stay counted: call `release` once they are gone.
         """
         if self.reading[tenant] >= MOST_READING[known]:
             raise Refusal(429, "Too many bodies of yours are still coming.", "share", wait=5)
@@ -277,8 +277,8 @@ class Bodies:
         return body
 
     async def spool(self, proto: Any, length: str, tenant: str, largest: int) -> tuple[str, int]:
-        """The path of a file with the whole body of an upload, and its size. Raises as `read` does;
-        whoever asked removes the file, and gives its room back."""
+        """Write an upload's body to a file: its path and size. Raises as `read` does; the caller
+        removes the file, and gives its room back."""
         if self.reading[tenant] >= MOST_UPLOADS:
             raise Refusal(429, "Too many uploads of yours are still coming.", "share", wait=5)
         if not length.isdigit() or int(length) > largest:
@@ -347,8 +347,8 @@ class Bodies:
         return Refusal(413, f"The body is larger than {self.largest} bytes.", "too_large")
 
     async def drain(self, proto: Any) -> None:
-        """A client that is writing would see its connection break, and not the answer. One that
-        does not come to an end has to."""
+        """Read the rest of a body: a client still writing would see a broken connection instead of
+        the answer. One that does not finish has to."""
         taken = 0
         try:
             async with asyncio.timeout(DRAINED_FOR):

@@ -1,10 +1,10 @@
-"""Event streams and chat: a process tells what comes, the front passes it on to whom it is for.
+"""Event streams and chat: a process sends parts, the front passes them on to their readers.
 
-A web process answers the request first: who asks, and what they may hear, stands in the ticket of
-its answer. One of the processes with an event loop, which come to a socket beside the other one,
-then sends parts as they come: {"streams": numbers} with a body, and {"ended": number}. To it go
-{"open": number, "ticket"} and {"close": number}. Whoever reads too slowly is dropped: an event
-stream begins again where it stopped.
+A web process answers the request first: the ticket of its answer says who asks and what they may
+hear. One of the processes with an event loop, which connect to a second socket, then sends parts as
+they come: {"streams": numbers} with a body, and {"ended": number}. It receives {"open": number,
+"ticket"} and {"close": number}. A reader that is too slow is dropped: an event stream resumes where
+it stopped.
 """
 
 import asyncio
@@ -35,13 +35,14 @@ CHUNK = 8  # bytes beside those of a part, at least
 
 
 def streams_socket(front: str) -> str:
-    """Where processes that tell what comes meet the front, which the others meet at `front`."""
+    """Return the socket for processes that send streams, beside the `front` socket of the
+    others."""
     return f"{front}.streams"
 
 
 class ClientConnection:
-    """The connection of the client at this address and port: how much of what was written it has
-    taken. The HTTP server below us takes all that it is given."""
+    """The connection of the client at this address and port: how much of the written data it has
+    received. The HTTP server below us accepts all that it is given."""
 
     def __init__(self, address: str, port: str) -> None:
         self.peer = address, port
@@ -63,26 +64,27 @@ class ClientConnection:
             seen.detach()  # it is not ours
 
     def confirmed(self) -> int | None:
-        """Bytes that have arrived there, since it was opened; None where nobody can say."""
+        """The bytes that the client has received so far; None where that is unknown."""
         with suppress(OSError, AttributeError, struct.error), self._own() as own:
             info = own.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
             return int(CONFIRMED.unpack_from(info, CONFIRMED_AT)[0])
         return None
 
     def close(self) -> None:
-        """Its owner reads that it has ended."""
+        """Shut it down; its owner reads that it has ended."""
         with suppress(OSError), self._own() as own:
             own.shutdown(socket.SHUT_RDWR)
 
     def _own(self) -> socket.socket:
-        """Raises OSError where the connection is gone, or its number another's."""
+        """Return our socket. Raises OSError where the connection is gone, or its number is
+        reused."""
         if not self._is(self.file):
             raise OSError("gone")
         return socket.socket(fileno=os.dup(self.file))
 
 
 class Stream:
-    """What waits for one reader, and whether its process will send more."""
+    """The parts that wait for one reader, and whether its process will send more."""
 
     def __init__(self) -> None:
         self.parts: deque[bytes] = deque()
@@ -104,7 +106,7 @@ class Stream:
         self._changed.set()
 
     async def next_part(self) -> bytes:
-        """All that waits; empty at the end."""
+        """Return everything that waits; empty at the end."""
         while not self.parts and not self.has_ended:
             self._changed.clear()
             await self._changed.wait()
@@ -115,7 +117,7 @@ class Stream:
 
 
 class StreamConnection(asyncio.Protocol):
-    """A process that tells what comes."""
+    """A process that sends streams."""
 
     def __init__(self, owner: "Streams") -> None:
         self.owner = owner
@@ -152,8 +154,8 @@ class Streams:
         return sum(len(each.streams) for each in self.connections)
 
     async def pass_on(self, request: Request, reply: PoolReply, proto: Any) -> None:
-        """Until its process or its reader ends it. Raises Refusal where there is no process, or the
-        tenant has too many."""
+        """Pass parts on until the process or the reader ends it. Raises Refusal where there is no
+        process, or the tenant has too many."""
         if not self.connections:
             raise Refusal(503, "The process for streams does not answer.", "busy", wait=2)
         if self.of_tenant[request.tenant] >= MOST_OF_TENANT:

@@ -1,5 +1,4 @@
-"""Whose request it is, as far as the front can know: what a credential proved when it was last
-used."""
+"""The tenant of a request, as far as the front can know: by what its credential last proved."""
 
 import asyncio
 import time
@@ -25,15 +24,15 @@ class Bucket:
 
 
 class Caps:
-    """Requests a minute, where the operator set a cap: buckets of a minute's worth, refilled
-    evenly."""
+    """Limits on requests per minute, where the operator set them: buckets of a minute's worth,
+    refilled evenly."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
 
     def take(self, name: str, per_minute: int) -> float:
-        """Take one request out of a bucket: 0, or the seconds until there is one again."""
+        """Take one request out of a bucket: 0, or the seconds until the next is available."""
         if not per_minute:
             return 0.0
         now, rate = self.clock(), per_minute / 60
@@ -61,10 +60,10 @@ class Tenants:
         self._newest = 0
 
     def name(self, request: Request) -> bool:
-        """Say whose share the request takes; whether its credential is known.
+        """Set whose share the request takes; whether its credential is known.
 
-        What proved nothing yet counts by its network: a made-up key takes nobody's turn, and many
-        of them are no more than one.
+        An unverified credential counts by its network: a made-up key takes nobody's turn, and many
+        of them count as one.
         """
         known = self._known.get(request.credential)
         if known and self.clock() - known[1] < KNOWN_FOR:
@@ -74,8 +73,8 @@ class Tenants:
         return False
 
     async def known(self, request: Request) -> bool:
-        """As `name`; of many requests with one new credential, the others wait a moment for what
-        the first of them proves."""
+        """Wait for `name`: of many requests with one new credential, the others wait a moment for
+        the outcome of the first."""
         first = None if self.name(request) else self._asking.get(request.credential)
         if first is not None:
             with suppress(TimeoutError):
@@ -85,7 +84,7 @@ class Tenants:
 
     @contextmanager
     def asking(self, request: Request) -> Iterator[None]:
-        """While a request is served whose credential proved nothing yet."""
+        """Mark a request under way whose credential is not verified yet."""
         if not request.credential or request.credential in self._asking:
             yield
             return
@@ -97,7 +96,7 @@ class Tenants:
             done.set()
 
     def learn(self, credential: str, tenant: str, cap: int | None = None) -> None:
-        """`cap`: requests a minute of this key, where it has one of its own."""
+        """Remember a credential. `cap`: requests a minute of this key, where it has its own."""
         if credential:
             self._known[credential] = tenant, self.clock(), cap
             self._known.move_to_end(credential)
@@ -107,7 +106,7 @@ class Tenants:
                 self._asking[credential].set()
 
     def saw(self, tenant: str, position: int) -> None:
-        """The database's log was so far when the tenant was answered."""
+        """Note the position of the database's log when the tenant was answered."""
         self._positions[tenant] = max(position, self._positions.get(tenant, 0))
         self._positions.move_to_end(tenant)
         self._newest = max(position, self._newest)
@@ -115,13 +114,13 @@ class Tenants:
             self._positions.popitem(last=False)
 
     def position_of(self, tenant: str) -> int:
-        """What a tenant may have seen, of which more is not known: all there is."""
+        """The log position that a tenant may have seen; for an unknown tenant the newest."""
         return self._positions.get(tenant, self._newest)
 
     def check_caps(
         self, request: Request, *, known: bool, key: int, workspace: int, anonymous: int
     ) -> None:
-        """Raise Refusal where the operator's caps are reached."""
+        """Raise Refusal where the operator's limits are reached."""
         if known:
             *_, own = self._known[request.credential]
             key = min(filter(None, (own, key)), default=0)

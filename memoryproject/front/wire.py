@@ -1,7 +1,7 @@
-"""What front and web processes say to each other: a head as JSON and a body of bytes, each frame
-led by the lengths of both.
+"""The protocol between front and web processes: a head as JSON and a body of bytes, each frame led
+by the lengths of both.
 
-A web process connects and says {"lane", "pid"}. Then, one at a time: the front sends {"environ"}
+A web process connects and sends {"lane", "pid"}. Then, one at a time: the front sends {"environ"}
 and the request's body, or {"sessions"}; the process answers {"status", "headers", "more"} and a
 part of the body, further parts as {"more"}; or {"elsewhere": lane}, or {"settled": sessions}. To
 {"pulse"} the front answers {"alive"}.
@@ -46,13 +46,13 @@ def read_frame(stream: BinaryIO) -> Frame | None:
 
 
 def unpacked(lengths: bytes, data: bytes) -> Frame:
-    """The frame of which these are the lengths and all that follows them."""
+    """The frame with these lengths and the data after them."""
     head, _ = LENGTHS.unpack(lengths)
     return msgspec.json.decode(data[:head]), data[head:]
 
 
 async def next_frame(reader: asyncio.StreamReader) -> Frame | None:
-    """As `read_frame`, in an event loop."""
+    """The next frame of an event loop's stream; None at its end."""
     try:
         lengths = await reader.readexactly(LENGTHS.size)
         return unpacked(lengths, await reader.readexactly(sum(LENGTHS.unpack(lengths))))
@@ -61,13 +61,13 @@ async def next_frame(reader: asyncio.StreamReader) -> Frame | None:
 
 
 class Frames:
-    """Frames out of the pieces that a socket brings."""
+    """Frames from the pieces that a socket delivers."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> list[Frame]:
-        """The frames that are whole by now."""
+        """Add a piece and return the frames that are complete."""
         self._buffer += data
         whole: list[Frame] = []
         while len(self._buffer) >= LENGTHS.size:

@@ -1,7 +1,7 @@
-"""Django's PostgreSQL backend, which also starts the embedded server for the first connection; and
-how migrations change tables. A server that cannot hold the vectors is refused, walls between
-workspaces that somebody changed are told (both before `migrate` and in `check --database`), and so
-is, before `migrate`, a database that this version cannot bring up to date.
+"""Django's PostgreSQL backend, which also starts the embedded server for the first connection, and
+changes how migrations alter tables. It refuses a server that cannot hold the vectors, reports walls
+between workspaces that somebody changed (both before `migrate` and in `check --database`), and,
+before `migrate`, a database that this version cannot bring up to date.
 
 So `--help`, type checkers and `collectstatic` never start one.
 """
@@ -85,9 +85,9 @@ class DatabaseValidation(BaseDatabaseValidation):
 
 
 def finish_old_steps(connection: BaseDatabaseWrapper) -> None:
-    """Where the database has taken steps of before the first release, and not all that a migration
-    of today replaces: take the last of them, where it alone is missing. Raises CommandError where
-    there are more, which are no longer there to be taken."""
+    """Finish the steps from before the first release if the database has taken only some of those
+    that a migration of today replaces: take the last one, if it alone is missing. Raises
+    CommandError if more are missing, which no longer exist."""
     recorder = MigrationRecorder(connection)
     applied = recorder.applied_migrations().keys()
     there = MigrationLoader(None).disk_migrations
@@ -169,7 +169,7 @@ class DatabaseFeatures(features.DatabaseFeatures):
 
 
 class DatabaseCreation(creation.DatabaseCreation):
-    """Test databases go also while a thread or a process of a test is still letting go of one."""
+    """Test databases are dropped even while a thread or process of a test still lets go of one."""
 
     def _destroy_test_db(self, test_database_name: str, verbosity: int) -> None:
         name = self.connection.ops.quote_name(test_database_name)
@@ -184,7 +184,7 @@ class DatabaseClient(client.DatabaseClient):
     def settings_to_cmd_args_env(
         cls, settings_dict: dict[str, Any], parameters: Iterable[str]
     ) -> tuple[list[str], dict[str, str] | None]:
-        """The embedded server comes with its own psql, and runs while the shell is open."""
+        """The embedded server has its own psql, and runs while the shell is open."""
         args, env = super().settings_to_cmd_args_env(settings_dict, parameters)
         if settings.EMBEDDED_POSTGRES is None:
             return args, env
@@ -193,8 +193,8 @@ class DatabaseClient(client.DatabaseClient):
 
 
 class AloneCursor(psycopg.ClientCursor[Any]):
-    """Django's own. A statement outside of a transaction carries with it what it may see, in one
-    text: the server runs both in one transaction."""
+    """Django's cursor. A statement outside of a transaction carries its visibility setting in the
+    same text: the server runs both in one transaction."""
 
     def execute(self, query: Any, params: Any = None, **kwargs: Any) -> Any:
         shown = visible.setting()
@@ -208,8 +208,8 @@ class AloneCursor(psycopg.ClientCursor[Any]):
 
 
 class AloneServerCursor(ServerCursor):
-    """What Django's `iterator()` reads by. Outside of a transaction its rows are found in a short
-    one of its own, told what it may see, and kept by the server until they are fetched."""
+    """The cursor behind Django's `iterator()`. Outside of a transaction it finds its rows in a
+    short one, with the visibility setting, and the server keeps them until they are fetched."""
 
     def execute(self, query: Any, params: Any = None, **kwargs: Any) -> Any:
         shown, own = visible.setting(), self.connection
@@ -258,8 +258,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return {**super().get_connection_params(), "cursor_factory": AloneCursor}
 
     def _configure_role(self, connection: psycopg.Connection[Any]) -> bool:
-        """Who takes a role after another login has that login's settings, and still finds the views
-        before the tables under them; and so does an owner who looks through them."""
+        """Let a session that takes a role after another login, and so has that login's settings,
+        find the views before the tables under them; and likewise an owner who looks through them.
+        """
         is_taken: bool = super()._configure_role(connection)  # type: ignore[misc]  # the stubs lack it
         by_views = bool(self.settings_dict.get(visible.BY_VIEWS))
         if is_taken or by_views:
@@ -267,12 +268,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return is_taken or by_views
 
     def _savepoint_rollback(self, sid: str) -> None:
-        """What was told since the savepoint is forgotten with the rest."""
+        """Forget the visibility setting, which the rollback to the savepoint may have undone."""
         super()._savepoint_rollback(sid)  # type: ignore[misc]  # the stubs lack it
         self.connection.shows = None
 
     def prepare_database(self) -> None:
-        """What Django calls first when it migrates."""
+        """Check the database before a migration; Django calls this first."""
         finish_old_steps(self)
         self.ensure_connection()
         if self.connection.is_shared:
@@ -283,7 +284,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super().prepare_database()
 
     def _connected(self, conn_params: dict[str, Any]) -> Any:
-        """Waits for its server as long as `ANSWER_WITHIN` of its settings says; in a web process
+        """Connect, waiting for the server up to `ANSWER_WITHIN` of its settings; in a web process
         not at all while the server is known to be silent."""
         is_web = settings.PROCESS_KIND == "web"
         if is_web:
@@ -314,8 +315,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return made
 
     def is_usable(self) -> bool:
-        """As Django asks before every request, but mostly without a round trip: a connection that
-        the server or the kernel has closed has something to be read."""
+        """Tell Django before every request whether the connection works, mostly without a round
+        trip: one that the server or the kernel has closed has something to be read."""
         own: Any = self.connection
         if own is not None and not own.closed:
             # A session that began while the database took no changes stays so, when it does again.
@@ -331,7 +332,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def answers(conn_params: dict[str, Any]) -> bool:
-    """Whether the server lets somebody in and answers, each within a few seconds."""
+    """Tell whether the server accepts a connection and answers, each within a few seconds."""
     try:
         words = {**conn_params, "connect_timeout": ANSWERS_WITHIN}
         with closing(BoundedConnection.connect(**words)) as made, at_most(ANSWERS_WITHIN):
@@ -344,7 +345,8 @@ def answers(conn_params: dict[str, Any]) -> bool:
 
 
 def is_passing(error: psycopg.OperationalError) -> bool:
-    """PostgreSQL gives no code to a connection that it refuses; its words are all there is."""
+    """Tell by its words whether an error is temporary: PostgreSQL gives a refused connection no
+    code."""
     return any(words in str(error) for words in PASSING)
 
 
@@ -368,7 +370,7 @@ NO_CONNECTION = ("database_crowded", "The database has no connection left for th
 
 
 def cause_of(error: BaseException | None) -> tuple[str, str] | None:
-    """A code and a sentence for a caller, where the database is well and cannot; `error` is
+    """A code and a sentence for the caller, where the database is well but cannot do it; `error` is
     psycopg's, or Django's about it."""
     while error is not None and not isinstance(error, psycopg.Error):
         error = error.__cause__
@@ -411,7 +413,7 @@ BY_WORDS = (
 
 
 def reason_of(error: BaseException) -> str | None:
-    """None where it is nothing that the operator of a database can mend."""
+    """Explain an error that the operator of a database can fix; None for any other."""
     own = connection.settings_dict
     names = {
         "where": f"{own.get('HOST') or 'the local socket'}:{own.get('PORT') or 5432}",
@@ -446,7 +448,8 @@ def reason_of(error: BaseException) -> str | None:
 
 
 def lacks_tables(error: BaseException) -> bool:
-    """Whether it fails because a database was never migrated, or not to this version."""
+    """Tell whether an error comes from a database that was never migrated, or not to this
+    version."""
     missing = (errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedFunction)
     if not isinstance(error.__cause__, missing):
         return False
@@ -456,8 +459,8 @@ def lacks_tables(error: BaseException) -> bool:
 
 @contextmanager
 def one_line_refusals(*, is_migrating: bool = False) -> Iterator[None]:
-    """Inside, a database of the operator's own that cannot be used is a CommandError, and so is any
-    that lacks this version's tables, where they are not just being made."""
+    """Inside, turn errors of an operator's own database that cannot be used into CommandError, and
+    errors of one without this version's tables, unless they are just being made."""
     try:
         yield
     except DjangoDatabaseError as error:

@@ -1,8 +1,8 @@
-"""A psycopg connection that waits for its server for a bounded time, and for one that fell silent
-not again.
+"""A psycopg connection that waits for its server for a bounded time, and does not wait again for
+one that fell silent.
 
-`statement_timeout` is kept by the server, and a server that is frozen keeps nothing: its sockets
-stay open, and whoever waits at one waits for ever. So the client looks at the clock, too.
+The server keeps `statement_timeout`, and a frozen server keeps nothing: its sockets stay open, and
+a client would wait for ever. So the client watches the clock, too.
 """
 
 import logging
@@ -39,12 +39,12 @@ _trying: threading.Thread | None = None
 
 
 def is_open() -> bool:
-    """Whether the database is known to be silent."""
+    """Tell whether the database is known to be silent."""
     return time.monotonic() < float(_until.unpack_from(_shared)[0])
 
 
 def open_until_answered(answers: Callable[[], bool]) -> None:
-    """Refuse all from here on, until `answers`, asked in a thread of its own, says True."""
+    """Refuse all from here on, until `answers`, called in a separate thread, returns True."""
     global _trying
     with _lock:
         if not is_open():
@@ -56,7 +56,7 @@ def open_until_answered(answers: Callable[[], bool]) -> None:
 
 
 def close() -> None:
-    """The database answers."""
+    """Note that the database answers."""
     _until.pack_into(_shared, 0, 0.0)
 
 
@@ -72,7 +72,7 @@ def _try(answers: Callable[[], bool]) -> None:
 
 
 def _forget() -> None:
-    """A forked process has no thread, and knows of the breaker what all know."""
+    """Reset a forked process: it has no thread, and shares the breaker with all others."""
     global _lock, _trying
     _lock, _trying = threading.Lock(), None
 
@@ -103,7 +103,7 @@ def refuse_while_silent() -> None:
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Nothing that this thread asks a database waits longer than that, each statement by itself."""
+    """Limit how long this thread waits for a database, for each statement by itself."""
     before, _bound.seconds = _bound.seconds, shortest(seconds)
     try:
         yield
@@ -112,7 +112,7 @@ def at_most(seconds: float) -> Iterator[None]:
 
 
 def shortest(limit: float | None) -> float | None:
-    """`limit`, or what `at_most` says where that is less; None for no end."""
+    """`limit`, or that of `at_most` if it is less; None for no end."""
     bound = _bound.seconds
     if bound is None or limit is None:
         return limit if bound is None else bound
@@ -120,8 +120,8 @@ def shortest(limit: float | None) -> float | None:
 
 
 class Forgetting(PrepareManager):
-    """psycopg's own, which has the server forget all statements where a prepared one may be no
-    longer true: then it `has_forgotten` also those that were prepared beside it."""
+    """psycopg's own, which makes the server forget all statements when a prepared one may be
+    outdated: `has_forgotten` then tells that those prepared beside it are gone too."""
 
     has_forgotten = False
 
@@ -133,7 +133,7 @@ class Forgetting(PrepareManager):
 
 class BoundedConnection(psycopg.Connection[Any]):
     """`answer_within`: seconds that one statement may take; None for no end. `answers`: whether the
-    server does, asked over another connection; None where nobody shall be refused."""
+    server does, checked over another connection; None where nobody shall be refused."""
 
     answer_within: float | None = None
     is_shared: bool = False  # by a pooler, with other programs
@@ -149,7 +149,7 @@ class BoundedConnection(psycopg.Connection[Any]):
         self.columns: dict[bytes, tuple[str, ...]] = {}
 
     def _start_query(self) -> PQGen[None]:
-        """Where a transaction begins, what is visible in it is said in the same breath."""
+        """Send the visibility setting together with the beginning of a transaction."""
         wanted = visible.setting()
         if self._autocommit:
             return
@@ -170,7 +170,7 @@ class BoundedConnection(psycopg.Connection[Any]):
             yield from self._exec_command(visible.command(wanted))
 
     def set_autocommit(self, value: bool) -> None:
-        """psycopg's own goes through the loop that waits for the server, which is asked nothing."""
+        """Set it without psycopg's loop that waits for the server: nothing is sent."""
         for _ in self._set_autocommit_gen(value):
             pass
 

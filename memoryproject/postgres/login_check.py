@@ -1,7 +1,6 @@
-"""What every session of ours must have set. It belongs to the database: settings of a login reach
-neither a pooler's server connections nor the nodes of a distributed server, and are lost there
-without a word. So each login looks, and behind a pooler refuses to go on with others.
-"""
+"""Settings that every session of ours must have. They belong to the database: settings of a login
+reach neither a pooler's server connections nor the nodes of a distributed server, and are silently
+lost there. So each login checks them, and behind a pooler refuses to go on with others."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -40,7 +39,7 @@ IS_NAMED_SO = b"select count(*) from pg_prepared_statements where name = '%b'" %
 
 
 class PoolerRefused(psycopg.OperationalError):
-    """A pooler stands before the database, and what would go on through it would go wrong."""
+    """A pooler stands before the database, and requests through it would go wrong."""
 
 
 def wanted() -> dict[str, str]:
@@ -48,8 +47,8 @@ def wanted() -> dict[str, str]:
 
 
 def keep(connection: BaseDatabaseWrapper) -> str:
-    """Let the database have the settings; run as the owner, after migrating. Why not, where the
-    owner may not change the database."""
+    """Store the settings in the database; run as the owner, after migrating. Returns the reason
+    where the owner may not change the database."""
     try:
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
             cursor.execute("select '[1]'::vector")  # else its settings are known to nobody yet
@@ -69,8 +68,8 @@ def keep(connection: BaseDatabaseWrapper) -> str:
 
 
 def settle(made: BoundedConnection, limits: Mapping[str, int]) -> None:
-    """Look at a new connection. One of its own gets what it lacks, and `limits` (milliseconds by
-    their setting); one that a pooler shares out is `is_shared`, and has to have it.
+    """Check a new connection. One of our own gets the settings it lacks, and `limits` (milliseconds
+    by their setting); one that a pooler shares out is `is_shared`, and must have them already.
 
     Raises PoolerRefused.
     """
@@ -92,8 +91,8 @@ def settle(made: BoundedConnection, limits: Mapping[str, int]) -> None:
 def _refuse_unfit(
     made: BoundedConnection, lacking: Mapping[str, str], *, is_behind_views: bool
 ) -> None:
-    """A pooler that hands a session on must know prepared statements, and the database itself must
-    know our settings."""
+    """Refuse a pooler that hands sessions on without knowing prepared statements, or a database
+    without our settings."""
     try:
         made.pgconn.send_prepare(PROBE, IS_NAMED_SO)
         _last(made)
@@ -130,7 +129,7 @@ def _row(made: BoundedConnection, query: bytes) -> list[str]:
 
 
 def _last(made: BoundedConnection) -> PGresult:
-    """What came of what was sent, waited for as long as a statement may take."""
+    """Return the last result, waited for as long as a statement may take."""
     results: list[Any] = made.wait(generators.execute(made.pgconn))
     for result in results:
         if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):

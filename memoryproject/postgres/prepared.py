@@ -3,7 +3,7 @@ of their own.
 
 psycopg's cursor takes a statement apart into sending, polling and receiving, and counts what it has
 prepared: a fifth of a millisecond for each, as much as the statement that finds a key takes itself.
-No statement is under way when `ask` or `ask_each` has come back: an error is that of its call.
+No statement is under way when `ask` or `ask_each` has returned: an error is that of its call.
 """
 
 import re
@@ -46,14 +46,14 @@ _numbers = count()
 
 @dataclass(frozen=True, slots=True)
 class PreparedResult:
-    """What came back, in binary, how it becomes Python values, and what its columns are called."""
+    """A binary result, the transformer to Python values, and the names of its columns."""
 
     result: PGresult
     transformer: abc.Transformer
     columns: tuple[str, ...]
 
     def rows(self, make: Any) -> list[Any]:
-        """Of each row what `make` makes of its values."""
+        """Make a row of each result row's values with `make`."""
         self.transformer.set_pgresult(self.result)
         return self.transformer.load_rows(0, self.result.ntuples, make)
 
@@ -72,8 +72,8 @@ def ask(wrapper: BaseDatabaseWrapper, statement: str, values: Values) -> Prepare
 
 
 def ask_each(wrapper: BaseDatabaseWrapper, asked: Iterable[Asked]) -> list[PreparedResult]:
-    """As `ask`, several in one round trip, each of which sees what the ones before it did; in a
-    transaction the database is at one while the next is made. Where one fails, all do."""
+    """Run several statements in one round trip; each sees what the ones before it did. In a
+    transaction the database runs one while the next is made. If one fails, all do."""
     wrapper.validate_no_broken_transaction()
     with wrapper.wrap_database_errors:
         raw: Connection = wrapper.connection
@@ -91,7 +91,7 @@ def ask_each(wrapper: BaseDatabaseWrapper, asked: Iterable[Asked]) -> list[Prepa
 
 @dataclass(frozen=True, slots=True)
 class _BoundStatement:
-    """A statement with its values as they are sent."""
+    """A statement with its values in the form in which they are sent."""
 
     key: tuple[str, tuple[int, ...]]
     text: bytes
@@ -137,7 +137,7 @@ def _answered(raw: Connection, asked: Iterable[_BoundStatement]) -> list[Prepare
 
 
 def _needs_more(raw: Connection) -> bool:
-    """Whether what is visible, or a transaction's beginning, goes before a statement."""
+    """Tell whether the visibility setting or a BEGIN must go before a statement."""
     wanted = visible.setting()
     if raw.autocommit:
         return bool(wanted)
@@ -149,7 +149,7 @@ def _send(raw: Connection, name: bytes, bound: _BoundStatement) -> None:
 
 
 class _Trip:
-    """Statements in libpq's pipeline mode, from the first of them on until it is at its `end`."""
+    """Statements in libpq's pipeline mode, from the first of them until its `end`."""
 
     def __init__(self, raw: Connection) -> None:
         self.raw, self.pgconn = raw, raw.pgconn
@@ -199,7 +199,7 @@ class _Trip:
         return name
 
     def results(self) -> PQGen[list[PGresult]]:
-        """What came of all that was sent; behind what failed nothing was run."""
+        """The results of all statements sent; nothing after a failed one was run."""
         self.pgconn.pipeline_sync()
         yield from generators.send(self.pgconn)
         results: list[PGresult] = []
@@ -212,7 +212,7 @@ class _Trip:
         return results[: self.sent]
 
     def end(self) -> list[PreparedResult]:
-        """The answers. Raises the error of the first statement that failed."""
+        """Return the answers. Raises the error of the first statement that failed."""
         raw = self.raw
         results = raw.wait(self.results())
         if failed := next((each for each in results if each.status not in DONE), None):
@@ -224,7 +224,7 @@ class _Trip:
 
 
 def _forget(raw: Connection) -> None:
-    """psycopg has the server forget all statements, ours too, after a rollback for one."""
+    """Forget our statements: psycopg makes the server forget all of them after some rollbacks."""
     if raw not in _names or raw._prepared.has_forgotten:
         raw.wait(raw._prepared.maintain_gen(raw))  # where it is still to do so
         raw._prepared.has_forgotten = False
@@ -232,7 +232,7 @@ def _forget(raw: Connection) -> None:
 
 
 def _columns_of(raw: Connection, name: bytes, result: PGresult) -> tuple[str, ...]:
-    """Of what is prepared under a name they never change."""
+    """The columns of a prepared statement, which never change under its name."""
     kept = raw.columns
     if name not in kept:
         if len(kept) >= MOST:
@@ -243,8 +243,8 @@ def _columns_of(raw: Connection, name: bytes, result: PGresult) -> tuple[str, ..
 
 
 def _transformer_of(raw: Connection, statement: str) -> abc.Transformer:
-    """Kept with its connection, as cursors keep theirs: what reads and writes each type is looked
-    up once."""
+    """The transformer of a statement, kept with its connection, as cursors keep theirs: how to read
+    and write each type is looked up once."""
     kept = raw.transformers
     if statement not in kept:
         if len(kept) >= MOST:
@@ -255,7 +255,8 @@ def _transformer_of(raw: Connection, statement: str) -> abc.Transformer:
 
 @lru_cache(maxsize=256)
 def _numbered(statement: str) -> tuple[bytes, tuple[str, ...], list[PyFormat]]:
-    """The text with $1, $2 and on, the names in their order, and in which format each is sent."""
+    """The text with $1, $2 and so on, the names in their order, and the format in which each is
+    sent."""
     places: dict[str, int] = {}
     formats: list[PyFormat] = []
 

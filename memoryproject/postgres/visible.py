@@ -1,9 +1,9 @@
-"""Which workspaces' rows the database shows to this thread.
+"""The workspaces whose rows the database shows to this thread.
 
 Policies of every table with a workspace read one setting of the transaction (memoryproject/walls.py
-makes them): without it nothing is there. What stands here becomes that setting, at the beginning of
-each transaction and beside each statement that is alone, with no round trip of its own: nothing
-outlives its transaction, for a pooler hands the session to somebody else.
+makes them): without it no row is visible. The value here becomes that setting, at the beginning of
+each transaction and beside each single statement, with no round trip of its own: nothing outlives
+its transaction, for a pooler hands the session to others.
 """
 
 import uuid
@@ -25,19 +25,19 @@ _setting: ContextVar[str] = ContextVar("workspaces", default="")
 
 
 def setting() -> str:
-    """What the policies shall read: an array of ids as PostgreSQL writes it, EVERYTHING, or
+    """The value that the policies read: an array of ids as PostgreSQL writes it, EVERYTHING, or
     nothing."""
     return _setting.get()
 
 
 def command(value: str) -> bytes:
-    """Says so to the transaction that is open. `value` is what `setting` says."""
+    """The SQL that applies a setting to the open transaction. `value` comes from `setting`."""
     return f"set local {SETTING} to '{value}'".encode()
 
 
 @contextmanager
 def only(*ids: uuid.UUID) -> Iterator[None]:
-    """Inside, rows of these workspaces and no others; of none where none is named."""
+    """Inside, show rows of these workspaces and no others; none where none is named."""
     token = _setting.set(_array(ids))
     try:
         yield
@@ -46,18 +46,18 @@ def only(*ids: uuid.UUID) -> Iterator[None]:
 
 
 def narrow(*ids: uuid.UUID) -> None:
-    """As `only`, until the `only` ends that this stands in."""
+    """Narrow like `only`, until the surrounding `only` ends."""
     _setting.set(_array(ids))
 
 
 def narrow_to(value: str) -> None:
-    """The same, as it was where `setting` said so."""
+    """Narrow to a value of `setting`, until the surrounding `only` ends."""
     _setting.set(value)
 
 
 @contextmanager
 def as_set(value: str) -> Iterator[None]:
-    """As it was where `setting` said so: for a thread that goes on with another one's work."""
+    """Inside, restore a value of `setting`: for a thread that continues another one's work."""
     token = _setting.set(value)
     try:
         yield
@@ -66,13 +66,13 @@ def as_set(value: str) -> Iterator[None]:
 
 
 def add(workspace_id: uuid.UUID) -> None:
-    """One more, which has just been made, until the `only` ends that this stands in."""
+    """Show one more workspace, which has just been made, until the surrounding `only` ends."""
     if setting() != EVERYTHING:
         _setting.set(_array([*ids(), workspace_id]))
 
 
 def ids() -> list[uuid.UUID]:
-    """ValueError where everything is visible."""
+    """The visible ids. Raises ValueError where everything is visible."""
     return [uuid.UUID(each) for each in setting().strip("{}").split(",") if each]
 
 
