@@ -11,7 +11,7 @@ EVERYWHERE = ("0.0.0.0", "::")
 
 
 class AddressInUse(Exception):
-    """The address is in use already, or cannot be listened on."""
+    """The server cannot listen at the address."""
 
 
 @dataclass(frozen=True)

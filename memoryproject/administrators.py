@@ -1,5 +1,4 @@
-"""Protection of administrator accounts: only the database's owner, or a web process that vouches
-for it, may make an administrator of the server.
+"""Protection of administrators: only the owner, or a web process that vouches, makes them.
 
 A trigger keeps every other statement of the serving role from it. The voucher is a code over the
 very row that is written, made with a key derived from SECRET_KEY: the database holds it in a table

@@ -1,5 +1,4 @@
-"""Backups of the whole database in a folder, taken while it is in use, and their restore: with
-pg_dump and pg_restore.
+"""Backups of the whole database, taken while it is used, and restored: pg_dump and pg_restore.
 
 A backup is a folder with the dump, the files of documents, the secrets of the data folder and a
 manifest, which records its versions, the number of rows that each table had at the very moment of
@@ -93,8 +92,7 @@ class Manifest:
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        """Read the manifest. Raises BackupFault where the folder has none, or one of a later
-        version."""
+        """Read a folder's manifest. Raises BackupFault for none, or for one of a later version."""
         try:
             told = json.loads((folder / MANIFEST).read_text())
         except (OSError, ValueError):
@@ -227,7 +225,7 @@ def others() -> int:
 
 
 def empty() -> None:
-    """Drop all our tables and functions in the database."""
+    """Drop everything of ours in the database."""
     with connection.cursor() as cursor:
         cursor.execute(sql.SQL("drop schema if exists {} cascade").format(sql.Identifier(VIEWS)))
         cursor.execute(TABLES)

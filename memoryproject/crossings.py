@@ -1,6 +1,5 @@
-"""Functions of the database that cross workspaces: a few, each named. They belong to a role that
-nobody logs in as, and which the policies let through; each does one thing and returns ids, or yes
-or no.
+"""Functions of the database that cross workspaces, few and named. They belong to a role that nobody
+logs in as, and which the policies let through; each does one thing and returns ids, or yes or no.
 
 `memoryproject/walls.py` makes them. Callers narrow what is visible by the answer
 (`memoryproject/postgres/visible.py`), and only then read rows.
@@ -257,7 +256,7 @@ def remove_audit(workspace_id: uuid.UUID, limit: int) -> int:
 
 
 def remove_marks(workspace_id: uuid.UUID, limit: int) -> int:
-    """Delete the marks of its lines; how many."""
+    """Delete the marks of such a log; how many."""
     return int(_asked(REMOVE_MARKS, workspace_id, limit))
 
 

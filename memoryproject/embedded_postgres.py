@@ -228,8 +228,7 @@ def ensure_running(home: Home, *, recheck: bool = False) -> None:
 
 
 def leave(home: Home, *, patience: float = 2.0) -> bool:
-    """Give up this process's lease. True when the server is stopped; False when others still use
-    it.
+    """Give up this process's lease. True if the server was stopped; False if others use it.
 
     `patience`: seconds to wait for users that are just ending.
     """

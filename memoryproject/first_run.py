@@ -54,8 +54,7 @@ def first_run(slug: str = "demo") -> FirstRun | None:
 
 
 def is_first_password(username: str, password: str) -> bool:
-    """Tell whether the password still opens the account, which then must change it at the next
-    login."""
+    """Tell whether the password still opens the account; if so, require a new one at login."""
     admin = User.objects.filter(username=username).first()
     if admin is None or not admin.check_password(password):
         return False
@@ -125,9 +124,8 @@ def write_private(file: Path, content: dict[str, object]) -> None:
 
 @dataclass(frozen=True)
 class Start:
-    """The information that this start can print: `known` is the first start's login and key,
-    `is_first` whether this is it. `demo`: the topics of the example, with the paths of their pages.
-    """
+    """The information to print at a start: `known` is the first start's login and key, `is_first`
+    whether this is it. `demo`: topics of the example, and the paths of their pages."""
 
     address: Address
     known: FirstRun | None

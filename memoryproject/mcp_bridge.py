@@ -101,8 +101,7 @@ class Bridge:
         raise AssertionError
 
     def headers(self, message: dict[str, Any]) -> dict[str, str]:
-        """The HTTP headers; newer versions of the protocol want the request's names in them,
-        too."""
+        """The HTTP headers; newer versions of the protocol repeat method and name in them."""
         params = message.get("params") or {}
         headers = {
             "Authorization": f"Bearer {self.key}",

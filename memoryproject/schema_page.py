@@ -63,8 +63,7 @@ def schema(language: str) -> tuple[bytes, str]:
 
 @cache
 def made() -> dict[str, bytes]:
-    """Make and keep the schema by language. Once in a process: the generator's second answer
-    differs."""
+    """Make and keep the schema by language, once in a process: a second answer differs."""
     answer = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     texts: dict[str, bytes] = {}
     for language, renderer in RENDERERS.items():

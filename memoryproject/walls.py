@@ -368,8 +368,7 @@ def _make_view(cursor: CursorWrapper, wall: Wall, names: dict[str, Any]) -> None
 
 
 def drop_views(connection: BaseDatabaseWrapper) -> None:
-    """Drop the views before a migration, which changes the tables under them; `make` puts them up
-    again."""
+    """Drop the views before a migration changes their tables; `make` puts them up again."""
     with connection.cursor() as cursor:
         cursor.execute("select 1 from pg_namespace where nspname = %s", [VIEWS])
         if cursor.fetchone():

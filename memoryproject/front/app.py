@@ -77,8 +77,7 @@ class Front:
         gc.freeze()  # what is loaded stays, and is not looked through again
 
     def bound_connections(self, loop: asyncio.AbstractEventLoop, most: int) -> None:
-        """Limit the connections, now and from now on: below the limit of the HTTP server, so that
-        no client waits to be heard."""
+        """Close excess connections, now and regularly, below the limit at which clients wait."""
         if closed := close_excess(most):
             log.warning("%d connections were closed: there were more than %d", closed, most)
         loop.call_later(COUNTED_EVERY, self.bound_connections, loop, most)
@@ -142,8 +141,7 @@ class Front:
         await self.send(request, reply, proto)
 
     async def refusal_of_unknown(self, request: Request) -> PoolReply | None:
-        """Ask a process about an unknown credential: its refusal, or None if the credential is
-        valid."""
+        """Ask a process about an unknown credential: its refusal, or None if it is valid."""
         environ = {**request.environ, "REQUEST_METHOD": "GET", "PATH_INFO": WHO}
         question = replace(
             request, method="GET", path=WHO, lane=READ,

@@ -29,8 +29,7 @@ class FairQueue(Generic[Item]):
         self._seen: OrderedDict[str, float] = OrderedDict()
 
     def saw(self, tenant: str) -> None:
-        """Note a request of this tenant. A caller without a valid key does not make a tenant
-        present."""
+        """Note that a tenant asks. Callers without a valid key count for nobody's presence."""
         self._seen[tenant] = self.clock()
         self._seen.move_to_end(tenant)
         if len(self._seen) > MOST_SEEN:
@@ -85,8 +84,7 @@ class FairQueue(Generic[Item]):
     def take(self, places: int) -> tuple[str, Item] | None:
         """Return the next item, of the tenant with least at work; None where nobody may go on.
 
-        `places`: how many can be at work in this lane. The caller must then call `done` for the
-        tenant.
+        `places`: how many can be at work in this lane. Call `done` for the tenant afterwards.
         """
         least: tuple[int, str] | None = None
         for place, tenant in enumerate(self._queues):

@@ -205,8 +205,8 @@ class PoolConnection(asyncio.Protocol):
         self.job = None
 
     def _is_stuck(self) -> None:
-        """Kill a stuck process, since nothing inside it can end a loop; its parent starts it again.
-        Of many threads half may be stuck before the others are ended with them."""
+        """Drop a stuck connection. Nothing inside a process can end a loop of its own: once half of
+        its threads are stuck it is killed, and its parent starts it again."""
         assert self.pool is not None
         assert self.job is not None
         pool, lane = self.pool, self.pool.lane

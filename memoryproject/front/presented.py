@@ -13,8 +13,7 @@ SESSION_COOKIE = {False: "sessionid", True: "__Host-sessionid"}
 
 
 def presented_key(headers: Mapping[str, Any]) -> str | None:
-    """The key that a request's environ presents, or None; other schemes of Authorization count as
-    none."""
+    """The key that a request presents, or None; other schemes of Authorization have none."""
     scheme, _, rest = headers.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() in SCHEMES:
         return str(rest.strip())

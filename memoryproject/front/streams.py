@@ -35,8 +35,7 @@ CHUNK = 8  # bytes beside those of a part, at least
 
 
 def streams_socket(front: str) -> str:
-    """Return the socket for processes that send streams, beside the `front` socket of the
-    others."""
+    """The socket of processes that send streams, beside that of the others at `front`."""
     return f"{front}.streams"
 
 
@@ -76,8 +75,7 @@ class ClientConnection:
             own.shutdown(socket.SHUT_RDWR)
 
     def _own(self) -> socket.socket:
-        """Return our socket. Raises OSError where the connection is gone, or its number is
-        reused."""
+        """Duplicate the socket. Raises OSError where it is gone, or its number is another's."""
         if not self._is(self.file):
             raise OSError("gone")
         return socket.socket(fileno=os.dup(self.file))

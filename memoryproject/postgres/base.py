@@ -184,7 +184,7 @@ class DatabaseClient(client.DatabaseClient):
     def settings_to_cmd_args_env(
         cls, settings_dict: dict[str, Any], parameters: Iterable[str]
     ) -> tuple[list[str], dict[str, str] | None]:
-        """The embedded server has its own psql, and runs while the shell is open."""
+        """Use the embedded server's own psql, and keep the server running with the shell."""
         args, env = super().settings_to_cmd_args_env(settings_dict, parameters)
         if settings.EMBEDDED_POSTGRES is None:
             return args, env
@@ -258,9 +258,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return {**super().get_connection_params(), "cursor_factory": AloneCursor}
 
     def _configure_role(self, connection: psycopg.Connection[Any]) -> bool:
-        """Let a session that takes a role after another login, and so has that login's settings,
-        find the views before the tables under them; and likewise an owner who looks through them.
-        """
+        """Let a session that took a role after another login find the views before the tables, for
+        it has that login's settings; likewise an owner who looks through the views."""
         is_taken: bool = super()._configure_role(connection)  # type: ignore[misc]  # the stubs lack it
         by_views = bool(self.settings_dict.get(visible.BY_VIEWS))
         if is_taken or by_views:
@@ -345,8 +344,7 @@ def answers(conn_params: dict[str, Any]) -> bool:
 
 
 def is_passing(error: psycopg.OperationalError) -> bool:
-    """Tell by its words whether an error is temporary: PostgreSQL gives a refused connection no
-    code."""
+    """Tell by its words whether a refusal is temporary: PostgreSQL gives it no code."""
     return any(words in str(error) for words in PASSING)
 
 
@@ -448,8 +446,7 @@ def reason_of(error: BaseException) -> str | None:
 
 
 def lacks_tables(error: BaseException) -> bool:
-    """Tell whether an error comes from a database that was never migrated, or not to this
-    version."""
+    """Tell by an error whether a database was never migrated, or not to this version."""
     missing = (errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedFunction)
     if not isinstance(error.__cause__, missing):
         return False

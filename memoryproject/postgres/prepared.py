@@ -255,8 +255,7 @@ def _transformer_of(raw: Connection, statement: str) -> abc.Transformer:
 
 @lru_cache(maxsize=256)
 def _numbered(statement: str) -> tuple[bytes, tuple[str, ...], list[PyFormat]]:
-    """The text with $1, $2 and so on, the names in their order, and the format in which each is
-    sent."""
+    """The text with $1, $2..., the names in their order, and the format of each value."""
     places: dict[str, int] = {}
     formats: list[PyFormat] = []
 
