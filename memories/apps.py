@@ -5,9 +5,10 @@ from django.apps import AppConfig
 
 from memories import checks
 
-# Before all that imports it from far within: there the calls that compile its expressions cross the
-# end of a piece of Python's stack, and each takes and gives back 16 kB, a hundred thousand times.
-# By name: an import here changes the order in which mypy's plugin meets the models.
+# Imported before everything that imports it from deep in the stack: there its calls to compile
+# expressions cross the end of a piece of Python's stack, and each takes and gives back 16 kB, a
+# hundred thousand times. By name: an import statement would change the order in which mypy's plugin
+# meets the models.
 importlib.import_module("memories.english.instead")
 
 COLLECT_AFTER = (50_000, 20, 20)  # objects, young collections, middle ones
@@ -20,6 +21,6 @@ class MemoriesConfig(AppConfig):
 
     def ready(self) -> None:
         checks.register_all()
-        # What a batch of statements is taken apart into is many small objects in no cycle: with
-        # Python's own 700 a fifth of its time goes into looking for cycles.
+        # Taking a batch of statements apart makes many small objects in no cycle: with Python's own
+        # 700 a fifth of its time goes into looking for cycles.
         gc.set_threshold(*COLLECT_AFTER)

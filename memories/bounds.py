@@ -15,19 +15,19 @@ T = TypeVar("T")
 STATEMENT = 300  # characters of a statement that is read out of a text
 WHOLE = 2_000  # characters of a text that is one memory as it stands
 
-# Of one message. Forty pages of prose, which take half a second where an ordinary machine reads
-# 200,000 characters a second; nobody says as much in one breath. The characters are for texts
-# with hardly a blank.
+# Limits of one message. Forty pages of prose, which take half a second where an ordinary machine
+# reads 200,000 characters a second; nobody says as much in one breath. The limit in characters is
+# for texts with hardly a blank.
 READ_WORDS, READ_CHARACTERS = 20_000, 120_000
-# Six times that: what is slower by more than this was not written to be read.
+# Six times that: a text that is slower by more was not written to be read.
 READ_SECONDS = 3.0
 
-# Bytes of texts that are in memory at once where many are read; a longer one is alone.
+# Bytes of texts that are in memory at once when many are read; a longer one is read alone.
 LARGE = 1_000_000
 # Characters that lend words to their neighbours, or borrow from them: 60 stems never need more.
 BESIDE = 4_000
-# Tokens of a document's chunk where a workspace says nothing: what two of them share, and the least
-# that is one by itself.
+# Tokens of a document's chunk by default: its size, what two of them share, and the smallest that
+# stands by itself.
 CHUNK, CHUNK_SHARED, CHUNK_LEAST = 800, 200, 100
 
 _word = re.compile(r"\S+")

@@ -155,7 +155,7 @@ def _watched(line: ProviderLine, act: Callable[[], Answer], *, is_trial: bool) -
     except ProviderError as error:
         is_of_all = isinstance(error, Misconfigured) or not error.permanent
         if isinstance(error, UnreadableAnswer) or not is_of_all:
-            _answered(line)  # it is this one question that came to nothing
+            _answered(line)  # only this one request failed
         else:
             _failed(line, error, is_trial=is_trial)
         raise
@@ -169,7 +169,7 @@ def _try_beside(line: ProviderLine, act: Callable[[], object]) -> None:
         _watched(line, act, is_trial=True)
     except ProviderError as error:
         log.info("%s was tried again: %s", line.name, error)
-    except Exception:  # nobody waits for it who could tell
+    except Exception:  # nobody waits for the answer
         log.exception("%s could not be tried again", line.name)
     finally:
         connection.close()
@@ -253,10 +253,10 @@ def _failed(line: ProviderLine, error: ProviderError, *, is_trial: bool) -> None
 
     def change(row: Breaker) -> None:
         if row.is_open and not is_trial:
-            return  # it was asked before it opened
+            return  # it was called before the breaker opened
         row.failures += 1
         row.timeouts += isinstance(error, TimedOut)
-        # In few words, none of them the server's own: those could repeat a key.
+        # In a few words, none of them the server's own: those could repeat a key.
         row.detail = "could not be reached, or answered in another shape"
         if isinstance(error, TimedOut):
             row.detail = "did not answer in time"

@@ -32,7 +32,7 @@ from memories.search.context import PACKED
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
-# Pairs by which a threshold is calibrated: all about one person, written for this. Data only.
+# Pairs that calibrate a threshold: all about one person, written for this. Data only.
 
 # Two ways of saying one thing
 SAME = (
@@ -83,7 +83,7 @@ SAME = (
         "Each morning Robin goes to the beach with the dog",
     ),
 )
-# Two things, however near their words are
+# Two different things, however near their words are
 DIFFERENT = (
     ("Robin keeps bees on the roof", "Robin keeps goats behind the house"),
     ("Robin plays the oboe", "Robin plays the accordion"),
@@ -134,7 +134,7 @@ DIFFERENT = (
 MERGES, PRECISION = 1 / 10_000, 0.9
 LOWEST, HIGHEST, STEP = 0.5, 0.99, 0.005
 MOST = 200  # statements of one subject; all pairs of them are looked at
-# The largest subjects of the workspaces that speak the model, with their newest live statements.
+# The largest subjects of the workspaces that use the model, with their newest live statements.
 STORED = """
 select e.subject, m.content, v.embedding from (
   select subject, count(*) as size from memories_entry
@@ -344,12 +344,12 @@ def _shares(labelled: Sequence[Near], threshold: float) -> tuple[float, float]:
     return round(right / len(taken), 3) if taken else 0.0, round(right / wanted, 3)
 
 
-# The weights of `confidence` under an embedding model, fitted on questions of which it is known
-# whether what a workspace holds answers them.
+# The weights of `confidence` under an embedding model, fitted on questions that are labelled by
+# whether the workspace can answer them.
 #
 # One half of the questions is fitted on, the other one judges: weights that are no better there are
-# not kept. The fit begins at the weights that hold, and is pulled back to them: few questions move
-# them little. Those that are answered and those that are not weigh the same, however many they are.
+# discarded. The fit starts at the current weights and is pulled back to them: few questions move
+# them little. Answered and unanswered questions weigh the same, however many there are.
 
 FEWEST = 20  # questions of each kind
 FOUND = 50  # hits, as a context is packed of
@@ -460,7 +460,7 @@ def judgement(weights: ConfidenceWeights, seen: Sequence[SeenQuestion]) -> Judge
 def _fitted(held: ConfidenceWeights, seen: Sequence[SeenQuestion]) -> ConfidenceWeights:
     """Fit weights by gradient descent from `held`, on mean log loss and a pull towards `held`."""
     told = [(one.signs, one.is_answered) for one in seen if one.signs]
-    if len({own for _, own in told}) < 2:  # of one kind nothing was found
+    if len({own for _, own in told}) < 2:  # no hits for one of the two kinds
         return held
     spoken = np.array([[1.0, *(s.spoken_of[n] for n in held.spoken_of)] for s, _ in told])
     answered = np.array([[1.0, *(s.answered[n] for n in held.answered)] for s, _ in told])

@@ -23,8 +23,8 @@ from memories.providers import network
 from memoryproject.postgres import visible
 from workspaces.models import Workspace
 
-# What models cost: the prices that were known when this version was made, and those that the
-# operator wrote down, which win.
+# Prices of models: those known when this version was made, and those that the operator entered,
+# which win.
 
 MILLION, THOUSAND = Decimal(1_000_000), Decimal(1_000)
 
@@ -46,7 +46,7 @@ def _known(input_price: str, output_price: str = "0") -> Price:
     return Price(Decimal(input_price), Decimal(output_price))
 
 
-# Of the services themselves: the same model on a machine of one's own costs what it costs there.
+# Prices of the services themselves: the same model elsewhere has the price of that host.
 KNOWN_PRICES = {
     "text-embedding-3-small": _known("0.02"),
     "text-embedding-3-large": _known("0.13"),
@@ -75,12 +75,12 @@ def price_of(model: str, known: Mapping[str, Price]) -> Price | None:
     return None if host and found is KNOWN_PRICES.get(name) else found
 
 
-# The ledger of model calls. `counted` is the one way to a model: it asks whether the workspace may
-# still spend, and writes down what the call took.
+# The ledger of model calls. `counted` is the only way to a model: it checks whether the workspace
+# may still spend, and records the cost of the call.
 #
 # A search of a web process only adds to sums, which are written with the counts of metrics.py: no
-# read waits for a write. Everybody else writes at once, so that a budget holds from the next call
-# on.
+# read waits for a write. Everything else is written at once, so that a budget holds from the next
+# call on.
 
 RETRY = 3600.0  # seconds after which what waits for a budget looks again, at most
 SETTING = "budget"

@@ -28,12 +28,12 @@ from workspaces.expired import delete_some
 from workspaces.models import Capability
 from workspaces.scope import Scope
 
-# Reading change events from where somebody stopped, with none left out and none twice.
+# Reading change events from a cursor on, without missing or repeating any.
 #
-# Numbers will not do for that: two transactions may commit in another order than that in which they
-# took their numbers. So a cursor holds a snapshot of the database, which says what was to be seen:
-# what comes after it is whatever was not. Nothing listens on a connection of its own, and so it
-# works behind a pooler.
+# Numbers alone cannot do this: two transactions may commit in a different order than that in which
+# they took their numbers. So a cursor holds a snapshot of the database, which says what was
+# visible: all else comes after it. It needs no LISTEN on a connection of its own, and so it works
+# behind a pooler.
 
 KEPT = timedelta(days=1)
 MOST = 2_000  # events that are read at once
@@ -161,7 +161,7 @@ def prune() -> int:
     return delete_some(ChangeEvent.objects.filter(over, pk__in=oldest))
 
 
-# An event as it is told: ids and states; and who may hear of it.
+# The data of an event: ids and states; and who may see it.
 
 ROWS: Mapping[str, Any] = {
     "document": Document.objects,
@@ -169,7 +169,7 @@ ROWS: Mapping[str, Any] = {
     "case": Case.objects,
     "memory": Memory.objects,
 }
-# How long a client waits before it comes again, in milliseconds.
+# How long a client waits before it reconnects, in milliseconds.
 RETRY = b"retry: 2000\n\n"
 PING = b": ping\n\n"
 
@@ -184,7 +184,7 @@ class EventFilter:
     def takes(self, event: ChangeEvent) -> bool:
         if self.item is not None and event.item != self.item:
             return False
-        # A name without its second half stands for all of its kind.
+        # A name without its second half stands for all events of its kind.
         return not self.kinds or not {event.kind, event.subject}.isdisjoint(self.kinds)
 
 
@@ -226,15 +226,15 @@ def as_message(event: ChangeEvent, cursor: EventCursor) -> bytes:
     return f"id: {cursor}\nevent: {event.kind}\ndata: {text}\n\n".encode()
 
 
-# Events as they come, to all who listen in this process: one look at the database for all of
-# them, a few times a second, and none where nobody listens.
+# Live events for all listeners of this process: one query for all of them, a few times a second,
+# and none while nobody listens.
 
 log = logging.getLogger(__name__)
 
 LOOKED_EVERY = 0.25  # seconds
 AFTER_AN_ERROR = 2.0
 PINGED_EVERY = 15.0
-CHECKED_EVERY = 0.5  # in silence, whether who listens may hear still
+CHECKED_EVERY = 0.5  # while nothing happens, between checks whether a listener may still listen
 KIND = "events"
 
 Run = Callable[..., Awaitable[Any]]
@@ -268,8 +268,8 @@ class LiveEvents:
 
     def __init__(self, send: Send, run: Run, catch_up: Run) -> None:
         self.send, self.run, self.catch_up = send, run, catch_up
-        # However many streams one opens: one of an asker at a time, and of a workspace one batch,
-        # so that each workspace has its turn.
+        # However many streams there are: one at a time for each caller, and one batch for each
+        # workspace, so that each workspace has its turn.
         self._turns: WeakValueDictionary[object, asyncio.Lock] = WeakValueDictionary()
         self.listeners: dict[int, Listener] = {}
         self._looking: asyncio.Task[None] | None = None
@@ -282,7 +282,7 @@ class LiveEvents:
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look())
         try:
-            # From here on all that is read is for it as well: what came before, it reads by itself.
+            # From here on it gets all new events; it reads the earlier ones by itself.
             await listener.has_joined.wait()
             async with self.turn(scope):
                 await self._catch_up(listener, ticket["after"])
@@ -355,7 +355,7 @@ class LiveEvents:
         groups: dict[Scope, list[Listener]] = defaultdict(list)
         for listener in listeners:
             groups[listener.scope].append(listener)
-        # All of it is read before any is sent: where that fails, it is read again.
+        # All of it is read before any is sent: if that fails, it is read again.
         shown = {scope: await self._shown(batch, scope, self.run) for scope in groups}
         for scope, group in groups.items():
             for event, message in shown[scope]:

@@ -38,7 +38,7 @@ from workspaces.models import Workspace
 from workspaces.request_fields import ExternalId, OneOf, Words, declared
 from workspaces.scope import NotAllowed, Scope, agent_to_write, subject_to_write, worker_scope
 
-# Golden questions made, imported and taken away.
+# Golden questions: create, import and delete them.
 
 MOST = 300  # in a workspace: all of them are asked before a change
 MOST_EXPECTED = 20
@@ -164,7 +164,7 @@ def standing_on(
     quoting = set()
     for row in rows.only("query", "answer") if gone else ():
         own, answer = f"{row.query}\n{row.answer}".lower(), row.answer.lower()
-        # It says what the text says, or the text says its answer.
+        # The memory says what the text says, or the text says its answer.
         if any(
             (len(text.strip()) >= SHORTEST and text.strip() in own)
             or (len(answer) >= SHORTEST and answer in text)
@@ -202,15 +202,15 @@ def request_of(row: GoldenQuestion, limit: int) -> SearchRequest:
     )
 
 
-# How golden questions do: the place of each answer, under what holds and under what is proposed,
-# compared and kept.
+# Results of golden questions: the place of each answer, under the current and the proposed
+# settings, compared and kept.
 
 TOP = 10  # hits that are looked at
 TOLD = 50  # hits that a context is packed of
 SPARE = 10  # and so many more where some of them are left out
 DAY = timedelta(days=1)
 KEPT = 100  # runs of a workspace
-# The heads of what is expected: who replaced it, and so on. A ring of replacements ends.
+# The heads of the expected memories: their latest replacements. A ring of replacements ends.
 HEADS = """
 with recursive heads (asked, id) as (
   select id, id from memories_memory where id = any(%(ids)s::uuid[])
@@ -219,7 +219,7 @@ with recursive heads (asked, id) as (
   where m.superseded_by_id is not null)
 select asked, id from heads
 """
-# Memories that stand on nothing but what these rules found.
+# Memories that stand on nothing but findings of these rules.
 OF_RULES = """
 select f.memory_id as id from memories_fact f
 where f.workspace_id = %(workspace)s and f.memory_id is not null
@@ -259,7 +259,7 @@ def answer_places(scope: Scope, rows: Sequence[GoldenQuestion], lookup: Lookup) 
         answers = _is_answer(row, wanted | set(row.episode_ids))
         limit = TOP + (SPARE if lookup.missing else 0)
         hits = search(scope, request_of(row, limit), lookup.index).hits
-        # Each place with what shares it, without what would not be there.
+        # Each place with its duplicates, without the memories that would be missing.
         gone = lookup.missing
         left = [[one for one in (hit, *hit.echoes) if one.row.id not in gone] for hit in hits]
         places = [each for each in left if each][:TOP]
@@ -383,7 +383,7 @@ def run(scope: Scope, cause: str = GoldenRun.Cause.HAND) -> GoldenRun:
     rows = questions_of(scope.workspace_id)
     index = workspace_index.index_of(scope.workspace_id)
     after = answer_places(worker_scope(scope.workspace_id), rows, Lookup(index))
-    # What was never asked is compared with itself.
+    # Questions that were never asked are compared with themselves.
     before = {
         row.pk: AnswerPlace(row.rank, row.in_context) if row.checked_at else after[row.pk]
         for row in rows
@@ -424,7 +424,7 @@ def run_scheduled(workspace_id: uuid.UUID) -> GoldenRun:
     return run(worker_scope(workspace_id), GoldenRun.Cause.SCHEDULE)
 
 
-# The gate before a change of what searches go by: how the golden questions would do under it.
+# The gate before a change of what searches depend on: how golden questions would do under it.
 
 ASK, REFUSE, OFF = GATES = ("ask", "refuse", "off")
 WORSE = "worse_answers"
@@ -448,7 +448,7 @@ class ProposedChange:
     without_rules: frozenset[str] = field(default=frozenset())
 
 
-# Settings that searches go by; others change what is learned from now on.
+# Settings that searches depend on; others change what is learned from now on.
 ASKED_BY = ("ranking", "languages", "dateOrder")
 
 

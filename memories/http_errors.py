@@ -28,7 +28,7 @@ def as_problem(error: Exception) -> Exception:
     """Return the Problem for one of our own errors; any other error as it is."""
     match error:
         case Invalid():
-            # 400 with every fault that is known.
+            # 400 with all known faults.
             if not error.others:
                 return invalid(error.field, error.message, error.code)
             errors = said_once(FieldProblem(one.field, one.message, one.code) for one in error.all)

@@ -38,7 +38,7 @@ MASKED, UNMASKED = "masked", "unmasked"
 MASKS, BELIEFS = (MASKED, UNMASKED), (FORGOTTEN, RETURNED)  # the second takes the first back
 AT_ONCE = 1_000  # lines of one statement
 Row = dict[str, Any]
-# What tables of any version say of it, though the role that serves may write them.
+# The same acts, from the tables of any version; the serving role may write these tables.
 ROWS = {
     ERASED: "select to_jsonb(t) - 'probes' from memories_erasure t where t.state <> 'failed'",
     REMOVED: "select to_jsonb(t) from workspaces_workspaceremoval t where t.state <> 'failed'"

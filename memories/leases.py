@@ -24,11 +24,11 @@ from memoryproject.postgres import visible
 
 LEASE = timedelta(seconds=30)
 BEAT = 5.0  # seconds between two renewals
-# Work that gets no further for so long is renewed no more: it turns round in a circle.
+# Work that makes no progress for so long is renewed no more: it is stuck in a loop.
 LONGEST = 600.0  # seconds
-# No lease is honestly longer ahead, whichever machine's clock wrote it.
+# No honest lease ends later than this, whichever machine's clock wrote it.
 FAR = timedelta(minutes=10)
-# Of a row that nobody has, by its column `lease_until`; `now` is this machine's.
+# Condition of a row that nobody holds, on its column `lease_until`; `now` is this machine's.
 FREE = "(lease_until is null or lease_until < %(now)s or lease_until > %(now)s + interval '10 min')"
 log = logging.getLogger(__name__)
 
@@ -106,8 +106,8 @@ def _renew_for_ever() -> None:
                     transaction.atomic(),
                     connection.cursor() as cursor,
                 ):
-                    # Who writes the row in a long transaction has it: the others do not wait for
-                    # it.
+                    # Whoever writes the row in a long transaction holds it: the others do not wait
+                    # for it.
                     cursor.execute("set local lock_timeout = '2s'")
                     work.rows().update(**{work.column: end()})
             except Exception as error:  # the thread is all there is, and goes on

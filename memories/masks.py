@@ -65,7 +65,7 @@ MODELS: Mapping[str, type[Target]] = {
 JSON_COLUMNS = ("payload", "metadata")  # of an episode, which repeat what it says
 SHORTEST = 4  # characters; what is shorter stands in a payload by chance
 MANY = 100  # entries that are written anew at once, while the workspace's writers wait
-# Ids that stand in a kept answer, compared with those of `ids`.
+# Ids in a kept answer, compared with those of `ids`.
 ANSWERED = """a.workspace_id = %(workspace)s and exists (
   select 1 from regexp_matches(a.body::text, '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'g') m
   where m[1]::uuid = any(%(ids)s::uuid[]))
@@ -254,7 +254,7 @@ def unmask(scope: Scope, space: WorkspaceIndex, masks: QuerySet[MaskedSpan]) -> 
     for name, model in MODELS.items():
         ids = {pk for each in rows if (pk := getattr(each, f"{name}_id"))}
         for row in model._default_manager.filter(pk__in=ids).select_for_update().order_by("pk"):
-            # All words back, then those of the masks that stay taken again, oldest first.
+            # Put all words back, then mask those of the remaining masks again, oldest first.
             own = list(row.masks.order_by("pk"))
             for each in reversed(own):
                 value = getattr(row, each.column)

@@ -24,11 +24,11 @@ def passages(text: str, size: int = PASSAGE) -> list[str]:
     """
     if len(text) <= size * 1.4:
         return []
-    # Two that follow each other are longer than `size`: so there cannot be more.
+    # Two neighbours together are longer than `size`: so there cannot be more.
     size = max(size, 2 * len(text) // MOST_PASSAGES)
     found, current = [], ""
     for sentence in _ENDS.split(text):
-        # One without an end (a log, a table, base64) is cut hard, so that no passage is endless.
+        # A sentence without an end (a log, base64) is cut hard, so that no passage is endless.
         for start in range(0, len(sentence), size * 3):
             piece = sentence[start : start + size * 3].strip()
             if piece and current and len(current) + len(piece) > size:
@@ -46,7 +46,7 @@ def pieces(request: ExtractionRequest) -> Iterator[ExtractionRequest]:
     Only a message longer than a piece is cut itself."""
     current: list[PromptMessage] = []
     fresh = 0
-    # A message as it is; one that is longer than a piece in parts, with words in common.
+    # Each message as it is; one longer than a piece is split into parts with words in common.
     parts = (
         replace(whole, text=whole.text[start:end], start=start)
         if len(whole.text) > PIECE
@@ -57,7 +57,7 @@ def pieces(request: ExtractionRequest) -> Iterator[ExtractionRequest]:
     for message in parts:
         if fresh and _size(current) + len(message.text) > PIECE:
             yield replace(request, messages=tuple(current))
-            # The last messages, as many of them as leave the next piece most of its room.
+            # The last messages, as many as leave the next piece most of its room.
             tails = (current[-number:] for number in range(OVERLAP, 0, -1))
             current = next((tail for tail in tails if _size(tail) <= PIECE // 4), [])
             fresh = 0

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 Labels = tuple[tuple[str, str], ...]
 
-# Upper bounds in seconds; one bucket more holds what took longer.
+# Upper bounds in seconds; one more bucket holds longer durations.
 BOUNDS = (
     0.001, 0.0015, 0.002, 0.003, 0.004, 0.006, 0.008, 0.012, 0.016, 0.025, 0.04, 0.06, 0.1, 0.16,
     0.25, 0.4, 0.6, 1.0, 2.5, 5.0, 10.0, 30.0,

@@ -11,7 +11,7 @@ from django_q.conf import Conf
 from django_q.models import OrmQ
 from django_q.tasks import async_task
 
-# By the database's clock, which all machines share: who writes the row in this minute is the one.
+# By the database's clock, which all machines share: whoever writes this minute's row posts.
 CLAIM_MINUTE = """
 insert into memories_postedjob as p (job, posted_at) values (%s, now())
 on conflict (job) do update set posted_at = now()

@@ -14,7 +14,7 @@ from workspaces.models import AuditEntry, Workspace
 from workspaces.scope import Scope
 
 OwnRule: TypeAlias = WorkspacePattern | WorkspaceSlot | WorkspaceChange
-# By the kind of row that a line of the audit log names.
+# Models by the kind of row that a line of the audit log names.
 MODELS: Mapping[str, type[OwnRule]] = {
     "workspacepattern": WorkspacePattern,
     "workspaceslot": WorkspaceSlot,

@@ -147,7 +147,7 @@ class ExtractionRequest:
 
 
 def extraction_rules(request: ExtractionRequest) -> str:
-    # A name stands among the rules, so it must not be able to add one.
+    # A name stands among the rules, so it must not be able to add a rule.
     return EXTRACTION_RULES.format(
         user=" ".join(request.user.split())[:100].replace('"', "'"), max_facts=request.max_facts
     )

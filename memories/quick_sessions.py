@@ -49,7 +49,7 @@ def _work(ending: threading.Event) -> float:
         log.warning("Quick sessions wait for the database: %s", error)
         return PAUSE
     except Exception:
-        # Its claim counted the attempt: when the lease has run out it is tried again, then dead.
+        # Its claim counted the attempt: after the lease it is retried, and at last given up.
         log.exception("a session failed")
     finally:
         signal.alarm(0)

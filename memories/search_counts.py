@@ -32,7 +32,7 @@ set searches = u.searches + excluded.searches, results = u.results + excluded.re
     empty = u.empty + excluded.empty
 """
 
-# What was erased meanwhile is left out.
+# Memories erased meanwhile are left out.
 ADD_SERVED = """
 insert into memories_memoryuse as u (workspace_id, day, memory_id, actor, times)
 select m.workspace_id, s.day, m.id, s.actor, s.times

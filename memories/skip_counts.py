@@ -19,7 +19,7 @@ from workspaces.scope import Scope
 KEY, UNWORTHY = "skipped_", "unworthy_"
 MOST_SESSIONS = 20_000  # the newest
 MOST_READ = 5_000  # the newest, of which each message is looked at
-# Of a session's messages those on which something stands.
+# The messages of a session that something stands on.
 CITED = """
 (select count(*)::int4 from unnest(memories_memorysession.episode_ids) said(id)
  where exists (select 1 from memories_citation c where c.episode_id = said.id))

@@ -47,7 +47,7 @@ where c.relkind = 'r' and c.relnamespace = (
   select relnamespace from pg_class where oid = 'memories_workspaceindex'::regclass)
 order by pg_total_relation_size(c.oid) desc, c.relname
 """
-# What is counted of a workspace, by the word that tells it.
+# The rows counted for a workspace, by the word shown for them.
 ROWS: dict[str, tuple[type[Any], Q]] = {
     "memories": (Memory, Q()),
     "liveMemories": (Memory, Q(is_head=True)),
@@ -162,12 +162,12 @@ def flush() -> None:
             labels = dict(one.labels)
             workspace = workspace_in(labels)
             for span, at in spans.items():
-                # Since ever, all workspaces count as one: /metrics names none of them.
+                # In the totals, all workspaces count as one: /metrics names none of them.
                 owner = None if span == Figure.Span.EVER else workspace
                 new = Figure(span=span, name=one.name, at=at, workspace=owner, labels=labels)
                 rows.setdefault((span, one.name, owner, *labels.items()), new).add(one)
         with crossings.everywhere():
-            # Of a workspace that is gone without a trace nobody asks any more.
+            # Nobody asks about a workspace that is gone without a trace.
             known = {None, *crossings.all_workspaces()}
             add_figures([figure for figure in rows.values() if figure.workspace in known])
     except DatabaseError:
@@ -286,7 +286,7 @@ def gauges() -> list[Gauge]:
     broken = "Models that are not waited for since they failed, by purpose."
     purposes = Breaker.objects.order_by().values_list("purpose")
     open_ones = purposes.annotate(number=Count("pk", filter=Q(state=Breaker.State.OPEN)))
-    # Those that are not done: the done ones are counted as they finish.
+    # Sessions that are not done: those that are done are counted when they finish.
     told = "Ingest sessions that are not done, by state."
     found: dict[str, int] = {}
     for states in (OPEN, MemorySession.STUCK):  # each has a partial index of its own

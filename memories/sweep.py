@@ -108,8 +108,8 @@ COLUMNS = (
     _Column("memories_webhookdelivery", "next_attempt_at", DAY + HOUR, "state = 'waiting'"),
     _Column("memories_idempotentanswer", "expires_at", DAY + HOUR, rest=DAY),
 )
-# Ids have the time at which they were made. Up to this one all was seen, and what comes now would
-# have lower ones: it is looked through again.
+# Ids contain the time at which they were made. Everything up to this one was seen, but new ones
+# would be lower: it is looked through again.
 SEEN = "delete from memories_setdiscovery where seen > %(made)s"
 
 
@@ -143,7 +143,7 @@ TIDYING: tuple[Callable[[], object], ...] = (
 State = MemorySession.State
 BATCH = 200
 FILL = 2000  # entries between two looks at the clock
-# Below the worker's time limit for a task; what is left is due at the next minute.
+# Below the worker's time limit for a task; the rest is due in the next minute.
 LONGEST = 240.0  # seconds
 
 log = logging.getLogger(__name__)
@@ -200,7 +200,7 @@ def sweep(report: Callable[[str], object] | None = None, seconds: float = LONGES
             log.warning("%d rows lay in the future, by a clock that was wrong: taken back", healed)
     with _apart(done, "expiry"):
         done.expired = expire(done)
-    # What waits for models shall not keep all else from its turn.
+    # Work that waits for models must not keep all else from its turn.
     _run(SESSIONS, done, tell, time.monotonic() + seconds / 4)
     with _apart(done, "schedules"):
         sync.schedule()
@@ -329,14 +329,14 @@ def _run(job: _Job, done: Swept, tell: Callable[[str], object], until: float) ->
             return
         tell(f"{job.name} {row_id}")
         try:
-            # What stands for a workspace is its id.
+            # A workspace is represented by its id.
             with crossings.of_row(job.table, row_id) if job.table else visible.only(row_id):
                 ran = job.run(row_id, until - time.monotonic()) is not None
             setattr(done, job.count, getattr(done, job.count) + ran)
         except Exception:
-            # One that breaks its worker must not keep the others from their turn. It is tried again
-            # when its lease has run out: a session's claim counted the attempt, so it is dead at
-            # last.
+            # A row that breaks its worker must not keep the others from their turn. It is tried
+            # again when its lease has run out: a session's claim counted the attempt, so it is
+            # given up at last.
             log.exception("%s %s failed", job.name, row_id)
             done.failed += 1
 

@@ -89,7 +89,7 @@ def sweep() -> None:
     sweeping.sweep()
 
 
-# All that a worker runs, by the names that the queue has.
+# All jobs that a worker runs, by their names in the queue.
 JOBS: dict[str, Callable[..., None]] = {
     f"{__name__}.{job.__name__}": job
     for job in (

@@ -17,8 +17,8 @@ from memories.providers import local_embedder
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
-# Letters by the case (two words in "TwoWords"), a digit with the space before it, signs or spaces
-# in a row.
+# Letters by case (two words in "TwoWords"), a digit with the space before it, signs or spaces in a
+# row.
 _piece = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|[ \t]?\d|[!-/:-@\[-`{-~]+|[^\w\s]|\n")
 # Hundredths of a token, so that sums over the parts of a text are exact.
 _TOKEN = 105
@@ -27,11 +27,11 @@ _RAREST = 400  # an emoji is spelled in bytes
 # A longer text is counted in parts: a megabyte at once would take 100 MB.
 _AT_ONCE = 8_000
 _LONGEST = 32  # characters of a piece
-# Counted as what follows another line, whose end is two pieces: a word that begins a line may be
-# more of them than one after a space. The other is for a first piece that is the space alone.
+# Counted as text after a line end, which takes two pieces: a word that begins a line may take more
+# of them than one after a space. The other is for a first piece that is the space alone.
 _BEFORE = 1
-# No piece of the vocabulary holds a line's end, or a space behind another sign: what begins with
-# spaces is so many tokens in any text. Words come again, and of short ones the number is kept.
+# No piece of the vocabulary contains a line end, or a space after another sign: what begins with
+# spaces has the same number of tokens in any text. The numbers of short words are cached.
 _word = re.compile(r"\n|[ ▁]+[^ ▁\n]*|[^ ▁\n]+")
 _special = re.compile("<(?:unk|/?s)>")  # to the tokenizer signs of their own, with no space behind
 _KEPT = 2**14
@@ -105,7 +105,7 @@ def _cost(piece: str) -> int:
         )
         return 50 + sum(costs)
     if piece[0].isalpha():
-        # Common words are one token; names, and what is written large, are several.
+        # Common words are one token; names and capitalized words are several.
         size = len(piece)
         if size == 1 or piece.lower() in STOP_WORDS:
             return _TOKEN

@@ -13,8 +13,8 @@ from memories.models import MemorySession
 from memoryproject.front.wire import FRONT, SESSION, WAIT
 from workspaces.scope import Scope
 
-# Seconds: what a caller may ask for, and what an ingest, an erasure or the removal of a workspace
-# waits for where nobody says; then the worker goes on alone.
+# Seconds: the most that a caller may ask for, and the default wait for an ingest, an erasure or the
+# removal of a workspace; then the worker goes on alone.
 LONGEST_WAIT, USUAL_WAIT = 60.0, 10.0
 FIRST_LOOK, SLOWEST_LOOK = 0.02, 0.25  # seconds
 
@@ -45,7 +45,7 @@ def ingest_and_wait(
         if left > 0:
             environ[WAIT] = [str(session.pk), left]
         return session
-    # Until it is final, or is tried again later because a model failed, or the time is over.
+    # Until it is final, or is retried later because a model failed, or the time is over.
     pause = FIRST_LOOK
     while not (session.is_final or session.is_postponed) and time.monotonic() < deadline:
         time.sleep(min(pause, max(0.0, deadline - time.monotonic())))

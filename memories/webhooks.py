@@ -33,22 +33,22 @@ from workspaces.expired import delete_some
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
-# Sending what is due to an address: one after the other, each tried again after longer and longer
-# waits, and given up at last where everybody can see it.
+# Sending what is due to an address: one delivery after the other, each retried after longer and
+# longer waits, and at last given up where everybody can see it.
 #
-# No transaction is open while the other side is asked. A delivery may be sent twice, where its
-# process died before it wrote what came of it: the id is the same.
+# No transaction is open while the other side is called. A delivery may be sent twice if its process
+# died before it recorded the outcome: the id is the same.
 
 State = WebhookDelivery.State
-# Before the second attempt, the third, and so on; after the last it is given up.
+# Waits before the second attempt, the third, and so on; after the last it is given up.
 WAITS = tuple(
     timedelta(seconds=each) for each in (10, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400)
 )
-GONE = 410  # whoever answers so wants no more
+GONE = 410  # an address that answers so wants no more
 KEPT = timedelta(days=30)
 TURN = 20.0  # seconds for one address, then others have their turn
 MOST_DUE = 100
-# One delivery at a time goes to an address: what hangs holds nobody else up. The first address of
+# One delivery at a time goes to an address: one that hangs holds up no other. The first address of
 # each workspace comes before the second of any.
 DUE = """
 select webhook_id, workspace_id from (
@@ -156,17 +156,17 @@ def prune() -> int:
     return delete_some(WebhookDelivery.objects.filter(created_at__lt=timezone.now() - KEPT))
 
 
-# Who delivers: a task of an event loop that looks what is due, and threads that wait for nobody
-# but their own address.
+# The sender: a task of an event loop that looks for due deliveries, and threads that each wait for
+# their own address alone.
 
 log = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 8  # addresses
-MOST_OF_WORKSPACE = 2  # of these: another workspace's addresses that hang are no matter of ours
-# Of these, too, those of all workspaces whose addresses did not hear the last time: however many
-# hang, the other places are for those that do.
+MOST_OF_WORKSPACE = 2  # at most; a workspace whose addresses hang must not delay the others
+# And of all workspaces whose addresses did not answer the last time: however many hang, the other
+# places are for those that do.
 MOST_UNHEARD = 4
-REST = 10.0  # seconds of an address that did not hear, with all else that waits for it
+REST = 10.0  # seconds of rest for an address that did not answer, with all that waits for it
 MOST_REMEMBERED = 10_000
 LOOKED_EVERY = 1.0  # seconds
 AFTER_AN_ERROR = 5.0
@@ -225,9 +225,9 @@ class WebhookSender:
                 self.resting[hook] = time.monotonic() + REST
 
 
-# How what is sent proves where it comes from: as https://www.standardwebhooks.com has it.
-# `webhook-signature` holds a signature by each secret that is good, the newest first: after a
-# change of the secret receivers may take their time.
+# How a message proves where it comes from: as in https://www.standardwebhooks.com.
+# `webhook-signature` holds a signature by each valid secret, the newest first: receivers may take
+# their time after a change of the secret.
 
 LABEL = "whsec_"
 
@@ -262,7 +262,7 @@ def signed(secrets: list[str], name: str, moment: int, body: bytes) -> dict[str,
     }
 
 
-# Webhooks made, changed, given another secret and removed; and what was given up, sent again.
+# Webhooks: create, change, rotate, delete; and resend deliveries that were given up.
 
 MOST = 20  # of a workspace
 

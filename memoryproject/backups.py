@@ -49,7 +49,7 @@ select p.oid::regprocedure::text from pg_proc p
 where p.pronamespace = current_schema()::regnamespace
   and not exists (select 1 from pg_depend d where d.objid = p.oid and d.deptype = 'e')
 """
-# Who owns something, may do something, or is named by a policy.
+# Roles that own something, may do something, or are named by a policy.
 ROLES = """
 select distinct r.rolname from pg_roles r
 where r.rolname !~ '^pg_' and exists (
@@ -117,13 +117,13 @@ def take(parent: Path, advance: Callable[[int], object]) -> tuple[Path, Manifest
         folder = parent / later.strftime(NAME)
     draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=parent))  # mode 0700
     try:
-        # Before the dump and after it: a file that a row of the dump names is there at one of both.
+        # Before and after the dump: a file that its rows name exists at one of these times.
         _copy_blobs(draft / BLOBS)
         with snapshot() as (name, counts):
             options = ["--format=custom", f"--snapshot={name}", f"--file={draft / DUMP}"]
             options.append("--enable-row-security")  # an owner who is held by it sees all by UPKEEP
             run("pg_dump", options, counts, advance)
-        # It holds everything: who copies it out of this folder gets it as it is.
+        # It holds everything: whoever copies it out of this folder has it all.
         os.chmod(draft / DUMP, 0o600)
         _copy_blobs(draft / BLOBS)
         with connection.cursor() as cursor:
@@ -174,7 +174,7 @@ def counts_of(cursor: Any) -> dict[str, int]:
 
 def newest() -> dict[str, str]:
     """The newest migration of each app that the database has."""
-    # Those that a later one replaced are written down as well.
+    # Migrations that a later one replaced are recorded as well.
     there = MigrationLoader(None).disk_migrations.keys()
     return dict(sorted(MigrationRecorder(connection).applied_migrations().keys() & there))
 
@@ -200,7 +200,7 @@ def check(folder: Path) -> Manifest:
         if not path.is_file() or _sha256(path) != digest:
             raise BackupFault(f"{path} is not as it was written: take another backup.")
     there = MigrationLoader(None).disk_migrations
-    # The last step of those that one replaces left the same tables.
+    # The last of the migrations that one replaces left the same tables.
     known = {*there, *(each.replaces[-1] for each in there.values() if each.replaces)}
     unknown = {app: name for app, name in manifest.migrations.items() if (app, name) not in known}
     if unknown:
@@ -246,13 +246,13 @@ def put_back(folder: Path, manifest: Manifest, advance: Callable[[int], object])
         cursor.execute(IS_SUPERUSER)
         if not cursor.fetchone()[0]:
             options += ["--no-owner", "--no-acl"]
-        else:  # who owned something shall own it again
+        else:  # owners shall own their objects again
             cursor.execute("select rolname from pg_roles")
             known = {role for (role,) in cursor.fetchall()}
             for role in set(manifest.roles) - known:
                 cursor.execute(sql.SQL("create role {} nologin").format(sql.Identifier(role)))
     run("pg_restore", [*options, str(folder / DUMP)], manifest.counts, advance)
-    connection.close()  # what was prepared is of tables that are no more
+    connection.close()  # prepared statements belong to tables that no longer exist
     for each in SECRETS:
         if (folder / each).is_file():
             shutil.copy(folder / each, settings.DATA_DIR / each)
@@ -342,7 +342,7 @@ def _copy_blobs(target: Path) -> None:
     root = Path(settings.BLOB_DIR)
     for path in root.rglob("*"):
         copy = target / path.relative_to(root)
-        # What is not moved to its name yet belongs to a request under way.
+        # A file not yet moved to its name belongs to a request under way.
         if path.is_file() and not path.name.startswith("new-") and not copy.exists():
             copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with contextlib.suppress(FileNotFoundError):

@@ -63,7 +63,7 @@ WORKSPACES_INVITING = Crossing(
     " where upper(email) = upper($1) and accepted_at is null and revoked_at is null)",
     ("workspaces_invitation",),
 )  # fmt: skip
-# The kinds of rows that tasks are about.
+# The kinds of rows that tasks work on.
 OF_ROWS = (
     "memories_conversationsummary",
     "memories_document",
@@ -83,13 +83,13 @@ WORKSPACE_OF_ROW = Crossing(
     + " end",
     OF_ROWS,
 )  # fmt: skip
-# Those for which a front waits are of any workspace.
+# The sessions that a front waits for can be of any workspace.
 WORKSPACES_OF_SESSIONS = Crossing(
     "cross_workspaces_of_sessions", "uuid[]", "uuid[]",
     "select array(select distinct workspace_id from memories_memorysession where id = any ($1))",
     ("memories_memorysession",),
 )  # fmt: skip
-# Whose digests prove what a caller shows. They are compared here, and given to nobody.
+# Tables whose digests prove a caller's secret. They are compared here, and given to nobody.
 PROVEN = ("workspaces_apikey", "workspaces_invitation", "workspaces_serverkey")
 PROVES = Crossing(
     "cross_proves", "text, uuid, bytea", "boolean",
@@ -108,8 +108,8 @@ ANY_PASSWORD_BEGINS = Crossing(
     "select exists (select 1 from workspaces_user where starts_with(password, $1))",
     ("workspaces_user",),
 )  # fmt: skip
-# Lines of the audit are only added. Of what is erased these empty them, and take them with their
-# workspace.
+# Lines of the audit log are only added. These functions empty those of erased data, and delete them
+# with their workspace.
 VISIBLE = f"(select nullif(current_setting('{visible.SETTING}', true), '')::uuid[])::uuid[]"
 ERASING = "select set_config('memoryproject.erasing', 'on', true); "
 BLANK_AUDIT = Crossing(
@@ -146,9 +146,9 @@ REMOVE_MARKS = Crossing(
     rights="delete",
     how="volatile",
 )  # fmt: skip
-# Forward only, and only by whoever has SECRET_KEY: the voucher is over all that is written, and the
-# signature of the seal that it comes after. Where another one lies there by now, nothing is
-# written: a seal that goes on would undo one that ends the log.
+# Forward only, and only by a holder of SECRET_KEY: the voucher covers everything that is written,
+# and the signature of the previous seal. If another seal lies there by now, nothing is written: a
+# seal that continues the log would undo one that ends it.
 SEAL_AUDIT = Crossing(
     "cross_seal_audit", "uuid, bigint, bigint, bytea, boolean, text, text, text", "boolean",
     "with done as (insert into workspaces_auditseal as s"
@@ -165,8 +165,8 @@ SEAL_AUDIT = Crossing(
     rights="insert, update",
     how="volatile",
 )  # fmt: skip
-# An operator of arrays uses no index behind a policy (`walls.py`): without this, whoever tells an
-# attribute would have the memories of all workspaces read. Gives none of one that is not visible.
+# Array operators use no index behind a policy (`walls.py`): without this, a search by an attribute
+# would read the memories of all workspaces. Gives none of a workspace that is not visible.
 SETTING = f"current_setting('{visible.SETTING}', true)"
 MEMORIES_OF_SLOTS = Crossing(
     "cross_memories_of_slots", "uuid, bigint[]", "uuid[]",

@@ -20,7 +20,7 @@ from memoryproject.postgres import visible
 from memoryproject.postgres.base import DatabaseWrapper
 
 EXISTS = "select 1 from pg_roles where rolname = %s"
-# Since 16 whoever makes a role is its member, but may not take it.
+# Since version 16 the creator of a role is its member, but may not take it.
 MAY_TAKE = """
 select pg_has_role(current_user, %s,
   case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)
@@ -29,7 +29,7 @@ OTHER_SESSIONS = """
 select pg_terminate_backend(pid) from pg_stat_activity
 where usename = %s and datname = current_database() and pid <> pg_backend_pid()
 """
-# What an administrator has to run, so that an owner who is no superuser may put up the walls.
+# Statements for an administrator, so that an owner who is no superuser may put up the walls.
 LACKING = """
 with own as (
   select rolname as owner, rolcreaterole or rolsuper as makes_roles from pg_roles
@@ -47,7 +47,7 @@ from pg_roles, own
 where rolname in (%(role)s, %(crossing)s)
   and not pg_has_role(owner, oid, 'member with admin option')
 """
-# PostgreSQL lets whoever logged in come back to what he was: only a login of its own keeps a role.
+# PostgreSQL lets a login return to its own role: only a separate login keeps a role.
 BORROWED = (
     "Web and worker log in as the owner of the tables and then take the role {role}: SQL that"
     " somebody slips in can give the owner's rights back (RESET ROLE). Give them a login of their"
@@ -114,7 +114,7 @@ def prepare(connection: BaseDatabaseWrapper) -> Granted:
             rights.grant(connection, role)
         if is_new:
             # Sessions that a pooler keeps would go on with the settings that they began with. An
-            # owner who may not take the role leaves them: a login through the pooler is refused.
+            # owner who may not take the role leaves them: a login by the pooler is refused.
             with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
                 cursor.execute(MAY_TAKE, [role])
                 if cursor.fetchone()[0]:
@@ -199,6 +199,6 @@ def owner_connection() -> Iterator[psycopg.Connection[Any]]:
     wrapper = DatabaseWrapper({**own, **login}, alias="owner")
     with closing(wrapper.get_new_connection(wrapper.get_connection_params())) as owner:
         owner.autocommit = True
-        # A statement with what is visible before it would be two, in a transaction.
+        # With the visibility setting before it, a statement would be two, in a transaction.
         owner.cursor_factory = psycopg.ClientCursor
         yield owner

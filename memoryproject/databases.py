@@ -10,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 from memoryproject.embedded_postgres import APP_ROLE, DATABASE, OWNER_ROLE, Home
 
 ENGINE = "memoryproject.postgres"
-# A server that is gone without a word is noticed by TCP. A socket of this machine needs none of it.
+# TCP keepalive notices a server that vanished silently. A local socket needs none of it.
 ALIVE = {
     "keepalives": 1,
     "keepalives_idle": 30,

@@ -47,7 +47,7 @@ def view(request: HttpRequest, path: str = "") -> HttpResponseBase:
     etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
     response.headers["ETag"], response.headers["Cache-Control"] = etag, KEPT
     if file.suffix == ".html":
-        # Scripts that stand in a page are named by their digests: no others run.
+        # Inline scripts of a page are allowed by their digests: no others run.
         digests = {hashlib.sha256(script).digest() for script in SCRIPT.findall(content)}
         named = sorted(f" 'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
         policy = POLICY.format(script="".join(named), worker="")

@@ -116,7 +116,7 @@ def server_options(socket: Path, *, fast: bool) -> dict[str, str]:
         "listen_addresses": "",
         "unix_socket_directories": str(socket),
         "unix_socket_permissions": "0700",
-        # Only what is used is taken; a million memories' indexes of vectors are two gigabytes.
+        # Only the room in use is taken; the vector indexes of a million memories are two gigabytes.
         "shared_buffers": _megabytes(min(memory // 4, 4096 * MB)),
         "effective_cache_size": _megabytes(memory * 6 // 10),
         "work_mem": "32MB",
@@ -157,7 +157,7 @@ SOCKET_NAME = ".s.PGSQL.5432"
 SOCKET_PATH_LIMIT = 100  # bytes; the kernel's own is 104 to 108
 LOG_LIMIT = 10 * 2**20
 ROLES = f"CREATE ROLE {APP_ROLE} LOGIN;\nCREATE DATABASE {DATABASE};\n"
-# The folder's mode says who may use the socket; nobody connects by TCP, also where somebody lets
+# The folder's mode decides who may use the socket; nobody connects by TCP, even if somebody lets
 # the server listen.
 WHO_MAY_CONNECT = "local all all trust\nhost all all all reject\n"
 

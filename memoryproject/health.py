@@ -9,7 +9,7 @@ from django.http import HttpRequest, JsonResponse
 from memories import health_parts
 from memoryproject.machine_health import Part, State, database, dated, disk, migrations
 
-# Those that need the database are asked where it answers.
+# Parts that need the database are checked only if it answers.
 ROWS: tuple[Callable[[], Part | Sequence[Part]], ...] = (migrations, *health_parts.PARTS)
 
 

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 from memoryproject.postgres import visible
 
-# Set while a request is answered; lines of the server's own have none.
+# Set while a request is answered; the server's own lines have none.
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
-# Answers of which one line is written by workspaces.middleware: Django's own says less.
+# workspaces.middleware writes one line for each answer: Django's own says less.
 NOTED = frozenset({401, 403, 429, 503})
-LONGEST_PATH, LONGEST_MESSAGE = 200, 2000  # characters: whoever asks chooses how long a path is
+LONGEST_PATH, LONGEST_MESSAGE = 200, 2000  # characters: callers choose how long a path is
 
 
 def with_context(record: logging.LogRecord) -> bool:

@@ -67,11 +67,11 @@ class Bridge:
                     message = json.loads(line)
                 except ValueError:
                     continue
-                # What asks for no answer is about sessions, and the server keeps none.
+                # Messages that ask for no answer are about sessions, and the server keeps none.
                 if not isinstance(message, dict) or "id" not in message or "method" not in message:
                     continue
                 if message["method"] == "initialize":
-                    serve(message)  # what follows is said in the version that it agrees on
+                    serve(message)  # later messages use the version that it agrees on
                 else:
                     pool.submit(serve, message)
 

@@ -34,9 +34,9 @@ log = logging.getLogger(__name__)
 
 LOOKED_EVERY = 1.0  # seconds between looks at how far the server is
 AGAIN = 1.0  # seconds between tries of a replica that did not answer
-CONNECT, ANSWER = 2, 4.0  # seconds; what takes longer there, the server is asked
+CONNECT, ANSWER = 2, 4.0  # seconds; a longer request goes to the server
 WRITTEN = "select (pg_current_wal_insert_lsn() - '0/0')::int8"
-# Where it was promoted, or is none, it has what it has written.
+# If it was promoted, or is no replica, its position is that of its own log.
 REPLAYED = "select (coalesce(pg_last_wal_replay_lsn(), pg_current_wal_lsn()) - '0/0')::int8"
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -121,7 +121,7 @@ class Replica:
 
     position: int = 0  # it is as far as this, or farther
     looked_at: float = float("-inf")
-    # When the server was how far: the replica has to have what is older than may be missing.
+    # When the server was how far: the replica must have all that is older than the allowed lag.
     server: deque[tuple[float, int]] = field(default_factory=deque)
     least: int = 0
     lags: bool = False
@@ -181,7 +181,7 @@ class ReplicaReads:
     def __call__(
         self, environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
-        if SESSION not in environ:  # what has just been waited for is read where it was written
+        if SESSION not in environ:  # a write just waited for is read where it was written
             wrapper = self._wrapper()
             if _replica.serves(wrapper, environ.get(POSITION) or 0):
                 parts = self._answer(wrapper, environ, start_response)

@@ -116,8 +116,8 @@ select c.relname, c.relkind, array(
 from pg_class c where c.relnamespace = current_schema()::regnamespace
   and c.relkind in ('r', 'p', 'v', 'S') order by 1
 """
-# A function of ours is nobody's but the owner's, a trigger's too, which asks for no right where it
-# is called; one of an extension is everybody's.
+# Only the owner may call our functions, and a trigger's needs no right to be called; everybody may
+# call those of an extension.
 FUNCTIONS = """
 select f.signature, case when f.is_ours and f.is_public then 'public, ' else '' end
 from (
@@ -134,7 +134,7 @@ from (
     and pg_has_role(p.proowner, 'usage')) f
 where f.is_given or f.is_ours and f.is_public
 """
-# What earlier versions gave for tables that were still to come.
+# Default rights that earlier versions gave for future tables.
 NO_DEFAULTS = (
     "alter default privileges in schema {schema} revoke all on tables from {role}",
     "alter default privileges in schema {schema} revoke all on sequences from {role}",

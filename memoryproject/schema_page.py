@@ -19,7 +19,7 @@ from workspaces.api.problems import Problem, not_found, page
 
 log = logging.getLogger(__name__)
 
-# By `?format=`; without it the first whose type is accepted.
+# Formats of `?format=`; without it the first whose type is accepted.
 TYPES = {
     "openapi": "application/vnd.oai.openapi",
     "yaml": "application/yaml",

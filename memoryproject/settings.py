@@ -26,8 +26,8 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 # All state of this installation: the embedded database, secrets made on first use.
 DATA_DIR = Path(env_str("MEMORY_DATA_DIR", str(BASE_DIR / ".data"))).expanduser().resolve()
 
-# Several processes share the machine: the threads that numpy's products would start wait for each
-# other while they turn round, which costs a batch of a thousand facts a third of its time.
+# Several processes share the machine: the threads of numpy's products would wait for each other in
+# a spin loop, which costs a batch of a thousand facts a third of its time.
 env_default("OPENBLAS_NUM_THREADS", "1")
 
 # Security
@@ -39,11 +39,11 @@ CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
 BEHIND_TLS_PROXY = env_bool("BEHIND_TLS_PROXY")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS_PROXY else None
 SECURE_SSL_REDIRECT = BEHIND_TLS_PROXY
-# Asked from beside, not through the proxy; where keys ask, PlainHttpMiddleware decides.
+# Probes come here directly, not through the proxy; for keys, PlainHttpMiddleware decides.
 SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$", *(f"^{path[1:]}" for path in API)]
 HSTS_SECONDS = env_int("HSTS_SECONDS", 31_536_000)
 SECURE_HSTS_SECONDS = HSTS_SECONDS if BEHIND_TLS_PROXY else 0
-# What other names below ours speak, and whether browsers list the domain, its owner decides.
+# Only the domain's owner can decide on subdomains, and on whether browsers list it.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -57,7 +57,7 @@ CSRF_COOKIE_NAME = f"{_host}csrftoken"
 KNOWN_BROWSER_COOKIE = f"{_host}knownbrowser"
 AUTH_USER_MODEL = "workspaces.User"
 AUTHENTICATION_BACKENDS = ["workspaces.login.passwords.ThrottledBackend"]
-# The first makes new hashes; the second reads old ones, which become new when somebody logs in.
+# The first makes new hashes; the second reads old ones, which are replaced at the next login.
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.ScryptPasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
@@ -135,8 +135,8 @@ TEMPLATES = [
 # What this process is for: `up` says so to its children. Commands wait as long as it takes.
 PROCESS_KIND = env_str("PROCESS_KIND", "command", choices=("web", "worker", "command"))
 
-# Database: the server that DATABASE_URL names, else one below DATA_DIR that brings itself. The
-# owner migrates; web and worker are the ordinary role (`up` starts them with DATABASE_ROLE=app).
+# Database: the server that DATABASE_URL names, else an embedded one below DATA_DIR. The owner
+# migrates; web and worker use the ordinary role (`up` starts them with DATABASE_ROLE=app).
 DATABASE_ROLE = env_str("DATABASE_ROLE", "owner", choices=("owner", "app"))
 DATABASE_URL = env_secret("DATABASE_URL")
 APP_DATABASE_URL = env_secret("APP_DATABASE_URL")
@@ -166,7 +166,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # database would add two statements to every request.
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 
-# Live entries of a layer from which its vectors get an approximate index of their own. 0: never.
+# Live entries of a layer from which its vectors get an approximate index. 0: never.
 VECTOR_INDEX_FROM = env_int("VECTOR_INDEX_FROM", 20_000, maximum=1_000_000_000)
 
 # Language and time
@@ -177,7 +177,7 @@ USE_I18N = False
 FORMAT_MODULE_PATH = "memoryproject.formats"
 LOCALE_PATHS = [BASE_DIR / "locale"]  # `makemessages` begins a language there
 
-# Static files: served out of the installed packages, so there is no step that collects them.
+# Static files: served from the installed packages, so no step collects them.
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
@@ -199,7 +199,7 @@ UNFOLD = {
     "SHOW_HISTORY": False,
     "SHOW_BACK_BUTTON": False,
     "BORDER_RADIUS": "6px",
-    # The pages of all three: MENU in memories/admin/navigation.py; a new page adds itself there.
+    # All pages are in MENU of memories/admin/navigation.py; a new page adds itself there.
     "SIDEBAR": {"navigation": "memories.admin.navigation.sidebar"},
     "TABS": "memories.admin.navigation.tabs",
     "GLOBAL_CALLBACK": "memories.admin.navigation.context",
@@ -216,10 +216,9 @@ UNFOLD = {
 
 # API
 BODY_TIMEOUT = env_float("BODY_TIMEOUT", 20.0, minimum=0.1, maximum=600)
-# What the front holds of connections; where they are nearly so many, it closes some of whoever has
-# most.
+# The most connections of the front; near that number, it closes some of whichever network has most.
 MAX_CONNECTIONS = env_int("MAX_CONNECTIONS", 32_768, minimum=64, maximum=1_000_000)
-# Caps of the operator; 0: none. What one tenant takes from others is shared out in any case.
+# Limits of the operator; 0: none. Tenants share the server fairly in any case.
 RATE_LIMIT_PER_MINUTE = env_int("RATE_LIMIT_PER_MINUTE", 0)
 WORKSPACE_RATE_LIMIT_PER_MINUTE = env_int("WORKSPACE_RATE_LIMIT_PER_MINUTE", 0)
 ANONYMOUS_RATE_LIMIT_PER_MINUTE = env_int("ANONYMOUS_RATE_LIMIT_PER_MINUTE", 0)
@@ -272,14 +271,14 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "memories.api.schema_words.complete",
     ],
-    # The documentation pages ask no other host for anything.
+    # The documentation pages load nothing from other hosts.
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
 }
 
-# Worker: tasks are bells that commit with their rows. A task is acknowledged also when it fails,
-# for what is due is read from the rows; only a killed worker's task rings again, after `retry`
+# Worker: tasks are signals that commit with their rows. A task is acknowledged even if it fails,
+# for due work is read from the rows; only a killed worker's task is sent again, after `retry`
 # seconds.
 Q_CLUSTER = {
     "name": "memoryproject",
@@ -293,7 +292,7 @@ Q_CLUSTER = {
     "recycle": 500,
 }
 
-# Providers: a key that is set is used. The names are those of the SDKs.
+# Providers: one whose key is set is used. The names are those of the SDKs.
 EMBEDDING_PROVIDER = env_str(
     "EMBEDDING_PROVIDER", "auto", choices=("auto", "local", "openai", "onnx", "hash", "none")
 )
@@ -304,13 +303,13 @@ EXTRACTION_PROVIDER = env_str(
     "EXTRACTION_PROVIDER", "auto", choices=("auto", "anthropic", "openai", "none")
 )
 EXTRACTION_MODEL = env_str("EXTRACTION_MODEL")  # empty: claude-haiku-4-5, gpt-5-mini, or llama3.2
-# The model that the chat asks: by default that of extraction.
+# The model of the chat: by default that of extraction.
 CHAT_PROVIDER = env_str("CHAT_PROVIDER", "auto", choices=("auto", "anthropic", "openai", "none"))
 CHAT_MODEL = env_str("CHAT_MODEL")  # empty: as EXTRACTION_MODEL
-# Where the extractors that a workspace names may be, beside public https addresses: hosts,
-# host:port, networks, or *.
+# Where a workspace's extractors may be, besides public https addresses: hosts, host:port, networks,
+# or *.
 EXTRACTOR_ALLOWED_HOSTS = env_list("EXTRACTOR_ALLOWED_HOSTS")
-# The same for the addresses that workspaces want to be told of changes at.
+# The same for the webhook addresses of workspaces.
 WEBHOOK_ALLOWED_HOSTS = env_list("WEBHOOK_ALLOWED_HOSTS")
 OPENAI_API_KEY = env_secret("OPENAI_API_KEY")
 OPENAI_BASE_URL = env_str("OPENAI_BASE_URL")
@@ -321,7 +320,7 @@ PROVIDER_TIMEOUT = env_float(
 )  # below the worker's
 # A search waits so long for the vector of its query, then words alone decide.
 QUERY_TIMEOUT = env_float("QUERY_TIMEOUT", 5.0, minimum=0.1, maximum=60.0)
-# What one workspace may spend on models; its own setting `budget` may say less. 0: no end.
+# Budget of a workspace for models; its own setting `budget` may be lower. 0: no limit.
 WORKSPACE_COST_PER_DAY = env_float("WORKSPACE_COST_PER_DAY", 0.0, minimum=0.0, maximum=1e9)
 WORKSPACE_COST_PER_MONTH = env_float("WORKSPACE_COST_PER_MONTH", 0.0, minimum=0.0, maximum=1e9)
 WORKSPACE_TOKENS_PER_DAY = env_int("WORKSPACE_TOKENS_PER_DAY", 0)
@@ -333,7 +332,7 @@ RERANK_TIMEOUT = env_float("RERANK_TIMEOUT", 5.0, minimum=0.1, maximum=60.0)  # 
 QUERY_CACHE_SECONDS = env_int("QUERY_CACHE_SECONDS", 86_400, maximum=31_536_000)  # 0: off
 QUERY_CACHE_DIR = DATA_DIR / "query_vectors"
 
-# The documentation, where `mkdocs build` has made it: served at /docs/.
+# The documentation built by `mkdocs build`: served at /docs/.
 DOCS_SITE = BASE_DIR / "site"
 
 # The OpenAPI schema, made once for each version.
@@ -344,23 +343,23 @@ BLOB_DIR = DATA_DIR / "blobs"
 MAX_UPLOAD_BYTES = env_int("MAX_UPLOAD_BYTES", 100 * 2**20, minimum=1024)
 DOCUMENT_SECONDS = env_int("DOCUMENT_SECONDS", 120, minimum=1, maximum=280)
 OCR_LANGUAGES = env_str("OCR_LANGUAGES", "eng")  # of tesseract, where that reads pictures
-# Pages and other sources: which addresses beside public ones, which folders of this machine, and
-# where else than at home a source is ("github=https://github.example.org/api/v3/").
+# Pages and other sources: the allowed addresses besides public ones, the allowed folders of this
+# machine, and alternative addresses of a source ("github=https://github.example.org/api/v3/").
 FETCH_ALLOWED_HOSTS = env_list("FETCH_ALLOWED_HOSTS")
 FETCH_SECONDS = env_float("FETCH_SECONDS", 30.0, minimum=1.0, maximum=190.0)
 CONNECTION_FOLDERS = env_list("CONNECTION_FOLDERS")
 CONNECTION_ADDRESSES = env_list("CONNECTION_ADDRESSES")
-# What credentials of connections are sealed with.
+# Key that encrypts the credentials of connections.
 CONNECTION_KEY = env_secret("CONNECTION_KEY") or kept_secret(DATA_DIR / "connection_key")
 
-# /health/ready: below so much room in the data folder the server is not ready; below ten times as
-# much its disk is told to be degraded. 0: never.
+# /health/ready: with less room in the data folder the server is not ready; below ten times as much
+# its disk is reported as degraded. 0: never.
 DISK_FREE_MIN_MB = env_int("DISK_FREE_MIN_MB", 50, maximum=1_000_000)
 
-# Measuring: where no token is set, `/metrics` answers this machine only
+# Metrics: without a token, `/metrics` answers this machine only
 METRICS_TOKEN = env_secret("METRICS_TOKEN")
 
-# A search that takes so many seconds is told in the log; 0: none is
+# A search that takes so many seconds is logged; 0: none is
 SLOW_SEARCH_SECONDS = env_float("SLOW_SEARCH_SECONDS", 1.0, minimum=0.0, maximum=3600.0)
 
 # Log: to stderr

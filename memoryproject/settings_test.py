@@ -19,8 +19,7 @@ SECRET_KEY = "tests only, never in use elsewhere"
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
-# Whatever the developer's shell holds, tests begin without keys and with the deterministic
-# embedder.
+# Whatever the developer's shell sets, tests begin without keys and with the deterministic embedder.
 EMBEDDING_PROVIDER = "hash"
 EMBEDDING_MODEL = EMBEDDING_FOLDER = ""
 EMBEDDING_DIMENSIONS = 0

@@ -14,7 +14,7 @@ from workspaces.adminbase.login_pages import InvitationLink, WelcomePage
 from workspaces.api.problems import unknown_route
 
 urlpatterns = [
-    # Routes are tried in turn: first what is asked all day.
+    # Routes are tried in turn: the most frequent come first.
     path("api/v1/", include("memories.api.urls")),
     path("api/v1/", include("workspaces.api.urls")),
     path("", include("memories.compat.urls")),
@@ -28,7 +28,7 @@ urlpatterns = [
         members.InvitationView.as_view(),
         name="invitation",
     ),
-    # Where somebody sets a password by a link.
+    # Pages where somebody sets a password by a link.
     path(
         "accounts/password/<uidb64>/<token>",
         InvitationLink.as_view(),

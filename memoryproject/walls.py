@@ -31,7 +31,7 @@ from memoryproject.postgres.visible import EVERYTHING, SETTING, VIEWS
 
 CROSSING_ROLE = "memoryproject_crossing"  # nobody logs in as it
 UPKEEP = "memoryproject.upkeep"  # set while the owner migrates or copies all
-# Each is asked at most once for a statement, and not for each row.
+# Each subquery runs at most once for a statement, and not for each row.
 ALL = f"(select coalesce(current_setting('{SETTING}', true) = '{EVERYTHING}', false))"
 NAMED = f"nullif(nullif(current_setting('{SETTING}', true), ''), '{EVERYTHING}')::uuid[]"
 IDS = f"(select {NAMED})::uuid[]"
@@ -39,21 +39,21 @@ NUMBERS = (
     "(select array_agg(i.number) from memories_workspaceindex i"
     f" where i.workspace_id = any ({IDS}))::int4[]"
 )
-# Mostly one workspace is visible. In a scan of ten thousand vectors an element that is looked for
-# in an array takes a tenth of all, a number beside another nothing.
+# Mostly one workspace is visible. In a scan of ten thousand vectors, a search in an array takes a
+# tenth of the time, a comparison of two numbers nothing.
 NUMBER = f"(select i.number from memories_workspaceindex i where i.workspace_id = ({NAMED})[1])"
 POLICY, LET_THROUGH, KEPT_UP = "workspace", "crossing", "upkeep"
-# Reached through views, for the sake of the keys in arrays.
+# Reached through views, because of the keys in arrays.
 BY_VIEW = ("memories_entry", "memories_vector")
 # Columns that the serving role writes and never reads: functions of `crossings.py` compare them, or
-# give one for the row that is named.
+# return one for the row that is named.
 HIDDEN = {
     "workspaces_apikey": "digest",
     "workspaces_invitation": "digest",
     "workspaces_serverkey": "digest",
     "workspaces_user": "password",
 }
-# Rows of the server among those of workspaces, for whoever sees everywhere and for nobody else.
+# Rows of the server among those of workspaces, visible only where all workspaces are.
 FOR_EVERYWHERE = {"memories_longjob"}
 # Tables without rows of a workspace, each with its reason.
 OPEN = {
@@ -90,8 +90,8 @@ class Wall:
 
     table: str
     visible: str
-    # Where it may be null: rows without it are the server's own, which everybody sees, those of
-    # FOR_EVERYWHERE excepted.
+    # The column if it may be null: rows without it are the server's own, which everybody sees,
+    # except those of FOR_EVERYWHERE.
     nobodys: str = ""
 
     @property
@@ -270,7 +270,7 @@ def make(connection: BaseDatabaseWrapper, role: str) -> bool:
         for wall in bad:
             _make_policies(cursor, wall, role)
         run("revoke create on schema {schema}, {views} from {crossing}")
-        # Of this database alone: another one of the same cluster may make its own just now.
+        # For this database alone: another one of the same cluster may be making its own now.
         cursor.execute(LOGIN_SETTINGS, [role])
         before = cursor.fetchall()
         run("alter role {role} in database {database} set search_path = {views}, {schema}")
@@ -382,7 +382,7 @@ def _mark(wall: Wall) -> str:
 
 # ---- looked at ------------------------------------------------------------------------------
 
-# Of a name, on the search path of the owner as on that of the role that serves.
+# Found by name on the search path of the owner as on that of the serving role.
 TABLE = """
 select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where c.relname = %s and c.relkind in ('r', 'p') and n.nspname = any(current_schemas(false))

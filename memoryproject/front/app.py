@@ -35,16 +35,16 @@ from memoryproject.log_lines import LONGEST_PATH, JSONLines, TextLines
 log = logging.getLogger("memoryproject.front")
 
 LIVE = json.dumps({"status": "ok"})
-# A refused client that asks again at once would keep us busy with refusing.
+# A refused client that retries at once would keep us busy with refusals.
 BREATH, MOST_BREATHING = 0.5, 1000
 PATIENT = 1.0  # seconds; a client that goes sooner is answered all the same
 OPENED_BY = 20.0  # seconds after which an answer's file is open, and its name can go
-# Seconds for which a tenant's requests of a kind go to the other lane at once.
+# Seconds for which a tenant's requests of a kind go directly to the other lane.
 SERVED_ELSEWHERE = 60.0
 COUNTED_EVERY = 0.25  # seconds between two counts of connections
-# A body above it is read once its sender is known: so much may come of nobody.
+# A larger body is read only once its sender is known: unknown senders may send no more.
 UNPROVEN = 2**16
-WHO = "/api/v1/workspaces"  # what tells whose a credential is, and changes nothing
+WHO = "/api/v1/workspaces"  # shows whose a credential is, and changes nothing
 
 
 class Front:
@@ -238,8 +238,8 @@ class Front:
         if reply.parts is None:
             proto.response_bytes(status, headers, body)
             return
-        # Whole before any of it is sent: no process waits for a client that reads slowly, and what
-        # breaks off is no answer.
+        # Received completely before any of it is sent: no process waits for a client that reads
+        # slowly, and an answer that breaks off is none.
         path, size = await self.spooled(body, reply, request.tenant)
         loop = asyncio.get_running_loop()
         loop.call_later(OPENED_BY, os.unlink, path)

@@ -11,10 +11,10 @@ from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
 
-NOBODY = "address:"  # what tenants are called that showed nothing that is known
+NOBODY = "address:"  # prefix of tenants without a known credential
 CONTENDED = 2.0  # seconds for which a tenant that asked counts as present
 MOST_WAITING = 16  # of one tenant in one lane while others are present
-MOST_IN_ALL = 2000  # waiting in a lane: what more there is would outlive its clients
+MOST_IN_ALL = 2000  # in a lane; further requests would outlive their clients
 MOST_SEEN = 1000
 LOOKED_AT = 50  # tenants that are compared for the next turn
 
@@ -47,7 +47,7 @@ class FairQueue(Generic[Item]):
 
     def is_full(self, tenant: str) -> bool:
         """Tell whether one more request of this tenant exceeds its share."""
-        # Strangers have many addresses: half of the room is for those who showed a key that is one.
+        # Strangers have many addresses: half of the room is reserved for valid keys.
         room = MOST_IN_ALL // 2 if tenant.startswith(NOBODY) else MOST_IN_ALL
         if self.waiting >= room:
             return True

@@ -37,7 +37,7 @@ class Options:
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 READS_BY_POST = ("/memories/search", "/memories/context", "/documents/search")
-# Routes that the clients of other memory servers ask.
+# Routes that the clients of other memory servers use.
 OTHERS = ("/v1/", "/v2/", "/v3/", "/v4/", "/api/v2/", "/chat/")
 API = ("/api/v1/", *OTHERS)  # where keys ask
 OTHERS_READ_BY_POST = (
@@ -56,18 +56,18 @@ class Lane:
     queue: float
     work: float
     threads: int = 1
-    niceness: int = 0  # of its processes: what hashes passwords gives way to what answers
+    niceness: int = 0  # of its processes: password hashing gives way to answers
 
 
 READ = Lane("read", queue=30, work=60)
 WRITE = Lane("write", queue=60, work=180)
 PAGES = Lane("pages", queue=30, work=120)
 LOGIN = Lane("login", queue=30, work=60, niceness=10)
-# What has to wait for somebody else's answer: models and network embedders.
+# Requests that wait for somebody else's answer: models and network embedders.
 WAITING = Lane("waiting", queue=30, work=240, threads=16)
-# Health, figures, and who asks whether an ingest is done: answered beside the work.
+# Health, metrics, and checks whether an ingest is done: answered beside the work.
 BESIDE = Lane("beside", queue=5, work=20, threads=2)
-# What speaks MCP has an event loop of its own; its places wait for models, too.
+# MCP has an event loop of its own; its places wait for models, too.
 MCP = Lane("mcp", queue=30, work=240, threads=16)
 CHATS_AT_ONCE = 16  # live answers of the chat, in each of its processes
 LANES = {lane.name: lane for lane in (READ, WRITE, PAGES, LOGIN, WAITING, BESIDE, MCP)}

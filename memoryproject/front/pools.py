@@ -143,8 +143,7 @@ class PoolConnection(asyncio.Protocol):
             elif self.parts is None:
                 self._replied(head, body)
             else:
-                # Parts are taken as fast as they come, also where nobody waits for them any
-                # more.
+                # Parts are accepted as fast as they come, even if nobody waits for them any more.
                 assert self.job is not None
                 if self.job.reply.cancelled():
                     self.parts = asyncio.Queue()
@@ -224,8 +223,8 @@ class PoolConnection(asyncio.Protocol):
                 os.kill(self.pid, signal.SIGKILL)
 
 
-# Waiting for ingests that a worker does, without a process that stands by: their rows are looked
-# at, all of them in one question.
+# Waiting for ingests that a worker does, without a process that stands by: all their rows are
+# checked in one query.
 
 FIRST_LOOK, SLOWEST_LOOK = 0.03, 0.25  # seconds between two looks
 
@@ -264,7 +263,7 @@ class Waits:
                     tenant="front", asker="front", name="a look at waiting ingests",
                 )  # fmt: skip
             except (Queued, Gone):
-                continue  # whoever waits has a deadline of his own
+                continue  # each waiting request has its own deadline
             for session in reply.head["settled"]:
                 for event in self.awaited.get(session, ()):
                     event.set()

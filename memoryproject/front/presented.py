@@ -8,7 +8,7 @@ from typing import Any
 from memoryproject.front.lanes import API
 
 SCHEMES = ("bearer", "token")
-# Of Django; by whether a proxy in front of us speaks TLS.
+# Django's cookie names; by whether a proxy in front of us speaks TLS.
 SESSION_COOKIE = {False: "sessionid", True: "__Host-sessionid"}
 
 

@@ -25,7 +25,7 @@ from memoryproject.front.wire import BODY_FILE, packed
 ACCEPTED_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}\Z")
 KEY_PREFIX = re.compile(r"(mp_[0-9a-z]{1,16})_")
 UPLOADS = "/documents"
-# Read by us, or of the connection and not of the request.
+# Headers that we read ourselves, or that belong to the connection.
 OWN = frozenset({"content-type", "content-length", "transfer-encoding", "connection", "expect"})
 
 
@@ -79,7 +79,7 @@ def request_of(scope: Any, *, behind_proxy: bool) -> Request:
     environ: dict[str, Any] = {
         "REQUEST_METHOD": scope.method,
         "SCRIPT_NAME": "",
-        # As WSGI has it: the bytes of the path, each as one character.
+        # As in WSGI: each byte of the path becomes one character.
         "PATH_INFO": scope.path.encode(errors="replace").decode("latin-1"),
         "QUERY_STRING": scope.query_string,
         "REMOTE_ADDR": client.strip("[]"),
@@ -155,8 +155,8 @@ class Refusal(Exception):
         )
 
 
-# Reading the body of a request: bounded in size, in time, and in what one tenant and all hold; and
-# the connections of clients, whose are closed where they are too many.
+# Reading the body of a request: limited in size, in time, and in the amount that one tenant and all
+# hold; and the connections of clients, some of which are closed if there are too many.
 
 FILES = "/dev/fd"
 
@@ -184,7 +184,7 @@ def close_excess(most: int) -> int:
         _, network = heapq.heappop(largest)
         own = by_network[network]
         file, address = own.pop()
-        # Where it is still the connection of this address; its owner reads that it has ended.
+        # Only if it is still the connection of this address; its owner reads that it has ended.
         with suppress(OSError), socket.socket(fileno=os.dup(file)) as excess:
             if excess.getpeername()[0] == address:
                 excess.shutdown(socket.SHUT_RDWR)
@@ -195,13 +195,13 @@ def close_excess(most: int) -> int:
 
 
 SLOWEST = 100_000  # bytes a second that a body must bring beyond the time for any
-# Seconds for which, and bytes up to which, a body that is refused is taken and thrown away.
+# Seconds and bytes up to which a refused body is read and thrown away.
 DRAINED_FOR, DRAINED_MOST = 3.0, 16 * 2**20
 SMALL = 2**16  # bytes of a body that is refused for nobody's sake
 MOST_HELD = 512 * 2**20  # bytes of all requests that are read or wait
 MOST_OF_ONE = {True: 256 * 2**20, False: 64 * 2**20}  # of a known tenant; of an address
 MOST_UPLOADS = 64  # of one that still come
-# Bytes of one tenant on the disk at once, uploads and long answers, but for one that is larger.
+# Bytes of one tenant on the disk at once, uploads and long answers; one file may be larger.
 MOST_ON_DISK = 2 * 2**30
 MOST_READING = {True: 512, False: 256}  # bodies of one that still come
 
@@ -253,7 +253,7 @@ class Bodies:
             raise Refusal(429, "Too many bodies of yours are still coming.", "share", wait=5)
         self.reading[tenant] += 1
         try:
-            if not length.isdigit():  # in chunks: where they break off, that is the end of it
+            if not length.isdigit():  # in chunks: one that breaks off would look complete
                 await self.drain(proto)
                 raise Refusal(411, "Send the body with a Content-Length.", "length_required")
             if int(length) > self.largest:

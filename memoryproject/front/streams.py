@@ -27,7 +27,7 @@ log = logging.getLogger("memoryproject.front")
 
 MOST_OF_TENANT = 2_000
 LARGEST_WAITING = 2**20  # bytes that wait for one reader
-LOOKED_AGAIN = 0.1  # seconds, where so many are on their way to it
+LOOKED_AGAIN = 0.1  # seconds, when so many bytes are on their way to the reader
 # In the kernel's tcp_info: bytes that the other side has confirmed.
 CONFIRMED = struct.Struct("=Q")
 CONFIRMED_AT = 120
@@ -186,11 +186,11 @@ class Streams:
                 if part:
                     await out.send_bytes(part)
                     sent += len(part) + CHUNK
-                # Only here: it is looked for among all that is open, and most streams say little.
+                # Only here: it is searched for among all open files, and most streams send little.
                 if client is None and sent > LARGEST_WAITING:
                     client = ClientConnection(*peer)
                     before, sent = client.confirmed(), 0
-                # What is given to the server below us waits there, as much as it is.
+                # Data given to the server below us waits there, however much it is.
                 while client and before is not None and not stream.has_ended:
                     taken = (client.confirmed() or before + sent) - before
                     if sent - taken < LARGEST_WAITING:

@@ -13,17 +13,17 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-# In the environ of a request: that the front can wait for it; whose it was; which session it is to
-# wait for, and how many seconds; and afterwards, which session it has waited for.
+# Keys in the environ of a request: whether the front can wait for it; its tenant; the session to
+# wait for, and how many seconds; and afterwards, the session that was waited for.
 FRONT, TENANT = "memoryproject.front", "memoryproject.tenant"
 BODY_FILE = "memoryproject.body_file"  # where the body lies, which is too long for a frame
 CAP = "memoryproject.cap"  # requests a minute of the key that asked, where it has a cap of its own
 WAIT, SESSION = "memoryproject.wait", "memoryproject.session"
 STREAM = "memoryproject.stream"  # the ticket of what follows the answer (see streams.py)
-# Of that answer: nobody on its way keeps it, or holds it back until it is whole.
+# For that answer: no proxy keeps it, or holds it back until it is complete.
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
-# How far the database's log was when the tenant last asked, in bytes; and after the request.
+# The position of the database's log at the tenant's last request, in bytes; and after this one.
 POSITION = "memoryproject.position"
 
 LENGTHS = struct.Struct("!II")

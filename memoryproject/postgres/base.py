@@ -48,14 +48,14 @@ PGVECTOR = (0, 7)  # the first with halfvec and sparsevec
 AVAILABLE = (
     "select default_version, installed_version from pg_available_extensions where name = 'vector'"
 )
-# Steps of memories began anew three times before the first release: where those of before end, and
-# the commit that has them all, and takes data from where the ones before them ended.
+# The steps of memories began anew three times before the first release: the end of each series, and
+# the commit that has all of it, and continues from the end of the series before.
 OLD_STEPS = (
     ({"0032_names_of_periods", "0001_first_release"}, "69f907e"),
     ({"0030_served_memories", "0001_release_0_1_0"}, "c18273f1"),
     ({"0003_days_and_summaries"}, "68bea688"),
 )
-# The one that came after these: where it alone is missing, its columns are added.
+# The step that came after these: where it alone is missing, its columns are added.
 LAST_STEP = ("memories", "0004_summaries_by_models")
 LAST_COLUMNS = """
 alter table memories_embeddingmodel add column confidence jsonb;
@@ -117,7 +117,7 @@ def _refusal(message: str, number: str, advice: str) -> Error:
     return Error(message, hint=hint, id=f"memoryproject.{number}")
 
 
-# The stubs name little of what these have.
+# The type stubs name little of what these have.
 Editor: Any = object if TYPE_CHECKING else schema.DatabaseSchemaEditor
 ServerCursor: Any = object if TYPE_CHECKING else base.ServerSideCursor
 
@@ -304,7 +304,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             made.close()
             raise
         if made.is_shared:
-            # A cursor of the server's outlives its transaction, and the next one is elsewhere.
+            # A server-side cursor outlives its transaction, and the next statement runs elsewhere.
             self.settings_dict["DISABLE_SERVER_SIDE_CURSORS"] = True
             if self.settings_dict["OPTIONS"].get("assume_role"):
                 made.close()
@@ -318,8 +318,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         trip: one that the server or the kernel has closed has something to be read."""
         own: Any = self.connection
         if own is not None and not own.closed:
-            # A session that began while the database took no changes stays so, when it does again.
-            # The server tells this setting by itself.
+            # A session that began while the database was read-only stays so when it accepts changes
+            # again. The server reports this setting by itself.
             if own.pgconn.parameter_status(READ_ONLY) == b"on":
                 return False
             if not self.errors_occurred:
@@ -338,7 +338,7 @@ def answers(conn_params: dict[str, Any]) -> bool:
             made.execute("select 1")
     except (ServerSilent, psycopg.errors.ConnectionTimeout):
         return False
-    except psycopg.Error:  # it says why it does not: that is an answer
+    except psycopg.Error:  # it says why it refuses: that is an answer
         return True
     return True
 
@@ -348,10 +348,10 @@ def is_passing(error: psycopg.OperationalError) -> bool:
     return any(words in str(error) for words in PASSING)
 
 
-# Why the database that DATABASE_URL names cannot be used, in one line that says what to do; and
-# why one that answers does not do what it is asked: full, read-only, no connection left.
+# Reasons why the database of DATABASE_URL cannot be used, in one line that says what to do; and why
+# one that answers refuses a request: full, read-only, no connection left.
 
-# PostgreSQL's code of a connection that it refuses does not reach us; its words do.
+# PostgreSQL's code for a refused connection does not reach us; its words do.
 NO_ROOM = "No space left on device"
 CROWDED = (
     "too many clients",
@@ -392,7 +392,7 @@ NOT_MIGRATED = (
     "The database has not the tables of this version: start the server once with `up`, or run"
     " `manage.py migrate`."
 )
-# PostgreSQL gives no code to a connection that it refuses; its words are all there is.
+# PostgreSQL gives no code for a refused connection; its words are all there is.
 BY_WORDS = (
     (("Connection refused", "No such file"), "Nothing answers at {where}: is PostgreSQL running"
      " there, and are host and port of DATABASE_URL right?"),
@@ -419,7 +419,7 @@ def reason_of(error: BaseException) -> str | None:
     }  # fmt: skip
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, psycopg.Error):
-        # Django's migrations raise their own while they handle the database's.
+        # Django's migrations raise their own errors while they handle the database's.
         cause = cause.__cause__ or cause.__context__
     text = str(cause or error)
     if isinstance(error, NotSupportedError) and "or later is required" in text:

@@ -23,10 +23,10 @@ from psycopg.pq import ExecStatus, TransactionStatus
 
 from memoryproject.postgres import visible
 
-# A database that fell silent is not waited for again: whoever asks is refused at once.
+# A database that fell silent is not waited for again: every caller is refused at once.
 #
-# One process that waited in vain says so to all that were forked beside it, and tries again in the
-# background until there is an answer.
+# A process that waited in vain tells all that were forked beside it, and retries in the background
+# until there is an answer.
 
 log = logging.getLogger(__name__)
 
@@ -138,7 +138,7 @@ class BoundedConnection(psycopg.Connection[Any]):
     answer_within: float | None = None
     is_shared: bool = False  # by a pooler, with other programs
     answers: Callable[[], bool] | None = None
-    # What the open transaction was told of visible workspaces; None where that is not known.
+    # The visibility setting of the open transaction; None where it is not known.
     shows: str | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -186,7 +186,7 @@ class BoundedConnection(psycopg.Connection[Any]):
         except errors._WaitTimeout:
             if timeout is not None:
                 raise
-            self.pgconn.finish()  # what it may say later is no answer to anything
+            self.pgconn.finish()  # a late answer belongs to no request
             if self.answers is not None and limit == self.answer_within:
                 open_until_answered(self.answers)
             raise ServerSilent(f"the server did not answer within {limit:g} s") from None

@@ -15,7 +15,7 @@ from psycopg.pq.abc import PGresult
 
 from memoryproject.postgres.connection import BoundedConnection
 
-# An approximate index looks at so many vectors, and goes on where a condition leaves too few. At a
+# An approximate index examines so many vectors, and goes on if a condition leaves too few. At a
 # million, 200 find 0.94 of the first ten and 400 find 0.99, and a filter that leaves one in a
 # hundred needs to go on further than 20,000.
 SEARCH = {
@@ -32,7 +32,7 @@ select coalesce((select s.setconfig from pg_db_role_setting s
                  join pg_database d on d.oid = s.setdatabase
                  where d.datname = current_database() and s.setrole = 0), '{}')
 """
-# Whoever serves may read the index by its views alone, which stand before the tables.
+# The serving role reads the index only by its views, which come before the tables.
 READS = "has_table_privilege(to_regclass('memories_entry'), 'select')"
 PROBE = b"memoryproject_probe"
 IS_NAMED_SO = b"select count(*) from pg_prepared_statements where name = '%b'" % PROBE
@@ -80,7 +80,7 @@ def settle(made: BoundedConnection, limits: Mapping[str, int]) -> None:
         for (name, value), own in zip(wanted().items(), values, strict=True)
         if own != value
     }
-    # A pooler answers for its server, with a number of its own.
+    # A pooler answers for its server, with a process number of its own.
     made.is_shared = int(pid) != made.pgconn.backend_pid
     if made.is_shared:
         _refuse_unfit(made, lacking, is_behind_views=reads != "f")

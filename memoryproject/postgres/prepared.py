@@ -84,7 +84,7 @@ def ask_each(wrapper: BaseDatabaseWrapper, asked: Iterable[Asked]) -> list[Prepa
         try:
             return _answered(raw, alone)
         except errors.InvalidSqlStatementName:
-            # No statement of this name: somebody let the server forget them all.
+            # No statement of this name: somebody made the server forget them all.
             _names.pop(raw)
             return _answered(raw, alone)
 

@@ -14,8 +14,8 @@ from contextvars import ContextVar
 SETTING = "memoryproject.workspaces"
 VIEWS = "walls"  # the schema of views that stands before the owner's, for whoever serves
 EVERYTHING = "*"  # what the setting is where rows of all workspaces are visible
-# Says so to a session, where there are views: a policy shows a table that has one to nobody but by
-# it, an owner who is no superuser not excepted.
+# Lets a session look through the views, where there are any: a policy hides a table with a view
+# from everybody who does not use it, even from an owner who is no superuser.
 THROUGH_VIEWS = f"""
 select set_config('search_path', '{VIEWS}, ' || quote_ident(current_schema()), false)
 where to_regnamespace('{VIEWS}') is not null and '{VIEWS}' <> all(current_schemas(false))
