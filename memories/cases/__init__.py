@@ -1,5 +1,5 @@
-"""What waits for a person, in one inbox. A case is decided as one: everything of it is done in one
-transaction, taken back as one, put off, or given to somebody."""
+"""The inbox of everything that waits for a person. A case is decided as a whole: one transaction
+does everything in it. It can be undone as a whole, snoozed or assigned."""
 
 from memories.cases.case_acts import (
     ask_case,

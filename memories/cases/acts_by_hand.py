@@ -1,5 +1,5 @@
-"""What people and programs decided beside cases and replacements: lines of the audit, each with the
-act that takes it back."""
+"""Decisions of people and programs outside cases and replacements: lines of the audit, each with
+the act that takes it back."""
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping
@@ -54,7 +54,8 @@ def kind_of(line: AuditEntry) -> tuple[str, str]:
 
 
 def open_lines(found: Iterable[AuditEntry]) -> set[uuid.UUID]:
-    """Of these lines those that can be taken back: it is as they left it. A few queries for all."""
+    """Return those lines that can be undone: their rows are as the line left them. A few queries
+    for all."""
     rows = list(found)
     ids = {line.target_id for line in rows} | {_merged(line) for line in rows}
     memories = Memory.objects.select_related("subject").in_bulk([pk for pk in ids if pk])
@@ -64,7 +65,7 @@ def open_lines(found: Iterable[AuditEntry]) -> set[uuid.UUID]:
 
 
 def _latest(rows: list[AuditEntry]) -> dict[uuid.UUID, uuid.UUID]:
-    """Of each target the newest line about it."""
+    """Return the newest line about each target."""
     about = AuditEntry.objects.filter(target_id__in=[line.target_id for line in rows])
     newest = about.order_by("target_id", "-pk").distinct("target_id") if rows else about.none()
     return dict(newest.values_list("target_id", "pk"))
@@ -76,7 +77,7 @@ def _stands(
     facts: Mapping[uuid.UUID, Fact],
     later: Mapping[uuid.UUID, uuid.UUID],
 ) -> bool:
-    """Whether the rows are as the line left them."""
+    """Tell whether the rows are as the line left them."""
     kind, memory = kind_of(line), memories.get(line.target_id)
     before, after = line.before or {}, line.after or {}
     if kind == FORGET:

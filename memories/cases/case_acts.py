@@ -121,7 +121,7 @@ def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Cas
 
 
 def _plans(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> list[OrderPlan]:
-    """What the orders in the case come to, where they are to be done."""
+    """Plan the orders in the case, where the decision is to carry them out."""
     case = Case.objects.visible_to(scope).filter(pk=case_id).first()
     if case is None or case.is_decided or decision.intent != DO:
         return []
@@ -317,7 +317,7 @@ class _CaseAct:
         return None if row.exists() else locked_fact(self.scope, fact_id)
 
     def orders(self, decision: CaseDecision, plans: Sequence[OrderPlan]) -> None:
-        """What was asked of the memory is done, or left."""
+        """Carry out or leave undone what was asked of the memory."""
         for plan in plans:
             intent = intents.waiting_intent(self.scope, plan.intent.pk, lock=True)
             step = _order_step(ORDER, intent)
@@ -404,7 +404,7 @@ def undo_case(scope: Scope, case_id: uuid.UUID) -> Case:
 
 
 def _absorb(case: Case) -> None:
-    """What was opened about the same since goes on in this one."""
+    """Merge open cases about the same matter into this one."""
     same = {"attribute": case.attribute, "topic": case.topic, "subject_id": case.subject_id}
     rows = Case.objects.undecided().filter(workspace_id=case.workspace_id).exclude(pk=case.pk)
     for other in rows.filter(**{name: value for name, value in same.items() if value is not None}):
@@ -503,7 +503,7 @@ def believed_no_more(scope: Scope, memory_id: uuid.UUID) -> None:
 
 
 def _mask_again(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
-    """What was shown for the sake of an accepted fact; of the memory all words."""
+    """Mask again what an accepted fact had shown, and all words of the memory."""
     why = masks.MaskReason(MaskedSpan.Kind.SECRET, "taken back", uuid.UUID(step["fact"]))
     places = {
         uuid.UUID(pk): [(start, end) for start, end in spans]
@@ -518,7 +518,7 @@ def _doubt(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
 
 
 def _ask_again(scope: Scope, space: WorkspaceIndex, step: Step) -> list[uuid.UUID]:
-    """What was asked of the memory waits again, taken back where it was done."""
+    """Let an order to the memory wait again; undo it first where it was done."""
     rows = Intent.objects.select_for_update(of=("self",))
     intent = rows.filter(pk=step["intent"], workspace_id=scope.workspace_id).first()
     if intent is None:
@@ -689,8 +689,8 @@ def leave_failure(scope: Scope, row_id: uuid.UUID, *, is_left: bool = True) -> N
 
 
 def _marked(scope: Scope, row_id: uuid.UUID) -> tuple[Any, FailureMark]:
-    """What failed, and its mark, locked until the transaction ends; NotFound where `scope` does not
-    see it, or where it is well by now."""
+    """Return the failed row and its mark, locked until the transaction ends; NotFound where `scope`
+    does not see it, or where it no longer fails."""
     for kind in RISKS:
         row = failed(kind).visible_to(scope).filter(pk=row_id).first()  # type: ignore[attr-defined]
         if row is not None:

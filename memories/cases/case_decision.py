@@ -1,5 +1,5 @@
-"""What a person says of a case: of each memory and fact in it what becomes of it; and what approve,
-keep both and reject mean."""
+"""A person's decision on each memory and fact in a case, and the meaning of approve, keep both and
+reject."""
 
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -35,9 +35,9 @@ class Reworded:
 @declared
 @dataclass(frozen=True, slots=True)
 class CaseDecision:
-    """What becomes of each: `forget` is also not learned again, `end` was true and is no more.
-    Memories that are not named stay as they are; what is held back, and a fact in quarantine, has
-    to be named."""
+    """The decision on each memory and fact. `forget` also prevents it from being learned again;
+    `end`: it was true and no longer is. Memories that are not named stay as they are; held-back
+    memories and facts in quarantine must be named."""
 
     keep: Ids = ()
     replace: Annotated[tuple[Replaced, ...], Field(max_length=100), NullIs(())] = ()
@@ -96,7 +96,7 @@ def doubted(items: Sequence[CaseItem]) -> list[Memory]:
 
 
 def is_about_an_end(items: Sequence[CaseItem], new: Memory | None) -> bool:
-    """Whether nothing else waits in the case than a word on whether something still holds."""
+    """Tell whether nothing in the case waits but the question whether something still holds."""
     waits = any(is_waiting(each) or each.intent for each in items)
     return new is None and not waits and bool(doubted(items))
 
@@ -110,11 +110,12 @@ def decision_by(
     content: str,
     chosen: Mapping[str, str],
 ) -> CaseDecision:
-    """What a button says of everything in the case. Approve: the newest replaces all others, and
-    what is doubted is asked about by itself; where nothing else is asked, it holds no more. Keep
-    both: all are believed; reject: what waits is forgotten, the others stay. `chosen`: by memory
-    id, for `decide`. What is asked of the memory, of the memories `named`, is done where it is
-    approved, but for those that are chosen to be kept. `content`: how `new` is to be put."""
+    """Return the decision that a button makes on everything in the case. Approve: the newest
+    replaces all others, and what is doubted is asked about by itself; where nothing else is asked,
+    it no longer holds. Keep both: all are believed. Reject: what waits is forgotten, the others
+    stay. `chosen`: by memory id, for `decide`. An order to the memory, on the memories `named`, is
+    done where it is approved, except for those that are chosen to be kept. `content`: the new
+    wording of `new`."""
     memories = standing(items)
     facts = tuple(item.fact_id for item in items if is_waiting(item) and item.fact_id)
     waits = {m.pk for m in memories if m.held_at is not None} | ({new.pk} if new else set())

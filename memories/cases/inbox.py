@@ -101,7 +101,8 @@ def failed(kind: str) -> QuerySet[Any]:
 
 
 def waiting(limit: Limit, wanted: InboxFilter = InboxFilter()) -> Mapping[str, QuerySet[Any]]:
-    """By source (case, session, document, question) the rows that wait, or rest; not in order."""
+    """Return the rows that wait or are snoozed, by source (case, session, document, question),
+    unordered."""
     chosen = wanted.kinds or frozenset(KINDS)
     found = {}
     if kinds := chosen.intersection(Case.Kind.values):
@@ -140,7 +141,7 @@ def _failures(kind: str, rows: QuerySet[Any], wanted: InboxFilter) -> QuerySet[A
 
 
 def documents_of(case_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, uuid.UUID]:
-    """By case a document that something in it stands on, where there is one."""
+    """Return, by case, a document that something in it stands on, where there is one."""
     found: dict[uuid.UUID, uuid.UUID] = {}
     for path in ("memory__facts", "fact"):
         at = f"{path}__citations__revision__document"
@@ -158,7 +159,7 @@ def kind_of(row: Any) -> str:
 
 
 def mark_of(row: FailedRow) -> FailureMark | None:
-    """What people said of a failure."""
+    """Return the mark that people left on a failure."""
     return getattr(row, "failure_mark", None)
 
 
@@ -172,8 +173,8 @@ def risk_of_row(row: Any) -> float:
 
 @dataclass(frozen=True, slots=True)
 class InboxFigures:
-    """What waits now, by kind, and what was done since `since`: cases decided by people and keys,
-    by whom, and failures that were left as they are."""
+    """Counts of what waits now, by kind, and of what was done since `since`: cases decided by
+    people and keys, by whom, and failures that were left as they are."""
 
     since: datetime
     waiting: int = 0
@@ -219,7 +220,7 @@ def figures(limit: Limit, since: datetime) -> InboxFigures:
 
 
 def _counted(name: str, value: Any, rows: QuerySet[Any]) -> QuerySet[Any]:
-    """How many rows there are by a value, as (name, value, number)."""
+    """Count rows by a value, as (name, value, number)."""
     tags = {"tag": Value(name, TextField()), "told": Cast(value, TextField())}
     found = rows.order_by().annotate(**tags).values("tag", "told").annotate(number=Count("pk"))
     return found.values_list("tag", "told", "number")

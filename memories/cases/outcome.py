@@ -1,5 +1,5 @@
-"""What a decision came to, read back from the rows: which memories are believed, and which are not
-any more."""
+"""The outcome of a decision, read back from the rows: which memories are believed, and which no
+longer are."""
 
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ def believed(ids: Iterable[uuid.UUID]) -> frozenset[uuid.UUID]:
 
 
 def of_steps(case: Case, steps: Sequence[Step], was: Collection[uuid.UUID]) -> Outcome:
-    """What the steps of a decision came to; `was`: what was believed before it."""
+    """Return the outcome of a decision's steps; `was`: the memories believed before it."""
     named = [uuid.UUID(str(step["memory"])) for step in steps if "memory" in step]
     pairs = [step["pair"] for step in steps if "pair" in step]
     new = Supersession.objects.filter(pk__in=pairs).values_list("new_id", flat=True)
@@ -98,7 +98,8 @@ class OutcomeWords:
 
 
 def outcome_of(case: Case) -> Outcome | None:
-    """What a case was decided to; None where nobody decided it as one, or an older version did."""
+    """Return what a case was decided to; None where nobody decided it as a whole, or an older
+    version did."""
     step = next((each for each in case.steps if each["act"] == OUTCOME), None)
     return Outcome.of(step) if step else None
 
@@ -116,7 +117,7 @@ def case_told(case: Case) -> str:
 
 @dataclass(slots=True)
 class ChangeTold:
-    """What an act came to, as its text once it is done."""
+    """The outcome of an act; its text is complete once the act is done."""
 
     outcome: Outcome = Outcome()
 

@@ -60,8 +60,8 @@ Given = Annotated[
 @declared
 @dataclass(frozen=True, slots=True)
 class NewConnection:
-    """What a caller says of a source, and of the documents that come from it; ids are the caller's
-    own."""
+    """A source and the settings of the documents that come from it, as the caller gives them. Ids
+    are the caller's own."""
 
     provider: Annotated[str, OneOf(CONNECTORS)]
     name: Name = ""

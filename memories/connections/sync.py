@@ -43,7 +43,7 @@ LONGEST_VERSION, LONGEST_TITLE = 200, 500
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """How many items became documents that are due, or are the same."""
+    """Counts of the items that are new, changed or unchanged; new and changed ones are due."""
 
     added: int = 0
     changed: int = 0
@@ -59,8 +59,8 @@ def batches(items: Sequence[SourceItem]) -> Iterator[tuple[Sequence[SourceItem],
 
 
 def origin_of(connection: Connection, name: str) -> str:
-    """What an item's document is called when its connection is removed, by its external id; where
-    the document was erased, what the item is, by its digest."""
+    """Return the name that an item has once its connection is removed: made of its external id for
+    a document that stays, of the item's digest for a document that was erased."""
     source = connection.source_of(CONNECTORS[connection.provider].named_by)
     return digest_of(source + name)
 
@@ -86,8 +86,8 @@ def write(connection: Connection, items: Sequence[SourceItem]) -> Applied:
 
 
 def _keep_away(connection: Connection, new: Sequence[tuple[str, SourceItem]]) -> set[str]:
-    """What somebody erased of an earlier connection of the same source does not come by this one;
-    the digests of these items."""
+    """Keep out what somebody erased of an earlier connection to the same source. Return the digests
+    of these items."""
     origins = {
         origin_of(connection, name): digest for digest, each in new for name in (each.id, digest)
     }
@@ -133,7 +133,7 @@ def _take_up(
 
 
 def is_due(row: ConnectionItem, item: SourceItem) -> bool:
-    """Whether it is to be fetched. What somebody erased stays away."""
+    """Tell whether it is to be fetched. Erased items stay away."""
     if row.document is None:
         return False
     return not item.version or row.version != item.version[:LONGEST_VERSION]
@@ -174,7 +174,7 @@ def _add(
 
 
 def _names_of(item: SourceItem) -> dict[str, str]:
-    """By the columns of its document."""
+    """Return the names and titles of its document, by column."""
     name, title = clean_name(item.filename), item.title[:LONGEST_TITLE]
     return {
         "filename": name, "given_title": title, "title": (title or name or item.url)[:LONGEST_TITLE]
@@ -241,8 +241,8 @@ where connection_id = %(connection)s::uuid and document_id is null
 
 
 def next_sync(minutes: int) -> datetime | None:
-    """Of a connection that is asked every so many minutes; None where it is asked by hand alone.
-    How many there are where nobody says: `USUAL_MINUTES`."""
+    """Return the time of the next sync in so many minutes; None where a connection is synced by
+    hand alone. The default is `USUAL_MINUTES`."""
     return timezone.now() + timedelta(minutes=minutes) if minutes else None
 
 
@@ -374,7 +374,7 @@ class Turn:
         return changes.is_last
 
     def end_listing(self, connection: Connection, changes: Changes) -> None:
-        """What the source has not named goes, or is looked for; then the cursor is kept."""
+        """Erase or check the items that the source has not named; then keep the cursor."""
         if changes.unlisted == Unlisted.GONE:
             self.refuse_many(connection)
             while rows := unlisted(connection):

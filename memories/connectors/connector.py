@@ -1,4 +1,4 @@
-"""What a source of documents can do: say what changed, and hand out one thing.
+"""The two calls of a source of documents: list what changed, and fetch one item.
 
     changes(cursor) -> items and the next cursor        a page of them, until it is the last
     fetch(item) -> its bytes, or None where they are as they were
@@ -30,7 +30,7 @@ Cursor: TypeAlias = dict[str, Any]
 
 
 class Unlisted(StrEnum):
-    """What becomes of known items that a whole listing has not named."""
+    """The fate of known items that a complete listing has not named."""
 
     KEPT = "kept"  # it named only what changed
     CHECKED = "checked"  # they are fetched again, and go where the source has them no more
@@ -78,8 +78,8 @@ class CursorExpired(Exception):
 
 @dataclass(slots=True)
 class Wire:
-    """How a connector asks its source. `base` is where the source is; addresses below it may be
-    given as paths. `allowed` as in `providers.allowed_addresses`."""
+    """The connection to a source. `base` is its address; addresses below it may be given as paths.
+    `allowed` as in `providers.allowed_addresses`."""
 
     base: str = ""
     allowed: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ class Wire:
         )
 
     def json(self, path: str, *, query: Mapping[str, str] | None = None, body: Any = None) -> Any:
-        """What it answers, read; with a `body` it is a POST. Raises FetchError."""
+        """Return the JSON that it answers; with a `body` it is a POST. Raises FetchError."""
         sent = None if body is None else json.dumps(body).encode()
         headers = {} if body is None else {"content-type": "application/json"}
         method = "GET" if body is None else "POST"
@@ -128,8 +128,8 @@ def read_json(answer: WebAnswer) -> Any:
 
 
 def is_readable(name: str, endings: Sequence[str] = ()) -> bool:
-    """Whether a file of this name is to become a document: by its ending, of those that are asked
-    for, or of those that are READABLE. One without an ending is where it is called like README."""
+    """Tell whether a file of this name becomes a document: by its ending, which must be in
+    `endings` or, where that is empty, in READABLE. Then names like README need no ending."""
     base = name.rpartition("/")[2]
     start, dot, ending = base.rpartition(".")
     if endings:

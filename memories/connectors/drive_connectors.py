@@ -55,8 +55,8 @@ class DriveOptions(SettingsObject):
 
 
 class DriveCredentials(SettingsObject):
-    """Of a service account that the folder is shared with its `clientEmail` and `privateKey`; of
-    a person's consent `clientId`, `clientSecret` and `refreshToken`."""
+    """The `clientEmail` and `privateKey` of a service account that the folder is shared with; or
+    the `clientId`, `clientSecret` and `refreshToken` from a person's consent."""
 
     client_email: Annotated[str, Field(max_length=300)] = ""
     private_key: Annotated[str, Field(max_length=10_000)] = ""
@@ -232,8 +232,8 @@ class OneDriveOptions(SettingsObject):
 
 
 class OneDriveCredentials(SettingsObject):
-    """Of an app with rights of its own `tenant`, `clientId` and `clientSecret`; of a person's
-    consent `refreshToken` beside them, which Microsoft renews at each use."""
+    """The `tenant`, `clientId` and `clientSecret` of an app with its own permissions; with a
+    person's consent also the `refreshToken`, which Microsoft renews at each use."""
 
     client_id: Annotated[str, Field(min_length=1, max_length=200)]
     client_secret: Annotated[str, Field(max_length=500)] = ""

@@ -204,7 +204,7 @@ LISTS = ("bulleted_list_item", "numbered_list_item", "to_do")
 
 
 class NotionOptions(SettingsObject):
-    """Which pages there are the integration says: those that people share with it."""
+    """No options: the integration determines the pages, those that people share with it."""
 
 
 class NotionCredentials(SettingsObject):
@@ -276,7 +276,7 @@ class NotionConnector(Connector):
         return FetchedItem(text.encode(), f"{title or item_id}.md", title=title)
 
     def _lines(self, block_id: str, depth: int, left: list[int]) -> Iterator[str]:
-        """What stands below a block, in Markdown; `left` counts down over all of a page."""
+        """Yield the content below a block as Markdown; `left` counts down over the whole page."""
         start = ""
         while True:
             query = {"page_size": str(PAGE)} | ({"start_cursor": start} if start else {})

@@ -56,7 +56,7 @@ def _key(url: str, form: Mapping[str, str]) -> str:
 
 
 def signed_assertion(email: str, private_key: str, scope: str, audience: str) -> str:
-    """What a service account shows instead of a person's consent: a token that it signs itself.
+    """Make the token that a service account signs itself and shows in place of a person's consent.
     Raises FetchError."""
     now = int(time.time())
     claims = {
@@ -89,7 +89,7 @@ class TokenWire:
         self.renewed = ""  # the refresh token that took the place of the given one
 
     def ask(self, path: str, **named: Any) -> WebAnswer:
-        """As `Wire.ask`."""
+        """Ask like `Wire.ask`, with a token; with a fresh one after a 401."""
         self._sign(fresh=False)
         try:
             return self.wire.ask(path, **named)

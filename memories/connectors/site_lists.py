@@ -54,7 +54,7 @@ class AddressList:
 
 
 def read_list(data: bytes) -> AddressList:
-    """Of whatever is no list an empty one."""
+    """Read a sitemap or feed; return an empty list for anything else."""
     if data[:2] == b"\x1f\x8b":
         try:
             data = zlib.decompressobj(wbits=31).decompress(data, LARGEST)
@@ -74,7 +74,8 @@ def read_list(data: bytes) -> AddressList:
 
 
 def entries_in(nodes: Iterable[tuple[str, Any]], kind: str) -> Iterator[ListedAddress]:
-    """Of the elements behind the root's start, as they are read; what was read is let go."""
+    """Yield the entries of a list whose root has begun, as they are read; memory is freed on the
+    way."""
     depth = 1
     for event, node in islice(nodes, 2 * MOST_ELEMENTS if kind else 0):
         if event == "start":
@@ -101,7 +102,7 @@ def entries_in(nodes: Iterable[tuple[str, Any]], kind: str) -> Iterator[ListedAd
 
 
 def texts_in(node: Any) -> dict[str, str]:
-    """By the names of a node's children, the first of each."""
+    """Return the text of the first child of each name, by name."""
     texts: dict[str, str] = {}
     for child in node:
         if (name := local(child)) and child.text and child.text.strip():
@@ -110,8 +111,8 @@ def texts_in(node: Any) -> dict[str, str]:
 
 
 class RobotRules:
-    """Where robots.txt lets a program read. Of the rules that an address begins with the first
-    counts; an address is looked up, and not compared with each of them."""
+    """The rules of robots.txt for one program. Of the rules that match the beginning of an address
+    the first counts; an address is looked up, not compared with each rule."""
 
     def __init__(self, text: str, agent: str) -> None:
         self.sitemaps: list[str] = []

@@ -46,9 +46,9 @@ class WebOptions(SettingsObject):
 
 
 class WebConnector(Connector):
-    """What robots.txt keeps from programs is left out. A page that a list names with a date is
-    fetched when the date changes, any other at each sync, and answered by 304 where it is the
-    same."""
+    """The pages of a web site, except those that robots.txt keeps from programs. A page listed with
+    a date is fetched when the date changes, any other at each sync, and answered by 304 where it is
+    unchanged."""
 
     Options = WebOptions
     label = "Web site"
@@ -185,7 +185,8 @@ def item_of(entry: ListedAddress) -> SourceItem:
 
 
 def links_of(answer: WebAnswer) -> list[str]:
-    """Where a page leads, each once, in its order, as far as it is looked through."""
+    """Return the links of a page in their order, without repeats, up to the limits of what is
+    read."""
     if answer.media_type not in PAGES:
         return []
     try:

@@ -139,7 +139,7 @@ def unlink_unnamed(workspace_id: uuid.UUID, names: Collection[str]) -> int:
 
 
 def left_of(workspace_id: uuid.UUID, digests: Collection[str]) -> int:
-    """How many of these files are still there without a row."""
+    """Count those of these files that still exist without a row."""
     rows = Blob.objects.filter(workspace_id=workspace_id, digest__in=digests)
     known = set(rows.values_list("digest", flat=True))
     return sum(path_of(workspace_id, each).exists() for each in set(digests) - known)

@@ -1,4 +1,4 @@
-"""Where a text is cut: into passages, which are searched, and chunks, which are counted and shown.
+"""The cuts of a text: into passages, which are searched, and chunks, which are counted and shown.
 
 Sizes are tokens of the embedded vocabulary. A passage crosses no page, slide or sheet, and ends
 before a heading, between paragraphs, lines, sentences or words, the best place first.
@@ -35,7 +35,7 @@ class ChunkSizes:
 
 @dataclass(slots=True)
 class ChunkPlace:
-    """Where a chunk stands in the text, and the passages inside that are its own."""
+    """The place of a chunk in the text, and the passages in it that belong to it."""
 
     start: int
     end: int

@@ -1,5 +1,5 @@
-"""Whose turn it is among documents. The rows are the queue: who waits, who is at work, and how many
-of these there may be."""
+"""The queue of documents. The rows are the queue: they tell which documents wait, which are being
+worked on, and how many of these there may be."""
 
 import uuid
 from datetime import timedelta

@@ -59,9 +59,9 @@ FIELDS = {"subject": "userId", "agent": "agentId", "container_tags": "containerT
 
 @dataclass(frozen=True, slots=True)
 class NewDocument:
-    """What a caller hands in; ids are the caller's own. `parts` are the bytes of its file, of a
-    text those in UTF-8; None where the worker is to fetch them from `url`. `is_apart` None: as it
-    was, or not."""
+    """A document as the caller hands it in; ids are the caller's own. `parts` are the bytes of its
+    file, or its text in UTF-8; None where the worker fetches them from `url`. `is_apart` None: as
+    it was, False for a new document."""
 
     parts: Iterable[bytes] | None
     filename: str = ""
@@ -228,7 +228,7 @@ def _put_apart(document: Document, is_apart: bool) -> None:
 
 
 def queued() -> dict[str, Any]:
-    """What a document is that the worker has to read."""
+    """Return the values of a document that the worker has to read."""
     return {
         "state": State.QUEUED, "attempts": 0, "next_attempt_at": timezone.now(),
         "lease_until": None, "error_code": "", "reason": "", "steps": [], "warnings": [],
@@ -477,7 +477,8 @@ def keep_long_texts(session: MemorySession, episodes: Iterable[Episode]) -> int:
 
 
 def read_message(episode: Episode) -> FileText:
-    """As a file with these words would be read; short of a child process, for they are text."""
+    """Read a message as a file with these words would be read; without a child process, for it is
+    text."""
     made = Assembly()
     made.add(episode.content, tidy=False)
     made.parts = headings_of(made.text)
@@ -485,8 +486,8 @@ def read_message(episode: Episode) -> FileText:
 
 
 def read_plain(data: bytes) -> FileText:
-    """What a program keeps for itself, word by word: a text, whatever its form, and in need of no
-    child process. Raises FileRefused."""
+    """Read a program's own notes word for word: as text, whatever their form, and without a child
+    process. Raises FileRefused."""
     made = Assembly()
     made.add(data.decode(errors="replace"), tidy=False)
     return made.done(extractor="plain", media_type="text/plain")

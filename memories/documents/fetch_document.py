@@ -1,5 +1,5 @@
-"""What a document is to be read from, where that is elsewhere: its address, or a connection's item
-by the connection's credentials, which lie sealed in its row."""
+"""The content of documents that lies elsewhere: at an address, or in a connection's source, read
+with the credentials that lie sealed in the connection's row."""
 
 import hashlib
 import json
@@ -135,7 +135,7 @@ def fetch_document(document: Document) -> FetchedItem | None:
 
 
 def is_repository(document: Document) -> bool:
-    """Whether its address is git's, not that of a page or an archive."""
+    """Tell whether its address is a git repository's, not that of a page or an archive."""
     path = urlsplit(document.url).path.rstrip("/").lower()
     said_so = document.type == Document.Type.REPOSITORY and not path.endswith(ARCHIVES)
     return said_so or path.endswith(".git")

@@ -1,4 +1,4 @@
-"""What of a file nobody is to read: secrets, and orders to whoever reads it. Blocks stand for them
+"""The parts of a file that nobody may read: secrets, and orders to its readers. Blocks replace them
 before the text is cut, so that no reader of it has to know."""
 
 import json
@@ -145,7 +145,8 @@ def with_masks_before(hidden: HiddenWords, known: Revision | None) -> HiddenWord
 
 
 def without_secrets(value: Any, allowed: Collection[str] = ()) -> Any:
-    """What is said of a document, a text or metadata, as it may be served."""
+    """Return text or metadata about a document as it may be served, with blocks in place of
+    secrets."""
     words = set().union(*(_words_in(text, allowed) for text in _texts_in(value)))
     if not isinstance(value, str):  # a key may tell what its value is
         written = _words_in(json.dumps(value, ensure_ascii=False), allowed)
@@ -154,7 +155,7 @@ def without_secrets(value: Any, allowed: Collection[str] = ()) -> Any:
 
 
 def name_without_secrets(name: str, allowed: Collection[str] = ()) -> str:
-    """Of a file, whose ending tells what it is."""
+    """Return a file name without secrets; its ending, which tells its type, stays."""
     stem, dot, ending = name.rpartition(".")
     if not stem or not ending.isalnum() or len(ending) > LONGEST_ENDING:
         return str(without_secrets(name, allowed))
@@ -190,7 +191,7 @@ def keep_hidden(document: Document, said: Mapping[str, Any]) -> None:
 
 
 def _taken(said: Any, kept: Any, pointer: str) -> Iterator[tuple[str, int, str]]:
-    """Where blocks stand in a value that do not stand in what was said; and what that was."""
+    """Find the blocks in `kept` that `said` does not have. Yield their pointer, place and words."""
     if isinstance(kept, str) and isinstance(said, str) and len(said) == len(kept):
         for run in _blocks.finditer(kept):
             if (words := said[run.start() : run.end()]) != run[0]:
@@ -209,18 +210,19 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def _words_in(text: str, allowed: Collection[str]) -> set[str]:
-    """What of a short text nobody is to read, line by line."""
+    """Return what nobody may read in a short text, line by line."""
     found = (text[f.start : f.end] for f in guard.findings(text, guard.OTHER, allowed))
     return {line for each in found for line in each.split("\n") if line.strip()}
 
 
 def is_open(document: Document) -> bool:
-    """Whether its file says no more than is served of it: it was read, and nothing is masked."""
+    """Tell whether its file says no more than is served of it: it was read, and nothing is
+    masked."""
     return document.state == Document.State.DONE and not has_masks(document)
 
 
 def has_masks(document: Document) -> bool:
-    """Whether its file, as it was read, says more than is served of it."""
+    """Tell whether its file, as it was read, says more than is served of it."""
     if any(each.get("code") == OF_SECRETS for each in document.warnings):
         return True
     return MaskedSpan.objects.filter(revision__document=document).exists()
@@ -236,8 +238,8 @@ def audit_reveal(scope: Scope, document: Document) -> None:
 
 
 def reveal(scope: Scope, document: Document) -> str:
-    """What it says now with the words that are masked, and its title, file name and metadata
-    likewise, which `document` has then: not to be saved. The log keeps who looked."""
+    """Return its present text with the masked words. Its title, file name and metadata are unmasked
+    on `document` itself, which must not be saved then. The log keeps who looked."""
     audit_reveal(scope, document)
     unmask_names(document)
     revision = document.revision

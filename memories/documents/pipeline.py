@@ -75,8 +75,8 @@ def run(document_id: uuid.UUID, seconds: float = math.inf) -> Document | None:
 
 
 def run_next(seconds: float = math.inf) -> Document | None:
-    """As `run`, of the document whose turn it is; None where none is, or as many are at work as may
-    be."""
+    """Run the document whose turn it is, like `run`; None where none is due, or as many are being
+    worked on as may be."""
     document_id = document_queue.claim_next()
     if document_id is None:
         return None
@@ -128,7 +128,7 @@ def held(row: Document) -> QuerySet[Document]:
 
 
 def sizes_of(workspace: Workspace) -> ChunkSizes:
-    """As the workspace's settings say."""
+    """Return the chunk sizes of the workspace's settings."""
     own = settings_of(workspace).chunks
     return ChunkSizes(own.size, own.overlap, own.minimum)
 
@@ -172,8 +172,8 @@ class DocumentRun:
         self.finish()
 
     def go_on(self, space: WorkspaceIndex, advance: Any) -> bool:
-        """What was begun with revisions that are there: they leave, or are indexed anew. Whether
-        what the document says is among these."""
+        """Finish what was begun with revisions that exist: they leave, or are indexed again. Return
+        whether the document's current text is among them."""
         is_current = False
         begun = Q(stage__in=[*Revision.LEAVING, Stage.REFILL, Stage.CUT])
         for revision in self.row.revisions.filter(begun).defer("text").order_by("number"):
@@ -258,7 +258,7 @@ class DocumentRun:
         return held(self.row)
 
     def note(self, found: FileText, hidden: HiddenWords) -> None:
-        """What is to be said of it at the end, which another worker may come to."""
+        """Save the warnings that are reported at the end, which another worker may reach."""
         row = self.row
         row.warnings = [*hidden.warnings, *found.warnings]
         row.warnings += [
@@ -487,7 +487,8 @@ def learn_from(document_id: uuid.UUID, revision: Revision, *, again: bool) -> No
 
 
 def title_of(row: Document, found: FileText) -> str:
-    """What the caller said, what the file says, its first heading, its name, its first line."""
+    """Return the caller's title, or else the file's, its first heading, its name or its first
+    line."""
     heading = next((part.label for part in found.parts if part.kind == "heading"), "")
     first = found.text.lstrip().partition("\n")[0]
     told = row.given_title or found.title or heading or row.filename or first

@@ -64,7 +64,8 @@ class RevisionSteps:
         self.text = Revision.objects.values_list("text", flat=True).get(pk=self.revision.pk)
 
     def masks_now(self) -> tuple[int, datetime | None]:
-        """How many there are, and since when: other ones where words were taken out or put back."""
+        """Return the number of masks and the time of the newest: both change with masking and
+        unmasking."""
         own = Q(revision=self.revision) | Q(document=self.revision.document_id)
         masks = MaskedSpan.objects.filter(own)
         found = masks.aggregate(number=Count("pk"), since=Max("created_at"))
@@ -110,8 +111,8 @@ class RevisionSteps:
         return True
 
     def settle(self) -> None:
-        """What was taken off is dealt with: the revision is one of before, or gone, or has no
-        chunks."""
+        """Finish after the entries were taken off: the revision becomes a former one, is deleted,
+        or loses its chunks."""
         if self.revision.stage == Stage.GONE:
             self.revision.delete()
         elif self.revision.stage == Stage.RECUT:
@@ -194,7 +195,7 @@ class RevisionSteps:
         return "" if document.is_apart else summary_of(self.space, self.text)
 
     def document(self) -> Document:
-        """As it is now; raises TakenOver where the claim is lost."""
+        """Return the document as it is now; raises TakenOver where the claim is lost."""
         row = self.held().first()
         if row is None:
             raise TakenOver

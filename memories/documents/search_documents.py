@@ -45,7 +45,7 @@ OF_TYPES = "row.type = any(%(types)s::text[])"
 @declared
 @dataclass(frozen=True, slots=True)
 class DocumentSearchOptions:
-    """What a caller may say of a search in documents."""
+    """The options of a search in documents."""
 
     query: Annotated[Words, Field(max_length=10_000)]
     limit: Annotated[Whole, Field(ge=1, le=100, description="Documents.")] = 10
@@ -186,7 +186,8 @@ def _asked(scope: Scope, request: DocumentSearch) -> LayerQuery:
 
 
 def names_some(request: DocumentSearch) -> bool:
-    """Whether it asks for certain documents or spaces: then for what stands apart, too."""
+    """Tell whether it asks for certain documents or spaces; then it also searches what stands
+    apart."""
     return bool(request.container_tags or request.document_ids)
 
 

@@ -1,4 +1,4 @@
-"""What an erasure is of, what would go with it, and what legal holds keep from it."""
+"""The target of an erasure, what would go with it, and what legal holds keep from it."""
 
 import uuid
 from collections.abc import Collection, Sequence
@@ -77,7 +77,7 @@ class ErasureTarget:
 
     @property
     def facts(self) -> QuerySet[Fact]:
-        """What was read out of the episodes and documents; of a subject all that was claimed."""
+        """Facts read out of the episodes and documents; for a subject, all facts about it."""
         cited = Q(citations__episode__in=self.episodes.values("pk"))
         read = Revision.objects.filter(document__in=self.documents.values("pk"))
         # A session that read a document may have claimed what no words of it say.
@@ -89,7 +89,7 @@ class ErasureTarget:
 
     @property
     def read_facts(self) -> QuerySet[Fact]:
-        """Of `facts` those that were read out of documents."""
+        """Those of `facts` that were read out of documents."""
         read = Revision.objects.filter(document__in=self.documents.values("pk"))
         own = Q(citations__revision__in=read.values("pk"))
         own |= Q(session__in=read.values("session"), citations=None)
@@ -98,7 +98,7 @@ class ErasureTarget:
 
     @property
     def passages(self) -> QuerySet[Passage]:
-        """Of its documents."""
+        """The passages of its documents."""
         rows = Passage.places.filter(workspace_id=self.workspace_id)
         return rows.filter(revision__document__in=self.documents.values("pk"))
 
@@ -137,7 +137,7 @@ class ErasureTarget:
 
     @property
     def digests(self) -> list[str]:
-        """Of the files that its documents came as."""
+        """The digests of the files that its documents came as."""
         documents = self.documents.values("pk")
         named = Q(documents__in=documents) | Q(revisions__document__in=documents)
         rows = Blob.objects.filter(named, workspace_id=self.workspace_id)
@@ -167,7 +167,7 @@ class ErasureTarget:
 
 
 def target_of(scope: Scope, kind: str, row_id: uuid.UUID) -> ErasureTarget:
-    """What `scope` sees under this id. Raises NotFound."""
+    """Return the target that `scope` sees under this id. Raises NotFound."""
     if kind == Kind.SUBJECT:
         rows = Subject.objects.filter(workspace_id=scope.workspace_id, pk=row_id)
         is_seen = rows.exists() and (scope.subject_ids is None or row_id in scope.subject_ids)

@@ -72,7 +72,7 @@ def stop_sessions(target: ErasureTarget) -> int:
 
 
 def stop_documents(target: ErasureTarget) -> int:
-    """As `stop_sessions`: nobody indexes any more of it."""
+    """Stop the indexing of its documents, like `stop_sessions`: a worker finds its claim gone."""
     return target.documents.exclude(state__in=Document.FINAL).update(
         state=Document.State.FAILED, error_code="erased", next_attempt_at=None, lease_until=None,
         claims=F("claims") + 1,

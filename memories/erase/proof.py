@@ -228,8 +228,8 @@ def _is_shared(target: ErasureTarget, text: str) -> bool:
 def prove(
     target: ErasureTarget, texts: Sequence[str], digests: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """What was looked for and where, in numbers; `clean`: nothing was found. `digests` are those of
-    files that went."""
+    """Look for these texts in all tables and searches. Return the counts; `clean`: nothing was
+    found. `digests` are those of files that went."""
     tables = {name: n for name, n in _counted(target, texts) if n}
     hits = 0  # results that say it, in all layers and rankings, by nobody's restrictions
     for text, ranking in product(texts, RANKINGS):

@@ -37,7 +37,7 @@ CITING = (Citation, FeatureCitation, Intent, MaskedSpan, Document)
 
 
 def due(scope: Scope) -> dict[str, QuerySet[Any]]:
-    """What may go, by its word in the settings."""
+    """Return the rows that may go, by the name of their retention setting."""
     days = settings_of(scope).retention
     held = LegalHold.objects.in_force().filter(workspace_id=scope.workspace_id)
     subjects = held.values("subject_id")
@@ -65,7 +65,7 @@ def due(scope: Scope) -> dict[str, QuerySet[Any]]:
 
 
 def plan(scope: Scope) -> dict[str, int]:
-    """How many rows would go, or in the audit lose their values. Nothing is changed."""
+    """Count the rows that would go, or lose their values in the audit. Nothing is changed."""
     return {name: rows.count() for name, rows in due(scope).items()}
 
 

@@ -1,4 +1,5 @@
-"""What is believed when some of what it stood on is gone: other words, or the version before."""
+"""Removal of erased rows. A memory that stood on them is told in the words that are left, or the
+version before is believed again."""
 
 import uuid
 from collections import Counter
@@ -200,7 +201,7 @@ def remove_memories(space: WorkspaceIndex, ids: Ids) -> TALLY:
 
 
 def _blank_cases(about: Q) -> Ids:
-    """What people noted on these cases goes; their ids."""
+    """Delete the notes that people made on these cases; return the cases' ids."""
     ids = set(Case.objects.filter(about).values_list("pk", flat=True))
     Case.objects.filter(pk__in=ids).exclude(note="").update(note="")
     return ids
@@ -259,7 +260,8 @@ def remove_features(space: WorkspaceIndex, ids: Ids) -> TALLY:
 
 
 def _unsay_features(space: WorkspaceIndex, episodes: Ids) -> TALLY:
-    """What stands on nothing but these words goes; the others keep what other words carry."""
+    """Remove the features that stand on these words alone; the others keep what other words
+    carry."""
     left = follow_sources.redactions(episodes)
     done = remove_features(space, [each.feature.pk for each in left if each.is_gone])
     for each in left:

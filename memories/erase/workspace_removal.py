@@ -88,7 +88,8 @@ class _TakenOver(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceTable:
-    """Where rows of a workspace stand: `rows` is the SQL condition, by its id or its number."""
+    """A table with rows of a workspace. `rows` is the SQL condition, by the workspace's id or
+    number."""
 
     model: type[models.Model]
     rows: str
