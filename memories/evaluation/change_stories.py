@@ -1,4 +1,5 @@
-"""Whether what changed is believed no more, what stands stays, and what rested on it is doubted.
+"""Evaluation of changes: whether what changed is no longer believed, what stands stays, and what
+rested on it is doubted.
 
 Each story is told message by message, to a subject and a thread of its own in a scratch workspace.
 """
@@ -58,9 +59,10 @@ class ChangeStory:
 
 @dataclass(slots=True)
 class ChangesTold:
-    """How many stories of each kind, how many of them went right, and those that did not.
+    """Counts of the stories of each kind and of those that went right, with the stories that did
+    not.
 
-    `begun` counts those of which the memory that changes was there at all.
+    `begun` counts the stories in which the memory that changes was there at all.
     """
 
     told: dict[str, int] = field(default_factory=dict)
@@ -117,7 +119,8 @@ def evaluate(told: Sequence[ChangeStory], advance: Callable[[int], object]) -> C
 
 @dataclass(frozen=True, slots=True)
 class Memories:
-    """What a story left, oldest first, and the kinds of the cases that each waits in, or would."""
+    """The memories that a story left, oldest first, with the kinds of the open cases about each, or
+    of those that would be opened."""
 
     rows: Sequence[Memory]
     cases: Mapping[uuid.UUID, set[str]]

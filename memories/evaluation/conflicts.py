@@ -1,4 +1,5 @@
-"""Whether the resolver's judgement of two statements is what people said. Needs no database."""
+"""Evaluation of the resolver's judgement of two statements against labels by people. Needs no
+database."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ class LabelledPair:
 
 @dataclass(slots=True)
 class Judged:
-    """How many pairs of each label got which judgement, and the pairs that were judged wrongly."""
+    """Counts of pairs by label and judgement, with the pairs that were judged wrongly."""
 
     counts: dict[tuple[str, str], int] = field(default_factory=dict)
     wrong: list[dict[str, str]] = field(default_factory=list)

@@ -1,5 +1,5 @@
-"""Whether a question that names a time, an event or two of them finds the message it means, and
-whether what held on a day is what is believed of that day.
+"""Evaluation of dates: whether a question that names a time, an event or two of them finds the
+message it means, and whether what held on a day is what is believed of that day.
 
 Each story is told message by message, to a subject and a thread of its own in a scratch workspace.
 """
@@ -38,7 +38,8 @@ class DatedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ValidityCheck:
-    """Of what is believed to have held at a time: words that stand there, words that do not."""
+    """A check of what is believed to have held at a time: words that must stand there, words that
+    must not."""
 
     at: datetime
     has: tuple[str, ...]
@@ -78,7 +79,8 @@ class DatedStory:
 
 @dataclass(slots=True)
 class DatedAnswers:
-    """How many questions of each kind, how many of them were answered right, and the others."""
+    """Counts of the questions of each kind and of those answered right, with the wrongly answered
+    ones."""
 
     asked: dict[str, int] = field(default_factory=dict)
     right: dict[str, int] = field(default_factory=dict)

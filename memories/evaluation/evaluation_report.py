@@ -1,4 +1,4 @@
-"""What an evaluation found, as a table for people and as values for programs."""
+"""The results of an evaluation, as a table for people and as values for programs."""
 
 from collections.abc import Iterator
 from dataclasses import asdict

@@ -1,4 +1,5 @@
-"""What patterns find in labelled turns, and whom the gatekeeper turns away. Needs no database.
+"""Evaluation of extraction: what patterns find in labelled turns, and which turns the gatekeeper
+rejects. Needs no database.
 
 Times are the processor's: what else runs on the machine does not count.
 """

@@ -1,5 +1,5 @@
-"""Whether what must not be believed or shown is not: secrets and orders, what is private, what a
-person rejected; and whether all the rest is.
+"""Evaluation of the guard: secrets, orders, private matters and what a person rejected must not be
+believed or shown; everything else must.
 
 Each story is told in a scratch workspace, to a subject of its own. JSONL, one story a line; a
 file's lines name the half they belong to, so that one half can be kept apart.
@@ -153,7 +153,7 @@ def _visibility(scope: Scope, story: Story, faults: StoryFaults) -> None:
 
 
 def _rejected(scope: Scope, story: Story, faults: StoryFaults) -> None:
-    """What is blocked makes no memory and supports none."""
+    """Check that a blocked claim makes no memory and supports none."""
     name = story["id"]
     made = _tell(scope, user_id=name, content=story["told"]).created_ids
     if not made:  # not worth keeping as it was told

@@ -1,4 +1,5 @@
-"""Whether what people say to the memory is done, and whatever else they say is not taken for it.
+"""Evaluation of intents: whether what people say to the memory is done, and nothing else is taken
+for it.
 
 Each story is told message by message, to a subject and a thread of its own in a scratch workspace.
 """
@@ -47,7 +48,8 @@ class IntentStory:
 
 @dataclass(slots=True)
 class StoriesTold:
-    """How many stories of each kind, how many of them went right, and those that did not."""
+    """Counts of the stories of each kind and of those that went right, with the stories that did
+    not."""
 
     told: dict[str, int] = field(default_factory=dict)
     right: dict[str, int] = field(default_factory=dict)

@@ -1,4 +1,5 @@
-"""Whether search finds the messages that answer a question, for several rankings side by side.
+"""Evaluation of retrieval: whether search finds the messages that answer a question, for several
+rankings side by side.
 
 Each conversation goes through ingest into a workspace of its own, which is removed afterwards.
 """
@@ -57,7 +58,8 @@ class Retrieval:
             self.measured.setdefault(ranking, {}).setdefault(group, []).append(row)
 
     def below_baselines(self) -> list[Below]:
-        """By category, then baseline."""
+        """The categories in which the best ranking falls below a baseline, by category, then
+        baseline."""
         best, *baselines = RANKINGS
         return [
             Below(category, len(rows), baseline, own, theirs)
@@ -69,7 +71,7 @@ class Retrieval:
 
 
 def steps(cases: Sequence[LabelledConversation]) -> int:
-    """How often `evaluate` will advance: messages to ingest and searches to make."""
+    """Count the times `evaluate` will advance: messages to ingest and searches to make."""
     return sum(len(c.messages) + len(c.questions) * len(RANKINGS) for c in cases)
 
 

@@ -17,7 +17,7 @@ Labelled = TypeVar("Labelled")
 def read_lines(
     path: Path, make: Callable[[dict[str, Any]], Labelled], of: str, half: str = ""
 ) -> list[Labelled]:
-    """What `make` makes of each line of a JSONL file; with `half`, of the lines of this half alone.
+    """Call `make` for each line of a JSONL file, or with `half` for the lines of that half alone.
 
     Raises Unreadable with the number of a line that is no `of`: it is no JSON, or `make` raises
     KeyError, TypeError or ValueError.

@@ -1,5 +1,5 @@
-"""What of a message is worth keeping: stories with labels, and the rules by which they are
-labelled.
+"""Evaluation of what in a message is worth keeping: labelled stories, and the rules by which they
+are labelled.
 
 A memory is worth keeping where all of this holds:
 
@@ -107,7 +107,7 @@ def evaluate(told: Sequence[WorthStory], advance: Callable[[int], object]) -> Wo
 
 
 def _judge(scope: Scope, story: WorthStory, result: WorthJudged) -> None:
-    """What was kept of a story, expired or not, against its labels."""
+    """Compare the memories kept of a story, expired or not, with its labels."""
     own = Memory.objects.filter(workspace=scope.workspace_id, subject__external_id=story.name)
     rows = list(own.values_list("content", "valid_until", "forget_after"))
 

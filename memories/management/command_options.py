@@ -137,7 +137,7 @@ def _slugs() -> str:
 
 
 def span(text: str) -> timedelta:
-    """What `30m`, `24h`, `7d` or `2w` lasts. For argparse."""
+    """Return the duration that `30m`, `24h`, `7d` or `2w` means. For argparse."""
     match = re.fullmatch(r"([0-9]{1,6})([mhdw])", text)
     if match is None:
         raise ArgumentTypeError(f"{text!r} is no time like 30m, 24h, 7d, 2w")
@@ -145,7 +145,8 @@ def span(text: str) -> timedelta:
 
 
 def moment(text: str) -> datetime:
-    """When `30d` or `2027-01-31` is; a date ends at its own midnight. For argparse."""
+    """Return the time that `30d` (from now) or `2027-01-31` (at its midnight) means. For
+    argparse."""
     found = None
     if re.fullmatch(r"[0-9]{1,6}[mhdw]", text):
         if span(text) > LONGEST:

@@ -167,7 +167,7 @@ def make(label: str) -> Tenant:
 
 
 def in_session(name: str, user: User) -> ProbeDoor:
-    """As after a login; the account has no password that would open it."""
+    """Make the door of a logged-in user; the account has no password that would open it."""
     door = ProbeDoor(name)
     session = door.client.session
     session[SESSION_KEY] = str(user.pk)
@@ -273,7 +273,7 @@ LEFT_OUT = {"logout", "password_change", "password_change_done", "second_factor"
 
 @dataclass
 class ProofTally:
-    """What was tried, and what leaked: in words, one line each."""
+    """Counts of what was tried, and the leaks: in words, one line each."""
 
     counts: dict[str, int] = field(default_factory=dict)
     leaks: list[str] = field(default_factory=list)
@@ -419,8 +419,8 @@ def _try_within(owner: Tenant, every: list[Operation], tally: ProofTally) -> Non
 
 
 def _try_guesses(owner: Tenant, door: ProbeDoor, tally: ProofTally) -> None:
-    """Of a message that `door` does not see it knows id, thread and words: right or wrong, it is
-    refused alike."""
+    """Ingest a message that `door` does not see, by its id and thread, with its words and with
+    others; both must be refused alike."""
     told = []
     for words in (f"I prefer {owner.secret} over {owner.private}.", "I prefer tea over milk."):
         message = {"role": "user", "content": words, "id": owner.secret}
@@ -494,7 +494,8 @@ def _admin_routes() -> Iterator[tuple[str, str]]:
 
 
 def _addresses(route: str, name: str, rows: dict[str, str]) -> Iterator[str]:
-    """As they are asked: with a row of the page's own model in the place of each part."""
+    """Yield the addresses of a route, with a row of the page's own model in the place of each
+    part."""
     if not set(route) & set("<(?"):
         yield route
         return
@@ -612,7 +613,7 @@ FILLED = {
 
 
 def fingerprint(tenant: Tenant) -> dict[str, str]:
-    """Of all rows of a tenant, by table."""
+    """Return a digest of all rows of a tenant, by table."""
     found = {}
     with visible.only(tenant.workspace.pk), connection.cursor() as cursor:
         for wall in walls.walls():
@@ -677,7 +678,8 @@ def _some_column(wall: walls.Wall) -> str:
 
 
 def _does(text: str, rows: list[str] | None = None) -> int | None:
-    """How many rows; None where it is refused."""
+    """Run the statement and roll it back. Return the number of its rows; None where it is
+    refused."""
 
     class Undo(Exception):
         pass
@@ -696,7 +698,7 @@ def _does(text: str, rows: list[str] | None = None) -> int | None:
 
 
 def compare(before: dict[str, Any], after: dict[str, Any], tally: ProofTally) -> None:
-    """Whether anything of a tenant was changed by what others tried."""
+    """Report a leak for each table in which others changed rows of the tenant."""
     for table, digest in before.items():
         tally.tried("fingerprints")
         if after[table] != digest:

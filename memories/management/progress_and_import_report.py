@@ -1,5 +1,5 @@
-"""How far a long command is: a bar where a person looks on, else a line every few seconds, and the
-row that the admin shows; and what an import is about to read and came to."""
+"""Progress of a long command: a bar where a person looks on, else a line every few seconds, and the
+row that the admin shows. Also a survey of what an import will read, and its results."""
 
 import signal
 import sys
@@ -215,7 +215,7 @@ def survey(path: Path, form: str | None) -> Survey:
 
 @dataclass(slots=True)
 class Tally:
-    """What was stored so far. `problems` are sessions that did not end well, and why;
+    """Counts of what was stored so far. `problems` are sessions that did not end well, and why;
     `refused` is why transcripts were not stored."""
 
     messages: int = 0

@@ -1,4 +1,4 @@
-"""Who asks over MCP: the key that is shown, and the user whom address, header or key pin."""
+"""The caller over MCP: the key that is shown, and the user that address, header or key pin."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -33,8 +33,8 @@ class McpAsker:
     environ: dict[str, Any]
 
     def user(self, named: str) -> str:
-        """Whom a call is about. Problem where another user is pinned than it names, or the key is
-        not for that one."""
+        """Return the user a call is about. Problem where another user is pinned, or the key does
+        not cover the user."""
         if self.user_id and named and named != self.user_id:
             raise refused("This connection is of one user: leave user_id out.", "user_id")
         if named and not covers(self.scope, named):
@@ -42,8 +42,8 @@ class McpAsker:
         return self.user_id or named
 
     def writing(self) -> Scope:
-        """Who asks, of a pinned user as a key that is limited to them: what is said goes into no
-        thread of others, and takes no message of theirs for its own."""
+        """The scope for writing; for a pinned user, that of a key limited to them: nothing goes
+        into threads of others, and no message of others is taken for the user's."""
         if not self.user_id:
             return self.scope
         subject = subject_to_write(self.scope, self.user_id)
@@ -63,8 +63,8 @@ class McpAsker:
 
 
 def asker_of(environ: dict[str, Any]) -> McpAsker:
-    """Who shows a key that is one. Problem for everybody else, for a page of another site, and for
-    a user whom the key does not cover."""
+    """Authenticate the caller by API key. Problem without a valid key, for a page of another site,
+    and for a user whom the key does not cover."""
     request = HttpRequest()
     request.META = environ
     request.get_host()  # raises for a name that is not ours: a page elsewhere may lead here by it
@@ -84,7 +84,7 @@ def asker_of(environ: dict[str, Any]) -> McpAsker:
 
 
 def is_own_origin(request: HttpRequest) -> bool:
-    """Whether no page of another site asks, as Django decides it for its forms."""
+    """Tell whether no page of another site asks, as Django decides it for its forms."""
     origin = request.META.get("HTTP_ORIGIN")
     if origin is None or origin == f"{request.scheme}://{request.get_host()}":
         return True
@@ -97,8 +97,8 @@ def is_own_origin(request: HttpRequest) -> bool:
 
 
 def pinned_user(scope: Scope, environ: dict[str, Any]) -> str:
-    """By the address, the header X-User-Id, or a key of one subject; Problem where two disagree or
-    the key is not for this user."""
+    """Return the user pinned by the address, the header X-User-Id, or a key of one subject; Problem
+    where two disagree or the key is not for this user."""
     path = environ["PATH_INFO"].encode("latin-1").decode(errors="replace")
     by_path = path.removeprefix(PATH).strip("/")
     by_header = (

@@ -145,7 +145,8 @@ def get_profile(asker: McpAsker, asked: GetProfileArguments) -> ProfileAnswer:
 
 
 def add_memory(asker: McpAsker, asked: AddMemoryArguments) -> AddedAnswer:
-    """What the worker has to do is awaited by the front, which then sends the request again."""
+    """Add text or messages, and return what was learned. The front waits for the worker, and then
+    sends the request again."""
     if (asked.text is None) == (asked.messages is None):
         raise invalid("text", "Give exactly one of text and messages.")
     session = session_waited_for(asker.scope, asker.environ)

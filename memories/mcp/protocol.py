@@ -63,7 +63,7 @@ RECALL = types.Prompt(
 
 
 class McpProtocol:
-    """What the server answers to each method; `run` calls a function that waits for the
+    """The server's answers to each MCP method; `run` calls a function that waits for the
     database."""
 
     def __init__(self, run: Run) -> None:
@@ -164,7 +164,7 @@ def schema_of(tool: Tool) -> dict[str, Any]:
 
 
 def answer_schema(of: type[msgspec.Struct]) -> dict[str, Any]:
-    """As the protocol wants it: an object at its root."""
+    """Return the JSON schema as the protocol requires it: an object at its root."""
     schema = untitled(msgspec.json.schema(of))
     parts = schema["$defs"]
     root: dict[str, Any] = parts.pop(schema["$ref"].rpartition("/")[2])
@@ -185,7 +185,7 @@ def untitled(schema: Any) -> Any:
 
 
 def called(asker: McpAsker, name: str, given: dict[str, Any]) -> types.CallToolResult:
-    """What a tool answers. What it refuses is a result, too, which a model reads."""
+    """Call a tool. A refusal is a result, too, which a model reads."""
     with metrics.timer("tool_calls", tool=name if name in TOOLS else "unknown"):
         try:
             told = msgspec.json.decode(
@@ -212,7 +212,7 @@ def acted(asker: McpAsker, name: str, given: dict[str, Any]) -> msgspec.Struct:
 
 
 def in_words(act: Callable[..., str], asker: McpAsker, *given: Any) -> str:
-    """What `act` answers; its refusal as an error of the protocol."""
+    """Return the answer of `act`; its refusal is an error of the protocol."""
     try:
         if not asker.scope.may(Capability.READ):
             raise refused("This needs the capability read, which the key does not have.")
@@ -222,7 +222,7 @@ def in_words(act: Callable[..., str], asker: McpAsker, *given: Any) -> str:
 
 
 def words_of(error: Exception, asker: McpAsker) -> str:
-    """What is wrong, in a sentence; the cause of what nobody foresaw is for the log."""
+    """Describe the error in a sentence; the cause of an unforeseen one goes to the log."""
     problem = problem_of(as_problem(error))
     if problem is not None:
         return str(problem.detail)
@@ -268,7 +268,7 @@ _threads = ThreadPoolExecutor(MCP.threads, thread_name_prefix="mcp")
 
 
 async def in_thread(act: Callable[..., Any], *given: Any) -> Any:
-    """What `act` gives, in a thread that may wait."""
+    """Run `act` in a thread that may wait, and return its result."""
     context = contextvars.copy_context()
 
     def work() -> Any:
@@ -334,7 +334,7 @@ class McpDoor:
 
 
 def asgi_scope(asker: McpAsker) -> dict[str, Any]:
-    """What ASGI says of a request of which WSGI said the same."""
+    """Translate the WSGI request into an ASGI scope."""
     environ = asker.environ
     headers = [
         (name[5:].replace("_", "-").lower().encode(), value.encode("latin-1", "replace"))

@@ -1,4 +1,4 @@
-"""What a caller of a tool may say, and what tools answer, short enough for a model's window."""
+"""The arguments and answers of tools, short enough for a model's window."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -61,13 +61,13 @@ class QuoteResult(Struct):
 
     @classmethod
     def of_row(cls, row: Any) -> Self:
-        """Of a citation of a hit."""
+        """Make the quote from a citation of a hit."""
         part = row.part["label"] if row.part else None
         return cls(row.quote, row.episode_id, row.document_id, part)
 
     @classmethod
     def of_model(cls, row: Any) -> Self:
-        """Of a `Citation` with its places."""
+        """Make the quote from a `Citation` with its places."""
         document_id = row.revision.document_id if row.revision else None
         return cls(row.quote, row.episode_id, document_id, row.part["label"] if row.part else None)
 
@@ -132,7 +132,7 @@ class LearnedMemory(Struct):
 
 
 class OrderResult(Struct):
-    """What somebody said to the memory itself: forget, correct, remember."""
+    """An order to the memory itself: forget, correct, remember."""
 
     kind: str
     state: str

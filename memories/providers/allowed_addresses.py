@@ -160,8 +160,7 @@ def address_for(
 
 
 def is_refused(url: str, allowed: Sequence[str], schemes: Sequence[str] = SECURE) -> bool:
-    """Whether it can be told from a base URL alone, without looking a name up, that no call may go
-    there."""
+    """Tell whether a base URL alone shows, without a name lookup, that no call may go there."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if _is_named(host, parts.port or PORTS.get(parts.scheme, 0), allowed):
@@ -174,7 +173,7 @@ def is_refused(url: str, allowed: Sequence[str], schemes: Sequence[str] = SECURE
 
 
 def is_readable(entry: str) -> bool:
-    """Whether an entry of the operator's list says something."""
+    """Tell whether an entry of the operator's list is well-formed."""
     if "://" in entry or not entry.isprintable() or " " in entry:
         return False
     return "/" not in entry or bool(_networks([entry]))

@@ -71,7 +71,8 @@ class AnthropicChat(ChatModel):
 
 
 def turns(messages: Any) -> list[Any]:
-    """As Anthropic has them: results of tools are a user's, all of one turn together."""
+    """Convert messages to Anthropic's: tool results are a user's, and all of one turn stand
+    together."""
     told: list[Any] = []
     for message in messages:
         role, content = "user", []

@@ -1,5 +1,5 @@
-"""What every embedder promises, what is known of the models, and the two embedders that need none.
-A text without a vector is None: never zeros, never NaN."""
+"""The interface of embedders, the known models, and the two embedders that need no model. A text
+without a vector is None: never zeros, never NaN."""
 
 import re
 import zlib
@@ -59,7 +59,7 @@ Matrix = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class EmbedderConfig:
-    """Which embedder to use. Empty `model` and 0 `dimensions` mean the provider's own default.
+    """The choice of embedder. Empty `model` and 0 `dimensions` mean the provider's own default.
 
     `provider` is local, openai, onnx, hash or none; `timeout` is in seconds, of a call with its
     `retries`; `folder` holds the model of onnx.

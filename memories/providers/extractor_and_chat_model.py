@@ -1,5 +1,5 @@
-"""What every extractor promises: messages in, facts with their quotes out, or a ProviderError; one
-that asks nobody; and what every model that talks promises."""
+"""The interface of extractors: messages in, facts with their quotes out, or a ProviderError; one
+extractor that calls no model; and the interface of chat models."""
 
 import time
 from abc import ABC, abstractmethod
@@ -22,7 +22,7 @@ MAX_NAME = 255
 
 @dataclass(frozen=True)
 class ExtractorConfig:
-    """Which model reads facts. An empty `model` means the provider's own default.
+    """The choice of the model that reads facts. An empty `model` means the provider's own default.
 
     `provider` is anthropic, openai or none; `timeout` is in seconds, `max_tokens` of the answer;
     `allowed` as in Endpoint.

@@ -144,7 +144,7 @@ class _Git:
     limits: FetchLimits
 
     def run(self, *words: str, told: bytes = b"") -> bytes:
-        """What it says. Raises FetchError."""
+        """Run git and return its output. Raises FetchError."""
         seconds = self.limits.seconds
         bounds = [str(max(1, int(seconds))), str(MEMORY), str(self.limits.size)]
         # Into files, which have the bound of all that it writes.

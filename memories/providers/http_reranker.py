@@ -19,8 +19,8 @@ LONGEST = 8_000  # characters of a document that are sent; rerankers read less t
 
 @dataclass(frozen=True, slots=True)
 class RerankWire:
-    """Where a server is asked, by which name it takes the documents and their number, where its
-    results stand ("": they are the answer), and how it calls a score."""
+    """A server's dialect: the path, the names of the parameters for documents and their number,
+    where the results stand ("": they are the answer), and the name of a score."""
 
     path: str
     documents: str = "documents"
@@ -57,7 +57,7 @@ class RerankerConfig:
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """What `network.from_status` reads of a status error."""
+    """A status error, as `network.from_status` reads it."""
 
     response: httpx2.Response
     body: object
@@ -68,7 +68,7 @@ class _Refusal:
 
 
 def refusal_of(response: httpx2.Response, who: str) -> ProviderError:
-    """What an answer with another status than 200 says."""
+    """Return the error for an answer with another status than 200."""
     try:
         body: object = json.loads(response.text)
     except ValueError:
@@ -82,7 +82,8 @@ class HttpReranker:
         self._who = f"the reranker {config.model} at {config.endpoint.host}".replace("  ", " ")
 
     def scores(self, query: str, documents: Sequence[str]) -> list[float | None]:
-        """How well each document answers, in the documents' order; None for what is not scored.
+        """Score how well each document answers, in the documents' order; None for what is not
+        scored.
 
         Raises ProviderError. One attempt only: a search waits for it.
         """

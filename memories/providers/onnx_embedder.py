@@ -46,7 +46,7 @@ class ModelFolder:
 
 
 def read_folder(path: str) -> ModelFolder:
-    """What stands in it beside the weights. Raises ProviderError, with what to do."""
+    """Read the settings beside the weights. Raises ProviderError, with what to do."""
     if not path:
         raise _unusable("EMBEDDING_FOLDER names no folder")
     folder = Path(path).absolute()
@@ -94,8 +94,8 @@ def _settings(path: Path) -> dict[str, Any]:
 
 
 def _mark(files: Sequence[Path]) -> str:
-    """Of their lengths and of what stands at three places: all of a large model takes seconds, and
-    whoever trains one anew changes it everywhere."""
+    """Return a digest of their lengths and of three places in each: to read all of a large model
+    takes seconds, and training it anew changes it everywhere."""
     digest = hashlib.sha256()
     for path in files:
         size = path.stat().st_size

@@ -44,12 +44,12 @@ def client_for(endpoint: Endpoint) -> openai.OpenAI:
 
 
 def is_openai(endpoint: Endpoint) -> bool:
-    """Whether this is OpenAI's own service: others speak an older dialect of the wire."""
+    """Tell whether this is OpenAI's own service: others speak an older dialect of the wire."""
     return endpoint.host.partition(":")[0] in ("", "api.openai.com")
 
 
 def named(model: str, endpoint: Endpoint) -> str:
-    """How messages to people call the model: with its server, where that is not OpenAI's."""
+    """The model's name in messages to people: with its server, where that is not OpenAI's."""
     return f"OpenAI's {model}" if is_openai(endpoint) else f"{model} at {endpoint.host}"
 
 

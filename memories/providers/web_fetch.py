@@ -52,7 +52,7 @@ class FetchError(Exception):
 
     @property
     def status(self) -> int:
-        """Of what was answered; 0 where nothing was."""
+        """The status of the answer; 0 where there was none."""
         return self.answer.status if self.answer else 0
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ class WebAnswer:
 
 
 def refused_reason(url: str, allowed: Sequence[str]) -> str:
-    """Why nobody will read this address, as far as it can be told without looking up its name;
+    """Return why this address will not be read, as far as that shows without looking up its name;
     empty where there is no reason."""
     try:
         parts = urlsplit(url)
@@ -111,7 +111,7 @@ def refused_reason(url: str, allowed: Sequence[str]) -> str:
 
 
 def fetch(asked: WebRequest, limits: FetchLimits, allowed: Sequence[str]) -> WebAnswer:
-    """What stands there; 304 is an answer, too. Raises FetchError for everything else."""
+    """Fetch the content; 304 is an answer, too. Raises FetchError for everything else."""
     host = urlsplit(asked.url).hostname or ""
     try:
         network.check_allowed(host)
@@ -188,7 +188,7 @@ def _once(asked: WebRequest, until: float, size: int, allowed: Sequence[str]) ->
 
 
 def _body(response: httpx2.Response, size: int) -> Iterator[bytes]:
-    """What it sends, unpacked; never more than `size`."""
+    """Yield the body, unpacked. Raises FetchError where it is larger than `size`."""
     too_large = FetchError("fetch_refused", f"It is larger than {size:,} bytes.")
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     unpack: Any = None

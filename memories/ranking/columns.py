@@ -149,15 +149,15 @@ class Columns:
         return replace(self, bm25=np.where(long, self.bm25 * share, self.bm25))
 
     def names(self, order: NDArray[np.intp]) -> Iterator[tuple[int, int, bytes]]:
-        """Of those of the places, in their order, each one's id, layer and item."""
+        """Return the id, layer and item of the candidates at these places, in their order."""
         items = self.items[order].tobytes()
         size = self.items.itemsize
         each = [items[at : at + size] for at in range(0, len(items), size)]
         return zip(self.ids[order].tolist(), self.layers[order].tolist(), each, strict=True)
 
     def ranks(self, top: int) -> Iterator[dict[str, int]]:
-        """Of each its place in its layer by cosine and by BM25, from 1: no place on a side that
-        has no score for it, or that brings up `top` better ones."""
+        """Yield each candidate's place in its layer by cosine and by BM25, from 1; no place on a
+        side that has no score for it, or that brings up `top` better ones."""
         sides = {
             "vector": _places(self.layers, self.cosine),
             "keyword": _places(self.layers, np.where(self.bm25 > 0, self.bm25, np.nan)),
@@ -201,7 +201,7 @@ class Columns:
 
     @cached_property
     def are_apart(self) -> bool:
-        """Whether no two can be of one conversation, as with memories of no thread."""
+        """Tell whether no two can be of one conversation, as with memories of no thread."""
         return bool((self.conversations == -self.ids).all())
 
     @cached_property
@@ -231,7 +231,7 @@ class Columns:
 
     @cached_property
     def sittings_since(self) -> Array:
-        """How many of the sittings are younger than the candidate's."""
+        """The number of sittings younger than each candidate's."""
         newest = np.full(self.sitting.max() + 1, -np.inf)
         np.maximum.at(newest, self.sitting, self.time)
         rank = np.empty(newest.size)
@@ -337,7 +337,7 @@ def linea(
 
 
 def by_vector(candidates: Candidates) -> list[Ranked]:
-    """By cosine alone, scores cut to 0..1; what has no vector is left out."""
+    """Rank by cosine alone, scores cut to 0..1; candidates without a vector are left out."""
     columns = Columns.of(candidates)
     known = columns.taken(~np.isnan(columns.cosine))
     return _ranked(known, known.cosine.clip(0.0, 1.0), "vector")
@@ -348,8 +348,8 @@ STATEMENT = 0.7
 
 
 def by_keyword(candidates: Candidates) -> list[Ranked]:
-    """By BM25 alone, of all layers together, divided by the best; what holds no term of the query
-    is left out."""
+    """Rank by BM25 alone, all layers together, divided by the best; candidates without a term of
+    the query are left out."""
     columns = Columns.of(candidates)
     found = columns.taken(columns.bm25 > 0)
     scores = found.bm25 * np.where(found.is_message, 1.0, STATEMENT)

@@ -22,7 +22,7 @@ _a_month, _a_year = 28, 365  # days
 
 
 class _Reach(NamedTuple):
-    """What a day is worth that lies so many days before or after what the query names."""
+    """The worth of a day that lies so many days before or after what the query names."""
 
     before: int
     after: int
@@ -56,8 +56,8 @@ def fits(dates: Sequence[Span], columns: Columns) -> Array:
 
 
 def beside(side: EventSide, columns: Columns) -> Array:
-    """How well what each candidate tells of lies on one side of an event, 0 to 1: of the same day
-    or the other side nothing, of the right side more the nearer it is."""
+    """Score how well each candidate's time lies on one side of an event, 0 to 1: on the same day or
+    on the other side 0, on the right side more the nearer it is."""
     at = np.where(np.isnan(columns.event), columns.at, columns.event)
     days = (side.at - at if side.is_before else at - side.at) / _day
     near: Array = 0.5 ** (np.maximum(days, 0) / _half_near)
@@ -131,7 +131,7 @@ class RecencyBoost:
     now: datetime
 
     def of(self, times: Array) -> Array:
-        """What each of these seconds since 1970 gets; what is to come counts as today."""
+        """Return the boost for each of these seconds since 1970; the future counts as today."""
         days = np.maximum(0.0, self.now.timestamp() - times) / _day
         young: Array = self.weight * 0.5 ** (days / self.half_life_days)
         return young
@@ -181,7 +181,7 @@ def hybrid(
 
 
 def _parts(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
-    """What each candidate has of each part of a score, weighted."""
+    """Return the parts of each candidate's score, weighted."""
     keyword = columns.keyword
     parts = {
         "keyword": w.keyword * keyword,
@@ -216,7 +216,8 @@ def _parts(query: QueryView, columns: Columns, w: Weights) -> dict[str, Array]:
 
 
 def _kinds(w: Weights) -> tuple[tuple[Mark, str, float], ...]:
-    """What a query may ask for, and how much an answer that says it gains."""
+    """The kinds of answer that a query may ask for, each with its part of the score and its
+    weight."""
     return (
         (Mark.TIME, "when", w.when),
         (Mark.NUMBER, "number", w.number),
@@ -267,7 +268,7 @@ def _length(columns: Columns) -> Array:
 
 
 def _ceiling(query: QueryView, w: Weights) -> float:
-    """What an ideal candidate of this query would have."""
+    """The score of an ideal candidate for this query."""
     best = w.keyword + w.vector + w.following + w.previous
     best += w.session_best + w.session_some + w.session_vector
     best += w.speaker * query.told_by_named * bool(query.named) + w.date * bool(

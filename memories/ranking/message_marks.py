@@ -1,4 +1,4 @@
-"""What a message looks like, as a small integer that is kept beside it in the index."""
+"""Marks of a message's form, as a small integer that is kept beside it in the index."""
 
 import re
 from enum import IntFlag

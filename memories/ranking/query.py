@@ -1,7 +1,6 @@
-"""What a query asks for, read from its own words and from who speaks in the conversations; and
-questions that name several things, or a time by what happened then ("before the move", "which came
-first"), split so that each part is looked up by itself.
-"""
+"""Analysis of a query: what it asks for, read from its own words and from who speaks in the
+conversations. Questions that name several things, or a time by what happened then ("before the
+move", "which came first"), are split so that each part is looked up by itself."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -38,7 +37,7 @@ class EventQuestion:
 def event_question(
     query: str, now: datetime | None = None, order: DateOrder = "auto"
 ) -> EventQuestion | None:
-    """None where no event is named, or a date is."""
+    """Split a question about events; None where no event is named, or a date is."""
     text = " ".join(query.split()).rstrip("?.! ")
     if len(text) > LONGEST or spans(text, now, order):
         return None
@@ -84,7 +83,7 @@ def _both(text: str, apart: str) -> EventQuestion | None:
 
 
 def _tells(part: str) -> bool:
-    """Whether it has a word that something can be found by."""
+    """Tell whether it has a word that something can be found by."""
     return any(stem not in _bare for stem in stems(part))
 
 
@@ -219,8 +218,8 @@ class Participant(NamedTuple):
 
 
 def voices_of(participants: Sequence[Participant]) -> float:
-    """How many people hold a talk, as if each of them said as much: 1 where one speaks with an
-    assistant, 2 of two friends; 0 where nobody but an assistant speaks."""
+    """Estimate how many people hold a talk, as if each of them said as much: 1 where one speaks
+    with an assistant, 2 of two friends; 0 where nobody but an assistant speaks."""
     spoken = [p.messages for p in participants if not p.assistant]
     squares = sum(number * number for number in spoken)
     return sum(spoken) ** 2 / squares if squares else 0.0
@@ -284,12 +283,14 @@ class QueryView:
 
     @property
     def told_by_named(self) -> float:
-        """How likely it is whoever the query names that says what is asked for, 0 to 1."""
+        """The likelihood that the person named in the query is the one who says what is asked for,
+        0 to 1."""
         return min(1.0, 2 / self.voices) if self.voices else 1.0
 
     @property
     def looks_far(self) -> bool:
-        """Whether who said it, or when, may count for more than its words and its meaning."""
+        """Tell whether the speaker or the time may count for more than its words and its
+        meaning."""
         return self.among_people or bool(self.named or self.dates or self.side)
 
 
@@ -363,12 +364,12 @@ _year = 4  # digits
 
 
 def asks_in_time(query: str) -> bool:
-    """Whether what happened is asked for in the order in which it did, as a story is told."""
+    """Tell whether events are asked for in the order in which they happened, as a story is told."""
     return bool(_in_time.search(query) or _overview.search(query))
 
 
 def says_nothing(query: str) -> bool:
-    """Whether it has no content of its own: "And why?", "Go on." """
+    """Tell whether it has no content of its own: "And why?", "Go on." and the like."""
     return len(query) <= _longest_nothing and not set(stems(query)) - _form - _idle
 
 
@@ -391,7 +392,8 @@ def _until_now(
     dates: tuple[Span, ...],
     now: datetime | None,
 ) -> tuple[Span, ...]:
-    """What happened "since Monday" is of that day or of one after it."""
+    """Add the days up to today where the query says "since Monday": it means that day or a later
+    one."""
     if not now or len(found) != 1 or len(dates) != 1 or not _since.search(query, 0, found[0][0]):
         return dates
     start, end = dates[0].start, later(midnight(now), days=1)
@@ -407,7 +409,7 @@ _side = re.compile(
 def _side_of_date(
     query: str, found: Sequence[tuple[int, int]], dates: Sequence[Span]
 ) -> EventSide | None:
-    """What happened "before 2020" lies on one side of the one date that is named."""
+    """The side of the one date that is named, as in "before 2020"; None where there is none."""
     if len(found) != 1 or len(dates) != 1 or dates[0].any_year:
         return None
     match = _side.search(query, 0, found[0][0])

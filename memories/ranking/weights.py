@@ -1,4 +1,4 @@
-"""How much each part of the hybrid score counts: names, defaults, ranges, and what they mean."""
+"""Weights of the parts of the hybrid score: names, defaults, ranges, and what they mean."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -55,7 +55,7 @@ class Weights:
 
     @classmethod
     def described(cls) -> dict[str, dict[str, Any]]:
-        """By the name in a workspace's settings: default, least, most, about."""
+        """Return default, least, most and about, by the name in a workspace's settings."""
         return {
             to_camel(f.name): {
                 "default": f.default,
@@ -78,7 +78,7 @@ class Weights:
         )
 
     def named(self) -> dict[str, float]:
-        """By the name in a workspace's settings."""
+        """Return the weights by the name in a workspace's settings."""
         return {to_camel(name): value for name, value in asdict(self).items()}
 
 

@@ -1,4 +1,4 @@
-"""What people and programs do to memories by hand: create, edit, decide, forget, merge, undo."""
+"""Acts of people and programs on memories: create, edit, decide, forget, merge, undo."""
 
 from memories.resolve.rejections import PRIVATE, WRONG
 from memories.review.approve_and_undo import (

@@ -177,7 +177,7 @@ def undo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
 
 
 def undo_locked(scope: Scope, space: WorkspaceIndex, supersession_id: uuid.UUID) -> Supersession:
-    """As `undo`, within the caller's transaction, which holds the workspace's lock."""
+    """Do `undo` within the caller's transaction, which holds the workspace's lock."""
     decision, old, new = locked_decision(scope, supersession_id, "undo")
     is_older = decision.rule == OLDER
     if new.superseded_by_id is not None and not is_older:
@@ -293,8 +293,8 @@ def put_back(space: WorkspaceIndex, old: Memory, new: Memory) -> None:
 
 
 def may_be_learned(scope: Scope, memory: Memory) -> None:
-    """What was said against these words counts no more, as far as the asker sees it, and no restore
-    forgets them again."""
+    """Drop the rejections of these words that the asker sees, and keep restores from forgetting
+    them again."""
     if memory.forgotten_at is not None:
         irrevocable.note_memories(irrevocable.RETURNED, [memory])
     seen = Rejection.objects.visible_to(scope)

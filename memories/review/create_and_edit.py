@@ -60,7 +60,7 @@ GUARD = "guard"  # so begins the rule of its fact
 
 
 def places_in(space: WorkspaceIndex, content: str) -> list[guard.Finding]:
-    """What is to be masked of words that somebody writes by hand."""
+    """Find what must be masked in words that somebody writes by hand."""
     return guard.findings(content, guard.TEXT, space.guard.get("allowed", ()))
 
 
@@ -199,7 +199,7 @@ def _hold(
     claim: Claim,
     places: Sequence[guard.Finding],
 ) -> Memory:
-    """What nobody may read before a person says so."""
+    """Store a memory that nobody may read before a person approves it."""
     workspace_index.lock(space)
     memory = Memory(
         workspace_id=placement.workspace_id,
@@ -249,7 +249,7 @@ def _claim(new: NewMemory, content: str, shares: bool) -> Claim:
 
 
 def _placement(scope: Scope, new: NewMemory, audience: str) -> tuple[Placement, bool]:
-    """Where it belongs, and whether what a team decides is the team's there."""
+    """Return its placement, and whether a team's decision there is visible to the team."""
     try:
         subject = subject_to_write(scope, new.user_id)
         agent = agent_to_write(scope, new.agent_id)
@@ -335,7 +335,7 @@ OF_A_FACT = (
 
 @dataclass(frozen=True, slots=True)
 class MemoryEdit:
-    """What becomes of the head of this id; by `expected_version`, only of that version."""
+    """An edit of the head with this id; with `expected_version`, only of that version."""
 
     memory_id: uuid.UUID
     changes: Mapping[str, Any]
@@ -357,7 +357,7 @@ def edit(
 
 
 def edit_all(scope: Scope, edits: Sequence[MemoryEdit]) -> list[Memory]:
-    """As `edit`, all of them or, where one cannot be, none."""
+    """Make several edits like `edit`, all of them or, where one cannot be made, none."""
     space = workspace_index.index_of(scope.workspace_id)
     contents = [checked(str(e.changes["content"])) if "content" in e.changes else "" for e in edits]
     places = [places_in(space, content) for content in contents]

@@ -98,8 +98,8 @@ def hide_locked(
 
 
 def forget_all(scope: Scope, ids: Sequence[uuid.UUID]) -> int:
-    """As `forget`, of all that `scope` sees of these: each batch in a transaction of its own, by
-    as many statements as one memory takes. How many ended."""
+    """Forget those of these memories that `scope` sees, like `forget`: each batch in its own
+    transaction, by as many statements as one memory takes. Return how many ended."""
     space, count = workspace_index.index_of(scope.workspace_id), 0
     for start in range(0, len(ids), BATCH):
         with transaction.atomic(durable=True):

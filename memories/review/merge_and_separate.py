@@ -64,8 +64,8 @@ PARTED = ("conversation", "session", "episode", "intent", "document")
 
 
 def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> SubjectMerge:
-    """What was said and believed about one subject is about another from now on; `separate` takes
-    it back. In steps: where its process ends in between, the worker goes on.
+    """Move all that was said and believed about one subject to another; `separate` takes it back.
+    In steps: where its process ends in between, the worker goes on.
 
     The source stays, empty: what programs tell about it later is its own again. Keys that are
     limited to it do not see the target.
@@ -145,8 +145,8 @@ def go_on(scope: Scope, made: SubjectMerge) -> None:
 
 
 def _take_along(steps: SubjectSteps) -> None:
-    """What was learned meanwhile of the one that goes, and replaces what had gone or was replaced
-    by it: chains are about one subject."""
+    """Move memories learned meanwhile about the old subject that stand in a chain with memories of
+    the new one: chains are about one subject."""
     gone = Q(supersedes__subject=steps.new) | Q(superseded_by__subject=steps.new)
     while late := set(Memory.objects.filter(gone, subject=steps.old).values_list("pk", flat=True)):
         facts = Fact.objects.filter(memory__in=late, subject=steps.old)
@@ -344,8 +344,8 @@ def separate(scope: Scope, merge_id: uuid.UUID) -> SubjectMerge:
 
 @dataclass(frozen=True, slots=True)
 class SplitOff:
-    """What is to be about somebody else: memories, and conversations with what was said in them
-    about the subject."""
+    """The rows that are to be about somebody else: memories, and conversations with what was said
+    in them about the subject."""
 
     memory_ids: Sequence[uuid.UUID] = ()
     conversation_ids: Sequence[uuid.UUID] = ()

@@ -99,7 +99,7 @@ def _unmask(scope: Scope, space: WorkspaceIndex, fact: Fact) -> None:
 def embedded(
     scope: Scope, space: WorkspaceIndex, fact_ids: Sequence[uuid.UUID], *, unmask: bool = False
 ) -> dict[uuid.UUID, Vectors]:
-    """What these facts say, embedded; asked before a transaction begins."""
+    """Return the vectors of these facts' statements; call it before a transaction begins."""
     rows = Fact.objects.visible_to(scope).filter(pk__in=fact_ids)
     return {fact.pk: _vectors(scope, space, fact, unmask=unmask) for fact in rows}
 
@@ -200,7 +200,7 @@ def _quoted(scope: Scope, fact: Fact, quote: str) -> list[Quote]:
 
 
 def _claim(fact: Fact, quotes: Sequence[Quote]) -> Claim:
-    """What the fact says, standing on these words."""
+    """Make a claim of the fact, standing on these words."""
     ids = [quote.text_id for quote in quotes[:1]]
     episode = Episode.objects.filter(pk__in=ids).first()
     revision = Revision.objects.filter(pk__in=ids).first()

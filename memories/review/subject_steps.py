@@ -1,9 +1,9 @@
-"""What is about one subject becomes about another in steps: each is a transaction that holds the
+"""Moving rows from one subject to another in steps: each is a transaction that holds the
 workspace's lock for a bounded number of rows.
 
-What goes over is written down first, in `MergedRows`, with a row that says that it is under way
-and goes with the last step. Who goes on after a process that ended begins at the first of what is
-written down, and finds done what was done: it is about the other one.
+The rows that move are written down first, in `MergedRows`, with a row that marks the merge as under
+way and is deleted by the last step. Whoever goes on after a process that ended begins again with
+the first of them; rows that were moved are about the other subject and are skipped.
 """
 
 import uuid
@@ -57,7 +57,7 @@ MERGING, SPLITTING, SEPARATING = "merging", "splitting", "separating"
 
 @dataclass(frozen=True, slots=True)
 class SubjectSteps:
-    """What goes from `old` to `new` with a merge that is under way, or with its end."""
+    """The move of rows from `old` to `new`, for a merge that is under way or is taken back."""
 
     scope: Scope
     space: WorkspaceIndex
@@ -110,8 +110,8 @@ class SubjectSteps:
                 subjects.move(self.space, Layer.CHUNKS, passages, self.new.pk)
 
     def settle_locked(self) -> None:
-        """What is told of both as a whole follows, once all rows are where they belong; in the
-        caller's transaction, which holds the workspace's lock."""
+        """Update what is told of both subjects as a whole, once all rows are where they belong; in
+        the caller's transaction, which holds the workspace's lock."""
         both = (self.old.pk, self.new.pk)
         talk_summaries.start_again(self.space, Episode.objects.none(), both)
         resolve.follow_subjects(self.space.workspace_id, both, self.scope.actor)
@@ -119,14 +119,14 @@ class SubjectSteps:
 
 
 def under_way(merge_id: uuid.UUID | None = None) -> QuerySet[MergedRows]:
-    """Of each merge that is not through the row that says so; its ids are the memories that go
-    where it is parted."""
+    """Return the marker row of each merge that is not finished; for a split or a separation, its
+    ids are the memories that move."""
     rows = MergedRows.objects.filter(kind__in=(MERGING, SPLITTING, SEPARATING))
     return rows if merge_id is None else rows.filter(merge=merge_id)
 
 
 def write_down(made: SubjectMerge, plan: Mapping[str, Sequence[uuid.UUID]]) -> None:
-    """Which rows of each kind go over."""
+    """Write down the rows of each kind that move."""
     MergedRows.objects.bulk_create(
         MergedRows(workspace_id=made.workspace_id, merge=made, kind=kind, ids=ids)
         for kind, ids in plan.items()
@@ -150,7 +150,7 @@ def refuse_under_way(*subjects: Subject) -> None:
 
 
 def is_under_way(made: SubjectMerge) -> bool:
-    """Whether nobody came to its end meanwhile. In a transaction that holds the workspace's
+    """Tell whether nobody has finished it meanwhile. In a transaction that holds the workspace's
     lock."""
     return under_way(made.pk).exists()
 

@@ -191,7 +191,8 @@ def take_words(scope: Scope, space: WorkspaceIndex, memory_id: uuid.UUID) -> Non
 
 
 def steps_of(said: Places, written: Places) -> list[tuple[Masking, Places]]:
-    """What masks so few texts at a time that a transaction with their words is short."""
+    """Return steps of masking, each of so few texts that a transaction with their words is
+    short."""
     steps: list[tuple[Masking, Places]] = []
     steps += [(masks.mask_episodes, some) for some in in_batches(said, BATCH)]
     steps += [(masks.mask_documents, some) for some in in_batches(written, DOCUMENTS)]
@@ -264,8 +265,8 @@ def give_back_words(scope: Scope, space: WorkspaceIndex, taken: QuerySet[MaskedS
 
 
 def taken_for(memory: Memory) -> QuerySet[MaskedSpan]:
-    """What is masked for the sake of a memory: because it was forgotten, or by an order that named
-    it, of which the words of other memories stay where they are."""
+    """Return the masks made for a memory: because it was forgotten, or by an order that named it,
+    without the words of other memories."""
     every = versions_of(memory.pk)
     own = Q(memory__in=every) | Q(fact__memory__in=every)
     forgotten = MaskedSpan.objects.filter(

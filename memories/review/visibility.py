@@ -33,8 +33,8 @@ class VisibilityChange:
 
 
 def visibility_changes(scope: Scope) -> Iterator[VisibilityChange]:
-    """Of live memories that machines read and made the team's, those that would be private today.
-    What a request, a person or a workspace's own pattern made visible stays."""
+    """Yield the live memories that machines read and made the team's and that would be private
+    today. What a request, a person or a workspace's own pattern made visible stays."""
     default = str(workspace_index.index_of(scope.workspace_id).guard.get("audience") or "")
     rows = _shared(scope).select_related("agent", "subject", "conversation")
     for memory in rows.order_by("pk").iterator(chunk_size=AT_ONCE):

@@ -1,4 +1,4 @@
-"""Which sentences of a conversation tell what it was about: chosen, never rewritten.
+"""The choice of sentences that tell what a conversation was about: chosen, never rewritten.
 
 A sentence counts for the facts that were read from it, for how much of the whole conversation's
 talk it shares (centrality), and a little for being late. Pure and deterministic: the same
@@ -90,9 +90,10 @@ MOST_TOPICS, LEAST_SAID, LARGEST_SHARE = 60, 3, 0.2
 
 
 def topics(texts: Sequence[str]) -> dict[str, list[int]]:
-    """What several of the texts speak of, by a word as it was written: the places of those texts.
+    """Find words that several of the texts use, each as it was written, with the places of the
+    texts.
 
-    A word that is in a fifth of them all tells nothing apart; of two that are in the same texts
+    A word in more than a fifth of the texts distinguishes nothing. Of two words in the same texts
     the longer one names the topic.
     """
     places: dict[str, list[int]] = {}

@@ -46,7 +46,7 @@ order by c.id
 
 @dataclass(frozen=True, slots=True, order=True)
 class EpisodePlace:
-    """Where an episode stands in its conversation: by time, then by arrival."""
+    """The place of an episode in its conversation: by time, then by arrival."""
 
     at: datetime
     position: int
@@ -65,7 +65,7 @@ def place_of(episode: Episode) -> EpisodePlace:
 
 
 def citations(ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Spans]:
-    """Where facts were read from these episodes, and how much each counts."""
+    """Return the places in these episodes that facts were read from, and how much each counts."""
     found: dict[uuid.UUID, Spans] = {}
     for row in prepared_sql.rows(CITED, {"ids": list(ids)}):
         weight = UNSAID if row.is_forgotten else 1.0 if row.is_head else 0.4
@@ -76,7 +76,7 @@ def citations(ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Spans]:
 
 
 def is_unsaid(cited: Spans) -> bool:
-    """Whether something in an episode is to be told no more."""
+    """Tell whether something in an episode must no longer be told."""
     return any(weight == UNSAID for _, _, weight in cited)
 
 
@@ -140,9 +140,10 @@ def grown(conversation_id: uuid.UUID, before: int, after: int) -> None:
 
 
 def start_again(conversations: Iterable[uuid.UUID]) -> int:
-    """What they were made of has changed: the summaries are emptied at once, and made anew.
+    """Empty these conversations' summaries at once, since their sources have changed, and make them
+    due.
 
-    One that is just being written finds its lease gone, and is not kept.
+    A summary that is just being written finds its lease gone, and is not kept.
     """
     return ConversationSummary.objects.filter(conversation__in=conversations).update(
         lines=[], tokens=0, episodes=0, upto_at=None, upto_position=0, seen=-1, rule="",
@@ -192,7 +193,7 @@ class Summary:
 
 @dataclass(slots=True)
 class _Before:
-    """What came before the window, as far as it is needed."""
+    """The messages before the window, as far as they are needed."""
 
     episodes: list[Episode]
     found: list[Sentence]
@@ -214,7 +215,8 @@ class _Before:
 def summary_before(
     scope: Scope, episodes: QuerySet[Episode], first: Episode, room: int
 ) -> Summary | None:
-    """What came before `first`, in at most `room` tokens; None where nothing says anything.
+    """Return a summary of what came before `first`, in at most `room` tokens; None where nothing
+    says anything.
 
     `episodes`: those of the conversation that `scope` sees.
     """
@@ -373,7 +375,8 @@ def _episode_line(episode: Episode) -> str:
 
 
 def _newest(newest: Sequence[Episode], tokens: int) -> tuple[list[Episode], list[str]]:
-    """As many of the newest as fit, the last one first; all of them need no room for a summary."""
+    """Return as many of the newest as fit, the last one first; where all fit, no room is kept for a
+    summary."""
     fixed = tokens_of(_block("", ()))
     told = [_episode_line(episode) for episode in newest[:NEWEST]]
     costs = [tokens_of(text) for text in told]
@@ -417,7 +420,7 @@ returning *
 
 @dataclass(frozen=True, slots=True)
 class NewSummary:
-    """What a summary is to say from now on, and up to where; `left`: the model has more to read."""
+    """The new content of a summary, and up to where; `left`: the model has more to read."""
 
     method: str
     rule: str
@@ -492,7 +495,7 @@ def made(
 
 
 def chosen(heard: Sequence[Episode], room: int = ROOM) -> NewSummary:
-    """By choosing sentences: their places, with their scores."""
+    """Summarize by choosing sentences: their places, with their scores."""
     cited = citations(episode.pk for episode in heard)
     found = choose_sentences.weighed(texts_with_citations(heard, cited))
     kept = choose_sentences.choose(found, lambda one: tokens_of(one.text), room)

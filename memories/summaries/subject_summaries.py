@@ -1,8 +1,8 @@
-"""What is believed of a subject about each topic, and what is known of it at all: by a model where
-one is configured, else in the words that it stands on.
+"""Summaries of a subject, by topic and as a whole, of what is believed: by a model where one is
+configured, else in the words that it stands on.
 
-The model reads those words alone, and each of its lines is held against the ones that it cites. A
-line that says something else is told in the words themselves.
+The model reads those words alone, and each of its lines is checked against the words that it cites.
+A line that says something else is replaced by the words themselves.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ RULE = "stretches-1"
 
 @dataclass(frozen=True, slots=True)
 class TalkAudience:
-    """Whose talk it is: of one agent with one subject."""
+    """The parties of a talk: one agent with one subject."""
 
     subject_id: uuid.UUID | None
     agent_id: uuid.UUID | None
@@ -63,7 +63,7 @@ class NewTalkSummary:
 
 
 def digest(version: str, told: Iterable[object]) -> str:
-    """Of what a model is told, and by which prompt."""
+    """Return a digest of what a model is given, and by which prompt."""
     return hashlib.sha256("\n".join([version, *map(str, told)]).encode()).hexdigest()
 
 
@@ -177,7 +177,8 @@ class ModelTurn:
     def by_model(
         self, words: Sequence[BelievedWords], topic: str, known: TalkSummary | None
     ) -> "ToldByModel | None":
-        """What `known` says, where it stands on the same words; None without an answer."""
+        """Return the model's lines; those of `known` where it stands on the same words; None
+        without an answer."""
         if self.ladder is None:
             return None
         stands_on = digest_of((one.citation_id, one.text) for one in words)
@@ -218,7 +219,7 @@ class ModelLine:
 def of_subject(
     workspace_id: uuid.UUID, audience: TalkAudience, turn: ModelTurn
 ) -> list[NewTalkSummary]:
-    """Of what is believed now of the subject, as one agent has heard it."""
+    """Make the summaries of what is believed now of the subject, as one agent has heard it."""
     words = words_of(workspace_id, audience)
     rows = TalkSummary.objects.filter(
         workspace_id=workspace_id,
@@ -241,7 +242,7 @@ def of_subject(
 
 
 def _or_words(told: ToldByModel | None, lines: Callable[[], Lines]) -> ToldByModel:
-    """Where nothing that a model told has room the words, and it is not asked about them again."""
+    """Use the words where the model gave no lines that fit; it is not asked about them again."""
     if told is not None and told.lines:
         return told
     return ToldByModel(lines(), RULE, told.stands_on if told is not None else "")
@@ -281,8 +282,8 @@ def _chosen(words: Sequence[BelievedWords]) -> Lines:
 
 
 def words_of(workspace_id: uuid.UUID, audience: TalkAudience) -> list[BelievedWords]:
-    """Of what is believed now, in the order in which it was said, without what is to be told no
-    more."""
+    """Return the words of what is believed now, in the order in which they were said, without those
+    that must no longer be told."""
     rows = _believed(workspace_id).filter(
         episode__subject=audience.subject_id, episode__agent=audience.agent_id
     )
@@ -298,7 +299,8 @@ def words_of(workspace_id: uuid.UUID, audience: TalkAudience) -> list[BelievedWo
 
 
 def texts_now(workspace_id: uuid.UUID, ids: Collection[int]) -> dict[int, str]:
-    """What these citations say, without those that are believed, or to be told, no more."""
+    """Return the text of these citations, without those no longer believed or no longer to be
+    told."""
     text = Substr("episode__content", F("start") + 1, F("end") - F("start"))
     rows = _believed(workspace_id).filter(pk__in=ids).annotate(text=text)
     found = list(rows.values_list("pk", "episode_id", "start", "end", "text"))
@@ -311,7 +313,7 @@ def texts_now(workspace_id: uuid.UUID, ids: Collection[int]) -> dict[int, str]:
 
 
 def digest_of(words: Iterable[tuple[int, str]]) -> str:
-    """Of citations with what they say, as a model is told them."""
+    """Return a digest of citations with their text, as a model is given them."""
     return digest(prompts.BELIEFS_VERSION, (f"{pk}:{text}" for pk, text in words))
 
 

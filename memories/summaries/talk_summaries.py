@@ -104,8 +104,8 @@ def all_due(workspace_id: uuid.UUID) -> None:
 def start_again(
     index: WorkspaceIndex, episodes: QuerySet[Episode], beside: Iterable[uuid.UUID] = ()
 ) -> int:
-    """What these say changes, in the caller's transaction: the summaries of their conversations go
-    at once, with all that is told of their subjects and of those `beside`, and are made anew. How
+    """Drop the summaries that these episodes make out of date, in the caller's transaction: those
+    of their conversations, of their subjects and of those `beside`. They are made anew. Return how
     many went."""
     told = set(episodes.order_by().values_list("conversation_id", "subject_id").distinct())
     talks = {talk for talk, _ in told} - {None}
@@ -168,7 +168,7 @@ def _due_again(row: DueSummary, turn: ModelTurn) -> datetime | None:
 
 
 def _audiences(row: DueSummary) -> dict[TalkAudience, list[Episode]]:
-    """Who told it to whom, with what they said in the conversation, if one is due."""
+    """Return the parties of the talk, each with the episodes of the conversation, if one is due."""
     found: dict[TalkAudience, list[Episode]] = defaultdict(list)
     told = Episode.objects.filter(scope=MemoryScope.USER)
     if row.conversation_id is None:
@@ -188,7 +188,8 @@ def held(row: DueSummary) -> Any:
 def _of_conversation(
     row: DueSummary, audience: TalkAudience, episodes: Sequence[Episode], turn: ModelTurn
 ) -> list[NewTalkSummary]:
-    """Of the whole, by a model where one is configured; and of each stretch, in its own words."""
+    """Summarize the whole, by a model where one is configured, and each stretch in its own
+    words."""
     assert row.conversation_id is not None
     cited = citations(episode.pk for episode in episodes)
     said = [one.pk for one in episodes if not is_unsaid(cited.get(one.pk, ()))]

@@ -56,7 +56,7 @@ MASKS_OF: Mapping[str, type[models.Model]] = {
 
 @dataclass(slots=True)
 class DoneAgain:
-    """How many acts of each kind; `failures` are in words, for whoever restores."""
+    """Counts of acts by kind; `failures` are in words, for whoever restores."""
 
     counts: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
@@ -110,7 +110,7 @@ def _by_workspace(acts: Acts) -> dict[str, dict[str, list[Row]]]:
 
 
 def _remove(row: Row, actor: str, since: datetime | None, done: DoneAgain) -> bool:
-    """Whether the workspace was there and is gone."""
+    """Remove the workspace again. Return whether it was there and is gone."""
     workspace = Workspace.objects.filter(pk=row["workspace_id"]).first()
     known = WorkspaceRemoval.objects.filter(workspace_id=row["workspace_id"])
     is_done = row["state"] == WorkspaceRemoval.State.DONE
@@ -193,7 +193,7 @@ def _unmask(scope: Scope, space: WorkspaceIndex, rows: Sequence[Row], done: Done
 
 
 def _mask(space: WorkspaceIndex, rows: Sequence[Row], done: DoneAgain) -> None:
-    """What stands at these places is masked again, with all that repeats it."""
+    """Mask the words at these places again, with all that repeats them."""
     there = dict(_places_of(MaskedSpan.objects.filter(workspace_id=space.workspace_id)))
     missing = [row for row in rows if place_of(row) not in there]
     for why, of_one in groupby(sorted(missing, key=_why), key=_why):

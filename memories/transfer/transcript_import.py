@@ -22,7 +22,7 @@ State = MemorySession.State
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """How an import is to be stored. Empty names: the transcript's own; `batch` in messages."""
+    """Settings for storing an import. Empty names: the transcript's own; `batch` in messages."""
 
     user_id: str = ""
     agent_id: str = ""
@@ -36,11 +36,11 @@ class ImportOptions:
 
 @dataclass(frozen=True, slots=True)
 class ImportedBatch:
-    """What became of up to `ImportOptions.batch` messages.
+    """The outcome of up to `ImportOptions.batch` messages.
 
-    `known` were there already. `changed` are the ids that are stored with other words than they
-    have now: what was said first stays. `sessions` are those that this batch began or finished, as
-    they now stand.
+    `known` were there already. `changed` are ids stored with words other than their present ones:
+    the words said first stay. `sessions` are those that this batch began or finished, as they now
+    stand.
     """
 
     messages: int
@@ -124,7 +124,8 @@ def _request_of(messages: Sequence[TranscriptMessage], options: ImportOptions) -
 
 
 def _run(session: MemorySession, options: ImportOptions) -> MemorySession:
-    """Where another worker has it, or its next attempt is not due, it is shown as it stands."""
+    """Run the session, if its import is synchronous. Where another worker has it, or its next
+    attempt is not due, it is returned as it stands."""
     if options.mode != MemorySession.Mode.SYNC:
         return session
     finished = ingest.run(session.pk)
@@ -143,7 +144,7 @@ def content_of(message: TranscriptMessage) -> str:
 
 
 def payload_of(message: TranscriptMessage) -> dict[str, Any]:
-    """What an episode of a tool keeps beside its words, in the API's names; empty for others."""
+    """Return what a tool's episode keeps beside its words, in the API's names; empty for others."""
     if message.kind not in (Episode.Kind.TOOL_USE, Episode.Kind.TOOL_RESULT):
         return {}
     kept = {

@@ -232,7 +232,7 @@ def export_over_http(workspace: Workspace, actor: str) -> Iterator[bytes]:
 
 
 def _parts(workspace: Workspace, setting: str) -> Iterator[bytes]:
-    """What is sent while it is made sees what its request saw."""
+    """Yield the export in parts. Each is made with the request's visibility."""
     lines = export_workspace(workspace)
     while True:
         with visible.as_set(setting):
@@ -243,7 +243,7 @@ def _parts(workspace: Workspace, setting: str) -> Iterator[bytes]:
 
 
 def _batches(text: str, workspace_id: uuid.UUID) -> Iterator[list[str]]:
-    """By a cursor of the server, so that no table is held in memory."""
+    """Read rows by a server-side cursor, so that no table is held in memory."""
     with connection.chunked_cursor() as cursor:
         cursor.execute(text, [workspace_id])
         while rows := cursor.fetchmany(EXPORTED_AT_ONCE):
@@ -301,7 +301,7 @@ def planned(first_line: str, slug: str = "") -> WorkspaceImport:
 
 
 def begin(first_line: str, slug: str = "") -> WorkspaceImport:
-    """As planned, and written down. Of another export of the workspace nothing is kept."""
+    """Save the import as `planned`. Nothing of another export of the workspace is kept."""
     row = planned(first_line, slug)
     if row._state.adding:
         for other in WorkspaceImport.objects.filter(workspace=row.workspace):
@@ -311,7 +311,7 @@ def begin(first_line: str, slug: str = "") -> WorkspaceImport:
 
 
 def read_head(first_line: str) -> dict[str, Any]:
-    """What the first line of an export says. Raises Invalid where it is none, or a later one's."""
+    """Read the first line of an export. Raises Invalid where it is none, or a later version's."""
     try:
         head = json.loads(first_line)
     except ValueError:

@@ -147,7 +147,7 @@ class Command(CommandWithExamples):
 
 
 def _questions(path: Path) -> list[JudgedQuestion]:
-    """Of a file; those that stand there twice once. Raises CommandError."""
+    """Read the questions of a file, without duplicates. Raises CommandError."""
     try:
         found = list(dict.fromkeys(read_lines(path, _question, "question")))
     except (OSError, UnicodeDecodeError, Unreadable) as error:

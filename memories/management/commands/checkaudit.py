@@ -1,4 +1,4 @@
-"""Whether the audit log is as it was written."""
+"""Check whether the audit log is as it was written."""
 
 import json
 import re

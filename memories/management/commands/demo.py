@@ -32,7 +32,7 @@ BEGINS = 90  # days before it is told
 
 @dataclass(frozen=True, slots=True)
 class StoryTurn:
-    """What Mira says so many days after the story begins, and what she is answered."""
+    """One turn of the story: Mira's words so many days after its beginning, and the answer."""
 
     day: int
     said: str

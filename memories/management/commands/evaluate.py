@@ -1,4 +1,4 @@
-"""How good retrieval, extraction and the judgement of conflicts are, on files with labels."""
+"""Evaluate retrieval, extraction and the judgement of conflicts on files with labels."""
 
 import json
 import signal

@@ -216,7 +216,8 @@ def format_of(path: Path) -> str | None:
 
 
 def extract_of(part: Transcript) -> str:
-    """What stands for itself is kept word for word; of a conversation it is found out."""
+    """Return the extract mode: texts that stand for themselves are kept word for word,
+    conversations are read as usual."""
     is_memories = all(message.kind == Episode.Kind.TEXT for message in part.messages)
     return MemorySession.Extract.NONE if is_memories else MemorySession.Extract.AUTO
 

@@ -59,7 +59,7 @@ class DocumentFile:
 
 @dataclass(slots=True)
 class HandedIn:
-    """How many files came to what; `refused` are lines for people."""
+    """Counts of the files by outcome; `refused` are lines for people."""
 
     new: int = 0
     unchanged: int = 0

@@ -173,7 +173,8 @@ def tell_the_logs(taken_at: str) -> None:
 
 
 def _files() -> dict[str, int]:
-    """How many files documents name, and how many of them are not there: they were lost before."""
+    """Count the files that documents name and those of them that are missing: they were lost
+    before."""
     rows = Blob.objects.values_list("workspace_id", "digest").iterator()
     there = [blobs.path_of(*row).is_file() for row in rows]
     return {"files": len(there), "missingFiles": there.count(False)}

@@ -1,4 +1,4 @@
-"""What there is, and how much room it takes."""
+"""Report how much there is, and how much room it takes."""
 
 import json
 from argparse import ArgumentParser

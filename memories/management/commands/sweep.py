@@ -1,4 +1,4 @@
-"""What is due, done now."""
+"""Do everything that is due now."""
 
 import math
 import time

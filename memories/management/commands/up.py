@@ -121,8 +121,8 @@ class Command(PrintableCommand):
         return granted.database_role
 
     def tell_demo(self) -> tuple[tuple[str, str], ...]:
-        """By a process of its own, which reads and embeds: this one has no threads and stays
-        small."""
+        """Run the demo in its own process, which reads and embeds: this one has no threads and
+        stays small."""
         command = [sys.executable, "manage.py", "demo", "--json"]
         # What it decides on the way is the story's, and no news for the log.
         env = {"LOG_LEVEL": "WARNING", **os.environ, "MEMORY_DATA_DIR": str(settings.DATA_DIR)}
