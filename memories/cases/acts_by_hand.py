@@ -39,8 +39,8 @@ MOMENTS = ("forget_after", "event_date", "valid_from", "valid_until")
 
 
 def lines() -> QuerySet[AuditEntry]:
-    """Those of decisions that stand by themselves: what was done as a part of another is told with
-    that, a correction by what it replaced."""
+    """Return the lines of decisions that stand by themselves. An act that is part of another is
+    shown with that one, a correction with the replacement it made."""
     kinds = Q()
     for action, kind in KINDS:
         kinds |= Q(action=action, target_kind=kind)

@@ -1,5 +1,5 @@
-"""A person's word on a case: all that was said of one attribute, decided together and taken back
-together, left for later, or given to somebody."""
+"""A person's decision on a case: all that was said of one attribute, decided together, undone
+together, snoozed, or assigned."""
 
 import uuid
 from collections import Counter
@@ -86,10 +86,10 @@ def locked_case(scope: Scope, case_id: uuid.UUID) -> Case:
 
 
 def decide_case(scope: Scope, case_id: uuid.UUID, decision: CaseDecision) -> Case:
-    """Do to everything in the case what the person says, all of it or nothing.
+    """Carry out a person's decision on everything in the case, all of it or nothing.
 
     Conflict, with what happened meanwhile, where the case or one of its memories has changed;
-    Invalid where the decision names what is not of the case, or leaves out what waits.
+    Invalid where the decision names what is not in the case, or leaves out what waits.
     """
     content = checked(decision.edit.content) if decision.edit else ""
     space = workspace_index.index_of(scope.workspace_id)
@@ -150,7 +150,7 @@ def refuse_changed(case: Case, version: int | None = None) -> None:
 
 
 def what_was_done(case: Case) -> str:
-    """ "2 replaced, 1 forgotten" of a decided case."""
+    """The steps of a decided case, counted: "2 replaced, 1 forgotten"."""
     counts = Counter(DONE[step["act"]] for step in case.steps if step["act"] in DONE)
     return ", ".join(f"{number} {word}" for word, number in counts.items()) or "all was kept"
 
@@ -178,7 +178,7 @@ def _check_names(case: Case, decision: CaseDecision) -> None:
 
 
 class _CaseAct:
-    """Carries out a decision in the caller's transaction, and notes by ids what it did."""
+    """The execution of a decision in the caller's transaction, with notes by id of what it did."""
 
     def __init__(self, scope: Scope, space: WorkspaceIndex, case: Case) -> None:
         self.scope, self.space, self.case = scope, space, case
@@ -438,7 +438,7 @@ def _hold_again(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
 
 
 def _take_out(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
-    """The new memory leaves the old one's place; a pair that had waited waits again."""
+    """Take the new memory out of the old one's place; a pair that had waited waits again."""
     pair = _pair(scope, step["pair"])
     old, new = locked(scope, pair.old_id), locked(scope, pair.new_id)
     is_so = pair.state == State.APPLIED and old.superseded_by_id == new.pk
@@ -472,7 +472,7 @@ def _remember(scope: Scope, space: WorkspaceIndex, step: Step) -> list[uuid.UUID
 
 
 def _doubt_again(scope: Scope, space: WorkspaceIndex, step: Step) -> None:
-    """An accepted fact waits again; the memory that it made is forgotten."""
+    """Put an accepted fact back into quarantine; the memory that it made is forgotten."""
     memory, fact = locked(scope, step["memory"]), Fact.objects.get(pk=step["fact"])
     _unchanged(fact.memory_id == memory.pk and memory.superseded_by_id is None, memory)
     if step["made"]:
@@ -619,7 +619,7 @@ def ask_pair(scope: Scope, one_id: uuid.UUID, other_id: uuid.UUID) -> Case:
 
 @transaction.atomic(durable=True)
 def snooze_case(scope: Scope, case_id: uuid.UUID, until: datetime | None) -> Case:
-    """It waits no more until then; None wakes it. Conflict where it is decided."""
+    """Snooze a case until then; None wakes it. Conflict where it is decided."""
     case = locked_case(scope, case_id)
     refuse_changed(case)
     if until is not None and until <= timezone.now():
@@ -648,7 +648,7 @@ def assign_case(scope: Scope, case_id: uuid.UUID, member_id: uuid.UUID | None) -
 
 
 def member_of(scope: Scope, member_id: uuid.UUID | None) -> Membership | None:
-    """Invalid where nobody of the workspace has this id of a membership."""
+    """Return the membership with this id. Invalid where nobody of the workspace has it."""
     members = Membership.objects.filter(workspace_id=scope.workspace_id)
     member = members.filter(pk=member_id).first() if member_id else None
     if member_id and member is None:
@@ -669,7 +669,7 @@ def assign_failure(scope: Scope, row_id: uuid.UUID, member_id: uuid.UUID | None)
 
 @transaction.atomic(durable=True)
 def snooze_failure(scope: Scope, row_id: uuid.UUID, until: datetime | None) -> None:
-    """It rests until then; None wakes it."""
+    """Snooze a failure until then; None wakes it."""
     if until is not None and until <= timezone.now():
         raise Invalid("until", "This time has passed.")
     row, mark = _marked(scope, row_id)
@@ -681,8 +681,8 @@ def snooze_failure(scope: Scope, row_id: uuid.UUID, until: datetime | None) -> N
 
 @transaction.atomic(durable=True)
 def leave_failure(scope: Scope, row_id: uuid.UUID, *, is_left: bool = True) -> None:
-    """It may stay as it is, and waits for nobody until it fails anew; `is_left=False` takes that
-    back."""
+    """Leave a failure as it is: it waits for nobody until it fails again. `is_left=False` undoes
+    that."""
     row, mark = _marked(scope, row_id)
     mark.left_as = row.failure if is_left else None
     _keep(scope, row, mark, "leave" if is_left else "take_up")

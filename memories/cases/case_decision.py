@@ -88,8 +88,8 @@ def newest_of(items: Sequence[CaseItem], waiting: Sequence[uuid.UUID]) -> Memory
 
 
 def doubted(items: Sequence[CaseItem]) -> list[Memory]:
-    """Memories that can still be decided about and of which only the person asked knows whether
-    they hold: what they rest on has ended, their document says it no more, somebody asks."""
+    """Memories that can still be decided about and that may no longer hold, as only the person
+    asked knows: their grounds have ended, their document no longer says it, or somebody asks."""
     standing_ids = {memory.pk for memory in standing(items)}
     rows = {each.memory_id: each.memory for each in items if each.why in DOUBTED and each.memory}
     return [memory for pk, memory in rows.items() if pk in standing_ids]

@@ -54,7 +54,7 @@ class InboxFilter:
     is_snoozed: bool = False
 
     def whose(self, path: str) -> Q:
-        """The condition on whose it is, of rows that say so at `path`."""
+        """The condition on the assignee, for rows that hold it at `path`."""
         if not self.assignees and not self.is_free:
             return Q()
         free = Q(**{path: None}) if self.is_free else Q(pk=None)
@@ -190,7 +190,7 @@ class InboxFigures:
 
 
 def figures(limit: Limit, since: datetime) -> InboxFigures:
-    """Counted in the whole of what the asker sees, in one statement."""
+    """Count in all that the asker sees, in one statement."""
     cases, failures = limit(Case.objects.all()), InboxFilter(frozenset(RISKS), is_snoozed=True)
     people = Q(decided_by__startswith="user:") | Q(decided_by__startswith="key:")
     marks = FailureMark.objects.filter(left_as__isnull=False, updated_at__gte=since)

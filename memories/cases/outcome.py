@@ -16,8 +16,8 @@ Step = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Ids of memories. `was` and `now`: those that were believed before and after; `ended` are
-    others that the decision was about, `facts` are statements that it says no to."""
+    """Ids of memories. `was` and `now`: the memories believed before and after; `ended`: others
+    that the decision was about. `facts`: statements that it rejects."""
 
     was: frozenset[uuid.UUID] = frozenset()
     now: frozenset[uuid.UUID] = frozenset()
@@ -105,7 +105,7 @@ def outcome_of(case: Case) -> Outcome | None:
 
 
 def sentence_of(outcome: Outcome) -> str:
-    """The sentence of one."""
+    """The sentence about one outcome."""
     return OutcomeWords.of([outcome]).sentence(outcome)
 
 
@@ -127,7 +127,8 @@ class ChangeTold:
 
 @contextmanager
 def telling(ids: Collection[uuid.UUID]) -> Iterator[ChangeTold]:
-    """Whoever acts inside on these memories is told what changed."""
+    """Compare these memories before and after the block: at its end the yielded object tells what
+    changed."""
     found, was = ChangeTold(), believed(ids)
     yield found
     now = believed(ids)

@@ -76,7 +76,7 @@ class NewConnection:
 
 
 def create(scope: Scope, new: NewConnection) -> Connection:
-    """Raises Forbidden, Invalid."""
+    """Make a connection. Raises Forbidden, Invalid."""
     refuse_narrow(scope.is_narrow)
     kind = CONNECTORS[new.provider]
     options = _options(scope, kind, new.options)
@@ -131,14 +131,14 @@ def _credentials(kind: type[Connector], given: Mapping[str, Any]) -> dict[str, A
 
 
 def connection_of(scope: Scope, connection_id: uuid.UUID) -> Connection:
-    """Raises NotFound, also where the asker may not see it."""
+    """Return a connection. Raises NotFound, also where the asker may not see it."""
     rows = Connection.objects.visible_to(scope).with_names()
     return needed(rows.filter(pk=connection_id).first(), "Connection")
 
 
 def change(scope: Scope, connection_id: uuid.UUID, changes: Mapping[str, Any]) -> Connection:
-    """Other name, options, credentials, spaces and so on; what is not named stays. Documents that
-    are there already stay as they are. Other options list the source anew."""
+    """Change name, options, credentials, spaces and so on; what is not named stays. Existing
+    documents stay as they are. New options list the source again."""
     connection = connection_of(scope, connection_id)
     kind = CONNECTORS[connection.provider]
     values = {name: changes[name] for name in CHANGED if name in changes}
@@ -233,7 +233,7 @@ def _ask(scope: Scope, connection: Connection, kind: str) -> SyncRun:
 
 
 def _shown(connection: Connection) -> dict[str, Any]:
-    """For the audit: never a secret."""
+    """Return values for the audit, never a secret."""
     shown = {name: getattr(connection, name) for name in CHANGED}
     return shown | {"provider": connection.provider, "options": connection.options}
 

@@ -1,5 +1,5 @@
-"""Asking sources what changed: a run is a row that is due, claimed by a worker, and goes on from
-the cursor that was kept last; what a source says that it has is written down."""
+"""Syncs: asking sources what changed. A run is a row that is due; a worker claims it and goes on
+from the cursor that was kept last. The items that a source lists are written down."""
 
 import logging
 import time
@@ -51,7 +51,8 @@ class Applied:
 
 
 def batches(items: Sequence[SourceItem]) -> Iterator[tuple[Sequence[SourceItem], bool]]:
-    """With each, whether it is the last; an empty one of no items."""
+    """Yield batches of items, each with whether it is the last; one empty batch where there are no
+    items."""
     known: dict[str, SourceItem] = {each.id: each for each in items}  # the last word on each
     left = list(known.values())
     for at in range(0, max(1, len(left)), BATCH):
@@ -66,7 +67,8 @@ def origin_of(connection: Connection, name: str) -> str:
 
 
 def write(connection: Connection, items: Sequence[SourceItem]) -> Applied:
-    """In the caller's transaction, which has the connection's row locked."""
+    """Write down a page of items, in the caller's transaction, which has locked the connection's
+    row."""
     allowed = allowed_in(connection.workspace_id)
     digests = {digest_of(each.id): each for each in items}
     rows = ConnectionItem.objects.filter(connection=connection, digest__in=digests)
@@ -202,8 +204,8 @@ def unlisted(connection: Connection) -> list[ConnectionItem]:
 
 
 def check_again(connection: Connection) -> int:
-    """Let items that were not named be fetched, in the caller's transaction: those that the source
-    has no more are found missing. How many."""
+    """Make items that were not named due, in the caller's transaction: those that the source no
+    longer has are found missing. Return how many."""
     rows = unlisted(connection)
     for row in rows:
         _queue_again(row, SourceItem(row.external_id, row.version))
@@ -341,7 +343,7 @@ class Turn:
         self.finish()
 
     def page(self) -> bool:
-        """Ask for one page of changes and write it down; whether it was the last."""
+        """Ask for one page of changes and write it down. Return whether it was the last."""
         connection = Connection.objects.get(pk=self.row.connection_id)
         connector = connector_of(connection)
         if not connection.cursor:
@@ -405,13 +407,13 @@ class Turn:
             )
 
     def drop_missing(self) -> None:
-        """Erase what was looked for often enough and not there."""
+        """Erase documents that were missing often enough."""
         connection = self.row.connection
         rows = connection.items.filter(misses__gte=MISSES, document__isnull=False)
         self.drop(list(rows.values_list("digest", flat=True)), connection)
 
     def drop(self, digests: list[str], connection: Connection) -> int:
-        """Erase the documents of these items, and forget the items; how many. Those that are held
+        """Erase the documents of these items, and forget the items. Return how many. Items on hold
         stay."""
         gone = held_back = 0
         rows = ConnectionItem.objects.filter(connection=connection, digest__in=digests)
@@ -430,7 +432,7 @@ class Turn:
         return gone
 
     def remove(self, lease: leases.Work) -> None:
-        """Erase all that came by the connection, then it goes itself, and its runs with it."""
+        """Erase all that came by the connection, then the connection itself with its runs."""
         connection = self.row.connection
         items = connection.items.filter(document__isnull=False)
         while rows := list(items.values_list("digest", flat=True)[:BATCH]):
@@ -442,7 +444,8 @@ class Turn:
             delete(connection)
 
     def lock(self, connection: Connection) -> None:
-        """In the caller's transaction; raises TakenOver where the claim is lost."""
+        """Lock the connection in the caller's transaction; raises TakenOver where the claim is
+        lost."""
         Connection.objects.select_for_update().filter(pk=connection.pk).first()
         if not held(self.row).exists():
             raise TakenOver
@@ -485,7 +488,8 @@ class Turn:
         outbox.post("run_sync", self.row.pk)
 
     def refused(self, error: FetchError) -> None:
-        """Due again where it passes by itself; else failed, and the connection says so."""
+        """Make the run due again where the error passes by itself; else fail it, and note that on
+        the connection."""
         row = self.row
         connection = Connection.objects.filter(pk=row.connection_id)
         if error.code == "rate_limited":
@@ -511,7 +515,7 @@ class Turn:
 
 
 def delete(connection: Connection) -> None:
-    """In the caller's transaction: it goes, and what was erased of it stays known."""
+    """Delete the connection in the caller's transaction; what was erased of it stays known."""
     source = connection.source_of(CONNECTORS[connection.provider].named_by)
     prepared_sql.execute(KEEP_AWAY, {"connection": connection.pk, "source": source})
     connection.delete()

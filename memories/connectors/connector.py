@@ -73,7 +73,7 @@ class FetchedItem:
 
 
 class CursorExpired(Exception):
-    """The source knows the cursor no more: all is to be listed again, and compared."""
+    """An expired cursor: everything must be listed again, and compared."""
 
 
 @dataclass(slots=True)
@@ -95,7 +95,7 @@ class Wire:
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> WebAnswer:
-        """Raises FetchError. What is secret goes to the host of the base alone."""
+        """Send a request. Raises FetchError. Secrets go to the host of the base alone."""
         url = urljoin(self.base, path)
         if self.headers and urlsplit(url)[:2] != urlsplit(self.base)[:2]:
             raise FetchError("fetch_refused", "The source named an address of another server.")
@@ -162,13 +162,13 @@ class Connector(ABC):
 
     @abstractmethod
     def changes(self, cursor: Cursor) -> Changes:
-        """Raises FetchError, CursorExpired."""
+        """Return the next page of changes. Raises FetchError, CursorExpired."""
 
     @abstractmethod
     def fetch(self, item_id: str, marks: Mapping[str, str]) -> FetchedItem | None:
-        """Raises FetchError; `source_gone` where it is not there any more."""
+        """Fetch an item. Raises FetchError; `source_gone` where it no longer exists."""
 
     @abstractmethod
     def test(self) -> str:
-        """Ask the source once; what to tell a person who wants to know that it works. Raises
+        """Ask the source once. Return words for a person who wants to know that it works. Raises
         FetchError."""

@@ -49,7 +49,8 @@ class FolderConnector(Connector):
 
     @property
     def root(self) -> Path:
-        """Raises FetchError where the operator allows no folder above it, or it is not there."""
+        """The folder. Raises FetchError where the operator allows no folder above it, or it does
+        not exist."""
         root = Path(self.options.path).resolve()
         if not any(root.is_relative_to(Path(each).resolve()) for each in self.wire.allowed):
             raise FetchError("fetch_refused", "The operator of this server allows no such folder.")
@@ -65,7 +66,7 @@ class FolderConnector(Connector):
         return Changes(items, {}, unlisted=Unlisted.GONE)
 
     def files(self) -> Iterator[tuple[str, Path]]:
-        """In the order of their names, which are paths below the root. Raises FetchError."""
+        """Yield the files in the order of their paths below the root. Raises FetchError."""
         root = self.root
         names: list[str] = []
         for folder, inner, files in os.walk(root):
@@ -139,7 +140,7 @@ class S3Connector(Connector):
 
     @property
     def _root(self) -> str:
-        """The operator's word, the connection's, or Amazon's own address."""
+        """The server's address: the operator's, the connection's, or Amazon's own."""
         own = self.wire.base or self.options.endpoint
         root = own or f"https://s3.{self.options.region}.amazonaws.com"
         return f"{root.rstrip('/')}/{self.options.bucket}"

@@ -89,7 +89,7 @@ class WebConnector(Connector):
             return []
 
     def _of_lists(self, cursor: Cursor) -> Changes:
-        """One list at a time."""
+        """Read one list at a time."""
         first, *rest = cursor["lists"]
         left, asked = int(cursor["left"]), int(cursor.get("asked", 0)) + 1
         read = read_list(self.wire.ask(first).data)
@@ -108,7 +108,7 @@ class WebConnector(Connector):
         return Changes(items, more, False, unlisted)
 
     def _of_links(self, cursor: Cursor) -> Changes:
-        """A few pages, and where they lead."""
+        """Read a few pages, and note their links."""
         pages: list[list[Any]] = cursor["pages"]
         left = list(pages[AT_ONCE:])
         seen = dict.fromkeys(cursor["seen"])
@@ -134,8 +134,8 @@ class WebConnector(Connector):
         return Changes(items, {}, unlisted=Unlisted.CHECKED)
 
     def _is_wanted(self, url: str, kind: str) -> bool:
-        """A feed may name pages of other hosts, which are not read; a page that is asked for with
-        words behind a question mark is taken only where a list names it."""
+        """Tell whether an address is read. A feed may name pages of other hosts, which are not; an
+        address with a query string is, where a list names it."""
         if len(url) > LONGEST_URL or NO_PAGES.search(urlsplit(url).path):
             return False
         if not self._is_inside(url, below="/" if kind != "page" else None):
@@ -173,7 +173,7 @@ class WebConnector(Connector):
 
 
 def plain_address(url: str) -> str:
-    """Without what stands behind #, and with what no address holds written in signs it may hold."""
+    """Return the address without its fragment, and percent-encoded where needed."""
     parts = urlsplit(urldefrag(url.strip())[0])
     path = quote(unquote(parts.path), safe="/%:@!$&'()*+,;=-._~") or "/"
     return parts._replace(path=path).geturl()
@@ -206,7 +206,7 @@ def links_of(answer: WebAnswer) -> list[str]:
 
 
 def conditions(marks: Mapping[str, str]) -> dict[str, str]:
-    """Headers by which an unchanged page is answered with 304."""
+    """Return the headers by which an unchanged page is answered with 304."""
     names = {"etag": "if-none-match", "last-modified": "if-modified-since"}
     return {names[name]: value for name, value in marks.items() if name in names}
 
@@ -221,7 +221,7 @@ def fetched_page(answer: WebAnswer) -> FetchedItem | None:
 
 
 def name_of(url: str) -> str:
-    """The last word of its path, as a file's name."""
+    """Return the last part of its path, as a file's name."""
     return unquote(urlsplit(url).path.rstrip("/").rpartition("/")[2])[:255]
 
 

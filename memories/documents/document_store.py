@@ -1,4 +1,4 @@
-"""Keeping what comes: a file on the disk, then the document's row in one short transaction; or a
+"""Storage of documents: a file on the disk, then the document's row in one short transaction; or a
 long message as a document."""
 
 import uuid
@@ -121,7 +121,7 @@ def allowed_in(workspace_id: uuid.UUID) -> Collection[str]:
 
 
 def _screened(scope: Scope, new: NewDocument) -> NewDocument:
-    """Without what nobody is to read in its names and metadata."""
+    """Return it without what nobody may read in its names and metadata."""
     allowed = allowed_in(scope.workspace_id)
     said: dict[str, Any] = {
         "given_title": new.title, "filename": clean_name(new.filename),
@@ -310,20 +310,21 @@ def change_space(scope: Scope, space: Space, changes: dict[str, Any]) -> None:
 
 
 def clean_name(name: str) -> str:
-    """A file's name without its folders and without what no terminal should print."""
+    """Return a file's name without its folders and without what no terminal should print."""
     plain = PurePosixPath(name.replace("\\", "/")).name
     return "".join(sign for sign in plain if sign.isprintable())[:LONGEST_NAME]
 
 
 def document_of(scope: Scope, document_id: uuid.UUID, at: AsOf = NOW) -> Document:
-    """Raises NotFound, also where the asker may not see it, or where it was not there then."""
+    """Return a document. Raises NotFound, also where the asker may not see it, or where it was not
+    there then."""
     rows = Document.objects.visible_to(scope).known(at).with_all(at).select_related("blob")
     return needed(rows.filter(pk=document_id).first(), "Document")
 
 
 @transaction.atomic(durable=True)
 def retry(scope: Scope, document_id: uuid.UUID) -> Document:
-    """Read what failed, or waits, again now; Conflict for one that is done or under way."""
+    """Read a failed or waiting document again now; Conflict for one that is done or under way."""
     document = document_of(scope, document_id)
     rows = Document.objects.filter(pk=document.pk, state__in=[State.FAILED, State.QUEUED])
     if not rows.update(**queued(), updated_at=timezone.now()):
@@ -335,7 +336,8 @@ def retry(scope: Scope, document_id: uuid.UUID) -> Document:
 
 @transaction.atomic(durable=True)
 def reprocess(scope: Scope, document_id: uuid.UUID) -> Document:
-    """Read and cut it anew, as after a change of the sizes; Conflict while it is under way."""
+    """Read and cut a document again, as after a change of the sizes; Conflict while it is under
+    way."""
     document = document_of(scope, document_id)
     rows = Document.objects.filter(pk=document.pk).exclude(state__in=Document.WORKING)
     if not rows.update(**queued(), updated_at=timezone.now()):
@@ -349,7 +351,7 @@ def reprocess(scope: Scope, document_id: uuid.UUID) -> Document:
 
 
 def change(scope: Scope, document_id: uuid.UUID, changes: Mapping[str, Any]) -> Document:
-    """Other title, metadata, containerTags or visibility; what is not named stays."""
+    """Change title, metadata, containerTags or visibility; what is not named stays."""
     document = document_of(scope, document_id)
     is_shown = changes.get("visibility", document.visibility) != document.visibility
     if is_shown:

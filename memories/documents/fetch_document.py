@@ -47,7 +47,7 @@ def seal(connection_id: uuid.UUID, credentials: Mapping[str, object]) -> bytes:
 
 
 def unseal(connection: Connection) -> dict[str, object]:
-    """Raises FetchError where this server's key does not open them."""
+    """Open sealed credentials. Raises FetchError where this server's key does not open them."""
     sealed = bytes(connection.credentials)
     nonce = sealed[1 : 1 + NONCE]
     try:
@@ -61,7 +61,8 @@ def unseal(connection: Connection) -> dict[str, object]:
 
 
 def connector_of(connection: Connection) -> Connector:
-    """Raises FetchError where it cannot be asked as things are."""
+    """Make the connector of a connection. Raises FetchError where it cannot be asked as things
+    are."""
     kind = CONNECTORS[connection.provider]
     try:
         options = checked(kind.Options, connection.options, "options")
@@ -114,8 +115,8 @@ def is_elsewhere(document: Document) -> bool:
 
 
 def fetch_document(document: Document) -> FetchedItem | None:
-    """Its bytes; None where they are as they were, or are missing for the first time: then it stays
-    as it is. Raises FetchError, NotNow."""
+    """Return its bytes; None where they are unchanged, or are missing for the first time: then it
+    stays as it is. Raises FetchError, NotNow."""
     item = ConnectionItem.objects.select_related("connection").filter(document=document).first()
     try:
         if item is None:
@@ -142,7 +143,7 @@ def is_repository(document: Document) -> bool:
 
 
 def fetched_repository(url: str, limits: FetchLimits) -> FetchedItem:
-    """Its readable files as an archive. Raises FetchError."""
+    """Return its readable files as an archive. Raises FetchError."""
     found = clone(
         url,
         replace(limits, seconds=max(limits.seconds, LEAST_SECONDS)),
@@ -176,6 +177,6 @@ def _of_connection(document: Document, item: ConnectionItem) -> FetchedItem | No
 
 
 def pause_of(error: FetchError) -> datetime:
-    """Until when a source wants to be left alone."""
+    """Return the time until which a source wants to be left alone."""
     pause = timedelta(seconds=WAIT if error.retry_after is None else error.retry_after)
     return timezone.now() + min(pause, LONGEST_PAUSE)

@@ -125,8 +125,8 @@ def hide_words(read: FileText, allowed: Collection[str] = ()) -> HiddenWords:
 
 
 def with_masks_before(hidden: HiddenWords, known: Revision | None) -> HiddenWords:
-    """With the masks of the revision before, where all else reads as it did: words that come in
-    the place of masked ones are masked likewise, be they the same or not."""
+    """Add the masks of the revision before, where all else reads as it did: words that come in the
+    place of masked ones are masked likewise, be they the same or not."""
     now = hidden.text.text
     if known is None or without_masked(now, known.text) != known.text:
         return hidden
@@ -249,7 +249,7 @@ def reveal(scope: Scope, document: Document) -> str:
 
 
 def unmask_names(document: Document) -> None:
-    """In memory alone."""
+    """Unmask its names and metadata on the object alone, unsaved."""
     for mask in document.masks.order_by("-pk"):
         value = getattr(document, mask.column)
         text = unmasked(text_at(value, mask.pointer), [(mask.start, mask.words)])

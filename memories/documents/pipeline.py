@@ -1,6 +1,5 @@
-"""From a kept file to what search finds: read, cut, indexed, embedded. The rows are the queue; each
-step can run again, and what was done is found done.
-"""
+"""The pipeline of documents, from a kept file to search: read, cut, indexed, embedded. The rows are
+the queue; each step can run again, and skips what is done."""
 
 import hashlib
 import logging
@@ -134,7 +133,7 @@ def sizes_of(workspace: Workspace) -> ChunkSizes:
 
 
 class TurnIsOver(Exception):
-    """Others have theirs; what is done stays."""
+    """The end of a turn: others have theirs; what is done stays."""
 
 
 @dataclass(slots=True)
@@ -249,7 +248,7 @@ class DocumentRun:
             is_shown = steps.show(then)
 
     def step_done(self, advance: Any) -> None:
-        """Raises TurnIsOver, between two steps."""
+        """Note that a step is done. Raises TurnIsOver, between two steps."""
         advance()
         if time.monotonic() >= self.until:
             raise TurnIsOver
@@ -272,7 +271,7 @@ class DocumentRun:
         held(row).update(warnings=row.warnings, type=row.type)
 
     def fetch(self) -> bool:
-        """Bring its file here. False where it is as it was read: then it is done."""
+        """Fetch its file. False where it is the same as was read: then it is done."""
         row = self.row
         found = fetch_document(row)
         if found is None:
@@ -301,7 +300,7 @@ class DocumentRun:
         return True
 
     def read_source(self) -> FileText:
-        """Its file, or the message that it is the text of. Raises FileRefused."""
+        """Read its file, or the message that it is the text of. Raises FileRefused."""
         row = self.row
         if row.episode is not None:
             return read_message(row.episode)
@@ -413,7 +412,7 @@ class DocumentRun:
 
     @transaction.atomic(durable=True)
     def finish(self) -> None:
-        """It can be searched; what may be learned from it is read by a session of its own."""
+        """Mark it searchable; a session of its own reads what may be learned from it."""
         row = self.row
         is_done = held(row).update(
             state=State.DONE, error_code="", reason="", attempts=0, next_attempt_at=None,
@@ -425,14 +424,15 @@ class DocumentRun:
         metrics.count("documents_finished", outcome="done", type=row.type)
 
     def hand_over(self) -> None:
-        """Its turn is over, and it goes on when it has another: no attempt."""
+        """Make it due for another turn, which is no attempt."""
         held(self.row).update(
             lease_until=None, attempts=0, next_attempt_at=timezone.now(), updated_at=timezone.now(),
         )  # fmt: skip
         outbox.post("run_document", self.row.pk)
 
     def refused(self, code: str, message: str, *, may_pass: bool) -> None:
-        """Failed, until somebody tries it again; what passes by itself is due again."""
+        """Mark it failed until somebody tries it again; an error that passes by itself makes it due
+        again."""
         row = self.row
         if may_pass and row.attempts < MAX_ATTEMPTS:
             held(row).update(
@@ -443,7 +443,7 @@ class DocumentRun:
         self.fail(code, message)
 
     def put_off(self, pause: NotNow) -> None:
-        """No attempt: its source does not want to be asked now."""
+        """Put it off, which is no attempt: its source does not want to be asked now."""
         held(self.row).update(
             state=State.QUEUED, reason=pause.message, lease_until=None, attempts=F("attempts") - 1,
             next_attempt_at=min(pause.until, timezone.now() + LONGEST_WAIT),
@@ -496,7 +496,7 @@ def title_of(row: Document, found: FileText) -> str:
 
 
 def moment_of(text: str) -> datetime | None:
-    """A time out of a file's own properties; None where it is none."""
+    """Return the time in a file's own properties; None where it is none."""
     try:
         moment = parse_datetime(text)
         if moment is None and (day := parse_date(text[:10])):

@@ -1,5 +1,5 @@
-"""Reading a file in a process of its own, which has no keys and no way to the database, and is
-killed where it takes too long."""
+"""Files read in a child process, which has no keys and no access to the database, and is killed
+where it takes too long."""
 
 import os
 import selectors
@@ -78,7 +78,7 @@ def bare_environment() -> dict[str, str]:
 
 
 def _answer_of(answers: int, until: float) -> bytes:
-    """All that it writes; raises FileRefused where that takes too long or is too much."""
+    """Return all that it writes; raises FileRefused where that takes too long or is too much."""
     said: list[bytes] = []
     size = 0
     with selectors.DefaultSelector() as selector:

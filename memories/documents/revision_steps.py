@@ -53,13 +53,14 @@ class RevisionSteps:
     def of(
         cls, space: WorkspaceIndex, revision: Revision, held: Callable[[], QuerySet[Document]]
     ) -> Self:
-        """With its words, for entries that are to be written."""
+        """Make the steps with the revision's text, for entries that are to be written."""
         made = cls(space, revision, held)
         made.read()
         return made
 
     def read(self) -> None:
-        """The masks first: words that are masked in between are read again at the next step."""
+        """Read the masks, then the text: words that are masked in between are read again at the
+        next step."""
         self.masks = self.masks_now()
         self.text = Revision.objects.values_list("text", flat=True).get(pk=self.revision.pk)
 
@@ -72,15 +73,15 @@ class RevisionSteps:
         return found["number"], found["since"]
 
     def next_places(self, most: int) -> QuerySet[Passage]:
-        """Those that follow, by their numbers, which have no gap: a limit alone would let the
-        database look at all that is left, and sort it, for each step."""
+        """The next passages by their numbers, which have no gap: with a limit alone the database
+        would look at all that is left, and sort it, for each step."""
         first = self.revision.indexed
         rows = Passage.places.filter(ordinal__gte=first, ordinal__lt=first + most)
         return rows.filter(revision=self.revision).order_by("ordinal")
 
     def write_next(self) -> bool:
-        """The entries of the next passages, with their vectors; False where none was left. Raises
-        TakenOver."""
+        """Write the entries of the next passages, with their vectors; False where none was left.
+        Raises TakenOver."""
         batch = list(self.next_places(BATCH).select_related("chunk"))
         if not batch:
             return False
@@ -215,7 +216,7 @@ class RevisionSteps:
         return row
 
     def items_of(self, document: Document, batch: Sequence[Passage]) -> list[Item]:
-        """With their keys, which take longest."""
+        """Return the index items of passages with their keys, which take longest."""
         self.revision.document = document
         made = []
         for passage in batch:

@@ -1,4 +1,4 @@
-"""Erasing: a subject, a conversation or an episode goes, and all that was made of it.
+"""Erasure: a subject, a conversation or an episode goes, and all that was made of it.
 
 `plan` counts what would go. `request` writes down that it is to go, `run` takes it away in short
 transactions, each whole in itself: whatever interrupts it, it goes on from the rows that are left.

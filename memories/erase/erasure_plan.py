@@ -69,7 +69,7 @@ class ErasureTarget:
 
     @property
     def memories(self) -> QuerySet[Memory]:
-        """Those that go whatever they stand on; others go with the last word they stand on."""
+        """Memories that go whatever they stand on; others go with the last words they stand on."""
         rows = Memory.objects.filter(workspace_id=self.workspace_id)
         if self.kind == Kind.CONVERSATION:
             return rows.filter(conversation=self.id, scope=MemoryScope.THREAD)
@@ -145,7 +145,7 @@ class ErasureTarget:
 
     @property
     def features(self) -> QuerySet[Feature]:
-        """Those of its own sets, and those that stand on its words."""
+        """Features of its own sets, and those that stand on its words."""
         cited = FeatureCitation.objects.filter(episode__in=self.episodes.values("pk"))
         either = Q(pk__in=self.own_features.values("pk")) | Q(pk__in=cited.values("feature"))
         return Feature.objects.filter(either, workspace_id=self.workspace_id)
@@ -194,7 +194,8 @@ COUNT_ANSWERS = f"select count(*) as n from memories_idempotentanswer a where {A
 
 
 def plan(target: ErasureTarget) -> dict[str, int]:
-    """Rows that go, by what they are; what is `recomputed` stays, with what else it stands on."""
+    """Count the rows that go, by kind; `recomputed` rows stay, with the other words they stand
+    on."""
     gone, kept = doomed(target)
     memories = with_edits(set(gone.values_list("pk", flat=True)))
     gone = Memory.objects.filter(pk__in=memories)
@@ -402,7 +403,7 @@ def lift(scope: Scope, hold_id: uuid.UUID) -> LegalHold:
 
 
 def refuse_held(target: ErasureTarget) -> None:
-    """Raises Conflict where something about a held subject would go."""
+    """Raise Conflict where something about a held subject would go."""
     subjects = {target.id} if target.kind == Kind.SUBJECT else set()
     subjects |= set(target.episodes.values_list("subject_id", flat=True).distinct())
     subjects |= set(target.documents.values_list("subject_id", flat=True).distinct())
@@ -413,7 +414,7 @@ def refuse_held(target: ErasureTarget) -> None:
 
 
 def refuse_workspace(workspace_id: uuid.UUID) -> None:
-    """Raises Conflict where somebody in it is held."""
+    """Raise Conflict where somebody in it is held."""
     _refuse(LegalHold.objects.in_force().filter(workspace_id=workspace_id))
 
 

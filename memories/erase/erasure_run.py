@@ -58,7 +58,7 @@ from workspaces.scope import Scope
 
 
 def stop_sessions(target: ErasureTarget) -> int:
-    """Nobody learns from it any more: a worker that is at it finds its claim gone."""
+    """Stop its sessions, so that nobody learns from it: a worker finds its claim gone."""
     rows = MemorySession.objects.filter(workspace_id=target.workspace_id).exclude(
         state__in=MemorySession.FINAL
     )
@@ -80,7 +80,7 @@ def stop_documents(target: ErasureTarget) -> int:
 
 
 def remove_passages(space: WorkspaceIndex, ids: list[uuid.UUID]) -> TALLY:
-    """The pieces of documents, of which one has thousands, with what they are found by."""
+    """Remove the pieces of documents, of which one has thousands, with their index entries."""
     done = unindex(space, Layer.CHUNKS, ids)
     Passage.places.filter(pk__in=ids).delete()
     return done
@@ -335,7 +335,7 @@ def _batch(row: Erasure, space: WorkspaceIndex, act: Callable[[], TALLY]) -> TAL
 
 
 def _leave(row: Erasure, error: str) -> Erasure | None:
-    """Due again; after many attempts it waits for a person."""
+    """Make it due again; after many attempts it waits for a person."""
     row.state = State.FAILED if row.attempts >= MAX_ATTEMPTS else State.RUNNING
     row.due_at, row.lease_until, row.error = timezone.now(), None, error
     if error:
@@ -349,7 +349,7 @@ def _write(row: Erasure, *names: str) -> bool:
 
 
 def _finish(row: Erasure) -> Erasure:
-    """Look for it, and keep what was found: nothing, or where it still stands."""
+    """Look for it once more, and keep the proof: nothing was found, or where it still stands."""
     row.proof |= proof.prove(target_again(row), row.probes, row.proof.pop("digests", ()))
     is_clean = row.proof["clean"]
     row.state = State.DONE if is_clean else State.FAILED

@@ -70,7 +70,8 @@ def plan(scope: Scope) -> dict[str, int]:
 
 
 def prune(scope: Scope, advance: Callable[[int], object]) -> Counter[str]:
-    """Do it, batch by batch; `advance` hears of each. What was stopped goes on with the rest."""
+    """Prune batch by batch; `advance` hears of each. A prune that was stopped goes on with the
+    rest."""
     done: Counter[str] = Counter()
     for name, rows in due(scope).items():
         while taken := _batch(scope, name, rows):

@@ -105,7 +105,8 @@ TALLY: TypeAlias = Counter[str]
 
 
 def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
-    """Episodes, with what was read out of them; what stands on others too is made of those."""
+    """Remove episodes, with the facts read out of them; what also stands on others is made of
+    those."""
     episodes = list(Episode.objects.filter(pk__in=ids).order_by("pk"))
     beside = rebuild.beside(ids)
     sessions = {e.session_id for e in episodes if e.session_id}
@@ -172,7 +173,7 @@ def remove_facts(space: WorkspaceIndex, ids: Ids) -> TALLY:
 
 
 def remove_memories(space: WorkspaceIndex, ids: Ids) -> TALLY:
-    """Memories with their edits, which say the same in a person's words."""
+    """Remove memories with their edits, which say the same in a person's words."""
     gone = with_edits(set(ids))
     if not gone:
         return Counter()
@@ -208,7 +209,7 @@ def _blank_cases(about: Q) -> Ids:
 
 
 def _close_cases(ids: Ids) -> int:
-    """Those of which nothing is left go, those in which nothing waits any more are closed."""
+    """Delete cases of which nothing is left; close cases in which nothing waits any more."""
     cases = Case.objects.filter(pk__in=ids)
     gone = cases.filter(items=None).delete()[1].get("memories.Case", 0)
     resolve.settle(ids, "erasure")
@@ -244,7 +245,7 @@ def remove_documents(space: WorkspaceIndex, ids: Ids) -> TALLY:
 
 
 def remove_features(space: WorkspaceIndex, ids: Ids) -> TALLY:
-    """Features with their history. What else they stood on is taken in again."""
+    """Remove features with their history. What else they stood on is taken in again."""
     if not ids:
         return Counter()
     rows = Feature.objects.filter(pk__in=ids)

@@ -1,4 +1,4 @@
-"""A workspace goes, with every row of it in every table; its certificate stays.
+"""Removal of a workspace, with every row of it in every table; its certificate stays.
 
 `request` shuts its doors at once and writes down that it is to go, `run` takes the rows away in
 short transactions, each whole in itself: whatever interrupts it, it goes on from what is left.
@@ -83,7 +83,7 @@ DELETE = f"delete from {{table}} where {SOME}"
 
 
 class _TakenOver(Exception):
-    """The lease ran out and another worker has it: the batch is rolled back."""
+    """A lost lease: another worker has it, and the batch is rolled back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def _rows_of(model: type[models.Model]) -> str:
 
 
 def plan(workspace: Workspace) -> dict[str, int]:
-    """Rows that would go, by what they are. Nothing is changed."""
+    """Count the rows that would go, by kind. Nothing is changed."""
     found = Counter({"workspaces": 1})
     number = WorkspaceIndex.objects.filter(workspace=workspace).values_list("number", flat=True)
     values = {"id": workspace.pk, "number": number.first()}
@@ -293,7 +293,7 @@ def _batch(row: WorkspaceRemoval, text: str | None, table: WorkspaceTable | None
 
 
 def _leave(row: WorkspaceRemoval, error: str) -> WorkspaceRemoval:
-    """Due again; after many attempts it waits for a person."""
+    """Make it due again; after many attempts it waits for a person."""
     row.state = State.FAILED if error and row.attempts >= MAX_ATTEMPTS else State.RUNNING
     row.due_at, row.lease_until, row.error = timezone.now(), None, error
     if error:
