@@ -61,7 +61,7 @@ class Turns:
 
 
 def evaluate(cases: Sequence[LabelledConversation], advance: Callable[[int], object]) -> Turns:
-    """Each turn of a person as the patterns see it, after the ones before it; a fact is right
+    """Read each turn of a person with the patterns, after the turns before it. A fact is right
     where a labelled fact of the same turn shares half of its terms."""
     found = Turns()
     for case in cases:

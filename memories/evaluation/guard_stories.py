@@ -39,7 +39,7 @@ REJECTED = "rejected before"  # stands in the reason of a session
 
 @dataclass(slots=True)
 class StoryFaults:
-    """So many of each group were told, so many went wrong, and those that did."""
+    """Counts of the cases tried and failed in each group, with the failures."""
 
     told: Counter[str] = field(default_factory=Counter)
     wrong: Counter[str] = field(default_factory=Counter)
@@ -88,7 +88,8 @@ def evaluate(what: str, told: Sequence[Story], advance: Advance) -> StoryFaults:
 
 
 def _guard(scope: Scope, story: Story, faults: StoryFaults) -> None:
-    """Once as a message that is read, and where a person says it once more as a text kept whole."""
+    """Tell the story as a message that is read and, if it is a person's, also as a text kept
+    whole."""
     ways: list[dict[str, Any]] = [{"messages": (NewMessage(story["text"], story["role"]),)}]
     if story["role"] == "user":
         ways.append({"content": story["text"], "extract": MemorySession.Extract.NONE})

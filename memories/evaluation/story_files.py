@@ -50,5 +50,5 @@ def tell(scope: Scope, name: str, message: NewMessage) -> None:
 
 
 def share(part: float, whole: float) -> float:
-    """0 of nothing."""
+    """Return part / whole; 0 of nothing."""
     return part / whole if whole else 0.0

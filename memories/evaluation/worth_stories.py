@@ -66,7 +66,7 @@ class WorthStory:
 
 @dataclass(slots=True)
 class WorthJudged:
-    """Counts over stories, by what was asked of them, and the stories that went wrong."""
+    """Counts over stories, by what was expected of them, and the stories that went wrong."""
 
     stories: dict[str, list[bool]] = field(default_factory=dict)
     kept: list[bool] = field(default_factory=list)

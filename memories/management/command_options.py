@@ -42,7 +42,7 @@ class Formatter(DjangoHelpFormatter, RawDescriptionHelpFormatter):
 
 
 class PrintableOutput(OutputWrapper):
-    """Stored words in it move no cursor and hide nothing."""
+    """Output in which stored words move no cursor and hide nothing."""
 
     def write(  # type: ignore[override]  # as Django's own
         self,
@@ -88,7 +88,7 @@ class CommandWithExamples(PrintableCommand):
 
 
 def refuse_unfinished_restore() -> None:
-    """Raises CommandError where what a backup brought back may not be served."""
+    """Raise CommandError where what a backup brought back must not be served."""
     try:
         irrevocable.refuse_unfinished()
     except Conflict as error:
@@ -199,7 +199,8 @@ def _result_file(text: str) -> Path:
 def keep(
     kind: str, name: str, started: datetime, figures: Mapping[str, float], details: Any
 ) -> EvaluationRun | None:
-    """The kept run; None where there is no installation yet: measuring does not make one."""
+    """Store the run and return it; None where there is no installation yet: measuring does not make
+    one."""
     home = settings.EMBEDDED_POSTGRES
     if home is not None and not (home.data / "PG_VERSION").exists():
         return None

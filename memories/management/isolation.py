@@ -59,7 +59,7 @@ class NotFurnished(Exception):
 
 @dataclass
 class ProbeDoor:
-    """Somebody who asks over HTTP: a key in the headers, or a session in the client."""
+    """A caller over HTTP: a key in the headers, or a session in the client."""
 
     name: str
     headers: dict[str, str] = field(default_factory=dict)
@@ -179,7 +179,7 @@ def in_session(name: str, user: User) -> ProbeDoor:
 
 
 def furnish(tenant: Tenant, key: str) -> None:
-    """Fill it, as programs do."""
+    """Fill the tenant as programs do."""
     ask = tenant.backend.read
     base, secret = tenant.base, tenant.secret
     about = {"userId": f"user {secret}", "agentId": "assistant", "threadId": f"thread {secret}"}
@@ -242,7 +242,7 @@ def revoked_door(tenant: Tenant) -> ProbeDoor:
 
 
 def remove(tenants: list[Tenant]) -> None:
-    """Every row of them; what stays is the certificate of each removal."""
+    """Remove every row of these tenants; the certificate of each removal stays."""
     for tenant in tenants:
         with crossings.everywhere():
             row = workspace_removal.request(tenant.workspace, ACTOR)
@@ -282,7 +282,7 @@ class ProofTally:
         self.counts[what] = self.counts.get(what, 0) + number
 
     def look(self, told: str, answer: HttpResponse, words: list[str], refused: bool = True) -> None:
-        """A leak where one of `words` is in an answer, or what must be refused was not."""
+        """Note a leak where one of `words` is in an answer, or what must be refused was not."""
         self.tried("requests")
         content = b"" if answer.streaming else answer.content
         if any(word.encode() in content for word in words):
@@ -320,7 +320,7 @@ def operations() -> list[Operation]:
 
 
 def unlisted(every: list[Operation], tenant: Tenant) -> Iterator[str]:
-    """Doors that nobody has told this proof of."""
+    """Yield the routes that this proof does not know."""
     for operation in every:
         unknown = set(operation.path.split("{")[1:])
         parts = {part.partition("}")[0] for part in unknown} - {"workspace", "row", "key"}
@@ -342,7 +342,7 @@ def _routes_of(patterns: Any, before: str = "") -> Iterator[str]:
 
 
 def try_routes(owner: Tenant, other: Tenant, tally: ProofTally) -> None:
-    """`other`'s doors, and those that prove nothing, at all that is `owner`'s."""
+    """Try everything of `owner`'s through `other`'s doors, and without valid credentials."""
     every = operations()
     for told in unlisted(every, owner):
         tally.leaks.append(told)
@@ -373,7 +373,8 @@ def try_routes(owner: Tenant, other: Tenant, tally: ProofTally) -> None:
 
 
 def try_compat(owner: Tenant, other: Tenant, tally: ProofTally) -> None:
-    """The routes of other servers' clients, with `other`'s keys and ids and names of `owner`'s."""
+    """Try the routes of other servers' clients, with `other`'s keys, and ids and names of
+    `owner`'s."""
     parts = {
         "<str:row>": owner.rows["memories"], "<str:kind>": "user",
         "<path:name>": f"user {owner.secret}", "<path:rest>": "unknown",
@@ -436,8 +437,8 @@ def _try_guesses(owner: Tenant, door: ProbeDoor, tally: ProofTally) -> None:
 
 
 def try_pages(owner: Tenant, other: Tenant, tally: ProofTally) -> None:
-    """Every page of the admin by `other`'s members and by nobody, with `owner`'s rows; every action
-    on them."""
+    """Try every page of the admin and every action on it as `other`'s members and as nobody, with
+    `owner`'s rows."""
     people = [door for door in other.doors if not door.headers] + [ProbeDoor("nobody")]
     words = [owner.secret, owner.private]
     rows = _first_rows(owner)
@@ -514,7 +515,8 @@ PATHS = ("/mcp", "/mcp/{}")  # the second for one user
 
 
 def try_tools(owner: Tenant, other: Tenant, tally: ProofTally) -> None:
-    """With `other`'s keys and `owner`'s ids, names and words; and with `owner`'s narrow keys."""
+    """Try the MCP tools with `other`'s keys and `owner`'s ids, names and words; and with `owner`'s
+    narrow keys."""
     user = f"user {owner.secret}"
     query = f"{owner.secret} {owner.private}"
     strangers = [door for door in other.doors if door.headers]
@@ -537,8 +539,8 @@ def try_tools(owner: Tenant, other: Tenant, tally: ProofTally) -> None:
 def _calls(
     owner: Tenant, user: str, query: str, tally: ProofTally
 ) -> Iterator[tuple[str, Callable[[McpAsker], str]]]:
-    """Whatever MCP offers, with ids and names of `owner`'s. A tool with an argument that nobody
-    has told this proof of is a leak."""
+    """Yield calls of all that MCP offers, with ids and names of `owner`'s. A tool with an argument
+    that this proof does not know is a leak."""
     given: dict[str, Any] = {
         "query": query, "user_id": user, "text": "I like pears.",
         "memory_id": owner.rows["memories"], "content": "User likes pears.",
@@ -659,7 +661,8 @@ def try_tables(owner: Tenant, other: Tenant, tally: ProofTally) -> None:
 
 
 def _try_table(wall: walls.Wall, rows: list[str], tally: ProofTally) -> None:
-    """Rows by their very place in the table: read, changed, taken away. Nothing of it is kept."""
+    """Try to read, change and delete rows by their physical place in the table. Nothing of it is
+    kept."""
     name = walls.name_of(wall.table)
     where = "ctid = any(%s::tid[])"
     for text in (

@@ -39,7 +39,7 @@ class Progress(Protocol):
 
 
 def progress(total: int, unit: str, out: TextIO) -> Progress:
-    """To be entered with `with`; `update(n)` says that n more of `total` are done."""
+    """Return a progress display for `with`; `update(n)` says that n more of `total` are done."""
     if out.isatty():
         bar: Progress = tqdm(total=total, unit=f" {unit}", file=out, dynamic_ncols=True)
         return bar
@@ -47,7 +47,7 @@ def progress(total: int, unit: str, out: TextIO) -> Progress:
 
 
 class Lines:
-    """The same for logs."""
+    """Progress as lines in a log."""
 
     def __init__(self, total: int, unit: str, out: TextIO) -> None:
         self.total, self.unit, self.out = total, unit, out
@@ -86,7 +86,7 @@ class Interruption:
 
 @contextmanager
 def interruptible() -> Iterator[Interruption]:
-    """The first Ctrl-C or SIGTERM is only noted, a second one interrupts at once."""
+    """Note the first Ctrl-C or SIGTERM only; a second one interrupts at once."""
     asked = Interruption()
 
     def note(number: int, frame: FrameType | None) -> None:
@@ -104,7 +104,8 @@ def interruptible() -> Iterator[Interruption]:
 
 @dataclass(slots=True)
 class Steps:
-    """To be called after each batch with its size; raises Stopped when a person wants an end."""
+    """The steps of work, called after each batch with its size; raises Stopped when a person wants
+    an end."""
 
     asked: Interruption
     shown: Progress
@@ -121,7 +122,7 @@ class Steps:
 
 @contextmanager
 def shown_job(asked: Interruption, new: NewJob) -> Iterator[Steps]:
-    """Work of a command, shown in its terminal and in the admin."""
+    """Show the work of a command in its terminal and in the admin."""
     with (
         long_jobs.recorded(replace(new, by="shell")) as job,
         progress(new.total or 0, new.unit, sys.stderr) as shown,
@@ -247,7 +248,7 @@ class Tally:
                 self.problems[f"{waits}: {session.error}" if session.error else waits] += 1
 
     def counts(self) -> dict[str, int]:
-        """In words, as the admin shows them."""
+        """Return the counts in words, as the admin shows them."""
         return {
             "messages": self.messages, "stored": self.stored, "known": self.known,
             "memories": self.created, "replaced": self.updated, "not stored": len(self.refused),

@@ -50,8 +50,8 @@ class McpAsker:
         return replace(self.scope, subject_ids=(subject.pk,)) if subject else self.scope
 
     def memory(self, row: Any, *, to_change: bool = False) -> Memory:
-        """The memory of that id: of a pinned user their own, or, to read, one about nobody in
-        particular. Problem where the asker may know of none."""
+        """Return the memory of that id: for a pinned user their own or, to read, one about nobody
+        in particular. Problem where the asker may know of none."""
         memory = Memory.objects.visible_to(self.scope).with_names().filter(pk=row).first()
         if memory is None:
             raise not_found("This memory")

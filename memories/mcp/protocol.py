@@ -1,5 +1,5 @@
-"""MCP: a request as the front hands it over, what the server says of itself and answers in the
-words of the protocol: tools, a resource and a prompt. The SDK speaks both of its eras."""
+"""The MCP server: requests as the front hands them over, and answers in the words of the protocol:
+tools, a resource and a prompt. The SDK speaks both of its eras."""
 
 import asyncio
 import contextvars
@@ -172,7 +172,7 @@ def answer_schema(of: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def untitled(schema: Any) -> Any:
-    """Without the names of our classes, which every list of tools would carry into a prompt."""
+    """Remove the names of our classes, which every list of tools would carry into a prompt."""
     if isinstance(schema, list):
         return [untitled(part) for part in schema]
     if not isinstance(schema, dict):
@@ -250,7 +250,7 @@ def recall(asker: McpAsker, name: str, given: dict[str, str]) -> str:
 
 
 def in_plain_words(content: bytes) -> bytes:
-    """An error of the protocol without the words of the library that found it."""
+    """Replace the words of a validation library in an error of the protocol."""
     if b"pydantic" not in content:
         return content
     answer = msgspec.json.decode(content)
@@ -279,7 +279,7 @@ async def in_thread(act: Callable[..., Any], *given: Any) -> Any:
 
 
 class McpDoor:
-    """Answers requests while it is `open`, in one event loop. `run` is how a function is called
+    """The door that answers requests while it is `open`, in one event loop. `run` calls a function
     that waits for the database."""
 
     def __init__(self, run: Run = in_thread) -> None:
@@ -297,8 +297,8 @@ class McpDoor:
             yield self
 
     async def respond(self, environ: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-        """Status and headers, and the body. `environ` is WSGI's; what the front has to know is
-        written into it."""
+        """Return status and headers, and the body. `environ` is WSGI's; what the front has to know
+        is written into it."""
         environ["REQUEST_ID"] = environ["HTTP_X_REQUEST_ID"]
         token = log_lines.request_id.set(environ["REQUEST_ID"])
         try:
@@ -361,7 +361,8 @@ def asgi_scope(asker: McpAsker) -> dict[str, Any]:
 
 
 def refusal(error: Exception, environ: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """A problem as the API has it. No metadata of OAuth: clients would then ignore their key."""
+    """Return a problem as the API has it. No metadata of OAuth: clients would then ignore their
+    key."""
     problem = problem_of(error)
     if problem is None:
         log.exception("request %s failed", environ["REQUEST_ID"], exc_info=error)

@@ -52,7 +52,7 @@ class DatabaseAnswer(Struct):
 
 
 class QuoteResult(Struct):
-    """The words that a memory stands on."""
+    """The words that a memory is based on."""
 
     quote: str
     episode_id: UUID | None

@@ -1,4 +1,4 @@
-"""To which addresses a call may go that somebody else than the operator has named.
+"""The addresses a call may go to where someone other than the operator has named it.
 
 Public ones of other machines over https, and where pages are read over http too; others where the
 operator allows them, by host (`models.lan`), host and port (`localhost:11434`) or network
@@ -29,11 +29,11 @@ OF_CLOUDS = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "168.63.129.16/32")
 
 
 class AddressRefused(Exception):
-    """The address is none that the operator allows; its words are ours."""
+    """The error for an address that the operator does not allow; its words are ours."""
 
 
 class GuardedTransport(httpx2.HTTPTransport):
-    """Connects to allowed addresses alone, for so many `seconds` of a request and its answer.
+    """A transport to allowed addresses alone, for so many `seconds` of a request and its answer.
 
     Proxies of the environment are not used: they would look up the name themselves. Each request
     has a connection of its own, so that the end of its time is no other's. Where an answer has at
@@ -53,7 +53,7 @@ class GuardedTransport(httpx2.HTTPTransport):
         self._seconds, self._size = seconds, size
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Raises AddressRefused, httpx2.ReadTimeout when the time is over."""
+        """Send the request. Raises AddressRefused, httpx2.ReadTimeout when the time is over."""
         deadline = _Deadline(self._seconds)
         url = request.url
         port = url.port or PORTS.get(url.scheme, 0)
@@ -147,8 +147,8 @@ class _BoundedStream(httpx2.SyncByteStream):
 def address_for(
     scheme: str, host: str, port: int, allowed: Sequence[str], *, schemes: Sequence[str] = SECURE
 ) -> str:
-    """An address of `host` that a connection may go to. Raises AddressRefused, OSError for a name
-    that nobody knows."""
+    """Return an address of `host` that a connection may go to. Raises AddressRefused, OSError for
+    an unknown name."""
     is_public = scheme in schemes
     named = _is_named(host, port, allowed)
     for family, _, _, _, where in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):

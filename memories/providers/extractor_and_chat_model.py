@@ -109,8 +109,8 @@ class Extractor(ABC):
         """Raises ProviderError: for refusals too."""
 
     def extract(self, request: ExtractionRequest) -> ExtractionAnswer:
-        """At most `request.max_facts` facts; of an answer that was cut off, those that are whole.
-        Raises ProviderError, also where none is."""
+        """Extract at most `request.max_facts` facts; from an answer that was cut off, the whole
+        ones. Raises ProviderError, also where none is."""
         started = time.perf_counter()
         rules = prompts.extraction_rules(request)
         reply = self.ask(
@@ -154,8 +154,8 @@ def cut_off(who: str, tokens: int) -> ProviderError:
 
 
 def fact_of(answer: FactAnswer) -> ExtractedFact:
-    """Without what no row can hold. Whether a quote stands in a message is for the caller to
-    see."""
+    """Return the fact without what no row can hold. The caller checks whether a quote stands in a
+    message."""
     names = dict.fromkeys(_clean(name)[:MAX_NAME] for name in answer.entities)
     quotes = (ExtractedQuote(quote.message, quote.text) for quote in answer.quotes)
     return ExtractedFact(
@@ -170,7 +170,7 @@ def fact_of(answer: FactAnswer) -> ExtractedFact:
 
 
 def day_of(text: str | None) -> datetime | None:
-    """Midnight UTC of a day, month or year in ISO notation; None for anything else."""
+    """Return midnight UTC of a day, month or year in ISO notation; None for anything else."""
     for form in ("%Y-%m-%d", "%Y-%m", "%Y"):
         try:
             return datetime.strptime((text or "").partition("T")[0].strip(), form).replace(

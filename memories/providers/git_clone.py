@@ -95,7 +95,7 @@ def clone(
 
 
 def check_installed() -> None:
-    """Raises FetchError."""
+    """Check that git is installed and new enough. Raises FetchError."""
     program = shutil.which("git")
     said = "" if program is None else subprocess.run(
         [program, "version"], capture_output=True, text=True, timeout=20, check=False
@@ -106,7 +106,7 @@ def check_installed() -> None:
 
 
 def _environment(folder: str, base: str, allowed: Sequence[str]) -> dict[str, str]:
-    """All that git is told beside its arguments. Raises FetchError."""
+    """Return git's environment, all that it gets beside its arguments. Raises FetchError."""
     parts = urlsplit(base)
     host, port = parts.hostname or "", parts.port or PORTS[parts.scheme]
     if not host.isascii() or host.endswith("."):  # looked up under another spelling by git

@@ -1,4 +1,4 @@
-"""The one door out of the machine: what every call to a model server has in common, and how many
+"""The only way out of the machine: what every call to a model server has in common, and how many
 tokens calls took.
 
 The official SDKs of OpenAI and Anthropic are built alike, down to the names of their errors; so
@@ -108,7 +108,7 @@ class Endpoint:
 
 @contextmanager
 def offline() -> Iterator[None]:
-    """No call leaves the machine inside."""
+    """Keep every call inside from leaving the machine."""
     global ALLOW_NETWORK
     before, ALLOW_NETWORK = ALLOW_NETWORK, False
     try:
@@ -127,7 +127,7 @@ _patience = threading.local()
 
 @contextmanager
 def patience(seconds: float) -> Iterator[None]:
-    """All calls of this thread inside wait for at most so long together."""
+    """Let all calls of this thread inside wait for at most so long together."""
     before: float | None = getattr(_patience, "left", None)
     own = seconds if before is None else min(seconds, before)
     _patience.left = own
@@ -138,7 +138,7 @@ def patience(seconds: float) -> Iterator[None]:
 
 
 def check_allowed(who: str) -> None:
-    """Raises where `who` must not be asked: Unasked for the network is off or no time is left,
+    """Raise where `who` must not be asked: Unasked where the network is off or no time is left,
     NeedsNetwork in a process that must not wait."""
     if not ALLOW_NETWORK:
         raise Unasked(f"{who} was not asked: the network is switched off", permanent=True)
@@ -200,7 +200,7 @@ def within(who: str, seconds: float, call: Callable[[], Answer]) -> Answer:
 
 
 def in_thread(call: Callable[[], Answer], *, aside: bool = False) -> "Future[Answer]":
-    """`call`, begun in a thread that ends with the process. `aside`: nobody waits for it, so it may
+    """Start `call` in a thread that ends with the process. `aside`: nobody waits for it, so it may
     use the network also where ELSEWHERE is set."""
     answer: Future[Answer] = Future()
 
@@ -240,7 +240,8 @@ def in_words(status: int) -> str:
 
 
 def pause_wanted(headers: Mapping[str, str]) -> float | None:
-    """Seconds out of Retry-After, which may be a number or a date; None without a readable one."""
+    """Return the seconds of Retry-After, which may be a number or a date; None without a readable
+    one."""
     value = headers.get("retry-after", "")
     try:
         return max(0.0, float(value))
@@ -253,7 +254,8 @@ def pause_wanted(headers: Mapping[str, str]) -> float | None:
 
 
 def _refuse_long_pause(response: httpx2.Response) -> None:
-    """Without this the SDKs sleep as long as the server says, be it an hour."""
+    """Refuse a long pause: otherwise the SDKs sleep as long as the server says, even for an
+    hour."""
     if (pause_wanted(response.headers) or 0.0) > LONGEST_PAUSE:
         response.headers["x-should-retry"] = "false"
 
@@ -287,7 +289,7 @@ def _connected(
 
 
 def check(endpoint: Endpoint) -> None:
-    """Raises ProviderError where base URL or key cannot be sent at all."""
+    """Raise ProviderError where base URL or key cannot be sent at all."""
     scheme = urlsplit(endpoint.base_url).scheme
     if endpoint.base_url and scheme not in ("http", "https"):
         raise ProviderError(

@@ -235,7 +235,7 @@ class OpenAIChat(ChatModel):
 
 
 def wanted(built: Any) -> tuple[ToolCall, ...]:
-    """Calls of which the arguments are whole. Raises ValueError where they are no object."""
+    """Return the calls, whose arguments are whole. Raises ValueError where they are no object."""
     calls = []
     for each in built:
         arguments = json.loads("".join(each.pieces) or "{}")

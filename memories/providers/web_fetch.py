@@ -1,5 +1,5 @@
-"""Reading what others serve: one address at a time, within bounds of size, time and redirects; and
-telling an address of others something.
+"""Fetching of what others serve, one address at a time, within bounds of size, time and redirects;
+and posting to an address of others.
 
 Each address, and each that one redirects to, is looked up once, checked, and asked at what was
 looked up (`allowed_addresses`).
@@ -218,7 +218,7 @@ WEBHOOK_AGENT = "memoryproject-webhooks/1"
 
 
 def post(url: str, headers: Mapping[str, str], body: bytes, allowed: tuple[str, ...]) -> int:
-    """The status of the answer. Raises ProviderError where there is none."""
+    """Post the body and return the status. Raises ProviderError where there is no answer."""
     network.check_allowed(url)
 
     def call() -> int:

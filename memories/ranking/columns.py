@@ -93,7 +93,7 @@ class Columns:
 
     @classmethod
     def of(cls, candidates: "Candidates") -> "Columns":
-        """The columns of rows; columns as they are."""
+        """Make columns of rows; columns are returned as they are."""
         if isinstance(candidates, Columns):
             return candidates
         fields = zip(*candidates, strict=True) if candidates else [()] * len(Candidate._fields)
@@ -130,12 +130,12 @@ class Columns:
         return cls(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(cls)))
 
     def taken(self, chosen: NDArray[Any]) -> "Columns":
-        """Those of the places, or where the mask is true."""
+        """Return the columns of the candidates at these places, or where the mask is true."""
         return Columns(*(getattr(self, f.name)[chosen] for f in fields(self)))
 
     def weighed_for(self, turn: float) -> "Columns":
-        """With the BM25 of messages as if `turn` of the way from an ordinary text's length to
-        their own mean were the ordinary length; exact for words that a text holds once.
+        """Return columns with the BM25 of messages as if `turn` of the way from an ordinary text's
+        length to their own mean were the ordinary length; exact for words that a text holds once.
 
         A question is answered by a short statement. The next turn of a talk goes on from what
         was said there, in messages as long as they are there.
@@ -301,7 +301,7 @@ def _saturation(length: Array, ordinary: float) -> Array:
 
 
 def _places(layers: Integers, scores: Array) -> Integers:
-    """Each one's place among those of its layer, from 1; equal ones by id. Without a score: 0."""
+    """Return each candidate's place in its layer, from 1; equal ones by id. Without a score: 0."""
     places = np.zeros(scores.size, np.int64)
     for layer in range(LAYERS):
         own = np.flatnonzero((layers == layer) & ~np.isnan(scores))

@@ -124,7 +124,7 @@ _log_length = 4.0  # log(1 + stems) of a message of ordinary length, about 50
 
 @dataclass(frozen=True, slots=True)
 class RecencyBoost:
-    """A boost for what is young: `weight` today, half of it after `half_life_days`."""
+    """A boost for recent times: `weight` today, half of it after `half_life_days`."""
 
     weight: float
     half_life_days: float

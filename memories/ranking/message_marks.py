@@ -28,7 +28,7 @@ _place = re.compile(r"\b(?:in|at|to|from|near) (?:the )?[A-Z][a-z]+")
 
 
 class Mark(IntFlag):
-    """Shapes that matter to a ranking."""
+    """Forms of a message that matter to a ranking."""
 
     QUESTION = 1  # ends in a question
     TIME = 2  # says when

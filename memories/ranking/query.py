@@ -303,9 +303,9 @@ def analyse(
     order: DateOrder = "auto",
     beside: Sequence[str] = (),
 ) -> QueryView:
-    """Reads a query. `voices` are those of `participants`, if nobody has counted them by talk;
-    `now` grounds "last week"; without it only absolute dates count. `order` is
-    that of day and month in numbers, `beside` the languages that are read beside English."""
+    """Read a query. `voices` are those of `participants`, if nobody has counted them by talk; `now`
+    grounds "last week"; without it only absolute dates count. `order` is that of day and month in
+    numbers, `beside` the languages that are read beside English."""
     people = [
         p
         for p in participants
@@ -347,8 +347,8 @@ def analyse(
 
 
 def _terms(distinct: Sequence[str], numbers: AbstractSet[str]) -> tuple[str, ...]:
-    """Without the words of form and what only tells a date, unless nothing else is left: what is
-    a number in a date is none of a room."""
+    """Return the telling stems, without words of form and of dates, unless nothing else is left: a
+    number in a date is none of a room."""
     telling = [stem for stem in distinct if stem not in _form] or distinct
     telling = [stem for stem in telling if stem not in numbers] or [
         # Of "11/11/2026" alone the year: texts have it that name no other day by it.
@@ -452,8 +452,8 @@ MOST = 24  # stretches
 
 
 def asked_days(dates: Sequence[Span], now: datetime) -> list[tuple[datetime, datetime]]:
-    """Each from a midnight up to, not including, another one; of a day without a year first that
-    of the year that is meant, then those around `now`."""
+    """Return the named days, each from a midnight up to, not including, another one; for a day
+    without a year first that of the year that is meant, then those around `now`."""
     found = dict.fromkeys(one for span in dates for one in _stretches(span, now))
     return [(_midnight(first), _midnight(until)) for first, until in islice(found, MOST)]
 

@@ -1,4 +1,4 @@
-"""A person's word on decisions: approve, reject, keep both; and the ways back."""
+"""A person's decisions on proposals: approve, reject, keep both; and the ways back."""
 
 import uuid
 
@@ -49,8 +49,8 @@ ACTS: dict[str, tuple[tuple[str, ...], str]] = {
 def locked_decision(
     scope: Scope, supersession_id: uuid.UUID, act: str
 ) -> tuple[Supersession, Memory, Memory]:
-    """The decision with its old and its new memory, locked; Conflict where its state does not allow
-    this act any more, NotFound where `scope` does not see all three."""
+    """Return the decision with its old and its new memory, locked; Conflict where its state does
+    not allow this act any more, NotFound where `scope` does not see all three."""
     rows = Supersession.objects.filter(workspace_id=scope.workspace_id, pk=supersession_id)
     decision = rows.select_for_update().first()
     ids = [decision.old_id, decision.new_id] if decision else []
@@ -67,7 +67,7 @@ def locked_decision(
 def decide(
     scope: Scope, decision: Supersession, act: str, note: str = "", *, state: str = ""
 ) -> None:
-    """Write that it is in the state after this act, or in `state`, and who said so."""
+    """Write down the decision's state after this act, or `state`, and who said so."""
     before = decision.state
     decision.waited = decision.waited or before == State.PENDING
     decision.state = state or ACTS[act][1]
@@ -98,7 +98,7 @@ def approve(scope: Scope, supersession_id: uuid.UUID, content: str = "") -> Supe
 
 
 def reject(scope: Scope, supersession_id: uuid.UUID, note: str = "") -> Supersession:
-    """Keep the old memory; the new one is forgotten, and not learned again. By a note that says
+    """Keep the old memory; the new one is forgotten, and not learned again. Where the note says
     that it is wrong or private its words go, as `forget` takes them."""
     space = workspace_index.index_of(scope.workspace_id)
     with transaction.atomic(durable=True):
@@ -115,7 +115,7 @@ def reject(scope: Scope, supersession_id: uuid.UUID, note: str = "") -> Superses
 
 @transaction.atomic(durable=True)
 def keep_both(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
-    """Both live on: they do not say the same thing."""
+    """Let both live on: they do not say the same thing."""
     space = workspace_index.index_of(scope.workspace_id)
     workspace_index.lock(space)
     decision, _, new = locked_decision(scope, supersession_id, "keep_both")
@@ -145,7 +145,7 @@ def release(space: WorkspaceIndex, memory: Memory) -> None:
 
 
 def believe_again(space: WorkspaceIndex, memory: Memory, cause: str) -> None:
-    """It is a head again; the features of what it stands on are looked at anew."""
+    """Make a memory a head again; the features of what it stands on are looked at again."""
     state_changes.restore(space, memory, cause)
     sets.unmark(memory.workspace_id, episodes_of(memory))
 
@@ -262,8 +262,8 @@ def redo(scope: Scope, supersession_id: uuid.UUID) -> Supersession:
 
 def restore(scope: Scope, memory_id: uuid.UUID) -> Memory:
     """Believe a forgotten memory again; its rejection goes, and the words that went with it come
-    back. Conflict where a newer one stands, Forbidden for who may see no masked words where some
-    went."""
+    back. Conflict where a newer one stands, Forbidden where words were masked and the asker may not
+    see them."""
     space = workspace_index.index_of(scope.workspace_id)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)

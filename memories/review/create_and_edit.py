@@ -1,4 +1,4 @@
-"""A memory written or changed by hand; one that holds a secret or an order waits for a person."""
+"""Memories written or changed by hand; one that holds a secret or an order waits for a person."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -65,8 +65,8 @@ def places_in(space: WorkspaceIndex, content: str) -> list[guard.Finding]:
 
 
 def without_secrets(space: WorkspaceIndex, value: Any) -> Any:
-    """Metadata or a title that somebody writes by hand, with blocks in the place of secrets and of
-    orders to the reader."""
+    """Return metadata or a title that somebody writes by hand, with blocks in the place of secrets
+    and of orders to the reader."""
     return without_words(value, guard.words_in(value, guard.OTHER, space.guard.get("allowed", ())))
 
 
@@ -104,7 +104,7 @@ def hold_new(space: WorkspaceIndex, memory: Memory, places: Sequence[guard.Findi
 
 
 def let_go(memory: Memory) -> None:
-    """The fact that told why a memory was held waits no longer."""
+    """Take the fact that says why a memory was held out of quarantine."""
     waiting = Fact.objects.filter(memory=memory, quarantined_at__isnull=False)
     waiting.update(quarantined_at=None)
 
@@ -152,8 +152,8 @@ class NewMemory:
 
 
 def checked(content: str) -> str:
-    """`content` without blanks around it. Invalid where it says nothing, or more than one memory
-    holds."""
+    """Return `content` without blanks around it. Invalid where it says nothing, or is too long for
+    a memory."""
     content = content.strip()
     if not content:
         raise Invalid("content", "A memory must say something.")
@@ -426,7 +426,7 @@ def new_version(
     *,
     note: str = "",
 ) -> Memory:
-    """Replace a locked head by `content`, in the caller's transaction; the new head."""
+    """Replace a locked head by `content`, in the caller's transaction. Return the new head."""
     new = _next(old, content)
     new.slots = row_marks.slots_of_memory(new, row_marks.words_of(space))
     new.save(force_insert=True)
@@ -466,7 +466,7 @@ def _hold_version(
     content: str,
     places: Sequence[guard.Finding],
 ) -> Memory:
-    """The correction waits for a person, masked; `old` lives until then."""
+    """Hold a correction, masked, for a person; `old` lives until then."""
     new = hold_new(space, _next(old, content), places)
     Supersession.objects.create(
         workspace_id=scope.workspace_id,

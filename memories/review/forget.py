@@ -1,6 +1,5 @@
-"""Forgetting: a memory ends. What is `wrong` or `private` also leaves a rejection, so that it is
-not learned again without a person's word, and its words are taken out of all that is served.
-"""
+"""Forgetting a memory. A `wrong` or `private` one also leaves a rejection, so that it is not
+learned again without a person's word, and its words are taken out of all that is served."""
 
 import logging
 import uuid
@@ -43,7 +42,8 @@ BATCH = 200  # memories that end in one transaction
 
 
 def locked(scope: Scope, memory_id: uuid.UUID) -> Memory:
-    """The memory, locked until the transaction ends; NotFound where `scope` does not see it."""
+    """Return the memory, locked until the transaction ends; NotFound where `scope` does not see
+    it."""
     seen = Memory.objects.visible_to(scope).select_for_update(of=("self",))
     return needed(seen.filter(pk=memory_id).first(), "Memory")
 
@@ -113,7 +113,7 @@ def forget_all(scope: Scope, ids: Sequence[uuid.UUID]) -> int:
 
 
 def forget_expired(scope: Scope, ids: Sequence[uuid.UUID]) -> int:
-    """End those of these memories whose `forget_after` has passed; how many."""
+    """End those of these memories whose `forget_after` has passed. Return how many."""
     space = workspace_index.index_of(scope.workspace_id)
     with transaction.atomic(durable=True):
         workspace_index.lock(space)
@@ -159,9 +159,9 @@ def forget_locked(
 
 
 def reject_claim(scope: Scope, memory: Memory, reason: str) -> None:
-    """Leave word that this is not to be learned again about its subject, nor in other words; what
-    is private, not before a person says so. What was told to an agent, or said by its key, binds
-    that agent."""
+    """Record that this must not be learned again about its subject, nor in other words; where it is
+    private, not before a person says so. What was told to an agent, or said by its key, binds that
+    agent."""
     fingerprint = bytes(memory.fingerprint)
     known = Rejection.objects.of(memory.workspace_id, memory.subject_id, fingerprint)
     if known.filter(Q(agent=None) | Q(agent=scope.agent_id)).exists():

@@ -1,5 +1,5 @@
-"""Subjects and memories put together: two subjects or two duplicates become one, memories move; and
-taken apart again."""
+"""Merging and separating: two subjects or two duplicates become one, memories move; and the ways
+back."""
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -92,7 +92,7 @@ def merge_subjects(scope: Scope, source_id: uuid.UUID, target_id: uuid.UUID) -> 
 def _begin(
     scope: Scope, space: WorkspaceIndex, source: Subject, target: Subject, *, is_split: bool = False
 ) -> SubjectMerge:
-    """Conflict where one of them is in a merge that is not through."""
+    """Begin a merge. Conflict where one of the subjects is in an unfinished merge."""
     refuse_under_way(source, target)
     lock_writers(space, Conversation.objects.filter(subject__in=(source, target)))
     return SubjectMerge.objects.create(
@@ -159,13 +159,13 @@ def _take_along(steps: SubjectSteps) -> None:
 
 
 def due_workspaces() -> list[uuid.UUID]:
-    """Those in which merges are under way."""
+    """Return the workspaces in which merges are under way."""
     return list(under_way().values_list("workspace_id", flat=True).distinct())
 
 
 def go_on_in(workspace_id: uuid.UUID) -> int:
-    """Take up the merges of a workspace of which a process that ended has left a part; how many.
-    Those that somebody is at are done by two, which comes to the same."""
+    """Go on with the merges of a workspace whose process ended; return how many. Two processes may
+    work on one merge, which does no harm."""
     begun = under_way().filter(workspace=workspace_id).values("merge")
     rows = SubjectMerge.objects.filter(pk__in=begun).select_related("source", "target")
     for made in rows.order_by("pk"):
@@ -174,7 +174,7 @@ def go_on_in(workspace_id: uuid.UUID) -> int:
 
 
 def locked_subject(scope: Scope, subject_id: uuid.UUID) -> Subject:
-    """The subject, locked; NotFound where `scope` does not see it."""
+    """Return the subject, locked; NotFound where `scope` does not see it."""
     rows = Subject.objects.filter(workspace_id=scope.workspace_id)
     if scope.subject_ids is not None:
         rows = rows.filter(pk__in=scope.subject_ids)
@@ -183,7 +183,7 @@ def locked_subject(scope: Scope, subject_id: uuid.UUID) -> Subject:
 
 
 def audit_merge(scope: Scope, made: SubjectMerge, action: str, moved: Mapping[str, int]) -> None:
-    """A line on each of the two, so that each one's history tells it."""
+    """Add an audit line to both subjects, so that the history of each tells it."""
     for subject in (made.source, made.target):
         scope.audit(
             action,
@@ -213,7 +213,8 @@ select id from whole
 
 
 def move(scope: Scope, memory_ids: Sequence[uuid.UUID], user_id: str) -> int:
-    """Let memories, with all their versions and facts, be about another subject; how many versions.
+    """Move memories, with all their versions and facts, to another subject; return how many
+    versions.
 
     Episodes stay where they were said. Moving them back is the way to undo it.
     """
@@ -255,7 +256,8 @@ def _visible(scope: Scope, ids: Sequence[uuid.UUID]) -> list[Memory]:
 
 
 def merge_duplicates(scope: Scope, kept_id: uuid.UUID, other_id: uuid.UUID) -> Memory:
-    """Two live memories say the same: one stays, with the facts of both; the other is forgotten.
+    """Merge two live memories that say the same: one stays, with the facts of both; the other is
+    forgotten.
 
     It can be restored; the facts stay with the one that was kept, unless `part_duplicates` takes it
     back.
@@ -281,7 +283,7 @@ def merge_duplicates(scope: Scope, kept_id: uuid.UUID, other_id: uuid.UUID) -> M
 def part_duplicates(
     scope: Scope, kept_id: uuid.UUID, other_id: uuid.UUID, facts: Sequence[str]
 ) -> None:
-    """Take a merge of two memories back: the other is believed again, and has its `facts` again.
+    """Undo a merge of two memories: the other is believed again, and has its `facts` again.
     Conflict where it was changed since."""
     space = workspace_index.index_of(scope.workspace_id)
     with transaction.atomic(durable=True):
@@ -306,7 +308,7 @@ COPIED = ("content", "fingerprint", "entities", "source", "valid_from", "is_infe
 
 
 def merge_of(scope: Scope, merge_id: uuid.UUID) -> SubjectMerge:
-    """NotFound where `scope` does not see both of the subjects."""
+    """Return the merge. NotFound where `scope` does not see both of the subjects."""
     rows = SubjectMerge.objects.filter(workspace_id=scope.workspace_id, pk=merge_id)
     if scope.subject_ids is not None:
         rows = rows.filter(source__in=scope.subject_ids, target__in=scope.subject_ids)
@@ -417,8 +419,8 @@ def _own_facts(made: SubjectMerge) -> Q:
 
 
 def _memories(made: SubjectMerge, source: Subject, target: Subject) -> Ids:
-    """Those that went over, what people reworded since, and what the source's own words alone
-    carry."""
+    """Return the memories that moved, what people reworded since, and what the source's own words
+    alone carry."""
     rows = Memory.objects.filter(subject=target)
     going = set(rows.filter(pk__in=made.ids("memory")).values_list("pk", flat=True))
     read = Fact.objects.filter(_own_facts(made), memory__subject=target)
@@ -434,7 +436,8 @@ def _memories(made: SubjectMerge, source: Subject, target: Subject) -> Ids:
 
 
 def _part_decisions(scope: Scope, space: WorkspaceIndex, going: Ids, target: Subject) -> None:
-    """A memory that goes and one that stays replace each other no more."""
+    """Undo decisions between a memory that goes and one that stays: neither replaces the other any
+    more."""
     across = Q(old__in=going) & ~Q(new__in=going) | Q(new__in=going) & ~Q(old__in=going)
     waiting_or_done = Supersession.objects.filter(across, state__in=[State.APPLIED, State.PENDING])
     for decision in waiting_or_done.select_for_update(of=("self",)).order_by("-pk"):

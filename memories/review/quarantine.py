@@ -1,4 +1,4 @@
-"""A person's word on facts in quarantine: accept with the words they stand on, or dismiss."""
+"""A person's decision on facts in quarantine: accept with the words they stand on, or dismiss."""
 
 import uuid
 from collections.abc import Sequence
@@ -109,7 +109,8 @@ def _masked_for(fact: Fact) -> QuerySet[MaskedSpan]:
 
 
 def _vectors(scope: Scope, space: WorkspaceIndex, fact: Fact, *, unmask: bool) -> Vectors:
-    """Raises Forbidden before an embedder is sent words that the asker may not see."""
+    """Embed a fact. Raises Forbidden before an embedder is sent words that the asker may not
+    see."""
     if unmask:
         masks.refuse_unmasking(scope, _masked_for(fact))
     text = masks.original_of(fact) if unmask else fact.statement
@@ -166,7 +167,7 @@ def dismiss_locked(scope: Scope, fact: Fact) -> None:
 
 
 def locked_fact(scope: Scope, fact_id: uuid.UUID) -> Fact:
-    """A fact in quarantine, locked; Conflict where somebody decided before."""
+    """Return a fact in quarantine, locked; Conflict where somebody decided before."""
     return _waiting(scope, fact_id, lock=True)
 
 

@@ -66,8 +66,8 @@ class SubjectSteps:
     new: Subject
 
     def give(self, plan: Mapping[str, Sequence[uuid.UUID]]) -> None:
-        """Let these rows, by their kinds, be about the new one, as far as they are about the old
-        one still."""
+        """Move these rows, by their kinds, to the new subject, as far as they are still about the
+        old one."""
         for kind, ids in plan.items():
             size = 1 if kind == "document" else AT_ONCE
             for first in range(0, len(ids), size):
@@ -82,7 +82,7 @@ class SubjectSteps:
                         self.give_locked(kind, rows)
 
     def give_locked(self, kind: str, rows: QuerySet[Any]) -> None:
-        """In the caller's transaction, which holds the workspace's lock."""
+        """Move these rows in the caller's transaction, which holds the workspace's lock."""
         if kind == "rejection":  # what both rejected stays the new one's alone
             Rejection.objects.filter(pk__in=rows.values("pk")).also_of(self.new).delete()
         ids = list(rows.values_list("pk", flat=True))
@@ -135,14 +135,14 @@ def write_down(made: SubjectMerge, plan: Mapping[str, Sequence[uuid.UUID]]) -> N
 
 
 def mark(made: SubjectMerge, act: str, going: Collection[uuid.UUID] = ()) -> None:
-    """From here on it is under way."""
+    """Mark the merge as under way."""
     MergedRows.objects.create(
         workspace_id=made.workspace_id, merge=made, kind=act, ids=sorted(going)
     )
 
 
 def refuse_under_way(*subjects: Subject) -> None:
-    """Conflict where a merge of one of them is not through. In a transaction that holds the
+    """Raise Conflict where a merge of one of them is not finished. In a transaction that holds the
     workspace's lock."""
     about = Q(merge__source__in=subjects) | Q(merge__target__in=subjects)
     if under_way().filter(about).exists():
@@ -164,7 +164,7 @@ def lock_writers(space: WorkspaceIndex, talks: QuerySet[Conversation]) -> None:
 
 
 def restart_sessions(session_ids: Sequence[uuid.UUID]) -> None:
-    """Sessions that a worker is at begin again, with whom they are about now."""
+    """Restart the sessions that a worker is reading, with whom they are about now."""
     busy = MemorySession.objects.filter(pk__in=session_ids, state=MemorySession.State.EXTRACTING)
     ids = list(busy.select_for_update().values_list("pk", flat=True))
     busy.filter(pk__in=ids).update(

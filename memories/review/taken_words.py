@@ -200,7 +200,8 @@ def steps_of(said: Places, written: Places) -> list[tuple[Masking, Places]]:
 
 
 def in_batches(spans: Mapping[uuid.UUID, Sequence[Place]], most: int) -> Iterator[Places]:
-    """So few texts at a time that a transaction with their words is short."""
+    """Split places into batches, each of so few texts that a transaction with their words is
+    short."""
     ids = sorted(spans)
     for start in range(0, len(ids), most):
         yield {pk: list(spans[pk]) for pk in ids[start : start + most]}
@@ -213,12 +214,13 @@ def left_behind() -> QuerySet[LongJob]:
 
 
 def due_workspaces() -> list[uuid.UUID]:
-    """Those in which a process died while it took words."""
+    """Return the workspaces in which a process died while it took words."""
     return list(left_behind().values_list("workspace_id", flat=True).distinct())
 
 
 def go_on(workspace_id: uuid.UUID) -> int:
-    """Take the words that a dead process left, as its asker might; of how many memories."""
+    """Take the words that a dead process left, with the rights of its asker. Return for how many
+    memories."""
     space, done = workspace_index.index_of(workspace_id), 0
     for job in left_behind().filter(workspace=workspace_id).order_by("pk"):
         scope = worker_scope(workspace_id, job.requested_by)
@@ -255,7 +257,7 @@ def give_back_locked(
 
 
 def give_back_words(scope: Scope, space: WorkspaceIndex, taken: QuerySet[MaskedSpan]) -> None:
-    """Put the words of messages back, likewise. Raises Forbidden as `masks.unmask` does."""
+    """Put back the words of messages, likewise. Raises Forbidden as `masks.unmask` does."""
     while some := list(taken.exclude(episode=None).order_by("episode_id", "pk")[:BATCH]):
         episodes = {each.episode_id for each in some}
         with transaction.atomic(durable=True):

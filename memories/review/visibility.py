@@ -1,4 +1,4 @@
-"""Memories that are shown to more than they would be if they were learned today."""
+"""Memories that more can see than if they were learned today."""
 
 import uuid
 from collections.abc import Collection, Iterator
@@ -55,8 +55,8 @@ def visibility_changes(scope: Scope) -> Iterator[VisibilityChange]:
 
 
 def make_private(scope: Scope, memory_ids: Collection[uuid.UUID]) -> int:
-    """Show these to nobody but their own agent and subject; how many were shown to more. A PATCH of
-    `visibility` takes it back."""
+    """Show these to nobody but their own agent and subject. Return how many were shown to more. A
+    PATCH of `visibility` undoes it."""
     ids, done = list(memory_ids), 0
     for start in range(0, len(ids), MADE_PRIVATE):
         done += _make_private(scope, ids[start : start + MADE_PRIVATE])

@@ -43,7 +43,7 @@ class Sentence:
 
 
 def weighed(said: Sequence[Said]) -> list[Sentence]:
-    """All sentences that say something, in their order, each with its score."""
+    """Return all sentences that say something, in their order, each with its score."""
     found = []
     for index, message in enumerate(said):
         for start, end in clauses.sentences(message.text):
@@ -71,7 +71,8 @@ def weighed(said: Sequence[Said]) -> list[Sentence]:
 
 
 def choose(found: Iterable[Sentence], cost: Callable[[Sentence], int], room: int) -> list[Sentence]:
-    """The best that cost no more than `room` together, in the order they were said.
+    """Choose the best sentences that cost no more than `room` together, in the order they were
+    said.
 
     What a chosen sentence has said already is not said again.
     """
@@ -117,7 +118,7 @@ def topics(texts: Sequence[str]) -> dict[str, list[int]]:
 
 
 def again(index: int, said: Said, span: tuple[int, int], score: float) -> Sentence | None:
-    """A sentence that was weighed before; None where it is not to be told any more."""
+    """Return a sentence that was weighed before; None where it must no longer be told."""
     start, end = span
     if _is_unsaid(said, start, end):
         return None

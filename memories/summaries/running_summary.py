@@ -121,7 +121,7 @@ returning id
 
 
 def want(episode: Episode, agent_id: uuid.UUID | None) -> None:
-    """Somebody asked for the conversation of this one: let its summary be made, or made anew."""
+    """Request the summary of an episode's conversation: make it due, also where there was one."""
     values = {
         "workspace": episode.workspace_id,
         "conversation": episode.conversation_id,
@@ -132,7 +132,8 @@ def want(episode: Episode, agent_id: uuid.UUID | None) -> None:
 
 
 def grown(conversation_id: uuid.UUID, before: int, after: int) -> None:
-    """The conversation had `before` positions and has `after` now, in the caller's transaction."""
+    """Note that the conversation grew from `before` to `after` positions, in the caller's
+    transaction."""
     if before // STEP == after // STEP:
         return
     behind = {"conversation": conversation_id, "positions": after, "step": STEP}
@@ -338,7 +339,7 @@ class Window:
 
 
 def window(scope: Scope, conversation_id: uuid.UUID, tokens: int = USUAL) -> Window:
-    """The conversation as `scope` sees it, in at most `tokens` tokens. Raises NotFound."""
+    """Return the conversation as `scope` sees it, in at most `tokens` tokens. Raises NotFound."""
     started = time.perf_counter()
     seen = Conversation.objects.visible_to(scope).with_names()
     conversation = needed(seen.filter(pk=conversation_id).first(), "Conversation")
@@ -475,8 +476,9 @@ def made(
     *,
     in_one_go: bool = False,
 ) -> NewSummary:
-    """A model's, where one is configured; where it fails, its last one or chosen sentences, of
-    `room` tokens. `in_one_go`: of what is too long for it the newest, and nothing is left."""
+    """Make the summary: by a model where one is configured; where it fails, the model's last one or
+    chosen sentences, of `room` tokens. `in_one_go`: of what is too long the newest, and nothing is
+    left."""
     ladder, error = chain_of(row.workspace_id, "summaries"), None
     seen = max(episode.position for episode in heard)
     if ladder is not None:
@@ -515,7 +517,7 @@ def chosen(heard: Sequence[Episode], room: int = ROOM) -> NewSummary:
 def _by_model(
     row: ConversationSummary, heard: Sequence[Episode], ladder: FallbackChain, *, in_one_go: bool
 ) -> NewSummary | None:
-    """The lines so far and what came after them, told anew piece by piece."""
+    """Summarize the lines so far and what came after them, piece by piece."""
     lines = row.lines if row.method == Method.LLM else []
     named = {uuid.UUID(one) for line in lines for one in line["episodes"]}
     cited = citations(named | {episode.pk for episode in heard})
@@ -552,7 +554,7 @@ def _by_model(
 
 
 def answered(ladder: FallbackChain, rules: str, text: str) -> tuple[SummaryAnswer, str]:
-    """The lines of a model, and which one it was. Raises ProviderError."""
+    """Return the lines of a model, and which one it was. Raises ProviderError."""
     reply = ladder.ask(ModelQuestion(rules, text, SummaryAnswer))
     try:
         return prompts.read_summary(reply.text), reply.model
@@ -572,7 +574,8 @@ def _line(
 
 
 def write(row: ConversationSummary, made: NewSummary | None) -> bool:
-    """Unless the lease was lost: another worker has it, or what it stood on was erased."""
+    """Write the summary, unless the lease was lost: another worker has it, or its sources were
+    erased."""
     own = held(row)
     if made is None:
         return bool(own.update(due_at=None, lease_until=None))

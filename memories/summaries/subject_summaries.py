@@ -171,7 +171,8 @@ class ModelTurn:
 
     @property
     def _is_out(self) -> bool:
-        """An answer that cannot be used says nothing about the next one."""
+        """Tell whether the model is unavailable: an unusable answer says nothing about the next
+        one."""
         return self.error is not None and not isinstance(self.error, UnreadableAnswer)
 
     def by_model(
@@ -272,7 +273,7 @@ def _all(words: Sequence[BelievedWords]) -> Lines:
 
 
 def _chosen(words: Sequence[BelievedWords]) -> Lines:
-    """Those that were told most often, in their order."""
+    """Choose the words told most often, in their order."""
     sentences = [
         Sentence(place, 0, len(one.text), one.text, one.support, lexical.stem_set(one.text))
         for place, one in enumerate(words)
@@ -338,7 +339,7 @@ def _is_told(cited: Spans, start: int, end: int) -> bool:
 
 
 def _ask(ladder: FallbackChain, words: Sequence[BelievedWords], topic: str) -> tuple[Lines, str]:
-    """The words told anew, piece by piece. Raises ProviderError."""
+    """Summarize the words, piece by piece. Raises ProviderError."""
     most = TOPIC_LINES if topic else LINES
     told: list[ModelLine] = []
     rule = ""
@@ -376,8 +377,8 @@ def _line(
 
 
 def _in_its_words(line: ModelLine) -> list[ModelLine]:
-    """The line, where the words that it cites say so; else those words. What it has from others
-    would stay when they are forgotten."""
+    """Return the line, where the words that it cites say so; else those words. Words that it has
+    from others would stay when they are forgotten."""
     if not line.text or not line.words:
         return []
     evidence = Evidence(

@@ -122,7 +122,7 @@ def start_again(
 
 
 def drop(index: WorkspaceIndex, which: Q) -> int:
-    """Take summaries away, with what they are found by; how many went."""
+    """Delete summaries with their index entries. Return how many."""
     rows = TalkSummary.objects.filter(which, workspace_id=index.workspace_id)
     gone = list(rows.values_list("pk", flat=True))
     entries.remove(index, Layer.SUMMARIES, gone)
@@ -156,7 +156,7 @@ def make(due_id: uuid.UUID, seconds: float = LONGEST) -> DueSummary | None:
 
 
 def _due_again(row: DueSummary, turn: ModelTurn) -> datetime | None:
-    """Again, where a model has more to tell, or failed for now."""
+    """Return when it is due again: where a model has more to tell, or failed for now."""
     now = timezone.now()
     fails_for_now = turn.error is not None and not turn.error.permanent
     if fails_for_now and row.attempts < MAX_ATTEMPTS:
@@ -212,8 +212,8 @@ def _whole(
     stands_on: str,
     turn: ModelTurn,
 ) -> tuple[Lines, str, str]:
-    """The lines of a conversation, by which rule, and what a model read for them, if one did: while
-    that is the same, what it said stays."""
+    """Return the lines of a conversation, by which rule, and what a model read for them, if one
+    did: while that is unchanged, its answer stays."""
     known = TalkSummary.objects.filter(
         conversation=row.conversation_id,
         subject=audience.subject_id,
@@ -234,7 +234,8 @@ def _whole(
 
 
 def _message(episode: Episode, cited: Spans) -> dict[str, Any] | None:
-    """The first sentences of a message; None where something in them is to be told no more."""
+    """Return the first sentences of a message; None where something in them must no longer be
+    told."""
     end = 0
     for _, last in clauses.sentences(episode.content[: 2 * LONGEST_MESSAGE]):
         if end and last > LONGEST_MESSAGE:
@@ -253,12 +254,12 @@ def write(
     made: Sequence[NewTalkSummary],
     again_at: datetime | None = None,
 ) -> bool:
-    """In the place of what there was, unless the claim was lost: what says the same stays. Whether
-    all of it was written.
+    """Replace the summaries, unless the claim was lost; those that say the same stay. Return
+    whether all was written.
 
-    What it stands on may be believed no more, or say something else, by the time that a model has
-    answered: such a summary is not written, and the row is due again. So it is where something
-    came meanwhile. `again_at`: when it is, for what a model has still to tell.
+    By the time that a model has answered, its sources may no longer be believed, or say something
+    else: such a summary is not written, and the row is due again, as it is where something came
+    meanwhile. `again_at`: when it is, for what a model has still to tell.
     """
     texts = {one.key: entries.texts_of(one.text) for one in made}
     known = {NewTalkSummary(old, "").key: old for old in _there(row, audiences)}
@@ -290,7 +291,7 @@ def _add(
     new: Sequence[NewTalkSummary],
     vectors: Sequence[entries.Vectors] | None,
 ) -> bool:
-    """Those that say now what they were made of; whether that is all."""
+    """Add the summaries whose sources are unchanged. Return whether those are all."""
     texts = texts_now(index.workspace_id, {pk for one in new for pk in one.read})
     vectors_of: Sequence[entries.Vectors | None] = vectors or [None] * len(new)
     told = [

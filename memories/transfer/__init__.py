@@ -1,1 +1,1 @@
-"""Conversations come in from files, through the same verbs as the API."""
+"""Import of conversations from files, through the same verbs as the API."""

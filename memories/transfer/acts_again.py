@@ -63,8 +63,8 @@ class DoneAgain:
 
 
 def do_again(acts: Acts, actor: str, *, since: datetime | None = None) -> DoneAgain:
-    """In all workspaces that are there; `since` is the moment of the backup: what was removed
-    before it and is in it had come back."""
+    """Do the acts again in all existing workspaces; `since` is the moment of the backup: what was
+    removed before it and is in it had come back."""
     done = DoneAgain()
     with crossings.everywhere():
         here = {str(pk) for pk in Workspace.objects.values_list("pk", flat=True)}
@@ -81,7 +81,7 @@ def do_again(acts: Acts, actor: str, *, since: datetime | None = None) -> DoneAg
 def in_workspace(
     workspace_id: uuid.UUID, rows: Mapping[str, Sequence[Row]], actor: str, done: DoneAgain
 ) -> None:
-    """The same in one."""
+    """Do the acts again in one workspace."""
     with visible.only(workspace_id):
         for row in rows[ERASED]:
             _erase(row, actor, done)
@@ -156,7 +156,7 @@ def _erase(row: Row, actor: str, done: DoneAgain) -> None:
 
 
 def _see_through(row: Any, run: Callable[[uuid.UUID], object]) -> None:
-    """Until it is done or given up: nobody else works here."""
+    """Run it until it is done or given up: nobody else works here."""
     while row.is_open:
         if run(row.pk) is None:
             return
@@ -164,7 +164,7 @@ def _see_through(row: Any, run: Callable[[uuid.UUID], object]) -> None:
 
 
 def _issued(model: type[models.Model], row: Row) -> models.Model:
-    """A certificate as it was; what a later version added to it has its default."""
+    """Return a certificate as it was; what a later version added to it has its default."""
     fields = [f for f in model._meta.concrete_fields if f.column in row]
     return model(**{f.attname: f.to_python(row[str(f.column)]) for f in fields})
 
@@ -173,13 +173,13 @@ def _issued(model: type[models.Model], row: Row) -> models.Model:
 
 
 def batched(rows: Sequence[T]) -> Iterator[Sequence[T]]:
-    """So few at a time that a transaction with them is short."""
+    """Split rows into batches, so small that a transaction with them is short."""
     for start in range(0, len(rows), BATCH):
         yield rows[start : start + BATCH]
 
 
 def _unmask(scope: Scope, space: WorkspaceIndex, rows: Sequence[Row], done: DoneAgain) -> None:
-    """Only what is known to have been taken away: where nobody knows it stays masked."""
+    """Unmask only what is known to have been unmasked: all else stays masked."""
     there = dict(_places_of(MaskedSpan.objects.filter(workspace_id=space.workspace_id)))
     going = [there[place] for row in rows if (place := place_of(row)) in there]
     for some in batched(going):
@@ -230,7 +230,8 @@ def _mask_at(space: WorkspaceIndex, rows: Iterable[Row], why: MaskReason) -> lis
 def _there(
     space: WorkspaceIndex, name: str, spans: Mapping[str, Mapping[uuid.UUID, Any]]
 ) -> dict[uuid.UUID, Any]:
-    """Those of rows that the backup has: others are of what was erased, or came later."""
+    """Return the spans of the rows that the backup has: others are of what was erased, or came
+    later."""
     rows = MASKS_OF[name]._default_manager.filter(pk__in=spans[name])
     known = rows.filter(workspace_id=space.workspace_id).values_list("pk", flat=True)
     return {pk: spans[name][pk] for pk in known}

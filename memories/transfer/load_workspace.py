@@ -1,5 +1,6 @@
-"""A workspace is made of the rows that were kept of its export, all at once, and nothing is written
-elsewhere: whatever a row says, it is of this workspace, and names rows of its own file alone."""
+"""The making of a workspace from the rows that were kept of its export, all at once. Nothing is
+written elsewhere: whatever a row says, it is of this workspace, and names rows of its own file
+alone."""
 
 import uuid
 from collections import Counter
@@ -84,9 +85,11 @@ NAMING: dict[str, tuple[str, ...]] = {
 
 @transaction.atomic(durable=True)
 def load(row: WorkspaceImport, actor: str) -> Counter[str]:
-    """Make the workspace of the rows that are kept; how many of each table. Raises Invalid, with
-    the table and the column, where one reaches out of it, and where this server has some of them
-    already."""
+    """Make the workspace from the kept rows. Return how many of each table.
+
+    Raises Invalid, with the table and the column, where a row reaches out of it, and where this
+    server has some of them already.
+    """
     done: Counter[str] = Counter()
     try:
         with transaction.atomic(), connection.cursor() as cursor:
@@ -150,7 +153,8 @@ def _refuse_strangers(workspace_id: uuid.UUID) -> None:
 
 
 def references(table: ExportedTable) -> Iterator[tuple[str, str, str]]:
-    """Its columns that refer to rows, beside the workspace's; the table and the key of those."""
+    """Yield its columns that refer to rows, beside the workspace's, with the table and the key of
+    those."""
     for field in apps.get_model(table.label)._meta.concrete_fields:
         target: Any = field.related_model
         if target and field.column in {*table.columns} - {table.owner}:
@@ -168,8 +172,8 @@ def _found(text: str, values: dict[str, Any]) -> bool:
 
 
 def finish(row: WorkspaceImport) -> None:
-    """Its index is there, too; the summaries that search finds are made by the worker. What was
-    erased or masked here after the export is erased and masked again."""
+    """Finish an import whose index is there, too: erase and mask again what was erased or masked
+    here after the export; the worker makes the summaries that search finds."""
     done = DoneAgain()
     acts = irrevocable.written(workspace_id=row.workspace)
     known = of_workspace(acts, row.workspace)

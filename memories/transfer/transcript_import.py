@@ -1,4 +1,4 @@
-"""Bringing conversations in from elsewhere, through the same verbs as the API.
+"""Import of conversations from elsewhere, through the same verbs as the API.
 
 Messages carry ids that stay the same from run to run, so a second import of the same conversation
 adds nothing, and one that was interrupted goes on where it was.
@@ -135,7 +135,7 @@ def _run(session: MemorySession, options: ImportOptions) -> MemorySession:
 
 
 def content_of(message: TranscriptMessage) -> str:
-    """A message's words; of a tool call, which has none, the call as one would write it."""
+    """Return a message's words; for a tool call, which has none, the call as one would write it."""
     if message.content or message.kind != Episode.Kind.TOOL_USE:
         return message.content
     given = message.input

@@ -142,7 +142,7 @@ class ExportedTable:
 
 @cache
 def exported_tables() -> tuple[ExportedTable, ...]:
-    """In the order in which they are read and written."""
+    """Return the tables in the order in which they are read and written."""
     tables = []
     for label in EXPORTED:
         meta = apps.get_model(label)._meta
@@ -173,7 +173,7 @@ def migrations() -> dict[str, str]:
 
 
 def size(workspace: Workspace) -> int:
-    """Rows that an export would hold."""
+    """Count the rows that an export would hold."""
     rows = 0
     with connection.cursor() as cursor:
         for table in exported_tables():
@@ -185,7 +185,8 @@ def size(workspace: Workspace) -> int:
 def export_workspace(
     workspace: Workspace, advance: Callable[[int], object] = lambda rows: None
 ) -> Iterator[str]:
-    """The lines of the file, without line ends: a head, each row, and an end that counts them.
+    """Yield the lines of the file, without line ends: a head, each row, and an end that counts
+    them.
 
     All of it is one moment of the database, whatever is written meanwhile. `advance` hears how many
     rows each step took.
@@ -218,8 +219,8 @@ def export_workspace(
 
 
 def export_over_http(workspace: Workspace, actor: str) -> Iterator[bytes]:
-    """The same as parts of an answer, with a line in the audit. Raises Conflict where it is more
-    than one request should send."""
+    """Return the export as parts of an answer, with a line in the audit. Raises Conflict where it
+    is more than one request should send."""
     rows = size(workspace)
     if rows > MOST_OVER_HTTP:
         raise Conflict(
@@ -262,8 +263,8 @@ select model, count(*) from memories_importedrow where workspace = %s group by m
 
 
 def planned(first_line: str, slug: str = "") -> WorkspaceImport:
-    """The import of the file that begins so, as far as it has come, or a new one that is not saved;
-    `slug`: another one than the file's. Raises Invalid where this server cannot take it."""
+    """Return the import of the file that begins so, as far as it has come, or a new one that is not
+    saved; `slug`: another one than the file's. Raises Invalid where this server cannot take it."""
     head = read_head(first_line)
     ours = migrations()
     if head["migrations"] != ours:
@@ -338,7 +339,7 @@ def read_head(first_line: str) -> dict[str, Any]:
 
 @transaction.atomic(durable=True)
 def abandon(row: WorkspaceImport) -> None:
-    """Let go of what was kept of a file that was never loaded."""
+    """Delete what was kept of a file that was never loaded."""
     ImportedRow.objects.filter(workspace=row.workspace).delete()
     row.delete()
 
@@ -389,7 +390,7 @@ def _parsed(line: str, at: int) -> Mapping[str, Any]:
 
 
 def check_counts(row: WorkspaceImport, told: Any) -> None:
-    """Raises Invalid where other rows came than the file's end counts."""
+    """Raise Invalid where the rows are not as many as the file's end counts."""
     if not isinstance(told, dict):
         raise Invalid("file", "Its last line is not what an export ends with.")
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""The whole server into a folder, while it runs."""
+"""Back up the whole server into a folder, while it runs."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Thresholds of embedding models, measured."""
+"""Measure thresholds of embedding models."""
 
 import json
 import sys

@@ -124,7 +124,7 @@ def _say(scope: Scope, thread: str, turns: tuple[StoryTurn, ...], begins: dateti
 
 
 def _places(scope: Scope, document: Document, begins: datetime) -> list[StoryPlace]:
-    """Pages of what is there; what a person has removed since is left out."""
+    """Return pages of what exists; what a person has removed since is left out."""
     rows = Memory.objects.visible_to(scope).filter(subject__external_id=PERSON).order_by("-pk")
     home = rows.filter(content__contains="Ghent").first()
     moved = rows.filter(content__contains="Antwerp").first()

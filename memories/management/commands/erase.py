@@ -1,4 +1,4 @@
-"""A subject, a conversation or an episode, and all that was made of it."""
+"""Erase a subject, a conversation or an episode, and all that was made of it."""
 
 import json
 from argparse import ArgumentParser
@@ -69,7 +69,7 @@ class Command(CommandWithExamples):
     def _target(
         self, scope: Scope, workspace: Workspace, kind: str, name: str
     ) -> erase.ErasureTarget:
-        """Raises CommandError where there is none of this name."""
+        """Return the target. Raises CommandError where there is none of this name."""
         row_id = as_uuid(name)
         models: dict[str, Any] = {"subject": Subject, "conversation": Conversation}
         if kind in models:

@@ -208,7 +208,7 @@ def _ending_in_order() -> Iterator[None]:
 
 
 def _labelled(found: list[LabelledConversation], labels: str) -> list[LabelledConversation]:
-    """Those conversations that have labels at all. Raises Unreadable where none has."""
+    """Return the conversations that have labels at all. Raises Unreadable where none has."""
     kept = [case for case in found if getattr(case, labels)]
     if not kept:
         raise Unreadable(f"it has no conversation with {labels}")

@@ -1,4 +1,4 @@
-"""A workspace with all its history, into a file."""
+"""Export a workspace with all its history into a file."""
 
 import gzip
 import json

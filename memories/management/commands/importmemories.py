@@ -1,4 +1,4 @@
-"""Memories out of another memory: over its API, or out of what it exports."""
+"""Import memories from another memory server: over its API, or from what it exports."""
 
 import json
 import re
@@ -87,7 +87,8 @@ class Command(CommandWithExamples):
             self._import(scope, files, options["batch"] or batch_name_of(files[0].stem), options)
 
     def _pull(self, scope: Scope, options: dict[str, Any]) -> None:
-        """Into a file that goes when all of it is imported: the readers are those of an export."""
+        """Pull them into a file that is deleted when all of it is imported: the readers are those
+        of an export."""
         kind = options["kind"]
         source = PullSource(kind, options["url"], options["key"], options["only"])
         with tempfile.TemporaryDirectory() as folder:
@@ -208,7 +209,8 @@ class Command(CommandWithExamples):
 
 
 def format_of(path: Path) -> str | None:
-    """Texts are read statement by statement; of JSON the readers find out what it is."""
+    """Return "statements" for texts, which are read statement by statement; else None: the readers
+    detect the format of JSON."""
     try:
         return "statements" if layout(path) in LAYOUTS else None
     except Unreadable:

@@ -1,4 +1,4 @@
-"""A workspace with all its history, out of a file of `exportworkspace`."""
+"""Import a workspace with all its history from a file of `exportworkspace`."""
 
 import gzip
 import json
@@ -108,7 +108,7 @@ class Command(CommandWithExamples):
 
 
 def opened(path: Path) -> IO[str]:
-    """Its lines; packed where its name says so."""
+    """Yield its lines; the file is packed where its name says so."""
     if path.suffix == ".gz":
         return gzip.open(path, "rt", encoding="utf-8")
     return path.open(encoding="utf-8")

@@ -1,7 +1,8 @@
-"""Conversations and documents out of files, into a workspace.
+"""Ingest conversations and documents from files into a workspace.
 
-A folder of files is handed in as documents: what was handed in before is known by its path, so the
-same command goes on where it was stopped."""
+A folder of files is handed in as documents. Files handed in before are known by their paths, so the
+same command goes on where it was stopped.
+"""
 
 import hashlib
 import json

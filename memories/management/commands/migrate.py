@@ -1,5 +1,5 @@
-"""Django's own, with the walls between workspaces down while tables change, then up again around
-all there are."""
+"""Run Django's own migrate, with the walls between workspaces down while tables change, then up
+again around all there are."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Shows on the server as it stands that one workspace reaches nothing of another."""
+"""Proof, on the server as it stands, that one workspace reaches nothing of another."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""Old rows that nothing stands on, out of the workspaces whose settings say so."""
+"""Remove old rows that nothing stands on from the workspaces whose settings say so."""
 
 import json
 from argparse import ArgumentParser

@@ -1,4 +1,4 @@
-"""Vectors that are missing, or all of them under another embedding model."""
+"""Make vectors that are missing, or all of them under another embedding model."""
 
 from argparse import ArgumentParser, BooleanOptionalAction
 from functools import partial

@@ -1,4 +1,4 @@
-"""The index, made anew from the truth."""
+"""Make the index again from the truth."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -1,4 +1,4 @@
-"""A workspace and every row of it."""
+"""Remove a workspace and every row of it."""
 
 import json
 from argparse import ArgumentParser

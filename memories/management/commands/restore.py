@@ -1,4 +1,4 @@
-"""The whole server out of a backup."""
+"""Restore the whole server from a backup."""
 
 import json
 import sys
@@ -156,7 +156,7 @@ class Command(CommandWithExamples):
 
 
 def tell_the_logs(taken_at: str) -> None:
-    """A line in the audit log of each workspace, with the places that it had since, and the seal of
+    """Add a line to the audit log of each workspace, with the places that it had since, and seal
     what it has now."""
     with crossings.everywhere():
         here = list(Workspace.objects.order_by("pk"))
