@@ -22,7 +22,7 @@ from memories.review.merge_and_separate import part_duplicates
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope
 
-# By the act and the kind of the row.
+# Kinds of lines: the act and the kind of the row.
 FORGET, RESTORE, MOVE, EDIT, CREATE = (
     (act, "memory") for act in ("forget", "restore", "move", "edit", "create")
 )  # fmt: skip

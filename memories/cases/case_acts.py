@@ -63,7 +63,7 @@ REJECTED, OUTDATED = "rejected", "outdated"
 REWORDED = "decided in a case, in other words"
 ORDER = "order"  # the step of an order that was done
 UNMASK = "unmask"  # and of words that are shown from then on
-# What a step did, as people are told.
+# The effect of a step, in words for people.
 DONE = {
     "replace": "replaced",
     "edit": "reworded",
@@ -210,7 +210,7 @@ class _CaseAct:
             was_held = memory.state is MemoryState.HELD
             forget_locked(self.scope, [memory], OUTDATED)
             self.steps.append({"act": "end", "memory": str(memory.pk), "held": was_held})
-        # What is kept holds whatever it rested on, and whatever document says it no more.
+        # A kept memory holds, even if its grounds have ended or its document no longer says it.
         for memory_id in decision.keep:
             if kept := grounds.keep(memory_id):
                 self.steps.append({"act": "keep", "grounds": kept})

@@ -13,7 +13,7 @@ from memories.resolve.file_cases import ASKED, GROUND, UNSAID
 from workspaces.request_fields import AnyText, Flag, Maybe, NullIs, OneOf, Text, Whole, declared
 
 DO, LEAVE = "do", "leave"
-# Why a memory is asked about that nothing new speaks against.
+# Reasons to ask about a memory that nothing new speaks against.
 DOUBTED = frozenset({GROUND, UNSAID, ASKED})
 Ids = Annotated[tuple[uuid.UUID, ...], Field(max_length=100), NullIs(())]
 

@@ -24,7 +24,7 @@ from memories.models import (
 )
 from memories.models.case import AGEING
 
-# How pressing: words that nothing was learned of, a text that nobody finds, a known answer lost.
+# Urgency: a message that nothing was learned from, a text that nobody finds, a known answer lost.
 RISKS = {"session": 0.7, "document": 0.6, "question": 0.5}
 KINDS = (*Case.Kind.values, *RISKS)
 

@@ -33,7 +33,7 @@ Kind = SyncRun.Kind
 CHANGED = ("name", "visibility", "container_tags", "extract", "minutes")
 FIELDS = {"subject": "userId", "agent": "agentId"}
 
-# As `sync.origin_of` says it.
+# The same digest as `sync.origin_of` makes.
 LET_GO = """
 update memories_document d
 set origin = encode(sha256(convert_to(%(source)s || i.external_id, 'UTF8')), 'hex')

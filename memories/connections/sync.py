@@ -34,8 +34,8 @@ from memoryproject.postgres import visible
 from workspaces.models import AuditEntry
 from workspaces.scope import Scope, worker_scope
 
-# What a source says that it has, written down: documents that are due, in the transaction that
-# keeps the cursor.
+# The items of a source, written down: documents that are due, in the transaction that keeps the
+# cursor.
 
 BATCH = 200  # items of one transaction
 LONGEST_VERSION, LONGEST_TITLE = 200, 500
@@ -234,7 +234,7 @@ where id = %(id)s and ((state = 'waiting' and next_attempt_at <= %(now)s)
                        or (state = 'running' and {leases.FREE}))
 returning id
 """
-# What was erased of it stays away when the same source is connected anew.
+# Erased items stay away when the same source is connected again.
 KEEP_AWAY = """
 update memories_connectionitem
 set digest = encode(sha256(convert_to(%(source)s || digest, 'UTF8')), 'hex'), connection_id = null
@@ -283,7 +283,7 @@ def run(run_id: uuid.UUID, seconds: float = LONGEST) -> SyncRun | None:
     if not prepared_sql.rows(CLAIM, values):
         return None
     row = SyncRun.objects.select_related("connection").get(pk=run_id)
-    # As long work where it may be much: the first time, and whenever somebody asked for it.
+    # Shown as long work where it may be much: the first time, and whenever somebody asked for it.
     is_first = row.connection.last_synced_at is None
     is_long = row.kind != Kind.TEST and (is_first or row.requested_by != SCHEDULE)
     new = NewJob(

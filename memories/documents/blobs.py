@@ -167,7 +167,7 @@ def sweep(parts: Collection[int] = ()) -> int:
             workspace_id = uuid.UUID(folder.name)
         except ValueError:
             continue
-        # What a request was writing when it ended lies beside them.
+        # The folder itself holds files that a request was writing when it ended.
         for place in (*([folder] if "00" in chosen else []), *(folder / part for part in chosen)):
             old = names_of_old_files(place)
             for at in range(0, len(old), LOOKED_UP):

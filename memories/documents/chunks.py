@@ -14,7 +14,7 @@ from memories import bounds
 from memories.file_formats.assembly import TextPlace
 from memories.tokens import tokens_of
 
-# What answers a question best at equal cost for the reader; see bench/documents.
+# The size that answers questions best at equal cost for the reader; see bench/documents.
 PASSAGE = 200
 SAMPLE, SAMPLES = 4_000, 4  # characters by which a text's tokens are estimated
 LEAST_DENSITY = 0.05  # tokens a character: a text of blanks has none

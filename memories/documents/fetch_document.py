@@ -93,7 +93,7 @@ def wire_of(provider: str, kind: type[Connector]) -> Wire:
     return Wire(base, (*settings.FETCH_ALLOWED_HOSTS, *own), limits)
 
 
-# What is missing so often is gone; one that says so itself (410) at once.
+# A document missing so often is gone; one whose server says so (410), at once.
 MISSES = 2
 GONE = 410
 LONGEST_PAUSE = timedelta(days=1)

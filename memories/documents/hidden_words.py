@@ -77,7 +77,7 @@ class HiddenWords:
     @property
     def warnings(self) -> list[dict[str, Any]]:
         """{code, part}: where something was taken out, and how often."""
-        # By their kinds, of which one's do not overlap: looked up, for there may be thousands.
+        # Parts of one kind do not overlap. They are looked up, for there may be thousands.
         kinds: dict[str, tuple[list[int], list[TextPlace]]] = {}
         for part in sorted(self.text.parts, key=lambda part: part.start):
             if part.kind != "definition":

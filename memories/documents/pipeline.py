@@ -210,7 +210,8 @@ class DocumentRun:
         found = hidden.text
         advance()
         if known is not None and is_known:
-            # What somebody asked to forget stays masked, whatever the workspace lets through now.
+            # Words that somebody asked to forget stay masked, whatever the workspace lets through
+            # now.
             kept = known.masks.filter(kind=MaskedSpan.Kind.FORGOTTEN, place="text")
             found.text = masked(found.text, kept.values_list("start", "end"))
             words = in_names(kept.values_list("words", flat=True))

@@ -19,7 +19,7 @@ from memories.file_formats.known_formats import PDF_WITHIN
 MOST_ANSWERED = 6 * LONGEST  # bytes
 PART = 1 << 20
 GRACE = 5.0  # seconds
-# What a child that was ended by this signal ran into.
+# The reason why a child was ended, by its signal.
 CAUSES = {
     signal.SIGXCPU: ("timeout", "Reading the file takes too much processor time."),
     signal.SIGKILL: ("memory", "Reading the file was ended by the system."),

@@ -91,7 +91,7 @@ class RevisionSteps:
             document = self.locked()
             items = self.as_they_are(document, gathered, batch)
             entries.remove(self.space, Layer.CHUNKS, [item.id for item in items])
-            # Of words that were masked meanwhile the vectors are due.
+            # Vectors of words that were masked meanwhile are due.
             entries.write(self.space, items, vectors if items is gathered else None)
             self.note(indexed=batch[-1].ordinal + 1)
         return True

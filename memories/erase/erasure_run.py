@@ -298,7 +298,7 @@ def _steps(row: Erasure) -> Iterator[TALLY]:
     stop_documents(target)
     # Before their documents: they would bring others.
     yield from _emptied(row, space, lambda: target.connections, remove_connections)
-    # What a document has many of goes before it: each step is short.
+    # The many pieces of a document go before it, so that each step is short.
     yield from _emptied(row, space, lambda: target.passages, remove_passages, PIECES)
     yield from _emptied(row, space, lambda: target.read_facts, remove_facts)
     # Some of them are long messages, known by these.

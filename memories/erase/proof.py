@@ -56,7 +56,7 @@ from memories.search.request import LAYERS
 from workspaces.models import AuditEntry, Subject
 from workspaces.scope import worker_scope
 
-# What goes, is blanked or is made anew when its origin is erased.
+# Columns that go, are blanked or are made again when their origin is erased.
 CONTENT: dict[Any, tuple[str, ...]] = {
     Episode: ("content", "payload", "metadata", "author", "external_id"),
     Conversation: ("external_id", "title", "metadata"),
@@ -154,7 +154,7 @@ FREE = {
     "WebhookDelivery": {"kind", "item_state", "error"},
     "GoldenQuestion": {"layers", "memory_ids", "episode_ids", "created_by"},
     "GoldenRun": {"changed", "requested_by", "results"},
-    # What waits until a workspace is there whole; `--abandon` or its loading takes it away.
+    # Rows that wait until a workspace is complete; `--abandon` or its loading deletes them.
     "WorkspaceImport": None, "ImportedRow": None,
     # of the server and its people, not of what is remembered
     "Figure": None, "EvaluationRun": None, "Team": None, "EmbeddingModel": None,
@@ -172,7 +172,7 @@ MOST = 12  # texts that are looked for
 LOOKED_AT = 200  # of the newest rows
 READ = 20_000  # characters of a document
 SHORTEST = 16  # characters
-# What JSON writes otherwise than it was said could not be found in it; blocks are nobody's words.
+# Characters that JSON escapes could not be found in it; blocks are nobody's words.
 _plain = re.compile(rf"[^\"\\\n\r\t{BLOCK}]+")
 
 

@@ -110,7 +110,7 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     episodes = list(Episode.objects.filter(pk__in=ids).order_by("pk"))
     beside = rebuild.beside(ids)
     sessions = {e.session_id for e in episodes if e.session_id}
-    # What cites the episodes; and what a session of theirs read without citing anything.
+    # Facts that cite the episodes; and those that a session of theirs read without citing anything.
     cited = Fact.objects.filter(citations__episode__in=ids)
     bare = Fact.objects.filter(session__in=sessions, citations=None)
     facts_of = set(cited.values_list("pk", flat=True)) | set(bare.values_list("pk", flat=True))
@@ -121,8 +121,7 @@ def remove_episodes(space: WorkspaceIndex, ids: Ids) -> TALLY:
     done += _unsay_features(space, ids)
     done["refusals"] += FeatureRefusal.objects.filter(episode_ids__overlap=list(ids)).delete()[0]
     _clean_examples(space, [episode.content for episode in episodes])
-    # What a provider complained of may quote what it was asked; what still fails says so
-    # again.
+    # A provider's error may quote the request; a set that still fails says so again.
     subjects = {episode.subject_id for episode in episodes}
     about = Q(subject__in=subjects - {None}) | Q(subject=None)
     rows = FeatureSet.objects.filter(about, workspace_id=space.workspace_id)
@@ -223,7 +222,7 @@ def remove_documents(space: WorkspaceIndex, ids: Ids) -> TALLY:
     passages = passages_of_documents(rows)
     revisions = Revision.objects.filter(document__in=ids)
     named = Q(documents__in=ids) | Q(revisions__document__in=ids)
-    # That a source has such a thing is kept, by a digest, so that it does not come again.
+    # The item's digest is kept, so that its source does not bring it again.
     ConnectionItem.objects.filter(document__in=ids).update(external_id="", version="", marks={})
     ConnectionItem.objects.bulk_create(  # of a connection that went before
         ConnectionItem(workspace_id=space.workspace_id, digest=origin, listing=0)

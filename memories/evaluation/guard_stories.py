@@ -26,7 +26,7 @@ from workspaces.scope import Scope
 
 Story = dict[str, Any]
 Advance = Callable[[int], object]
-# What a line must have, beside id and half.
+# The keys that a line must have, beside id and half.
 KEYS = {
     "guard": ("kind", "role", "text"),
     "visibility": ("seen", "team", "userId", "role", "text"),

@@ -48,7 +48,7 @@ from workspaces.new_workspace import NewWorkspace, create_workspace
 # taken away again.
 
 ACTOR = "prove_isolation"
-# Of each of these a list has the first row of a resource.
+# Resources whose first row is read from a list.
 LISTS = ("agents", "subjects", "sessions", "facts", "episodes", "conversations")
 ORDER = ("I have a horse called {}.", "I was only kidding about the horse.")
 
@@ -88,7 +88,7 @@ class ProbeDoor:
         return told
 
 
-# As a request that came by the proxy, or straight to this machine.
+# A request as it comes by the proxy, or straight to this machine.
 _ORIGIN: dict[str, Any] = {"SERVER_NAME": "localhost", "REMOTE_ADDR": "127.0.0.1"}
 if settings.BEHIND_TLS_PROXY:
     _ORIGIN |= {"HTTP_X_FORWARDED_PROTO": "https", "HTTP_X_FORWARDED_FOR": "127.0.0.1"}
@@ -257,8 +257,8 @@ def remove(tenants: list[Tenant]) -> None:
 # business there.
 
 REFUSED = {400, 401, 403, 404, 405, 409}
-# Where no route of the OpenAPI file and no page of the admin stands. Each was looked at by hand:
-# none shows a row of a workspace to whoever does not prove that it is theirs.
+# Routes outside of the OpenAPI file and the admin. Each was looked at by hand: none shows a row of
+# a workspace to anybody who does not prove that it is theirs.
 OTHERS = {
     "", "favicon.ico", "health/live", "health/ready", "metrics", "api/schema", "api/docs",
     "api/redoc", "api/<path:rest>", "accounts/invitations",
@@ -608,7 +608,7 @@ FORBIDDEN = (
 )
 
 
-# Each tenant has rows of these: who does not see his own proves nothing by not seeing another's.
+# Each tenant has rows of these: not seeing another's proves nothing without seeing one's own.
 FILLED = {
     "memories_entry", "memories_episode", "memories_fact", "memories_memory", "memories_vector",
 }  # fmt: skip
@@ -649,8 +649,8 @@ def try_tables(owner: Tenant, other: Tenant, tally: ProofTally) -> None:
         for ids in ((), (other.workspace.pk,)):
             with visible.only(*ids):
                 _try_table(wall, rows, tally)
-    # What a login may become is asked of a login: who was let in as somebody else may become
-    # whatever that one may.
+    # Only a real login shows what a login may become: a session that was let in as somebody else
+    # may become whatever that one may.
     with connection.cursor() as cursor:
         cursor.execute("select session_user = current_user")
         others = [f"set role {walls.CROSSING_ROLE}"] if cursor.fetchone()[0] else []

@@ -153,7 +153,7 @@ def see_through(
             row.refresh_from_db()
 
 
-# What an import is about to read, and what became of it, for people and for programs.
+# The survey and the results of an import, for people and for programs.
 
 SHOWN = 20  # bad lines told of each file; all are counted
 

@@ -77,7 +77,7 @@ def search_database(asker: McpAsker, asked: SearchDatabaseArguments) -> Database
         rows = Document.objects.visible_to(asker.scope).filter(
             Q(pk__in={own for name in names if (own := as_uuid(name))}) | Q(custom_id__in=names)
         )
-        # Where there are none, nothing shall be found, and not everything.
+        # Without any, the search finds nothing, and not everything.
         ids = tuple(rows.values_list("pk", flat=True)) or (NOBODY,)
     answer = search_documents(
         asker.scope,

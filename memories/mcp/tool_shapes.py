@@ -207,7 +207,7 @@ class ForgottenAnswer(Struct):
     reason: str
 
 
-# What a caller of a tool may say. Names are written with underscores, as in other memory servers;
+# Arguments of the tools. Names are written with underscores, as in other memory servers;
 # those of `searchDatabase` are the knowledge base's own.
 
 arguments = with_config(ConfigDict(extra="forbid"))

@@ -18,8 +18,7 @@ from memories.providers.extractor_and_chat_model import (
     ModelReply,
 )
 
-# Which provider answers to which name. Their modules are imported when they are first asked for:
-# the SDKs take a second or two.
+# Providers by name. Their modules are imported at first use: the SDKs take a second or two.
 
 EMBEDDERS = {
     "local": "memories.providers.local_embedder.LocalEmbedder",

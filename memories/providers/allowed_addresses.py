@@ -24,7 +24,7 @@ ANY = "*"
 PORTS = {"http": 80, "https": 443}
 SECURE = ("https",)  # by which a public address may be asked
 GLOBAL_V6 = ipaddress.ip_network("2000::/3")  # others are local, or stand for an IPv4 address
-# Of these a cloud answers its machines, of what is theirs alone.
+# A cloud serves its machines their private data from these.
 OF_CLOUDS = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "168.63.129.16/32")))
 
 

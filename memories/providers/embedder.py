@@ -27,7 +27,7 @@ class KnownModel:
     document_prefix: str = ""
 
 
-# Of the thresholds only MiniLM's was measured; the others are where people start.
+# Only MiniLM's threshold was measured; the others are where people start.
 KNOWN_MODELS = {
     "text-embedding-3-small": KnownModel(1536, takes_dimensions=True),
     "text-embedding-3-large": KnownModel(3072, takes_dimensions=True),

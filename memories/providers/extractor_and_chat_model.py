@@ -197,8 +197,8 @@ class NoExtractor(Extractor):
         )
 
 
-# What every model that talks promises: messages and tools in, words as they come, then what it
-# wants looked up, or a ProviderError.
+# The interface of chat models: messages and tools in, words as they come, then the tool calls, or a
+# ProviderError.
 
 Tell = Callable[[str], None]  # is given words as they come, in whichever thread they come in
 

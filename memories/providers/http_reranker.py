@@ -29,7 +29,7 @@ class RerankWire:
     score: str = "relevance_score"
 
 
-# By the name of whoever made it; others speak it, too.
+# Named after their makers; others speak them, too.
 WIRES = {
     "cohere": RerankWire("/v2/rerank", number="top_n"),  # vLLM
     "jina": RerankWire("/v1/rerank", number="top_n"),  # Infinity, llama.cpp, LocalAI

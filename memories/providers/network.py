@@ -85,7 +85,7 @@ HINTS = {
     429: "too many requests",
     529: "the server is overloaded",
 }
-# What reading an answer of a foreign shape raises, inside the SDKs and in our own readers.
+# Exceptions from reading an answer of a foreign shape, in the SDKs and in our own readers.
 MALFORMED = (AttributeError, LookupError, TypeError, ValueError)
 
 

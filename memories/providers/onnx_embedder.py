@@ -227,7 +227,7 @@ def _load(folder: ModelFolder) -> _Model:
     options.inter_op_num_threads = 1
     # Several processes share the cores: who waits must not do so by turning round and round.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # What the longest texts took is given back: each process would keep it for ever.
+    # Memory for the longest texts is given back: each process would keep it for ever.
     options.enable_cpu_mem_arena = options.enable_mem_pattern = False
     options.log_severity_level = 4  # what fails is raised as well
     try:

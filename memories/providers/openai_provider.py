@@ -122,7 +122,7 @@ def pieces(text: str) -> Iterator[str]:
 
 
 DEFAULT_CHAT_MODEL = "gpt-5-mini"
-# What a server in one's own house most often serves.
+# The model that local servers most often serve.
 DEFAULT_LOCAL_MODEL = "llama3.2"
 
 

@@ -132,7 +132,7 @@ def fetch(asked: WebRequest, limits: FetchLimits, allowed: Sequence[str]) -> Web
             url, headers = urljoin(asked.url, target), dict(asked.headers)
             before, after = urlsplit(asked.url), urlsplit(url)
             if (before.scheme, before.netloc) != (after.scheme, after.netloc):
-                # What is secret is for the host that it was meant for.
+                # Secrets are for the host that they were meant for.
                 kept = ("accept", "user-agent", "range")
                 headers = {name: each for name, each in headers.items() if name.lower() in kept}
             asked = WebRequest(url, asked.method, headers)

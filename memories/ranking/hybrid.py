@@ -36,13 +36,13 @@ _SAID = (
     (_inside, _Reach(0, 25, 0.6)),
     (_Reach(0, 0, 0.3),),
 )
-# What has a date of its own is of that date; told to the month, it begins on the first.
+# A dated event is of its date; one dated to the month begins on the first.
 _HAPPENED = (
     (_inside, _Reach(1, 1, 0.5), _Reach(14, 14, 0.15)),
     (_inside,),
     (_Reach(0, 0, 0.6),),
 )
-# What is no talk and has no date may be of the day when it was told, or of none.
+# A statement without a date may be of the day when it was told, or of none.
 _UNDATED = ((_Reach(0, 0, 0.7),), (_Reach(0, 0, 0.7),), (_Reach(0, 0, 0.2),))
 
 
@@ -112,11 +112,11 @@ def spread(
 
 _day = 86_400.0
 _not_a_message = 0.3  # as good as said by the user, were it not that the message stands for it
-# How much more a standing instruction and a preference count where help is asked for.
+# The extra weight of a standing instruction and of a preference where help is asked for.
 _instructed, _preferred = 3.0, 2.0
-# Of all that was said in a time, what something was learned from is what there is to tell of it.
+# Of all that was said in a time, the messages that something was learned from tell the most.
 _taught = 1.5
-# That it tells the attribute which is asked for, of whom it is asked: more than any word does.
+# A memory that tells the very attribute asked for counts more than any word does.
 _attribute = 3.0
 _sittings = 5  # after so many others, a sitting is half as recent
 _log_length = 4.0  # log(1 + stems) of a message of ordinary length, about 50
@@ -256,7 +256,7 @@ def _with_assistant(query: QueryView, columns: Columns, w: Weights) -> dict[str,
         parts["length"] = w.turn_length * turn * _length(columns)
         parts["around"] = w.turn_around * turn * columns.vector_around
     if query.asks_overview:
-        # How well what the user said matches, for the assistant's message after it.
+        # The match of the user's message, for the assistant's message after it.
         match = (columns.keyword + columns.vector) * (columns.assistant == 0)
         after = columns.of_neighbour(match, -1).clip(min=0.0)
         parts["reply"] = w.reply * after * (columns.assistant == 1)
@@ -288,8 +288,9 @@ def _ceiling(query: QueryView, w: Weights) -> float:
 # The ranking of a document's passages: their words and their meaning, each beside the best.
 
 KEYWORD, VECTOR = 0.7, 0.3
-# Of the better of its two neighbours: an answer is longer than a passage, or its words stand before
-# it. Over six sets more of the evidence is served in all, .01 to .04; from .5 on less again.
+# The share of the better of its two neighbours: an answer is longer than a passage, or its words
+# stand before it. Over six sets more of the evidence is served in all, .01 to .04; from .5 on less
+# again.
 BESIDE = 0.3
 
 

@@ -38,7 +38,7 @@ class Mark(IntFlag):
     PREFERENCE = 32  # says what its author prefers
 
 
-# What a person asked for once and for all, or would rather have, holds for what comes, too.
+# Standing instructions and preferences hold for later messages, too.
 WISHES = Mark.RULE | Mark.PREFERENCE
 
 

@@ -57,7 +57,7 @@ def _of_one(text: str) -> EventQuestion | None:
         if not about:
             event, _, about = event.partition(", ")
         if _tells(event) and about and about.lower() != "how long":
-            # Where nothing is asked but what happened then, it is what happened next to it.
+            # A question that asks only for what happened then means the time right next to it.
             return EventQuestion((event,), about, _sides[word], is_near or not _tells(about))
     return None
 
@@ -154,7 +154,7 @@ _help = re.compile(
     r"|\b(?:suggest|recommend|help me)\b",
     re.IGNORECASE,
 )
-# What was said, or done, is asked for.
+# Questions about what was said or done.
 _past = re.compile(
     r"\b(?:did|have|has|had|was|were) (?:I|we|you)\b|\b(?:tell|remind) me\b"
     r"|\b(?:I|we|you) (?:(?!need)\w+ed|said|told|brought|did)\b"
@@ -174,7 +174,7 @@ _ambiguous = """
 _also_words = frozenset(_ambiguous.split())
 _turn_from, _turn_to = 4, 20  # words outside of questions
 _half_a_turn = 0.5
-# Of so many voices whoever is named is spoken of more often than speaking.
+# Among so many voices a person who is named is more often spoken of than speaking.
 _many_voices = 3.0
 
 
@@ -351,7 +351,7 @@ def _terms(distinct: Sequence[str], numbers: AbstractSet[str]) -> tuple[str, ...
     number in a date is none of a room."""
     telling = [stem for stem in distinct if stem not in _form] or distinct
     telling = [stem for stem in telling if stem not in numbers] or [
-        # Of "11/11/2026" alone the year: texts have it that name no other day by it.
+        # Only the year of "11/11/2026": texts have it that name no other day by it.
         stem
         for stem in telling
         if len(stem) == _year or not stem.isdigit()

@@ -35,7 +35,7 @@ from workspaces.scope import Scope
 IN_OTHER_WORDS = "approved in other words"
 KEPT_BOTH = Supersession.KEPT_BOTH
 State = Supersession.State
-# By act: the states that a decision may be in, and the one that it is in after.
+# The states from which each act is allowed, and the state after it.
 ACTS: dict[str, tuple[tuple[str, ...], str]] = {
     "approve": ((State.PENDING,), State.APPLIED),
     "reject": ((State.PENDING,), State.REJECTED),

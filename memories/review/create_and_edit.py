@@ -287,7 +287,7 @@ def _placement(scope: Scope, new: NewMemory, audience: str) -> tuple[Placement, 
 # A memory changed by hand: in place, or by a new version where its words change.
 
 EDIT = "edit"  # the rule of a correction by hand
-# What may change in place; new content is always a new version.
+# Fields that may change in place; new content is always a new version.
 IN_PLACE = (
     "metadata",
     "pinned",

@@ -302,7 +302,7 @@ def part_duplicates(
 
 State = Supersession.State
 Ids = set[uuid.UUID]
-# What has expired, too: until the sweep forgets it, its facts must not be of another subject.
+# Expired ones, too: until the sweep forgets one, its facts must not be of another subject.
 OF_HEADS = Q(memory__is_head=True)
 COPIED = ("content", "fingerprint", "entities", "source", "valid_from", "is_inference")
 

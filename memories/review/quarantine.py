@@ -191,7 +191,8 @@ def _quoted(scope: Scope, fact: Fact, quote: str) -> list[Quote]:
         return [Quote(revision.pk, *place, words, is_of_document=True)]
     rows = Episode.objects.visible_to(scope).filter(session__facts=fact).order_by("pk")
     episodes = list(rows)
-    # Who may not see what is masked is compared with the rest: no guess at it is told from another.
+    # A caller who may not see masked words is compared with the rest, so that no guess is
+    # confirmed.
     texts = masks.originals(episodes) if scope.may_unmask else {e.pk: e.content for e in episodes}
     spans = ((episode, find_quote(texts[episode.pk], quote)) for episode in episodes)
     episode, span = next(((episode, span) for episode, span in spans if span), (None, None))

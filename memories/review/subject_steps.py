@@ -39,7 +39,7 @@ from memories.summaries import talk_summaries
 from workspaces.models import Subject
 from workspaces.scope import Scope
 
-# What was said and believed goes over; sets and features follow in their own way.
+# Everything said and believed moves; sets and features follow in their own way.
 FOLLOWING: dict[str, Any] = {
     "conversation": Conversation,
     "session": MemorySession,

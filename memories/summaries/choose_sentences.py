@@ -51,7 +51,7 @@ def weighed(said: Sequence[Said]) -> list[Sentence]:
             if len(lexical.stem_set(text)) >= SHORTEST and not _is_unsaid(message, start, end):
                 found.append(Sentence(index, start, end, text, stems=lexical.stem_set(text)))
     spread = Counter(stem for sentence in found for stem in sentence.stems)
-    # How much of what it says is said elsewhere too; a long sentence is no better for it.
+    # The share of it that is said elsewhere too; a long sentence is no better for it.
     central = [
         sum(log(spread[stem]) for stem in one.stems) / max(len(one.stems), SHORTEST) ** 0.5
         for one in found

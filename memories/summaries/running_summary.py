@@ -100,7 +100,7 @@ def audience(row: ConversationSummary) -> QuerySet[Episode]:
 
 STEP = 20  # messages that may come in before a summary is made anew
 
-# Of several who want it at once one wakes the worker.
+# Of several requests at once only one wakes the worker.
 WANT = """
 insert into memories_conversationsummary as s
   (id, workspace_id, conversation_id, agent_id, method, rule, lines, tokens, episodes,

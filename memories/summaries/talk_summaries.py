@@ -69,7 +69,7 @@ set lease_until = %(until)s, attempts = attempts + 1, claims = claims + 1, updat
 where id = %(id)s and due_at <= %(now)s and {leases.FREE}
 returning *
 """
-# What a worker is making of them now is not written.
+# Summaries that a worker is making of them now are not written.
 ALL_DUE = """
 insert into memories_duesummary
   (id, workspace_id, {of}_id, due_at, claims, attempts, created_at, updated_at)

@@ -39,7 +39,7 @@ from memoryproject.postgres import visible
 from workspaces.models import Subject, Workspace, WorkspaceRemoval
 from workspaces.scope import Scope, worker_scope
 
-# By how much the moment of a dump may lie before the end of a removal that is in it.
+# The longest time from the moment of a dump to the end of a removal that is in it.
 LATE = timedelta(minutes=15)
 BATCH = 100  # masks of one transaction
 T = TypeVar("T")

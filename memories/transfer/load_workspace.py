@@ -34,14 +34,14 @@ STRANGER = """
 select 1 from memories_importedrow i where i.workspace = %(workspace)s and i.model = %(model)s
 and i.row ->> %(column)s is distinct from %(workspace)s::text limit 1
 """
-# Of a column that refers: the file holds the row that it names.
+# A row that a column refers to, but that the file does not hold.
 DANGLING = """
 select 1 from memories_importedrow i where i.workspace = %(workspace)s and i.model = %(model)s
 and i.row ->> %(column)s is not null and not exists (
   select 1 from memories_importedrow o where o.workspace = %(workspace)s and o.model = %(target)s
   and o.row ->> %(key)s = i.row ->> %(column)s) limit 1
 """
-# Of one that only names: what it names may have been erased, and is no row of another workspace.
+# A named row that belongs to another workspace; one that was erased is no fault.
 ELSEWHERE = """
 select 1 from memories_importedrow i
 cross join lateral jsonb_array_elements_text(

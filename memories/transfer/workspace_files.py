@@ -253,7 +253,7 @@ def _batches(text: str, workspace_id: uuid.UUID) -> Iterator[list[str]]:
 
 # A workspace comes in from its export: kept line by line, then loaded as a whole.
 #
-# What was kept stays when the work is stopped; nobody sees any of it before all of it is loaded,
+# Kept lines stay when the work is stopped; nobody sees any of them before all are loaded,
 # in one transaction that the database alone works on.
 
 IMPORTED_AT_ONCE = 1_000  # lines of one transaction
@@ -280,7 +280,7 @@ def planned(first_line: str, slug: str = "") -> WorkspaceImport:
     known = WorkspaceImport.objects.filter(workspace=named["id"]).first()
     if known is not None and known.loaded_at is not None:
         if str(known.export) != head["export"]:
-            # What changed in between is in neither: to say that it is here would lose it unseen.
+            # Changes in between are in neither: to say that it is here would lose them unseen.
             raise Invalid(
                 "file",
                 f"The workspace {known.header['workspace']['slug']!r} came here out of another"

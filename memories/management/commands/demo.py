@@ -90,7 +90,7 @@ def tell_story() -> list[StoryPlace]:
     scope = owner_scope(row.pk, "demo")
     begins = timezone.now() - timedelta(days=BEGINS)
     _say(scope, "spring", SPRING, begins)
-    # What a person did in spring: one memory pinned, another corrected by hand.
+    # A person's acts in spring: one memory pinned, another corrected by hand.
     live = Memory.objects.visible_to(scope).live()
     tea = live.filter(content__contains="tea to coffee", pinned=False).first()
     if tea is not None and tea.version == 1:

@@ -115,7 +115,7 @@ def hand_in_files(
     return tally
 
 
-# What is taken out of a folder; a file that is named itself may be called anything.
+# Endings of the files that are taken from a folder; a file named itself may have any name.
 ENDINGS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".txt"})
 LARGEST_BATCH = 1000
 
@@ -238,8 +238,7 @@ class Command(CommandWithExamples):
         with interruptible() as asked, shown_job(asked, new) as steps:
             run = Run(scope, steps)
             for found in surveys:
-                # What has no time of its own was said when the file was written, at the
-                # latest.
+                # A message without a time was said when the file was written, at the latest.
                 wish = ImportOptions(
                     user_id=options["user"],
                     agent_id=options["agent"],

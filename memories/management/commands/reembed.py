@@ -101,7 +101,7 @@ class Command(CommandWithExamples):
                 )
                 reembedding.change(space, target, advance, check)
                 self.stdout.write(f"{name}: speaks {_named(target)} now")
-                # What came in while the model changed.
+                # Rows that came in while the model changed.
                 rows = DueVector.objects.filter(workspace=space.number)
                 due_vectors.fill_entries(space, list(rows.values_list("entry_id", flat=True)))
             else:

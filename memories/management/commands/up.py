@@ -124,7 +124,7 @@ class Command(PrintableCommand):
         """Run the demo in its own process, which reads and embeds: this one has no threads and
         stays small."""
         command = [sys.executable, "manage.py", "demo", "--json"]
-        # What it decides on the way is the story's, and no news for the log.
+        # Its decisions on the way belong to the story, and are no news for the log.
         env = {"LOG_LEVEL": "WARNING", **os.environ, "MEMORY_DATA_DIR": str(settings.DATA_DIR)}
         with StartStep("Example", sys.stdout):
             written = subprocess.check_output(command, cwd=settings.BASE_DIR, env=env)
