@@ -1,6 +1,6 @@
-"""What comes after a ranking: the layers in one order; a memory and the episode that it stands on
-as one hit, because they say the same, and nothing is lost; what was replaced after what replaced
-it; and, where a reranker is configured and asked for, its order."""
+"""The steps after a ranking: they bring the layers into one order; show a memory and the episode
+that it stands on as one hit, because they say the same, and nothing is lost; put what was replaced
+after what replaced it; and, where a reranker is configured and asked for, apply its order."""
 
 import logging
 import math
@@ -132,7 +132,7 @@ def collapse(found: Sequence[Scored], *, is_now: bool = False) -> list[Scored]:
 
     The memory leads if it stands on that episode alone and its own words and meaning answer no
     worse; what it stands on, or what stands on the same words, is among its `echoes`, best first.
-    `is_now`: what replaced the belief of an episode comes before it.
+    `is_now`: a memory that replaced one of an episode comes before that episode.
     """
     memories = [one.item for one in found if one.layer == "memories"]
     episodes = [one.item for one in found if one.layer == "episodes"] if is_now else []
@@ -159,7 +159,7 @@ def collapse(found: Sequence[Scored], *, is_now: bool = False) -> list[Scored]:
 
 
 def collapsed_into(found: Sequence[Placed]) -> dict[uuid.UUID, Placed]:
-    """By the id of what was folded into a hit: that hit."""
+    """Map the id of each item that was folded into a hit to that hit."""
     return {echo.item: hit for hit in found for echo in hit.echoes}
 
 
@@ -182,7 +182,8 @@ def _led(group: Sequence[Scored], cited: Mapping[uuid.UUID, set[uuid.UUID]]) -> 
 def newest_first(
     found: Sequence[Scored], heads: Mapping[uuid.UUID, Sequence[uuid.UUID]]
 ) -> list[Scored]:
-    """What replaced the belief of an episode comes right before that episode, if it was below."""
+    """Put each memory that replaced one of an episode right before that episode, if it ranked
+    below."""
     below = {one.item: one for one in found if one.layer == "memories"}
     ordered = []
     for one in found:
@@ -199,7 +200,8 @@ def newest_first(
 
 
 def replaced_by(heads: Iterable[Head]) -> Mapping[uuid.UUID, Sequence[uuid.UUID]]:
-    """Of episodes on which nothing stands that is believed: the memories that replaced what did."""
+    """Map each episode on which no live memory stands to the live memories that replaced those that
+    did."""
     replaced: dict[uuid.UUID, dict[uuid.UUID, None]] = {}
     believed: set[uuid.UUID] = set()
     for episode, memory_id, head in heads:
@@ -239,7 +241,7 @@ where ci.revision_id = any(%(ids)s::uuid[])
 
 
 def forgotten_written(revisions: Iterable[uuid.UUID]) -> Mapping[uuid.UUID, list[tuple[int, int]]]:
-    """Of revisions, the words that a memory stood on which was forgotten."""
+    """Map revisions to the places in them that a forgotten memory cites and no live one does."""
     places: dict[uuid.UUID, list[tuple[int, int]]] = {}
     for row in prepared_sql.rows(FORGOTTEN_WRITTEN, {"ids": prepared_sql.Uuids(list(revisions))}):
         places.setdefault(row.revision_id, []).append((row.start, row.end))
@@ -247,7 +249,7 @@ def forgotten_written(revisions: Iterable[uuid.UUID]) -> Mapping[uuid.UUID, list
 
 
 def forgotten_in(heads: Iterable[Head]) -> Mapping[uuid.UUID, list[tuple[int, int]] | None]:
-    """Of episodes on which something stood that was forgotten, its places in them; None where
+    """Map each episode that a forgotten memory cites to the forgotten places in it; to None where
     nothing of the episode is believed, which then tells of nothing else."""
     gone: dict[uuid.UUID, set[uuid.UUID]] = {}
     believed: set[uuid.UUID] = set()
@@ -271,7 +273,7 @@ def forgotten_in(heads: Iterable[Head]) -> Mapping[uuid.UUID, list[tuple[int, in
 
 
 def heads_of(episodes: Sequence[uuid.UUID]) -> list[Head]:
-    """Of each episode the memories that stand on it, and of each the last version's row."""
+    """Return the memories that stand on each episode, each with the row of its last version."""
     return (
         _heads(prepared_sql.rows(REPLACED, {"ids": prepared_sql.Uuids(episodes)}))
         if episodes
@@ -280,7 +282,7 @@ def heads_of(episodes: Sequence[uuid.UUID]) -> list[Head]:
 
 
 def _heads(rows: Sequence[Any]) -> list[Head]:
-    """Of rows of REPLACED."""
+    """Build the heads from rows of REPLACED."""
     line = {row.memory_id: row for row in rows if row.episode_id is None}
     heads: dict[uuid.UUID, uuid.UUID] = {}  # the last version, of each that was passed
     found: list[Head] = []
@@ -311,8 +313,8 @@ def is_reranker_configured() -> bool:
 def reranker_scores(
     workspace_id: uuid.UUID, query: str, texts: Sequence[str]
 ) -> list[float | None] | None:
-    """How well each text answers, 0 to 1, None of what it left out; None in all where the
-    reranker failed, which is counted."""
+    """Return how well each text answers, 0 to 1, with None for texts that the reranker left out;
+    None alone where it failed, which is counted."""
     config = RerankerConfig(
         base_url=settings.RERANK_BASE_URL,
         model=settings.RERANK_MODEL,

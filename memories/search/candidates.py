@@ -33,10 +33,13 @@ TOP = 20
 
 
 class Depth(NamedTuple):
-    """How many each side brings up, whether the newest are looked at, too, whether it counts when
-    what is told happens, so that the days that are asked for bring up what is of them, whether
-    passages know which stands beside which, whether what the person asked for once and for all
-    is looked at, whatever its words, and whether what something was learned from comes first."""
+    """The depth of a search: `top` is how many candidates each side brings up.
+
+    `newest`: the newest entries are looked at, too. `dated`: the dates of events count, so that the
+    days asked for bring up their entries. `in_texts`: passages know which of them are neighbours.
+    `wishes`: standing wishes of the person are looked at, whatever their words. `taught`: messages
+    from which something was learned come first.
+    """
 
     top: int
     newest: bool = True
@@ -98,8 +101,8 @@ def linea(
     by_words: bool = True,
     most: int = TOP,
 ) -> list[EntryMatch]:
-    """The nearest by cosine, 20 or `most`, and the newest 20 whose text holds the whole query, in
-    one round trip."""
+    """Return the nearest by cosine, 20 or `most`, and the newest 20 whose text holds the whole
+    query, in one round trip."""
     asked = few_or_many(index, asked)
     shape = shape_of(index, asked, by_vector=by_vector)
     top = TOP if most <= TOP else DEEP.top  # two texts, not one for each number
@@ -119,7 +122,7 @@ def linea_statement(
     by_words: bool = True,
     top: int = TOP,
 ) -> Statement:
-    """The text that is prepared, and its values."""
+    """Return the text of the prepared statement, and its values."""
     values = parameters(index, asked)
     trigrams = lexical.ilike_keys(index.number, asked.layer, asked.query)
     values |= {"trigrams": trigrams, "pattern": lexical.ilike_pattern(asked.query)}
@@ -132,7 +135,7 @@ def _seen_enough(
     ask: Callable[[StatementShape], T],
     seen: Callable[[T], int],
 ) -> T:
-    """What is found, compared one by one where the HNSW has not `seen` enough that fits."""
+    """Return what is found; compare one by one where the HNSW has not `seen` enough that fits."""
     found = ask(shape)
     enough = not shape.segment or shape.is_all or seen(found) >= shape.depth
     if asked.trace and shape.has_vector:
@@ -142,8 +145,8 @@ def _seen_enough(
 
 
 def few_or_many(index: WorkspaceIndex, asked: LayerQuery) -> LayerQuery:
-    """The question without the way to a few rows where these are many, or the layer is small: then
-    all that it has is looked through sooner."""
+    """Drop the way to a few rows from the query where these are many, or the layer is small: then
+    it is faster to look through the whole layer."""
     wanted = asked.wanted
     if not wanted.few:
         return asked
@@ -155,7 +158,7 @@ def few_or_many(index: WorkspaceIndex, asked: LayerQuery) -> LayerQuery:
 
 
 def is_reached(index: WorkspaceIndex, asked: LayerQuery, item: uuid.UUID) -> bool:
-    """Whether the question reaches the item at all, however far down it would stand."""
+    """Tell whether the question reaches the item at all, however far down it would stand."""
     shape = shape_of(index, asked, by_vector=False)
     own = f"select x.id {shape.entries()} and x.item = %(item)s"
     text = f"with {shape.prelude} own as ({own}) select id from own"
@@ -296,12 +299,12 @@ PoolQuery = tuple[WorkspaceIndex, LayerQuery, list[str]]  # and the stems that a
 def pool(
     index: WorkspaceIndex, asked: LayerQuery, stems: list[str], depth: Depth = DEEP
 ) -> Columns:
-    """The nearest, the best by BM25 and the newest, by entry."""
+    """Return the nearest, the best by BM25 and the newest, by entry."""
     return pools([(index, asked, stems)], depth)[0]
 
 
 def pools(queries: Sequence[PoolQuery], depth: Depth) -> list[Columns]:
-    """As `pool`, of several layers in one round trip."""
+    """Run `pool` for several layers in one round trip."""
     queries = [(index, few_or_many(index, asked), stems) for index, asked, stems in queries]
     shapes = [shape_of(query[0], query[1], exact=depth.top > DEEP.top) for query in queries]
     asked = [
@@ -315,7 +318,8 @@ def pools(queries: Sequence[PoolQuery], depth: Depth) -> list[Columns]:
 
 
 def _enough(query: PoolQuery, shape: StatementShape, depth: Depth, first: Arrays) -> Arrays:
-    """What was found at first, or what is found without the HNSW."""
+    """Return what was found at first, or, where that is too little, what is found without the
+    HNSW."""
 
     def ask(wanted: StatementShape) -> Arrays:
         if wanted is shape:
@@ -356,7 +360,7 @@ def pool_statement(
     shape: StatementShape | None = None,
     depth: Depth = DEEP,
 ) -> Statement:
-    """The text that is prepared, and its values."""
+    """Return the text of the prepared statement, and its values."""
     keys = lexical.term_keys(index.number, asked.layer, stems)
     live = index.live(asked.layer)
     values = parameters(index, asked) | {

@@ -1,4 +1,4 @@
-"""What a search statement is made of: scope and visibility stand here once, for every layer.
+"""The building blocks of search statements: scope and visibility stand here once, for every layer.
 
 Texts are put together from fixed pieces only, so each is prepared once and planned once; what
 the caller said is a parameter. The exact texts compare an untyped column without a cast, which
@@ -90,7 +90,7 @@ TABLES = {
 
 @dataclass(frozen=True, slots=True)
 class RowCondition:
-    """What a search is narrowed to: an SQL condition over `row`, s, a, c, and its values.
+    """A condition that narrows a search, in SQL over `row`, s, a, c.
 
     `history`: also what is no longer live; the condition says what was believed. `few`: a statement
     of the ids of rows of which it leaves no others, where these are few enough to be looked up.
@@ -108,7 +108,7 @@ EVERYTHING = RowCondition()
 
 @dataclass(frozen=True, slots=True)
 class LayerQuery:
-    """What is looked for and who asks, as the statements take it.
+    """The query of one layer and who asks it, as the statements take it.
 
     `subject` None: about anybody. `trace` None: nobody wants to know how. `notes`: what the search
     had to do without, by code. `days`: from when until when is asked for. `with_apart`: documents
@@ -190,23 +190,23 @@ class StatementShape:
 
     @property
     def is_all(self) -> bool:
-        """Nothing narrows the layer but the scope of its memories."""
+        """Tell whether nothing narrows the layer but the scope of its memories."""
         narrowed = self.has_subject or self.is_bound or self.is_limited
         return not (narrowed or self.wanted.condition or self.wanted.history)
 
     @property
     def depth(self) -> int:
-        """So many of the HNSW's are looked at."""
+        """The number of vectors that are taken from the HNSW."""
         return FILTERED_DEPTH if self.wanted.condition else DEPTH
 
     @property
     def is_by_entry(self) -> bool:
-        """What is wanted is no range of an index, and looked up."""
+        """Tell whether the wanted rows are no range of an index, and have to be looked up."""
         return self.wanted.history or bool(self.wanted.few)
 
     @property
     def is_by_row_index(self) -> bool:
-        """What is wanted is found by an index of its rows."""
+        """Tell whether an index of the rows finds what is wanted."""
         return bool(self.wanted.indexed and not self.wanted.few)
 
     @property
@@ -302,8 +302,8 @@ compared as materialized ({self.vectors("")}),"""
   where {rows} and entry_id > {upto} {narrowed} {fitting}"""
 
     def vectors(self, part: str) -> str:
-        """All vectors of the asked set: index-only, a range of the covering index for each whom
-        the rows are about."""
+        """Select all vectors of the asked set, index-only: one range of the covering index for each
+        subject that the rows are about."""
         if not self.has_vector:
             return NO_VECTORS
         visible = self._visible("x.entry_id")
@@ -341,7 +341,7 @@ compared as materialized ({self.vectors("")}),"""
 
     @property
     def count(self) -> str:
-        """How many entries there are to be found; of a large layer, how many are live."""
+        """The number of entries to be found, in SQL; of a large layer, the number of live ones."""
         if self.is_all or self.segment or (self.is_large and not self.is_subject_by_vector):
             return "%(n)s::int8"
         if self.is_by_exact_vector:
@@ -357,9 +357,9 @@ compared as materialized ({self.vectors("")}),"""
 
     @property
     def wishes(self) -> str:
-        """The newest entries of what the person asked for once and for all, or prefers: a range of
-        their own index for each whom the rows are about. Who asks about everybody is none of them:
-        then what is about nobody."""
+        """The newest entries with what the person asked for once and for all, or prefers: one range
+        of their own index for each subject that the rows are about. A search about everybody gets
+        those that are about nobody."""
         return "\n  union all".join(
             f"""
   (select x.id from memories_entry x
@@ -371,8 +371,8 @@ compared as materialized ({self.vectors("")}),"""
 
     @property
     def dated(self) -> str:
-        """Entries of the days that are asked for: a range of an index for each stretch of days and
-        each whom the rows are about."""
+        """The entries of the days asked for: one range of an index for each stretch of days and
+        each subject that the rows are about."""
         found = [self.entries()]
         if self.has_subject and not self.is_by_entry:
             own = (
@@ -391,7 +391,8 @@ compared as materialized ({self.vectors("")}),"""
         )
 
     def _fitting(self, entry: str) -> str:
-        """That an entry is one that the filter wants."""
+        """Return the condition that an entry passes the filter; nothing where there is no
+        filter."""
         if not self.wanted.condition:
             return ""
         if not self.segment:
@@ -407,7 +408,7 @@ compared as materialized ({self.vectors("")}),"""
     where f.id = {entry} and {self.wanted.condition} offset 0)"""
 
     def _visible(self, entry: str = "x.id") -> str:
-        """What of the layer the asker may find, and has asked for."""
+        """Return the condition for what the asker may find of the layer, and has asked for."""
         who = AS_AGENT if self.is_bound else ""
         about = OF_SUBJECTS if self.is_limited else ""
         if self.layer == Layer.CHUNKS:
@@ -457,7 +458,8 @@ def shape_of(
 
 
 def asked_of(scope: Scope, request: SearchRequest) -> LayerQuery:
-    """Who asks and about whom, by the ids of the index. Raises Forbidden."""
+    """Turn a request into a query by the ids of the index: who asks, and about whom. Raises
+    Forbidden."""
     try:
         reader = agent_to_read(scope, request.agent_id)
     except NotAllowed as error:

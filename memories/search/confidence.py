@@ -1,5 +1,5 @@
-"""How sure an answer is: the chance that what was asked for stands in its hits; and how near one
-hit is to the question.
+"""The confidence of an answer, which is the chance that its hits hold what was asked for; and how
+near one hit is to the question.
 
 The chance is that of two things at once. That the hits speak of what was asked: the best of them
 decides, whatever else is found. And that they answer it, for which all ten count: more hits, other
@@ -53,8 +53,8 @@ _about_talk = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceWeights:
-    """What each sign says for it that the hits speak of what was asked, and that they answer it;
-    and what each of the two is worth without any."""
+    """The weight of each sign that the hits speak of what was asked, and that they answer it; and
+    what each of the two is worth without any sign."""
 
     spoken_start: float
     spoken_of: Mapping[str, float]
@@ -63,7 +63,8 @@ class ConfidenceWeights:
 
     @classmethod
     def of(cls, model: EmbeddingModel | None) -> "ConfidenceWeights":
-        """Those measured for a model; the shipped ones where there are none, or of other signs."""
+        """Return the weights measured for a model; the shipped ones where it has none, or has other
+        signs."""
         told = (model.confidence if model else None) or {}
         try:
             own = cls(**told)
@@ -93,7 +94,7 @@ SHIPPED = ConfidenceWeights(
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceSigns:
-    """What is seen in the hits, by the names of ConfidenceWeights."""
+    """The signs seen in the hits, by the names of ConfidenceWeights."""
 
     spoken_of: Mapping[str, float]
     answered: Mapping[str, float]
@@ -104,8 +105,8 @@ _spaced = str.maketrans(dict.fromkeys("\t\n\r!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
 
 def similarity_of(cosine: float | None, model: EmbeddingModel | None) -> float | None:
-    """0 to 1, of the cosine of a question and a hit: a half at the model's `search_floor`, .99 at
-    its `duplicate_threshold`; None where there is none."""
+    """Turn the cosine of a question and a hit into 0 to 1: a half at the model's `search_floor`,
+    .99 at its `duplicate_threshold`; None where there is none."""
     if cosine is None or model is None:
         return None
     reach = max(model.duplicate_threshold - model.search_floor, 0.01)
@@ -113,13 +114,14 @@ def similarity_of(cosine: float | None, model: EmbeddingModel | None) -> float |
 
 
 def similarity_by_words(query: str, hit: Hit) -> float:
-    """Where no vector is known: the share of the question's words that a hit holds."""
+    """Return the share of the question's words that a hit holds, for hits whose vector is
+    unknown."""
     wanted = _words_of(query)
     return _share({stem for _, stem in _places(hit.row.content, wanted)}, wanted)
 
 
 def confidence_of(query: str, hits: Sequence[Hit], weights: ConfidenceWeights = SHIPPED) -> float:
-    """0 to 1; 0 where there are no hits, whose `similarity` is known."""
+    """Return the confidence, 0 to 1, of hits whose `similarity` is known; 0 without hits."""
     if not hits:
         return 0.0
     chance = weights.chance(signs_of(query, hits))
@@ -128,7 +130,7 @@ def confidence_of(query: str, hits: Sequence[Hit], weights: ConfidenceWeights = 
 
 
 def signs_of(query: str, hits: Sequence[Hit]) -> ConfidenceSigns:
-    """Of some hits, whose `similarity` is known.
+    """Return the signs of some hits, whose `similarity` is known.
 
     What counts: how near the best is, and how much of the question's words one passage of it holds;
     whether one is told by who is named, or is of the time that was asked for, for which it is too
@@ -184,8 +186,8 @@ def _nearness(hit: Hit) -> float:
 
 
 def is_noise(query: str, hit: Hit, near: float = FAR) -> bool:
-    """Whether nothing tells why it should answer: not even `near` in meaning, without a word of the
-    question, and of another time."""
+    """Tell whether nothing speaks for the hit: it is not `near` in meaning, has no word of the
+    question, and is of another time."""
     asked = _words_of(query) - _about_talk
     return not any(
         _nearness(one) >= near
@@ -203,7 +205,8 @@ def _words_of(query: str) -> frozenset[str]:
 
 
 def _told_of(hit: Hit) -> AbstractSet[str]:
-    """Who says it, or whom a statement begins with: "user" names nobody."""
+    """Return the words of the name of its author, or of the name that a statement begins with:
+    "user" names nobody."""
     if hit.episode:
         author: str = hit.row.author
         return frozenset() if author.casefold() in SPEAKER_ROLES else lexical.stem_set(author)
@@ -212,7 +215,7 @@ def _told_of(hit: Hit) -> AbstractSet[str]:
 
 
 def _ahead(values: Sequence[float], is_own: Sequence[bool]) -> float:
-    """By how much the best of one's own is before the best of the others."""
+    """Return by how much the best of one's own values is ahead of the best of the others."""
     own = max((value for value, mine in zip(values, is_own, strict=True) if mine), default=0.0)
     others = max(
         (value for value, mine in zip(values, is_own, strict=True) if not mine), default=0.0
@@ -221,12 +224,13 @@ def _ahead(values: Sequence[float], is_own: Sequence[bool]) -> float:
 
 
 def _places(text: str, stems: frozenset[str]) -> list[tuple[int, str]]:
-    """Where a word begins as one of the stems does, or is another form of that verb, in order."""
+    """Return, in order, the places of words that begin as one of the stems does, or are another
+    form of that verb."""
     return sorted(_found(text, stems))
 
 
 def _found(text: str, stems: frozenset[str]) -> Iterator[tuple[int, str]]:
-    """The same, stem by stem."""
+    """Yield the same places, stem by stem."""
     low = f" {text[:READ]}".lower().translate(_spaced)
     plain = lexical.unaccented(low)  # as stems are
     for form, stem, is_plain in _forms(stems):
@@ -239,7 +243,8 @@ def _found(text: str, stems: frozenset[str]) -> Iterator[tuple[int, str]]:
 
 @lru_cache(maxsize=64)
 def _forms(stems: frozenset[str]) -> tuple[tuple[str, str, bool], ...]:
-    """What to look for, of which stem, and whether in a text without accents."""
+    """Return the forms to look for, the stem of each, and whether to look in a text without
+    accents."""
     forms = []
     for stem in stems:
         # "happi" is the stem of "happy"; what is no ASCII is not cut into words by spaces alone.
@@ -272,6 +277,7 @@ def _best_passage(
 
 
 def _share(stems: AbstractSet[str], wanted: AbstractSet[str]) -> float:
-    """How much of what is wanted is held, by the letters of its words; 0 where nothing is."""
+    """Return the share of the wanted words that are held, by their letters; 0 where none are
+    wanted."""
     whole = sum(min(len(stem), TELLING) for stem in wanted)
     return sum(min(len(stem), TELLING) for stem in wanted & stems) / whole if whole else 0.0

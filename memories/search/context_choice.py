@@ -1,4 +1,4 @@
-"""Which of the lines that were found a context tells, and why it tells none.
+"""The choice of the found lines that a context tells, and the reason why it tells none.
 
 A confidence is a poor judge of a question in other words than the answer's ("What do I drink?", "I
 prefer tea"), and the poorer the less there is to compare. So where a person is named, and asks
@@ -35,8 +35,8 @@ class Nearest:
 
 @dataclass(frozen=True, slots=True)
 class PersonAsked:
-    """Whose context it is, by all names. `wants_all`: all that is known is asked for; `is_own`:
-    something of that person is."""
+    """The person whose context it is, by all names. `wants_all`: all that is known is asked for;
+    `is_own`: something of that person is."""
 
     names: tuple[str, ...]
     wants_all: bool
@@ -44,7 +44,8 @@ class PersonAsked:
 
     @classmethod
     def of(cls, index: WorkspaceIndex, request: SearchRequest) -> "PersonAsked | None":
-        """None where nobody is named, or nothing was ever said of whoever is."""
+        """Return the person that the request names; None where it names nobody or asks about the
+        past, or nothing was ever said of that person."""
         if not request.user_id or not request.at.is_now:
             return None
         names = people_by_name.names_of(index, request.user_id)
@@ -54,7 +55,8 @@ class PersonAsked:
         return cls(tuple(names), asks_whom(query, names), is_of_person(query, names))
 
     def gets_others(self, query: str, text: str) -> bool:
-        """Whether it answers a question about this person with the same of somebody else."""
+        """Tell whether a text answers a question about this person with the same of somebody
+        else."""
         wanted = asked_attribute(query)
         words = {part for name in self.names for part in name.casefold().split()}
         if wanted is None or wanted.who and wanted.who.casefold() not in words:
@@ -71,13 +73,14 @@ class PersonAsked:
 
 
 def floor_of(request: SearchRequest, answer: SearchAnswer) -> float:
-    """Below which confidence nothing is told, where nobody says else: lower where all there is was
-    found, of which the best is near by chance far less often than the best of many."""
+    """Return the confidence below which nothing is told, where the caller names none: lower where
+    all there is was found, of which the best is near by chance far less often than the best of
+    many."""
     return FLOOR_OF_FEW if found_all(request, answer) else FLOOR
 
 
 def found_all(request: SearchRequest, answer: SearchAnswer) -> bool:
-    """Whether there is no more than was found."""
+    """Tell whether the search found all that there is."""
     is_narrowed = bool(request.threshold or request.min_similarity)
     return not is_narrowed and len(answer.hits) < request.limit
 
@@ -85,7 +88,8 @@ def found_all(request: SearchRequest, answer: SearchAnswer) -> bool:
 def is_answered(
     request: SearchRequest, answer: SearchAnswer, person: PersonAsked | None, floor: float | None
 ) -> bool:
-    """Whether anything of what was found is told. A `floor` that a caller names is the floor."""
+    """Tell whether the context tells any of the hits. A `floor` that a caller names is the
+    floor."""
     if answer.confidence >= (floor_of(request, answer) if floor is None else floor):
         return True
     if floor is not None or person is None or not person.is_own:
@@ -95,7 +99,7 @@ def is_answered(
 
 
 def is_theirs(request: SearchRequest, hit: Hit) -> bool:
-    """Whether it is about the person who is named."""
+    """Tell whether the hit is about the person who is named."""
     return bool(request.user_id) and hit.row.user_external == request.user_id
 
 
@@ -121,7 +125,8 @@ def kept(
 
 
 def reason_of(nearest: Nearest | None, floor: float, tokens: int | None = None) -> str:
-    """Why nothing is told; `tokens`, where what would be told does not fit into these."""
+    """Say why nothing is told; `tokens` is the budget, where what would be told does not fit into
+    it."""
     if nearest is None:
         return "Nothing was found."
     content = nearest.content

@@ -1,5 +1,5 @@
-"""Why a search did not show a memory that somebody expected: the step at which it fell out, from
-candidates over ranking, echoes and reranker to the page."""
+"""The reason why a search did not show a memory that somebody expected: the step at which it fell
+out, from candidates over ranking, duplicates and reranker to the page."""
 
 import uuid
 from collections.abc import Iterator, Sequence
@@ -62,7 +62,7 @@ class Walk:
 
     @property
     def place(self) -> int | None:
-        """Among the hits, from 1."""
+        """Its place among the hits, from 1."""
         own = self.question.memory.pk
         hits = enumerate(self.hits, start=1)
         return next((n for n, hit in hits if hit.layer == "memories" and hit.row.id == own), None)
@@ -72,7 +72,7 @@ class Walk:
         return next((one for one in self.trace.stages[stage] if one.item == own), None)
 
     def rank_at(self, stage: str) -> int | None:
-        """By its score, from 1; None where it was not left."""
+        """Return its rank by score after a stage, from 1; None where it was not left."""
         own = self.at(stage)
         if own is None:
             return None
@@ -80,7 +80,7 @@ class Walk:
 
     @property
     def rank(self) -> int | None:
-        """As a hit, or in the last step that it came to."""
+        """Its rank as a hit, or in the last step that it came to."""
         ranks = [self.rank_at(stage) for stage in self.trace.stages]
         last = next((rank for rank in reversed(ranks) if rank), None)
         return self.place or last or self._deeper[0]
@@ -92,7 +92,7 @@ class Walk:
 
     @cached_property
     def _deeper(self) -> tuple[int | None, Placed | None]:
-        """Where it stands, and with which score, if very many hits are asked for."""
+        """Its rank and score if very many hits are asked for."""
         if self.question.memory.pk not in self.trace.ranks:
             return None, None
         include = frozenset({"scores"})
@@ -157,7 +157,7 @@ def _reranked(walk: Walk) -> Told:
 
 
 def _sides(question: WhyNotQuestion) -> str:
-    """Where it stands by meaning and by words, of the sides that the ranking asks."""
+    """Say where it ranks by meaning and by words, on the sides that the ranking asks."""
     people, voices = workspace_index.participants(question.index, question.asked.subject)
     view = ranking.analyse(
         question.request.query,
@@ -186,7 +186,7 @@ def _sides(question: WhyNotQuestion) -> str:
 
 
 def _place(scores: Array, own: NDArray[np.bool_]) -> str:
-    """Among those that have a score; nan: none."""
+    """Say the place among those that have a score; nan: none."""
     mine = scores[own]
     if not mine.size or np.isnan(mine[0]):
         return "nowhere"
@@ -221,7 +221,7 @@ class WhyNot:
         return next((step for step in self.steps if step.state == "failed"), None)
 
     def note(self, name: str, failure: str, success: str) -> bool:
-        """Add a step that failed where `failure` says something; whether it passed."""
+        """Add a step that failed where `failure` says something; return whether it passed."""
         self.steps.append(Step(name, "failed" if failure else "passed", failure or success))
         return not failure
 
@@ -295,8 +295,8 @@ def _filtered(question: WhyNotQuestion) -> str:
 
 
 def checks(question: WhyNotQuestion) -> Iterator[Told]:
-    """What must be true of a memory before it is compared; asking stops at the first that is
-    not."""
+    """Yield what must be true of a memory before it is compared; the caller stops at the first
+    check that fails."""
     memory, asked, layers = question.memory, question.asked, question.request.layers
     told = f"The search looks at {' and '.join(layers)} alone."
     yield "layer", "" if "memories" in layers else told, "Memories are searched."
@@ -319,7 +319,7 @@ def checks(question: WhyNotQuestion) -> Iterator[Told]:
 
 
 def why_not(scope: Scope, request: SearchRequest, memory_id: uuid.UUID) -> WhyNot:
-    """What became of a memory in this very search. Raises as `search` does."""
+    """Tell what became of a memory in this very search. Raises as `search` does."""
     found = WhyNot()
     asked = asked_of(scope, replace(request, include=frozenset()))
     mine = Memory.objects.visible_to(scope).with_names().filter(pk=memory_id).first()

@@ -67,7 +67,7 @@ where t.id = any(%(ids)s::uuid[]) and t.workspace_id = %(workspace)s
 
 @dataclass(frozen=True, slots=True)
 class SummaryCitation:
-    """What a line of a summary stands on; a model's line of a talk quotes nothing."""
+    """The words that a line of a summary stands on; a model's line of a talk quotes nothing."""
 
     row_id: uuid.UUID
     episode_id: uuid.UUID

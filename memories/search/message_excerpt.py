@@ -1,4 +1,5 @@
-"""What of a message is served: all of a short one, of a long one the sentences that answer."""
+"""The part of a message that is served: all of a short one, of a long one the sentences that
+answer."""
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
@@ -14,7 +15,8 @@ QUOTED = 2  # a quoted sentence is worth so many words of the question
 def passage_of(
     text: str, quotes: Sequence[tuple[int, int]], stems: AbstractSet[str]
 ) -> tuple[int, int]:
-    """Where it begins and ends in `text`. `quotes` are places, too; `stems` are the question's."""
+    """Return where that part begins and ends in `text`. `quotes` are places, too; `stems` are the
+    question's."""
     if len(text) < 3 * LONG or tokens_of(text) <= LONG:
         return 0, len(text)
     begun = max(0, min((first for first, _ in quotes), default=0) - READ // 2)

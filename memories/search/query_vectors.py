@@ -81,7 +81,7 @@ def _write(path: Path, vector: Vector) -> None:
 def _local_vector(
     embedder: Embedder, index: WorkspaceIndex, query: str, name: str
 ) -> Vector | None:
-    """Of a model in this process: kept in it, by hash."""
+    """Return the vector by a model in this process, which keeps it by hash."""
     if not settings.QUERY_CACHE_SECONDS:
         return embedder.embed_one(query)
     outcome = "hit" if name in _local else "miss"
@@ -94,12 +94,13 @@ def _local_vector(
 
 
 def forget_vectors() -> None:
-    """This process has kept none."""
+    """Forget all vectors that this process has kept."""
     _local.clear()
 
 
 def _read(path: Path, dimensions: int) -> Vector | None:
-    """None where there is none, where it is too old or is not what was written."""
+    """Read a kept vector; None where there is none, where it is too old or is not what was
+    written."""
     if not settings.QUERY_CACHE_SECONDS:
         return None
     try:
@@ -118,7 +119,8 @@ def _read(path: Path, dimensions: int) -> Vector | None:
 def query_vector(
     index: WorkspaceIndex, query: str, notes: list[str] | None = None
 ) -> np.ndarray | None:
-    """None where it has none; also where the model fails, which `notes` are told."""
+    """Return the query's vector; None where it has none, or where the model fails, which `notes`
+    are told."""
     try:
         return vector_of(index, query)
     except ProviderError as error:

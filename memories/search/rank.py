@@ -119,7 +119,7 @@ class PastFeatures:
         return Columns.of(rows)
 
     def _features(self) -> list[Feature]:
-        """The oldest first."""
+        """Return the features that are reached, the oldest first."""
         # The features, of any time, that the asker may see and asks about.
         rows = Feature.objects.visible_to(self.asked.scope)
         if self.asked.subject is not None:
@@ -143,7 +143,8 @@ class PastFeatures:
         return sorted((f for f, _ in found), key=lambda f: (f.created_at, f.pk))[-MOST:]
 
     def _cosines(self, features: Sequence[Feature]) -> dict[uuid.UUID, float]:
-        """Without those that have no vector; empty where the query has none."""
+        """Return cosines by feature, without those that have no vector; empty where the query has
+        none."""
         query = self.asked.vector
         if query is None:
             return {}
@@ -174,7 +175,7 @@ class PastFeatures:
 
 
 def _numbered(features: Sequence[Feature]) -> list[tuple[int, Feature]]:
-    """With numbers that no entry has; the newest has the highest, as entries have."""
+    """Number the features as no entry is; the newest has the highest number, as with entries."""
     return list(zip(range(-len(features), 0), features, strict=True))
 
 
@@ -270,7 +271,7 @@ def _merged(
     *,
     most: int | None = None,
 ) -> list[Scored]:
-    """By words, too, unless the `most` nearest are all that is wanted."""
+    """Search by meaning, and by words, too, unless the `most` nearest are all that is wanted."""
     found: list[Scored] = []
     asked = replace(asked, vector=embed(index))
     for layer in request.layers:
@@ -306,14 +307,14 @@ def _ranks(rows: Sequence[EntryMatch]) -> dict[uuid.UUID, dict[str, int]]:
 
 
 def _most(request: SearchRequest) -> int:
-    """So many are ranked: what is asked for, or what the reranker reads, and some more."""
+    """Return how many are ranked: what is asked for, or what the reranker reads, and some more."""
     return (max(request.limit, after_ranking.RERANKED) if request.rerank else request.limit) + SPARE
 
 
 def _parts(
     index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery | None, embed: Embed
 ) -> Iterable[ModelPartition | PastFeatures]:
-    """What a layer is asked in: as it is now, or features as they were."""
+    """Return the parts in which a layer is asked: as it is now, or features as they were."""
     if asked is None:
         return ()
     if asked.layer == Layer.FEATURES and not request.at.is_now:
@@ -377,7 +378,7 @@ def _pool(
 def _only_these(
     request: SearchRequest, asked: LayerQuery, items: Sequence[uuid.UUID]
 ) -> list[LayerQuery]:
-    """The question put to these memories alone, where it reaches any."""
+    """Put the question to these memories alone, where it reaches any."""
     there = in_layer(request, asked, "memories")
     if there is None:
         return []
@@ -403,7 +404,7 @@ def _pools(
 
 
 def depth_of(index: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> Depth:
-    """How many are ranked: fewer where nothing could lift those further down."""
+    """Choose how many are ranked: fewer where nothing could lift those further down."""
     if request.layers == ("chunks",) and request.ranking == "hybrid":
         return OF_DOCUMENTS
     is_hybrid = request.ranking == "hybrid"
@@ -420,7 +421,7 @@ def depth_of(index: WorkspaceIndex, request: SearchRequest, view: ranking.QueryV
 
 
 def brought_up(index: WorkspaceIndex, request: SearchRequest, view: ranking.QueryView) -> int:
-    """How many each side brings up at most."""
+    """Return how many each side brings up at most."""
     if request.ranking == "linea" or (request.ranking == "vector" and _most(request) <= TOP):
         return TOP
     return depth_of(index, request, view).top
@@ -474,8 +475,8 @@ def _of_events(
     asked: LayerQuery,
     question: ranking.EventQuestion,
 ) -> Iterator[list[Scored]]:
-    """What tells of each event; or, where something is asked of before or after one, what is told
-    of then. Nothing where the event is not found."""
+    """Yield hits that tell of each event; or, where the question asks what was before or after one,
+    hits of that time. Yield nothing where the event is not found."""
     asked = replace(asked, trace=None)
     parts = [replace(request, query=text, limit=EACH) for text in question.events]
     if not question.about:

@@ -100,7 +100,7 @@ class Recency:
 @declared
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """What a caller may say of a search, in their words and the server's own alike."""
+    """The options of a search, in the words of callers and of the server alike."""
 
     query: Annotated[Words, Field(max_length=10_000)]
     limit: Annotated[Whole, Field(ge=1, le=100)] = 10

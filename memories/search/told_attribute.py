@@ -51,7 +51,7 @@ NOT_TOLD = ToldAttribute()
 def told_attribute(
     index: WorkspaceIndex, asked: LayerQuery, query: str, people: Sequence[Participant]
 ) -> ToldAttribute:
-    """What tells the attribute that is asked for; nothing where none is."""
+    """Return what tells the attribute that is asked for; nothing where none is."""
     wanted = asked_attribute(query)
     if wanted is None or asked.subject == NOBODY:
         return NOT_TOLD
