@@ -1,5 +1,5 @@
-"""What waits for a person: one subject and one attribute, with all that was said of it; and what
-people said of what failed."""
+"""Cases that wait for a person: one subject and one attribute, with all that was said of it; and
+the marks that people put on what failed."""
 
 import uuid
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ class CaseQuerySet(models.QuerySet["Case"]):
         return self.filter(state__in=Case.UNDECIDED)
 
     def wake(self, now: datetime) -> int:
-        """Those that were put off until now are open again."""
+        """Open the cases again that were put off until now."""
         due = self.filter(state=Case.State.SNOOZED, snoozed_until__lte=now)
         return due.update(state=Case.State.OPEN, snoozed_until=None)
 
@@ -150,18 +150,18 @@ class Case(Row):
 
 
 def served_share(served: int) -> float:
-    """What being served so often adds to a case's risk: from 0 to SERVED_MOST."""
+    """Return what being served so often adds to a case's risk: from 0 to SERVED_MOST."""
     return SERVED_MOST * served / (served + SERVED_HALF)
 
 
 def rank_of(risk: float, since: datetime, served: int = 0) -> float:
-    """Two cases keep their order while both grow older, so that the rank is no matter of the
-    clock."""
+    """Return the rank. Two cases keep their order while both grow older, so that the rank does not
+    depend on the clock."""
     return risk + served_share(served) - since.timestamp() / AGEING
 
 
 def add_served(often: Mapping[uuid.UUID, int]) -> None:
-    """Memories were served so often: what waits about one of them is decided sooner."""
+    """Count that memories were served so often: what waits about one of them is decided sooner."""
     with connection.cursor() as cursor:
         values: dict[str, list[Any]] = {"memories": list(often), "often": list(often.values())}
         cursor.execute(ADD_SERVED, values)
@@ -210,7 +210,8 @@ def topic_of(name: str) -> uuid.UUID:
 
 
 class FailureMark(Row):
-    """Of a session or document that failed, or a golden question that got worse; exactly one.
+    """A mark on a session or document that failed, or a golden question that got worse; exactly
+    one.
 
     `left_as` is the failure that somebody left as it is: of a session or document the number of its
     claim, of a question its rank (0: not found). Where it fails anew the numbers differ, and it

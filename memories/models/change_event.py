@@ -1,4 +1,4 @@
-"""That something changed: which row came into which state, and nothing of what it says.
+"""Events that something changed: which row came into which state, and nothing of what it says.
 
 Triggers write these rows with the change itself, in its transaction, whichever code makes it
 (the migration change_events). Event streams and webhooks read them.
@@ -43,5 +43,5 @@ class ChangeEvent(models.Model):
 
     @property
     def subject(self) -> str:
-        """What kind of row `item` is."""
+        """The kind of row that `item` is."""
         return self.kind.partition(".")[0]

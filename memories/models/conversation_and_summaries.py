@@ -86,15 +86,16 @@ def of_subjects(scope: Scope) -> Q:
 
 
 def recorded_for(scope: Scope) -> Q:
-    """What the asking agent recorded itself; for those who are not bound to one, everything."""
+    """Return the condition for rows that the asking agent recorded; for askers not bound to an
+    agent, for all rows."""
     own = of_subjects(scope)
     return own & Q(agent_id=scope.agent_id) if scope.is_bound else own
 
 
 def check_thread(scope: Scope, thread: "Conversation") -> None:
-    """Raises Conflict for a thread that is named by a key which is limited to other subjects: what
-    it says there would be served as theirs; and for one that an agent's key does not see: by saying
-    something there it would. Whose it is, is not told."""
+    """Refuse a thread of others, without telling whose it is. Raises Conflict for a key that is
+    limited to other subjects, since what it says there would be served as theirs, and for an
+    agent's key that does not see the thread, since by saying something there it would."""
     is_of_others = scope.subject_ids is not None and thread.subject_id not in scope.subject_ids
     if not is_of_others and scope.is_bound and thread.agent_id != scope.agent_id:
         seen = Conversation.objects.visible_to(scope).filter(pk=thread.pk)
@@ -121,7 +122,8 @@ class RecordedQuerySet(NamedQuerySet[Recorded]):
 
 class SessionQuerySet(RecordedQuerySet["MemorySession"]):
     def visible_to(self, scope: Scope) -> Self:
-        """Those that read a document, to whom it is seen."""
+        """Narrow to sessions that `scope` sees: those that read a document only where it sees the
+        document."""
         rows = super().visible_to(scope)
         if scope.container_tags is None:
             return rows
@@ -266,7 +268,8 @@ class MemorySession(Row):
         return f"{self.state} {self.created_at:%Y-%m-%d %H:%M}"
 
     def told_intents(self) -> list[Any]:
-        """What was said to the memory in it, as far as something was done; most say nothing."""
+        """Return what people asked of the memory in it, as far as something was done; most sessions
+        have nothing."""
         if not self.counts.get("intents"):
             return []
         rows = self.intents.exclude(state="heard").select_related("episode")
@@ -278,17 +281,17 @@ class MemorySession(Row):
 
     @property
     def tried(self) -> int:
-        """How often it was tried since it last got on."""
+        """The number of tries since it last made progress."""
         return self.attempts + self.failures
 
     @property
     def is_postponed(self) -> bool:
-        """A model failed, and is asked again later."""
+        """Tell whether a model failed, and is asked again later."""
         return self.state == self.State.RECEIVED and self.failures > 0
 
     @classmethod
     def words_of(cls, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:
-        """By whom, when and how much, of the sessions with these ids."""
+        """Return labels of the sessions with these ids: by whom, when and how much."""
         rows = cls.objects.filter(pk__in=ids).select_related("agent")
         return {row.pk: row.label for row in rows}
 
@@ -368,14 +371,14 @@ class Episode(Row):
 
     @property
     def is_ahead(self) -> bool:
-        """Said to be of the future, by a caller's clock or on purpose; or by ours, which was
-        wrong."""
+        """Tell whether its time lies in the future, by a caller's clock or on purpose; or by ours,
+        which was wrong."""
         return self.occurred_at - self.created_at > AHEAD
 
     @property
     def believed_at(self) -> datetime:
-        """From when on it counts: what is said to be of the future, from when it came. So what is
-        said later is newer."""
+        """The time from which it counts: its own, or, where that lies in the future, when it came.
+        So what is said later is newer."""
         return self.created_at if self.is_ahead else self.occurred_at
 
 
@@ -385,11 +388,11 @@ def is_shared_by_default(
     conversation: Conversation | None,
     default: str = "",
 ) -> bool:
-    """Whether decisions, policies and technology are the team's; else all is private.
+    """Tell whether decisions, policies and technology are the team's; else all is private.
 
     The nearest word counts: the conversation's, the agent's, its team's; of the default team that
-    is `default`, which the workspace's settings say. Where none is said, a person who is named
-    speaks for himself, unless the agent belongs to a team with a name.
+    is `default`, which the workspace's settings say. Where none is said, what a named person
+    says is private, unless the agent belongs to a team with a name.
     """
     said = (conversation.audience if conversation else "") or (agent.audience if agent else "")
     if not said and agent and agent.team:
@@ -403,7 +406,7 @@ def is_shared_by_default(
 
 
 class ConversationSummary(Row):
-    """What was said in a conversation up to a point, as far as its audience hears it.
+    """The summary of a conversation up to a point, as far as its audience hears it.
 
     `agent` is the audience: only that agent's episodes went in; empty: all went in. `upto_at` and
     `upto_position` are those of the last episode that went in, `seen` is the highest position by
@@ -472,7 +475,7 @@ class TalkSummaryManager(models.Manager[Any]):
 
 
 class TalkSummary(Row):
-    """What a talk of one agent with one subject comes to.
+    """The summary of a talk of one agent with one subject.
 
     `lines` are spans of episodes (`{"episode", "start", "end"}`), which copy nothing, or, of a
     model, texts with the episodes that they cite (`{"text", "episodes"}`), of a subject and a topic

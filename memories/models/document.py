@@ -90,7 +90,8 @@ def seen_values(scope: Scope) -> dict[str, Any]:
 
 class DocumentQuerySet(NamedQuerySet["Document"]):
     def visible_to(self, scope: Scope) -> Self:
-        """To a key that is limited to spaces, with these alone of those that they stand in."""
+        """Narrow to documents that `scope` sees. To a key that is limited to spaces each shows
+        these spaces alone."""
         rows = self.filter(seen_by(scope))
         if scope.container_tags is None:
             return rows
@@ -99,14 +100,14 @@ class DocumentQuerySet(NamedQuerySet["Document"]):
         return rows.prefetch_related(models.Prefetch("shelves", own))
 
     def with_all(self, at: AsOf = NOW) -> Self:
-        """With what an answer shows of it: names, spaces, and the newest revision, or the one that
-        was the newest `at` a time, without its text."""
+        """Add what an answer shows of a document: names, spaces, and the newest revision, or the
+        one that was the newest `at` a time, without its text."""
         newest = Revision.objects.filter(Revision.open_at(at)).defer("text")
         shown = models.Prefetch("revisions", newest, to_attr="open_revisions")
         return self.with_names().prefetch_related("shelves__space", shown)
 
     def known(self, at: AsOf) -> Self:
-        """Those that were there then."""
+        """Narrow to documents that were there then."""
         return self if at.known_at is None else self.filter(created_at__lte=at.known_at)
 
     def in_spaces(self, tags: Collection[str]) -> Self:
@@ -115,8 +116,8 @@ class DocumentQuerySet(NamedQuerySet["Document"]):
 
 
 class Document(Row):
-    """What a caller calls by one name. Its row is the queue: due at `next_attempt_at`, claimed by a
-    worker until `lease_until`; `claims` numbers the claims.
+    """A document, which a caller calls by one name. Its row is the queue: due at `next_attempt_at`,
+    claimed by a worker until `lease_until`; `claims` numbers the claims.
 
     `blob` is what is to be read next, or was read last; of a document that is still to be fetched
     from its `url` there is none. `steps` are {step, startedAt, endedAt, counts, error}, `warnings`
@@ -245,7 +246,7 @@ class Document(Row):
 
     @property
     def status(self) -> str:
-        """In the seed's six words."""
+        """The state in the seed's six words."""
         return self.STATUS[self.State(self.state)]
 
     @cached_property
@@ -262,7 +263,7 @@ class Document(Row):
 
 
 class DocumentSpace(models.Model):
-    """That a document stands in a space of its workspace."""
+    """The place of a document in a space of its workspace."""
 
     id = models.BigAutoField(primary_key=True)
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
@@ -279,7 +280,7 @@ class DocumentSpace(models.Model):
 
 
 class Revision(Row):
-    """What a document said at a time: `text` in NFC, with LF alone and without NUL and U+FFFE.
+    """The content of a document at a time: `text` in NFC, with LF alone and without NUL and U+FFFE.
     `title` is what the document was called by then; `session` reads memories out of it, where any
     are wanted.
 
@@ -340,12 +341,13 @@ class Revision(Row):
 
     @property
     def is_live(self) -> bool:
-        """Its entries are on the hot path, also while search leaves them out."""
+        """Tell whether its entries are on the hot path, also while search leaves them out."""
         return self.superseded_at is None or self.stage == self.Stage.COMING
 
     @staticmethod
     def open_at(at: AsOf) -> Q:
-        """That it is what its document said then; times as in SAID_BY_DOCUMENT of search."""
+        """Return the condition that a revision is what its document said then; times as in
+        SAID_BY_DOCUMENT of search."""
         if at.known_at is None:
             return Q(superseded_at=None)
         until = Q(superseded_at=None) | Q(superseded_at__gt=at.known_at)
@@ -353,7 +355,7 @@ class Revision(Row):
 
 
 class DocumentPart(models.Model):
-    """Where a stretch of a revision's text stands in the file: page 12, a sheet, 00:03:41.
+    """The place in the file of a stretch of a revision's text: page 12, a sheet, 00:03:41.
 
     Ordinals count from 1; parts of one kind do not overlap.
     """
@@ -394,7 +396,7 @@ class DocumentPart(models.Model):
 
 
 class CutManager(models.Manager[Any]):
-    """What is cut out of a revision, with its `content`."""
+    """The pieces cut out of a revision, with their `content`."""
 
     def get_queryset(self) -> models.QuerySet[Any]:
         length: Any = F("end") - F("start")
@@ -403,8 +405,8 @@ class CutManager(models.Manager[Any]):
 
 
 class Chunk(Row):
-    """What is counted and shown of a revision: about as many tokens as the workspace's settings
-    say, which neighbours share at their ends."""
+    """A piece of a revision as it is counted and shown: about as many tokens as the workspace's
+    settings say, with an overlap between neighbours."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     revision = models.ForeignKey(Revision, models.CASCADE, related_name="chunks", db_index=False)
@@ -429,7 +431,8 @@ class Chunk(Row):
 
 
 class Passage(Row):
-    """What is searched of a revision: a stretch of one chunk that shares nothing with others."""
+    """A piece of a revision as it is searched: a stretch of one chunk that shares nothing with
+    others."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     revision = models.ForeignKey(Revision, models.CASCADE, related_name="passages", db_index=False)
@@ -454,8 +457,8 @@ class Passage(Row):
 
 
 def words_of_passages(ids: Collection[uuid.UUID]) -> dict[uuid.UUID, str]:
-    """What these passages say. Each text is read once: the database would go through all that
-    stands before a passage, for each of them."""
+    """Return the words of these passages. Each text is read once: the database would go through all
+    that stands before a passage, for each of them."""
     rows = Passage.places.filter(pk__in=ids).values_list("pk", "revision_id", "start", "end")
     places = list(rows)
     revisions = Revision.objects.filter(pk__in={revision for _, revision, _, _ in places})

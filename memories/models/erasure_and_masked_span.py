@@ -1,4 +1,4 @@
-"""What was erased on demand, and the proof that it is gone; what must not be erased for now,
+"""Erasures on demand, and the proof that the words are gone; what must not be erased for now,
 because somebody may ask for it by law; words that were taken out of a row; and the acts of all
 these that no backup takes back."""
 

@@ -1,5 +1,5 @@
-"""What we read out of episodes and documents: facts, the words each stands on, and what a memory
-rests on: where that ends, nobody knows whether the memory holds."""
+"""Facts read out of episodes and documents, the words each stands on, and what a memory rests on:
+where that ends, nobody knows whether the memory holds."""
 
 import uuid
 from collections.abc import Iterable

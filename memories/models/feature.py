@@ -1,4 +1,4 @@
-"""What conversations are folded into: sets of features, and the history of every value."""
+"""Sets of features, into which conversations are folded, and the history of every value."""
 
 import uuid
 from collections import Counter
@@ -83,7 +83,7 @@ class FeatureSetQuerySet(NamedQuerySet["FeatureSet"]):
 
 
 class FeatureSet(Row):
-    """What is known of a subject, a conversation or whatever a caller names, as features.
+    """The features that are known of a subject, a conversation or whatever a caller names.
 
     It takes in the episodes that fit all of subject, conversation, role and metadata; one that
     names none of them is written by hand only. `waiting` is how many are still to be taken in;
@@ -159,7 +159,7 @@ class FeatureSet(Row):
 
     @property
     def takes_in(self) -> bool:
-        """Whether any episode can fit."""
+        """Tell whether any episode can fit."""
         return bool(self.subject_id or self.conversation_id or self.role or self.metadata)
 
 
@@ -171,8 +171,8 @@ class FeatureQuerySet(NamedQuerySet["Feature"]):
         return self.filter(ended_at=None)
 
     def as_of(self, at: AsOf, newest: int | None = None) -> "list[tuple[Feature, FeatureChange]]":
-        """What these features said at an instant, as far as was known then, with the change by
-        which they did; of each category the `newest` at most. The features hold what they said;
+        """Return what these features said at an instant, as far as was known then, with the change
+        by which they did; of each category the `newest` at most. The features hold what they said;
         those that were not there are left out."""
         changes = FeatureChange.objects.filter(feature__in=self)
         if at.is_now:
@@ -269,19 +269,19 @@ class Feature(Row):
 
     @staticmethod
     def text_of(tag: str, feature: str, value: str, about: str = "") -> str:
-        """What is embedded of a feature, and searched by words."""
+        """Return the text of a feature that is embedded, and searched by words."""
         whose = f"{about} " if about else ""
         return f"{whose}{feature.replace('_', ' ')} ({tag}): {value}"
 
     @staticmethod
     def fingerprint_of(values: Mapping[str, Any]) -> bytes:
-        """Of a feature's columns: two live features of a set with the same one would say the
-        same."""
+        """Return the fingerprint of a feature's columns: two live features of a set with the same
+        one would say the same."""
         parts = ("category", "tag", "feature", "about", "value")
         return lexical.fingerprint(" | ".join(str(values[part]) for part in parts))
 
     def snapshot(self) -> dict[str, Any]:
-        """What it says, as its history keeps it."""
+        """Return what it says, as its history keeps it."""
         return {name: getattr(self, name) for name in self.SNAPSHOT}
 
     def set_to(self, values: Mapping[str, Any]) -> None:
@@ -376,7 +376,7 @@ class FeatureCitation(models.Model):
 
 
 class FeatureMark(models.Model):
-    """This episode has been taken into this set, in the act `batch`."""
+    """A mark that this episode has been taken into this set, in the act `batch`."""
 
     pk = models.CompositePrimaryKey("set", "episode")
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
@@ -411,7 +411,7 @@ class FeatureRefusal(Row):
 
 
 class SetDiscovery(models.Model):
-    """How far the episodes of a workspace have been looked through for sets that they fit."""
+    """The last episode of a workspace that was looked at to find the sets that it fits."""
 
     workspace = models.OneToOneField(Workspace, models.CASCADE, primary_key=True, related_name="+")
     seen = models.UUIDField(default=uuid.UUID(int=0))

@@ -63,8 +63,8 @@ class GoldenRunQuerySet(AllOrNoneQuerySet["GoldenRun"]):
 
 
 class GoldenRun(Row):
-    """How the golden questions of a workspace did: under what held before and under `changed`, or,
-    of a run without a change, when they were looked at last and now.
+    """A run of a workspace's golden questions: how they did under what held before and under
+    `changed`, or, of a run without a change, when they were looked at last and now.
 
     `results` are `{"question", "before", "after", "kept_before", "kept_after"}`: ranks from 1 or
     null, and whether the context held the answer. The means are of the share that is found and of
@@ -104,7 +104,7 @@ class GoldenRun(Row):
         return f"{self.cause}: {self.outcome}"
 
     def count(self, which: str) -> int:
-        """How many questions became `better` or `worse`, or stayed the `same`."""
+        """Count the questions that became `better` or `worse`, or stayed the `same`."""
         return sum(change_of(each) == which for each in self.results)
 
     @property
@@ -120,13 +120,13 @@ NOWHERE = 1000  # a rank behind all others
 
 
 def is_lost(result: dict[str, Any]) -> bool:
-    """Whether a context held the answer, and holds it no more."""
+    """Tell whether a context held the answer, and holds it no more."""
     return bool(result.get("kept_before")) and not result.get("kept_after")
 
 
 def change_of(result: dict[str, Any]) -> str:
-    """better, worse or same, of a line of `results`: what a context lost is worse, whatever its
-    place among the hits."""
+    """Return better, worse or same for a line of `results`: what a context lost is worse, whatever
+    its place among the hits."""
     before, after = (result[name] or NOWHERE for name in ("before", "after"))
     if is_lost(result):
         return "worse"

@@ -1,4 +1,4 @@
-"""What search needs: derived from the truth, narrow, and rebuilt at any time (`reindex`).
+"""The rows that search needs: derived from the truth, narrow, and rebuilt at any time (`reindex`).
 
 An entry is one searchable thing; a vector is one embedding of it, or of a passage of it, under
 one embedding model. Rows here count in small integers; the truth has UUIDs.
@@ -107,7 +107,7 @@ class WorkspaceIndex(models.Model):
     segments: Sequence[dict[str, Any]] = ()
 
     def live(self, layer: int) -> int:
-        """How many entries of the layer are live."""
+        """Return how many entries of the layer are live."""
         live: int = getattr(self, f"live_{Layer(layer).label}")
         return live
 
@@ -125,7 +125,7 @@ class CommonTerm(models.Model):
 
 
 class LargeLayer(models.Model):
-    """How a layer that has grown large is searched; without a row, all of it is compared.
+    """The way to search a layer that has grown large; without a row, all of it is compared.
 
     Its common terms were counted at `counted_live` live entries. Where `sealed_upto` is set, an
     approximate index holds the vectors of `embedding_model` of entries up to that id, and the
@@ -227,7 +227,7 @@ class Entry(models.Model):
 
 
 class Speaker(models.Model):
-    """Who speaks in a subject's episodes, and how often: what a query's names are read against."""
+    """A speaker in a subject's episodes, and in how many: what a query's names are read against."""
 
     id = models.BigAutoField(primary_key=True)
     workspace = models.IntegerField()

@@ -1,4 +1,4 @@
-"""What people said to the memory, and what was done about it."""
+"""Orders that people gave to the memory, and what was done about them."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models

@@ -1,4 +1,5 @@
-"""How far long work is: imports, backups, changes of the embedding model, repairs, erasures."""
+"""The progress of long work: imports, backups, changes of the embedding model, repairs,
+erasures."""
 
 import uuid
 from collections.abc import Iterable
@@ -15,7 +16,8 @@ from workspaces.models import Row, Workspace
 
 class LongJobQuerySet(models.QuerySet["LongJob"]):
     def running(self) -> Self:
-        """Those whose process has written lately: `SILENT` is the longest pause of a living one."""
+        """Narrow to jobs whose process has written lately: `SILENT` is the longest pause of a
+        living one."""
         now, silent = timezone.now(), LongJob.SILENT
         return self.filter(
             state=LongJob.State.RUNNING, updated_at__gt=now - silent, updated_at__lt=now + silent
@@ -100,13 +102,13 @@ class LongJob(Row):
 
     @property
     def is_live(self) -> bool:
-        """Whether its process was heard lately: of one row what `running` says of many."""
+        """Tell whether its process was heard lately, as `running` does for many rows."""
         is_heard = abs(timezone.now() - self.updated_at) < self.SILENT
         return self.state == self.State.RUNNING and is_heard
 
     @property
     def may_be_cancelled(self) -> bool:
-        """Between two of its batches it may end, and what is done stays whole."""
+        """Tell whether it may end between two of its batches, where what is done stays whole."""
         is_open = self.state == self.State.RUNNING and not self.cancelled_by
         return is_open and self.kind not in self.SEEN_THROUGH
 
@@ -124,7 +126,7 @@ class LongJob(Row):
 
     @property
     def seconds_left(self) -> float | None:
-        """By the rate so far; None where it cannot be told yet."""
+        """The time left at the rate so far; None where it cannot be told yet."""
         if self.total is None or not self.rate:
             return None
         return max(self.total - self.done, 0) / self.rate

@@ -1,4 +1,4 @@
-"""What we believe: memories, the periods in which we did, and what was rejected."""
+"""Memories, which are what we believe, the periods in which we did, and what was rejected."""
 
 import re
 import uuid
@@ -58,7 +58,7 @@ class Category(models.TextChoices):
 
 
 def is_wish(fact_type: str, category: str) -> bool:
-    """Whether it tells what somebody asks of an assistant once and for all."""
+    """Tell whether a memory is what somebody asks of an assistant once and for all."""
     return fact_type == FactType.SYSTEM or category == Category.INSTRUCTION
 
 
@@ -69,7 +69,8 @@ class Source(models.TextChoices):
 
 
 def seen_by(scope: Scope) -> Q:
-    """Which rows of a visible kind `scope` sees: agent and visibility, subjects, workspace."""
+    """Return the condition for rows of a visible kind that `scope` sees: agent and visibility,
+    subjects, workspace."""
     allowed = Q(workspace_id=scope.workspace_id)
     if scope.subject_ids is not None:
         allowed &= Q(subject_id__in=scope.subject_ids)
@@ -86,8 +87,9 @@ def seen_by(scope: Scope) -> Q:
 
 
 def about_nobody(scope: Scope) -> Q:
-    """What stands beside the words about a subject: what is about nobody in particular, without
-    what an agent keeps to itself. For those bound to an agent `seen_by` says so already."""
+    """Return the condition for rows that go beside those about a subject: they are about nobody in
+    particular, and no agent keeps them to itself. For those bound to an agent `seen_by` says so
+    already."""
     nobody = Q(subject=None)
     return (
         nobody if scope.is_bound else nobody & (~Q(visibility=Visibility.PRIVATE) | Q(agent=None))
@@ -124,7 +126,8 @@ select id from elsewhere"""
 
 
 def memories_seen_by(scope: Scope) -> Q:
-    """As `seen_by`; to a key that is limited to spaces, without what other documents alone say."""
+    """Return `seen_by`; for a key that is limited to spaces, without what other documents alone
+    say."""
     if scope.container_tags is None:
         return seen_by(scope)
     values = {"tenant": scope.workspace_id, "spaces": list(scope.container_tags)}
@@ -136,7 +139,7 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
         return self.filter(memories_seen_by(scope))
 
     def with_names(self) -> Self:
-        """As of other rows, and with `is_uncertain`: whether something that it rests on has
+        """Add names as other rows do, and `is_uncertain`: whether something that it rests on has
         ended."""
         uncertain = UNCERTAIN_SQL.replace("m.id", "memories_memory.id").replace(
             "m.source_count", "memories_memory.source_count"
@@ -146,7 +149,7 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
         )
 
     def as_known(self, known_at: datetime | None) -> Self:
-        """With what was known then: known_valid_until and others; see
+        """Add what was known then: known_valid_until and others; see
         memories.models.memory_state."""
         if known_at is None:
             return self
@@ -163,7 +166,7 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
         return self.filter(unexpired_memories(), is_head=True)
 
     def in_state(self, state: MemoryState) -> Self:
-        """What was superseded and then forgotten is in both."""
+        """Narrow to memories in a state; one that was superseded and then forgotten is in both."""
         match state:
             case MemoryState.LIVE:
                 return self.live()
@@ -182,11 +185,12 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
         return lost.distinct()
 
     def ended(self) -> Self:
-        """What is not live."""
+        """Narrow to memories that are not live."""
         return self.filter(Q(is_head=False) | expired_memories())
 
     def believed(self, workspace_id: uuid.UUID, at: AsOf) -> Self:
-        """What was believed, and true, at an instant; see memories.models.memory_state."""
+        """Narrow to memories that were believed, and true, at an instant; see
+        memories.models.memory_state."""
         if at.is_now:
             return self.live()
         return self.filter(pk__in=NamedSQL(BELIEVED_IDS, {"workspace": workspace_id, **at.values}))
@@ -340,7 +344,7 @@ class Memory(Row):
 
     @property
     def may_return(self) -> bool:
-        """It was forgotten, and no other stands in its place."""
+        """Tell whether it was forgotten, and no other stands in its place."""
         return self.forgotten_at is not None and self.superseded_by_id is None
 
 
@@ -353,7 +357,8 @@ class MemoryPeriodQuerySet(models.QuerySet["MemoryPeriod"]):
 
 
 class MemoryPeriod(models.Model):
-    """When we believed a memory. Append-only but for the end of the one open period."""
+    """A period in which we believed a memory. Append-only but for the end of the one open
+    period."""
 
     class Cause(models.TextChoices):
         CREATED = "created"
@@ -386,8 +391,9 @@ class MemoryPeriod(models.Model):
 
 class RejectionQuerySet(NamedQuerySet["Rejection"]):
     def visible_to(self, scope: Scope) -> Self:
-        """Of one's own subjects; an agent, and a key that is limited to spaces, see those of which
-        they see the memory, an agent those that bind it. The same may be taken back."""
+        """Narrow to rejections about the asker's own subjects. An agent, and a key that is limited
+        to spaces, see those of which they see the memory, an agent those that bind it. They may
+        take the same ones back."""
         rows = self.filter(workspace_id=scope.workspace_id)
         if scope.subject_ids is not None:
             rows = rows.filter(subject_id__in=scope.subject_ids)
@@ -398,20 +404,21 @@ class RejectionQuerySet(NamedQuerySet["Rejection"]):
         return rows.filter(Q(agent=None) | Q(agent=scope.agent_id)) if scope.is_bound else rows
 
     def of(self, workspace_id: uuid.UUID, subject_id: uuid.UUID | None, fingerprint: bytes) -> Self:
-        """What was rejected with this text about this subject, or about nobody."""
+        """Narrow to rejections of this text about this subject, or about nobody."""
         about = Q(subject_id=subject_id) if subject_id else Q(subject=None)
         return self.filter(about, workspace_id=workspace_id, fingerprint=fingerprint)
 
     def also_of(self, subject: Subject) -> Self:
-        """Those whose words were rejected about this subject, too, and bind the same agent."""
+        """Narrow to rejections whose words were rejected about this subject, too, and bind the same
+        agent."""
         same = Rejection.objects.filter(subject=subject, fingerprint=OuterRef("fingerprint"))
         of_agent = Exists(same.filter(agent=OuterRef("agent")))
         return self.filter(of_agent | Q(Exists(same.filter(agent=None)), agent=None))
 
 
 class Rejection(Row):
-    """What a person said must not be learned again; what an agent's key said so of binds that
-    `agent` alone. The vector of `memory` is its own."""
+    """A statement that must not be learned again, as a person said; one that an agent's key
+    rejected binds that `agent` alone. The vector of `memory` is its own."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")
@@ -439,12 +446,12 @@ class Rejection(Row):
 
     @property
     def mark(self) -> tuple[bytes, uuid.UUID | None]:
-        """What it says, and whom it binds: one of a mark about a subject."""
+        """The text and whom it binds; a subject has one rejection of each mark."""
         return bytes(self.fingerprint), self.agent_id
 
 
 def place_of(scope: str, conversation_id: uuid.UUID | None, workflow: str) -> uuid.UUID | None:
-    """Where a thread's or workflow's own memory belongs; None for the user's."""
+    """Return where a thread's or workflow's own memory belongs; None for the user's."""
     if scope == MemoryScope.THREAD:
         return conversation_id
     return workflow_place(workflow) if scope == MemoryScope.WORKFLOW else None

@@ -1,4 +1,4 @@
-"""What state a memory is in, now and at an instant: the one place, for rows, querysets and SQL.
+"""The state of a memory, now and at an instant: the one place, for rows, querysets and SQL.
 
 A *head* is what stands of its chain: neither superseded nor forgotten nor held for review. The
 table has that as a column that the database keeps (`Memory.is_head`), for querysets and SQL; a row

@@ -66,7 +66,7 @@ class SearchUse(models.Model):
 
 
 class MemoryUse(models.Model):
-    """How often a memory was among what searches of one day, in UTC, served to one asker."""
+    """The number of times that searches of one day, in UTC, served a memory to one asker."""
 
     id = models.BigAutoField(primary_key=True)
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
@@ -93,7 +93,7 @@ def _price(what: str) -> models.DecimalField:
 
 
 class ModelPrice(Row):
-    """What a model costs from now on, in the operator's currency."""
+    """The price of a model from now on, in the operator's currency."""
 
     model = models.CharField(
         max_length=300,

@@ -34,7 +34,8 @@ set count = f.count + excluded.count, seconds = f.seconds + excluded.seconds,
 
 
 class Figure(models.Model):
-    """How often something happened in a span of time, how long it took, and how many took how long.
+    """A count of something in a span of time: how often it happened, how long it took, and how many
+    took how long.
 
     `workspace` has no foreign key: a count may come in after its workspace went.
     """
@@ -91,7 +92,7 @@ def workspace_in(labels: dict[str, str]) -> uuid.UUID | None:
 
 
 class Breaker(models.Model):
-    """How one way to a model does, for all processes; a row from its first failure on.
+    """The state of one way to a model, for all processes; a row from its first failure on.
 
     `failures` and `timeouts` in a row since it answered last. While it is open nobody waits for it,
     and after `next_try_at` one process tries again. `since` is when it came into this state.
@@ -204,7 +205,7 @@ class ExtractorUse(models.Model):
 
 
 class IdempotentAnswer(Row):
-    """What a POST with an `Idempotency-Key` answered. Without a status it is not answered yet: the
+    """The answer to a POST with an `Idempotency-Key`. Without a status it is not answered yet: the
     request runs until `lease_until`, which it renews; `claims` numbers those that ran."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")

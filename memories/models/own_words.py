@@ -23,7 +23,8 @@ Value = TypeVar("Value")  # what a row is to who reads
 
 
 class OwnWordsRow(Row):
-    """What both have: a name, whether it is in use, and examples that hold it to its word."""
+    """The columns that both have: a name, whether it is in use, and examples that hold it to its
+    word."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     name = models.CharField(

@@ -76,16 +76,16 @@ class Connection(Row):
         return bool(self.credentials)
 
     def source_of(self, names: Sequence[str]) -> str:
-        """Which source it is, in the words of these options: another connection that says the same
-        has the same items."""
+        """Name the source in the words of these options: another connection that says the same has
+        the same items."""
         said = {name: str(self.options.get(name) or "").rstrip("/") for name in names}
         return json.dumps([self.provider, said], sort_keys=True)
 
 
 class ConnectionItem(Row):
-    """What a source has, and the document that it became; none any more where that was erased: it
-    does not come again. `misses` counts how often it was looked for and not there; `marks` are
-    the connector's, of what it fetched last. Without a connection it is what was erased of one that
+    """An item of a source, and the document that it became; none any more where that was erased: it
+    does not come again. `misses` counts how often it was looked for and not there; `marks` are the
+    connector's, of what it fetched last. Without a connection it is what was erased of one that
     went, and `digest` an `origin_of` it."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
@@ -114,7 +114,7 @@ class ConnectionItem(Row):
 
 
 def digest_of(external_id: str) -> str:
-    """By which an item is known, also when its own words are erased."""
+    """Return the digest by which an item is known, also when its own words are erased."""
     return hashlib.sha256(external_id.encode()).hexdigest()
 
 

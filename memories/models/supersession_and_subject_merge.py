@@ -194,7 +194,7 @@ class SubjectMerge(Row):
 
 
 class MergedRows(models.Model):
-    """Which rows of one kind went over in a merge."""
+    """The rows of one kind that went over in a merge."""
 
     pk = models.CompositePrimaryKey("merge", "kind")
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
