@@ -50,7 +50,8 @@ CITED_AT = Case(
 
 @dataclass(frozen=True, slots=True)
 class ChangeOrigin:
-    """Who changes a set: `agent_id` whose features they are, `by` the actor, `rule` what decided.
+    """The origin of changes to a set: `agent_id` whose features they are, `by` the actor, `rule`
+    what decided.
 
     The changes of one origin share its `batch`.
     """
@@ -90,7 +91,7 @@ def live_features(feature_set: FeatureSet, agent_id: uuid.UUID | None) -> dict[u
 
 
 def ended_by_hand(origin: ChangeOrigin) -> dict[bytes, datetime]:
-    """When a person ended what, by the fingerprint of what it said."""
+    """Return when a person ended what, by the fingerprint of what it said."""
     rows = FeatureChange.objects.filter(
         set=origin.set, feature__agent=origin.agent_id, is_current=True, after__isnull=True,
         rule=BY_HAND,

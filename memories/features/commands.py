@@ -60,14 +60,14 @@ class Command:
 
     @property
     def columns(self) -> dict[str, str]:
-        """What it says of a feature, by the feature's columns."""
+        """The values that it gives a feature, by the feature's columns."""
         return {
             "category": self.category, "tag": self.tag, "feature": self.feature.strip(),
             "value": self.value.strip(), "about": self.about, "slot": self.slot,
         }  # fmt: skip
 
     def as_json(self) -> dict[str, Any]:
-        """As a person reads it, without what is empty."""
+        """Return it as a person reads it, without what is empty."""
         values = asdict(self)
         values.pop("occurred_at")
         values["cited"] = [{"episode": str(c.episode_id), "quote": c.quote} for c in self.cited]
@@ -92,7 +92,7 @@ class RefusedCommand:
 
 @dataclass(slots=True)
 class CommandPlan:
-    """What shall be done, and what not."""
+    """The commands that shall be done, and those that shall not."""
 
     commands: list[Command] = field(default_factory=list)
     refused: list[RefusedCommand] = field(default_factory=list)

@@ -1,5 +1,5 @@
-"""What a feature set holds and when it is brought up to date: product, workspace, the type that
-several sets share, set, in turn.
+"""The settings of a feature set: what it holds and when it is brought up to date, as product,
+workspace, the type that several sets share, and set say in turn.
 
 Each of the four may say any of the settings; the nearest one that says it counts, whole.
 """
@@ -164,7 +164,7 @@ def effective(
 
 
 def types_of(workspace_settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the sets of each type share, by its name."""
+    """Return the settings that the sets of each type share, by its name."""
     return _object(workspace_settings.get(TYPES_SETTING))
 
 
@@ -173,7 +173,7 @@ def _object(raw: Any) -> Mapping[str, Any]:
 
 
 def config_of(workspace_settings: Mapping[str, Any], own: Mapping[str, Any]) -> FeatureSetConfig:
-    """As `effective`, as one value."""
+    """Return the settings of `effective` as one value."""
     values = {name: each.value for name, each in effective(workspace_settings, own).items()}
     categories = tuple(
         FeatureCategory(
@@ -234,8 +234,8 @@ def _language_model(raw: Any) -> Any:
 
 
 class SetSettings(SettingsObject):
-    """What a workspace says for all of its sets, or for those of a type. Defaults: the product's
-    own."""
+    """The settings of a workspace for all of its sets, or for those of a type. Defaults: the
+    product's own."""
 
     categories: Annotated[
         list[SectionSettings],
@@ -252,6 +252,6 @@ class SetSettings(SettingsObject):
 
 
 class OwnSetSettings(SetSettings):
-    """What a set says itself."""
+    """The settings of one set."""
 
     type: Annotated[str, Field(max_length=LONGEST_NAME)] = ""

@@ -87,12 +87,12 @@ _no_things = re.compile(
 
 
 def is_clear(statement: str) -> bool:
-    """As `stands_alone`, of a statement that names whom it is about, or nobody."""
+    """Tell whether a statement stands alone that names whom it is about, or nobody."""
     return not _without_subject.match(statement) and _has_weight(statement, "", ENOUGH + 1)
 
 
 def stands_alone(statement: str, value: str, speaker: str) -> bool:
-    """It says of whom it speaks, and more than "it" and "will make it happen"."""
+    """Tell whether it says of whom it speaks, and more than "it" and "will make it happen"."""
     opening = statement.strip().lower()
     if not opening.startswith(speaker.lower()) and _without_subject.match(opening):
         return False
@@ -105,28 +105,30 @@ def _has_weight(text: str, speaker: str, enough: int) -> bool:
 
 
 def to_the_point(value: str) -> str:
-    """Without what follows as an aside: ", so that was great"."""
+    """Return it without what follows as an aside: ", so that was great"."""
     short = _aside.sub("", value).strip()
     return short if len(stems(short)) > 1 else value
 
 
 def is_home(statement: str, value: str) -> bool:
-    """Where somebody lives: "living the dream" and "staying calm" are no place."""
+    """Tell whether it says where somebody lives: "living the dream" and "staying calm" are no
+    place."""
     return bool(_dwelling.search(statement) or _places.search(f"in {value}"))
 
 
 def is_thing(value: str) -> bool:
-    """Something that can be had: no chance, no job, and nothing that was lost."""
+    """Tell whether it can be had: it is no chance, no job, and nothing that was lost."""
     return not _lost.search(value) and not _no_things.match(value)
 
 
 def is_somebody(value: str) -> bool:
-    """Whether it tells of a person or a pet: "Chess is their escape" does not."""
+    """Tell whether it speaks of a person or a pet: "Chess is their escape" does not."""
     return bool(_somebody.search(value))
 
 
 def is_state_of(speaker: str, statement: str, value: str) -> bool:
-    """Whether it says that `speaker` is so: who sells vegan soap is not vegan."""
+    """Tell whether it says that `speaker` is so: somebody who sells vegan soap need not be
+    vegan."""
     word = re.escape(value)
     if not re.search(rf"\b{word}\b", statement, re.IGNORECASE):
         return True  # told in other words: "is seeing somebody"
@@ -175,13 +177,14 @@ class MemoryStatement:
 
     @property
     def about(self) -> str:
-        """Whose feature it is; of a speaker without a name, the set's own subject's."""
+        """The person whose feature it is; "" for a speaker without a name: then it is the set's own
+        subject's."""
         return "" if self.speaker == NAMELESS else self.speaker
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureKey:
-    """Where a feature stands: category, tag, name."""
+    """The place of a feature: category, tag, name."""
 
     category: str
     tag: str
@@ -282,7 +285,7 @@ _words = re.compile(r"[\w@.+'&/-]*[\w@+'&/]")
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """What a memory says of a feature; `is_so` not: it was, or it will be."""
+    """A feature as a memory states it; where `is_so` is false, it was so, or will be."""
 
     key: FeatureKey
     value: str
@@ -291,7 +294,7 @@ class _Draft:
 
 
 def commands(statements: Sequence[MemoryStatement], known: Sequence[KnownFeature]) -> list[Command]:
-    """What the memories ask of the features, oldest word first; equal slots update.
+    """Return the commands that memories give for features, oldest word first; equal slots update.
 
     Of two commands for one place the later one counts.
     """
@@ -337,8 +340,8 @@ def commands(statements: Sequence[MemoryStatement], known: Sequence[KnownFeature
 
 
 def corrected(one: MemoryStatement, old: KnownFeature) -> Command:
-    """What a feature is to say when a person put right the memory that it stands on; what no
-    feature can say of the new words, ends. A model's own key is kept."""
+    """Return how a feature changes when a person put right the memory that it stands on; it ends
+    where no feature can say anything of the new words. A model's own key is kept."""
     drafts = [draft for draft in _drafts(one) if draft.is_so]
     same = [d for d in drafts if (d.slot and d.slot == old.slot) or d.key.tag == old.tag]
     command = Command(UPDATE, old.category, old.tag, old.feature, about=old.about, target=old.id)
@@ -352,13 +355,13 @@ def corrected(one: MemoryStatement, old: KnownFeature) -> Command:
 
 
 def slot_of(category: str, tag: str, feature: str) -> str:
-    """Of a feature that a person writes: the attribute that it is the one value of, if any."""
+    """Return the attribute, if any, of which a feature that a person writes is the one value."""
     return SLOT_OF.get(FeatureKey(category, tag, feature), "")
 
 
 def is_theirs(about: str, known: KnownFeature, others: Sequence[KnownFeature]) -> bool:
-    """Whether a feature is about the same person: a person need not write whose it is where all
-    are of one."""
+    """Tell whether a feature is about the same person: a person need not write whose it is where
+    all are of one."""
     if known.about == about:
         return True
     names = {about, known.about, *(each.about for each in others)} - {""}

@@ -1,4 +1,4 @@
-"""What models are told about features, and the shape in which they must answer.
+"""The instructions that models get about features, and the shape in which they must answer.
 
 What people wrote is data: it goes in as JSON between tags that it cannot close.
 """
@@ -81,7 +81,8 @@ def update_rules(categories: Sequence[FeatureCategory], own: str, longest: int) 
 
 
 def merge_rules(tags: Iterable[str], own: str, longest: int) -> str:
-    """As `update_rules`, for merging features of one category."""
+    """Return the instructions for merging features of one category, put together as in
+    `update_rules`."""
     rules = MERGE_RULES.format(longest=longest, tags=", ".join(tags))
     return f"{rules}\n\n{own.strip()}" if own.strip() else rules
 
@@ -149,7 +150,7 @@ Answer = TypeVar("Answer", CommandAnswer, MergeAnswer)
 
 @dataclass(frozen=True, slots=True)
 class ParsedAnswer(Generic[Answer]):
-    """What an answer says: whole parts, and those that are none, as they came."""
+    """The parts of an answer: those that are whole, and those that are not, as they came."""
 
     parts: list[Answer]
     broken: list[Mapping[str, Any]]

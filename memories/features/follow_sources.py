@@ -55,8 +55,8 @@ class Redaction:
 
     @classmethod
     def of(cls, changes: Sequence[FeatureChange], erased: Ids, parted: Ids) -> "Redaction":
-        """What is left of the changes of one feature; `parted` are the merges that are taken
-        back."""
+        """Split the changes of one feature into those that stand and those that fall; `parted` are
+        the merges that are taken back."""
         left = cls(changes[0].feature)
         for change in changes:
             before = left.standing[-1].after if left.standing else None
@@ -80,12 +80,13 @@ class Redaction:
 
     @property
     def citations_gone(self) -> int:
-        """Those of erased words, and those of what falls."""
+        """The number of citations of erased words, and of those of what falls."""
         return self.lost + sum(len(change.citations.all()) for change in self.fallen)
 
     @property
     def is_gone(self) -> bool:
-        """Nothing is left that it could say; what a person took back does not return."""
+        """Tell whether nothing is left that it could say; what a person took back does not
+        return."""
         says = any(change.after for change in self.standing)
         return not says or self.standing[-1].undone_at is not None
 
@@ -115,8 +116,8 @@ def remove_standing_on(
 
 
 def redactions(episodes: QuerySet[Episode] | Ids) -> list[Redaction]:
-    """What would be left of all features that these words touch. A merge whose outcome falls is
-    taken back: what had become part of it comes again."""
+    """Work out what would be left of all features that these words touch. A merge whose outcome
+    falls is taken back: what had become part of it comes again."""
     cited = FeatureCitation.objects.filter(episode__in=episodes)
     erased = set(cited.values_list("episode_id", flat=True))
     touched = set(cited.values_list("feature_id", flat=True))
@@ -242,8 +243,8 @@ def withdraw(scope: Scope, memories: Sequence[Memory]) -> int:
 
 
 def correct(scope: Scope, old: Memory, new: Memory) -> None:
-    """What stood on the old words says the new ones, by the same quotes; what rules did not read
-    out of them before, they may now."""
+    """Let features that stood on the old words say the new ones, by the same quotes; what rules did
+    not read out of them before, they may now."""
     episodes = episodes_of(old)
     statement = statements_by_memory(scope.workspace_id, episodes).get(new.pk)
     if statement is None:
@@ -263,8 +264,8 @@ def correct(scope: Scope, old: Memory, new: Memory) -> None:
 
 
 def move(scope: Scope, memory: Memory, target: Subject) -> None:
-    """What stands on the memory goes to the own set of the subject that it is about from now on;
-    where it was not taken in yet, by rules. Called before the memory itself moves."""
+    """Move what stands on the memory to the own set of the subject that it is about from now on;
+    where it was not taken in yet, add it by rules. Call this before the memory itself moves."""
     into = own_set(target)
     features = [each for each in _standing_on([memory]) if each.subject_id not in (None, target.pk)]
     for feature in features:
@@ -309,7 +310,7 @@ def _change(scope: Scope, feature: Feature, command: Command, rule: str) -> None
 def _add(
     scope: Scope, into: FeatureSet, commands: list[Command], agent_id: uuid.UUID | None
 ) -> None:
-    """As far as the set's categories and what is newer in it allow."""
+    """Add features, as far as the set's categories and what is newer in it allow."""
     space = workspace_index.index_of(scope.workspace_id)
     feature_set = apply.lock_set(space, into)
     origin = ChangeOrigin(feature_set, scope.actor, Feature.Method.RULE, "moved", agent_id)
@@ -361,7 +362,7 @@ def merge(scope: Scope, made: SubjectMerge) -> dict[str, list[uuid.UUID]]:
 
 
 def vectors_for_separation(made: SubjectMerge) -> Vectors:
-    """What the features that ended with the merge will need to be found again."""
+    """Make the vectors by which the features that ended with the merge will be found again."""
     return vectors_before(workspace_index.index_of(made.workspace_id), _ended_with(made))
 
 
@@ -393,14 +394,14 @@ def separate(scope: Scope, made: SubjectMerge, vectors: Vectors) -> int:
 
 
 def split(scope: Scope, made: SubjectMerge) -> None:
-    """What the source's own set took in of what went over ends, and is taken in anew by both."""
+    """End what the source's own set took in of what went over; both sets take it in anew."""
     own, into = own_set(made.source), own_set(made.target)
     _drop_foreign(scope, own, made.batch)
     _begin_again([own.pk, into.pk])
 
 
 def follow(scope: Scope, memory_ids: Ids, subject: Subject) -> None:
-    """What stands on these memories goes to the subject; called before they do."""
+    """Move what stands on these memories to the subject; call this before they move."""
     for memory in Memory.objects.live().filter(pk__in=memory_ids):
         move(scope, memory, subject)
 
@@ -449,7 +450,7 @@ def _now_about(scope: Scope, rows: QuerySet[Feature], subject: Subject) -> None:
 
 
 def _drop_foreign(scope: Scope, feature_set: FeatureSet, batch: uuid.UUID | None = None) -> None:
-    """What a set took in of episodes that it does not fit any more ends; a person's words stay."""
+    """End what a set took in of episodes that it does not fit any more; a person's words stay."""
     fits = sets.fitting(feature_set).filter(pk=OuterRef("episode_id"))
     foreign = FeatureMark.objects.filter(~Exists(fits), set=feature_set)
     gone = list(foreign.values_list("episode_id", flat=True))

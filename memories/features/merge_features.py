@@ -1,5 +1,5 @@
-"""Which features of a section say the same, and what is left of them: by likeness, or as a model
-answers. Pure."""
+"""The merging of features of a section that say the same: which do, and what is left of them, by
+likeness, or as a model answers. Pure."""
 
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -58,7 +58,7 @@ def by_similarity(
 
 
 def are_apart(rows: Sequence[KnownFeature], apart: Apart) -> bool:
-    """Two of them were merged once, and a person took that back."""
+    """Tell whether two of them were merged once, and a person took that back."""
     ids = {row.id for row in rows}
     return any(len(ids.intersection(each)) > 1 for each in apart)
 

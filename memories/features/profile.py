@@ -50,8 +50,8 @@ KEPT = 3600  # seconds
 
 @dataclass(frozen=True, slots=True)
 class ProfileOptions:
-    """Of whom, at which instant, and how many memories of each group, and features of each
-    category, at most: the newest."""
+    """The subject of a profile, the instant, and how many memories of each group, and features of
+    each category, it has at most: the newest."""
 
     subject_id: uuid.UUID
     at: AsOf = NOW
@@ -87,7 +87,7 @@ class Profile:
 
 
 def profile(scope: Scope, options: ProfileOptions) -> Profile:
-    """What `scope` may know of the subject; every group is there."""
+    """Return what `scope` may know of the subject; every group is there."""
     place = Window(RowNumber(), partition_by=[F("fact_type")], order_by=[F("id").desc()])
     memories = (
         Memory.objects.visible_to(scope)
@@ -119,10 +119,10 @@ def profile(scope: Scope, options: ProfileOptions) -> Profile:
 def cached(
     scope: Scope, options: ProfileOptions, make: Callable[[], dict[str, Any]]
 ) -> dict[str, Any]:
-    """What `make` answers, or what it answered before where nothing changed since.
+    """Return what `make` answers, or what it answered before where nothing changed since.
 
-    Of the past it is always made anew, and of somebody unknown: what tells them apart is the name
-    that was asked, which is no part of the options.
+    For the past, and for somebody unknown, it is always made anew: unknown people differ by the
+    name that was asked for alone, which is no part of the options.
     """
     if not options.at.is_now or options.subject_id == NOBODY:
         return make()
@@ -224,7 +224,7 @@ _leading = re.compile(r"^[-+=](?=\s|$)|(?<=^\d)[.)](?=\s)|(?<=^\d\d)[.)](?=\s)")
 
 
 def static_lines(profile: Profile) -> list[str]:
-    """What lasts: features that are no plans, and standing instructions."""
+    """Return the lines of what lasts: features that are no plans, and standing instructions."""
     rows = [each.feature for each in profile.features if each.feature.category not in MOVING]
     rows = _said_once(rows)
     orders = [each for each in profile.groups["system"] if each.pk not in profile.covered]
@@ -233,7 +233,7 @@ def static_lines(profile: Profile) -> list[str]:
 
 
 def dynamic_lines(profile: Profile) -> list[str]:
-    """What moves: plans ahead, and the newest events."""
+    """Return the lines of what changes: plans ahead, and the newest events."""
     plans = [row for row in _ahead(profile) if row.category in MOVING]
     events = _uncovered(profile, "events")[:NEWEST_EVENTS]
     named = _are_several(profile)
@@ -262,7 +262,7 @@ def _ahead(profile: Profile) -> list[Feature]:
 
 
 def _said_once(features: Sequence[Feature]) -> list[Feature]:
-    """Those whose words stand in no other one about the same person."""
+    """Return the features whose words stand in no other one about the same person."""
     by_person: dict[str, list[Feature]] = {}
     for each in features:
         by_person.setdefault(each.about, []).append(each)
@@ -275,7 +275,8 @@ def _said_once(features: Sequence[Feature]) -> list[Feature]:
 
 
 def _uncovered(profile: Profile, group: str) -> list[str]:
-    """Of what no feature says, what is read without the talk around it."""
+    """Return the memories of a group that no feature says already, without those that only the talk
+    around them would explain."""
     left_out = profile.covered | profile.over
     rows = (memory for memory in profile.groups[group] if memory.pk not in left_out)
     return [
@@ -291,7 +292,8 @@ def _section(heading: str, lines: Iterable[str]) -> list[str]:
 
 
 def _are_several(profile: Profile) -> bool:
-    """Whether features are about more than one person; what a person wrote need not say whose."""
+    """Tell whether features are about more than one person; what a person wrote need not say
+    whose."""
     return len({each.feature.about for each in profile.features} - {""}) > 1
 
 

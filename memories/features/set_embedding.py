@@ -64,8 +64,8 @@ select max(id) as last from page
 
 @dataclass(frozen=True, slots=True)
 class SetEmbedding:
-    """Which model a set shall speak and which it speaks (None: the workspace's), and how far the
-    change has come: `made` of `total` features have vectors of the wanted one."""
+    """The model that a set shall speak and the one that it speaks (None: the workspace's), and how
+    far the change has come: `made` of `total` features have vectors of the wanted one."""
 
     wanted: str | None
     spoken: str | None
@@ -76,8 +76,8 @@ class SetEmbedding:
 
 
 def faults(raw: object, path: str) -> list[Invalid]:
-    """What is wrong with an embedder that is well declared: there is no such model, or no way to
-    it."""
+    """Return what is wrong with an embedder that is well declared: there is no such model, or no
+    way to it."""
     if not isinstance(raw, Mapping):
         return []
     try:
@@ -140,7 +140,7 @@ def _values(feature_set: FeatureSet, model_id: int | None, **more: int) -> dict[
 
 
 def note(feature_set: FeatureSet) -> None:
-    """What the set says itself may have changed: let the worker look, if so."""
+    """Let the worker look at a set whose own settings changed its embedder."""
     config = config_of(feature_set.workspace.settings, feature_set.config)
     if feature_set.embedder != config.embedder or feature_set.embedding_error:
         rows = FeatureSet.objects.filter(pk=feature_set.pk)
@@ -208,7 +208,7 @@ def _fill(
     model: EmbeddingModel,
     advance: Callable[[], object],
 ) -> int:
-    """In bounded batches; what is made stays, whatever comes."""
+    """Make vectors in bounded batches; what is made stays, whatever comes."""
     made, after, under = 0, 0, workspace_index.under_model(space, model)
     while True:
         values = _values(feature_set, model.pk, after=after, most=reembedding.BATCH)
@@ -224,7 +224,8 @@ def _fill(
 def _change_over(
     space: WorkspaceIndex, feature_set: FeatureSet, wanted: EmbeddingModel | None
 ) -> bool:
-    """False where a feature or the setting changed meanwhile: then there is more to do."""
+    """Let the set speak the wanted model. Return False where a feature or the setting changed
+    meanwhile: then there is more to do."""
     workspace_index.lock(space)
     config = config_of(feature_set.workspace.settings, feature_set.config)
     same = Q(pk=feature_set.pk, embedding_due_at=feature_set.embedding_due_at)
@@ -241,7 +242,7 @@ def _change_over(
 def _drop_before(
     space: WorkspaceIndex, feature_set: FeatureSet, wanted: EmbeddingModel | None
 ) -> None:
-    """The vectors that nobody compares any more go in steps; none of them holds the workspace's
+    """Drop the vectors that nobody compares any more, in steps; none of them holds the workspace's
     lock."""
     before = feature_set.embedding_model
     own = workspace_index.index_of(space.workspace_id).embedding_model_id

@@ -107,7 +107,7 @@ def fitting(feature_set: FeatureSet) -> QuerySet[Episode]:
 
 
 def waiting(feature_set: FeatureSet) -> QuerySet[Episode]:
-    """Those that have not been taken in."""
+    """The episodes of a set that have not been taken in."""
     marks = FeatureMark.objects.filter(set_id=feature_set.pk, episode_id=OuterRef("pk"))
     rows = fitting(feature_set).exclude(Exists(marks))
     return rows.filter(pk__gt=feature_set.cursor) if feature_set.cursor else rows
@@ -145,7 +145,7 @@ def count(feature_set: FeatureSet) -> None:
 
 
 def recount(feature_set: FeatureSet) -> None:
-    """As `count`, and keep it."""
+    """Run `count`, and keep the result."""
     count(feature_set)
     counted = {name: getattr(feature_set, name) for name in COUNTED}
     FeatureSet.objects.filter(pk=feature_set.pk).update(**counted)
@@ -214,7 +214,8 @@ def count_now(workspace_id: uuid.UUID) -> dict[uuid.UUID, FeatureSet]:
 
 
 def _make_sets(workspace_id: uuid.UUID, subjects: Iterable[uuid.UUID]) -> None:
-    """Not of those of whom a person deleted the set, and nothing was said since."""
+    """Make the sets that are missing, but for subjects whose set a person deleted and of whom
+    nothing was said since."""
     known = FeatureSet.objects.filter(workspace_id=workspace_id, key__startswith=FeatureSet.OWN)
     since = Episode.objects.filter(
         subject=OuterRef("subject_id"), created_at__gt=OuterRef("created_at")
@@ -334,7 +335,7 @@ class NewSet:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What waits to be taken into the sets of a workspace."""
+    """The work that waits to be taken into the sets of a workspace."""
 
     sets: int
     episodes: int
@@ -374,7 +375,8 @@ def inherited_of(feature_set: FeatureSet) -> dict[str, EffectiveSetting]:
 
 
 def backlog(scope: Scope, counted: Mapping[uuid.UUID, FeatureSet]) -> Backlog:
-    """For one who sees the whole workspace; `counted` are sets that were counted just now."""
+    """Sum up what waits, for one who sees the whole workspace; `counted` are sets that were counted
+    just now."""
     rows = FeatureSet.objects.visible_to(scope)
     stored = rows.filter(waiting__gt=0).exclude(pk__in=counted)
     sums = stored.aggregate(sets=Count("pk"), episodes=Sum("waiting"), since=Min("waiting_since"))
@@ -506,7 +508,8 @@ def configure(scope: Scope, key: str, changes: Mapping[str, Any]) -> FeatureSet:
 
 
 def _look_again(scope: Scope, row: FeatureSet) -> FeatureSet:
-    """What waits and what is embedded depends on the settings; the set with its names."""
+    """Recount what waits and look at the embedder again, as both depend on the settings; return the
+    set with its names."""
     set_embedding.note(row)
     recount(find(scope, row.key))
     return find(scope, row.key)
@@ -514,8 +517,8 @@ def _look_again(scope: Scope, row: FeatureSet) -> FeatureSet:
 
 @transaction.atomic(durable=True)
 def delete(scope: Scope, key: str) -> None:
-    """The set with its features, their history and its marks, for good. The set of a subject comes
-    back when something more is said, and then takes in all from the beginning."""
+    """Delete the set with its features, their history and its marks, for good. The set of a subject
+    comes back when something more is said, and then takes in all from the beginning."""
     space = workspace_index.index_of(scope.workspace_id)
     row = lock_set(space, find(scope, key))
     ids = list(Feature.objects.filter(set=row).values_list("pk", flat=True))

@@ -192,7 +192,7 @@ order by occurred_at, e.id, c.start
 def statements_by_memory(
     workspace_id: uuid.UUID, episodes: Sequence[uuid.UUID], known: Sequence[uuid.UUID] = ()
 ) -> dict[uuid.UUID, MemoryStatement]:
-    """What these episodes made live, as rules see it: one per memory."""
+    """Return what these episodes made live, as rules see it: one statement per memory."""
     values = {"episodes": list(episodes), "known": list(known), "workspace": workspace_id}
     by_memory: dict[uuid.UUID, list[Any]] = {}
     for row in prepared_sql.rows(STATEMENTS, values):
@@ -219,7 +219,8 @@ def statements_by_memory(
 
 
 def propose(batch: EpisodeBatch) -> ProposedCommands:
-    """Raises ProviderError where a model was asked and gave no whole answer."""
+    """Return the commands for a batch. Raises ProviderError where a model was asked and gave no
+    whole answer."""
     if batch.models is None:
         episodes, known = [each.pk for each in batch.episodes], [each.id for each in batch.known]
         by_memory = statements_by_memory(batch.set.workspace_id, episodes, known)
@@ -267,7 +268,7 @@ def ask_for(
 
 
 def named_by_number(known: Sequence[KnownFeature]) -> dict[str, KnownFeature]:
-    """Under the short ids that a model knows them by in one question."""
+    """Give features the short ids that a model knows them by in one question."""
     return {f"f{number}": each for number, each in enumerate(known, start=1)}
 
 
@@ -282,7 +283,8 @@ def feature_lines(named: Mapping[str, KnownFeature]) -> list[FeatureLine]:
 def _command(
     part: CommandAnswer, named: Mapping[str, KnownFeature], episodes: Sequence[Episode]
 ) -> Command:
-    """With the quotes that really stand in the episodes; what has none left is refused later."""
+    """Return a command with the quotes that really stand in the episodes; one with none left is
+    refused later."""
     old = named.get(part.id or "") if part.action != ADD else None
     cited: dict[tuple[uuid.UUID, int], Cited] = {}
     speakers = set()
@@ -348,13 +350,13 @@ def consolidate(scope: Scope, key: str) -> int:
 
 
 def consolidate_set(set_id: uuid.UUID) -> int:
-    """As `consolidate`, by the worker; a set that is gone has nothing to merge."""
+    """Run `consolidate` for the worker; a set that is gone has nothing to merge."""
     row = FeatureSet.objects.select_related("workspace").filter(pk=set_id).first()
     return _consolidate_all(f"set:{row.key}", row) if row else 0
 
 
 def _consolidate_all(by: str, feature_set: FeatureSet) -> int:
-    """What failed before stands against the set no more."""
+    """Merge all sections; what failed before stands against the set no more."""
     gone = _merge_sections(by, feature_set, over=1)
     failed = FeatureSet.objects.filter(pk=feature_set.pk, lease_until=None).exclude(error="")
     if failed.update(error="", failures=0):
@@ -469,8 +471,8 @@ def _apply_merged(
 
 
 def _is_possible(merge: FeatureMerge, live: dict[uuid.UUID, Feature]) -> bool:
-    """Nobody changed or ended one of them meanwhile, no other merge has it, and no other feature
-    says what would come of it."""
+    """Tell whether nobody changed or ended one of them meanwhile, no other merge has it, and no
+    other feature says what would come of it."""
     here = {each.id: each for each in (merge.kept, *merge.gone)}
     for known in here.values():
         row = live.get(known.id)
@@ -528,7 +530,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class UpdateResult:
-    """What one visit to a set did."""
+    """The result of one visit to a set."""
 
     episodes: int = 0
     added: int = 0
@@ -609,14 +611,14 @@ def update_now(scope: Scope, key: str) -> UpdateResult | None:
 
 
 def update_soon(scope: Scope, key: str) -> None:
-    """As `update_now`, by the worker."""
+    """Let the worker do what `update_now` does."""
     feature_set = _discovered(scope, key)
     sets.release(feature_set.pk)
     outbox.post("fold_set", feature_set.pk)
 
 
 def asks_model(scope: Scope, key: str) -> bool:
-    """Whether the set asks a model, and so takes its time."""
+    """Tell whether the set asks a model, and so takes its time."""
     return models_of(_discovered(scope, key)) is not None
 
 
@@ -666,7 +668,7 @@ def _apply(
 
 
 def _without_ended(origin: ChangeOrigin, planned: CommandPlan) -> CommandPlan:
-    """What a person ended comes back by words that were said after that."""
+    """Refuse what a person ended, unless it stands on words that were said after that."""
     ended = apply.ended_by_hand(origin)
     kept = CommandPlan(refused=planned.refused)
     for command in planned.commands:

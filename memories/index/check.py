@@ -33,7 +33,7 @@ PLAIN_COLUMNS = (
 
 @dataclass(slots=True)
 class Disagreement:
-    """How many rows break a rule, and the ids of the first of them."""
+    """The number of rows that break a rule, and the ids of the first of them."""
 
     rule: str
     number: int = 0
@@ -42,7 +42,7 @@ class Disagreement:
 
 @dataclass(slots=True)
 class Agreement:
-    """What was looked at in a workspace, and what disagrees, by rule."""
+    """The counts of what was looked at in a workspace, and what disagrees, by rule."""
 
     memories: int = 0
     episodes: int = 0
@@ -155,7 +155,8 @@ def _differing(index: WorkspaceIndex, entry: Entry, item: Item) -> list[str]:
 def _check_vectors(
     index: WorkspaceIndex, lacking: Sequence[tuple[int, Item]], found: Agreement
 ) -> None:
-    """Of entries that have not one vector per text: is a text without one a text without words?"""
+    """Check entries that have not one vector per text: is a text without one a text without
+    words?"""
     if not lacking:
         return
     values = {"ids": [entry for entry, _ in lacking], "model": index.embedding_model_id}

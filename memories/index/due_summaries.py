@@ -1,5 +1,5 @@
-"""Which summaries of talks and of subjects are to be made anew: a row for each, which the worker
-takes up. In the caller's transaction, all of it."""
+"""The queue of summaries of talks and of subjects that are to be made anew: a row for each, which
+the worker takes up. In the caller's transaction, all of it."""
 
 import uuid
 from collections.abc import Collection
@@ -39,18 +39,20 @@ where f.memory_id = any(%(ids)s::uuid[])
 
 
 def of_conversation(workspace_id: uuid.UUID, conversation_id: uuid.UUID) -> Asked:
-    """Its own, and those of whom it is about: to be asked."""
+    """Return the statement, for the caller to send, that makes the summaries of a conversation and
+    of its subjects due."""
     return _due_of(workspace_id, "conversation", {conversation_id})
 
 
 def of_subject(workspace_id: uuid.UUID, subject_id: uuid.UUID) -> None:
-    """Where there is enough to sum up."""
+    """Make the summaries of a subject due where there is enough to sum up."""
     if prepared_sql.rows(SAID_ENOUGH, {"subject": subject_id}):
         _due(workspace_id, "subject", {subject_id})
 
 
 def of_memories(workspace_id: uuid.UUID, ids: Collection[uuid.UUID]) -> None:
-    """What is believed of these has changed."""
+    """Make the summaries of whoever said what these memories stand on due: what is believed of it
+    has changed."""
     told = prepared_sql.rows(TOLD_BY, {"ids": list(ids)})
     _due(workspace_id, "conversation", {row.conversation_id for row in told} - {None})
     alone = {row.subject_id for row in told if row.conversation_id is None}

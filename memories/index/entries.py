@@ -84,7 +84,8 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """By what words an entry is found; made before the transaction where that takes a while."""
+    """The keys of the words by which an entry is found; made before the transaction where that
+    takes a while."""
 
     length: int
     marks: int
@@ -109,7 +110,7 @@ def keys_of(number: int, layer: int, text: str, counts: Mapping[str, float]) -> 
 
 
 def marks_of(item: Item, of_text: int) -> int:
-    """Whether a memory is a standing wish says its type, whatever its words."""
+    """Return the marks of an item: its type makes a memory a standing wish, whatever its words."""
     return of_text | ranking.Mark.RULE if item.is_wish else of_text
 
 
@@ -117,12 +118,12 @@ UNMADE = Keys(0, 0, [], [], None)
 
 
 def keys_of_episode(number: int, text: str) -> Keys:
-    """Of one that is too long to borrow words of its neighbours."""
+    """Return the keys of an episode that is too long to borrow words of its neighbours."""
     return keys_of(number, Layer.EPISODES, text, lexical.document(text))
 
 
 def texts_of(text: str) -> tuple[str, ...]:
-    """What is embedded: the whole, then its passages where it is long."""
+    """Return the texts that are embedded: the whole, then its passages where it is long."""
     return (text, *passages(text))
 
 
@@ -310,7 +311,7 @@ def reweigh(
 def reweighing(
     index: WorkspaceIndex, layer: int, item: uuid.UUID, counts: Mapping[str, float]
 ) -> Asked:
-    """As `reweigh`: to be asked."""
+    """Return the statement of `reweigh`, for the caller to send."""
     values = {
         "terms": lexical.term_keys(index.number, layer, counts),
         "weights": lexical.sparse_text(lexical.bm25_weights(counts)),

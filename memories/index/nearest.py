@@ -120,7 +120,7 @@ ANY_OF_THEM = " or ".join(f"(n.visible = {code} and {who})" for code, who in WHO
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a writer's memories go: what they are about, who wrote them, in which scope.
+    """The place of a writer's memories: what they are about, who wrote them, in which scope.
 
     `team` are the agents of the writer's team; what no agent wrote is the default team's.
     `meets_all`: they are held against all that is believed of the subject, whoever may see it.
@@ -146,7 +146,8 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How near a memory must be (a cosine), and how many at most are asked for per statement."""
+    """The least cosine of a memory to a statement, and how many are looked for at most per
+    statement."""
 
     floor: float
     most: int
@@ -189,8 +190,9 @@ def asked_of_few(
     visibilities: Sequence[str],
     reach: Reach,
 ) -> list[Asked]:
-    """As `nearest`, of few statements: to be asked with others, for `pairs_of` the last of them.
-    Of many, which are compared outside of the database, nothing."""
+    """Return the statements of `nearest` for few vectors, which the caller sends with others; the
+    rows of the last one are for `pairs_of`. Return none for many, which are compared outside of the
+    database."""
     model = index.embedding_model
     if model is None or len(vectors) >= MANY or all(vector is None for vector in vectors):
         return []
@@ -233,7 +235,7 @@ def _texts(model: EmbeddingModel, placement: Placement) -> "_Texts":
 
 
 def _segment(index: WorkspaceIndex, placement: Placement) -> Segment | None:
-    """The layer's, where it is the way to what the subject has."""
+    """Return the layer's segment, where it is the way to what the subject has."""
     segment = segments.segment_of(index, Layer.MEMORIES) if index.segments else None
     return segment if segment and segment.speaks_of([placement.subject_id]) else None
 
@@ -303,7 +305,7 @@ class _Texts:
     in_spaces: bool
 
     def one(self, code: int) -> str:
-        """As `pairs` for one statement: without the join, a third faster."""
+        """Return the text of `pairs` for one statement: without the join, a third faster."""
         return f"""
 select 0 as i, near.similarity, e.item from (
   select x.entry_id, -(x.embedding <#> %(vector)s::halfvec) as similarity {self._exact(WHO[code])}
@@ -328,8 +330,8 @@ near as materialized (
   where (x.embedding <#> n.v) <= -%(threshold)s::float8){BEST_OF_EACH}"""
 
     def in_segment(self, segment: Segment, most: int, *, with_tail: bool) -> str:
-        """Of each statement the best of the HNSW and of the tail. One case of all conditions: else
-        the planner would multiply its guesses of each, and shun the HNSW."""
+        """Return the text for the best of the HNSW and of the tail for each statement. One case of
+        all conditions: else the planner would multiply its guesses of each, and shun the HNSW."""
         kind, rows, upto = segment.kind, segment.rows, segment.upto
         meets = self._meets(f"({ANY_OF_THEM})")
         tail = f"""

@@ -57,14 +57,15 @@ class KnownPerson:
         return self.author or self.name
 
     def is_called(self, name: str) -> bool:
-        """By the whole of it, not by a part that others may share."""
+        """Tell whether this is the whole name, not a part that others may share."""
         low = name.casefold()
         is_id = self.external_id in _ids_of(name)
         return is_id or low in (self.name.casefold(), self.author.casefold())
 
 
 def people_called(index: WorkspaceIndex, names: Iterable[str]) -> list[KnownPerson]:
-    """Who may be meant by these names: called so, or with it as the first name."""
+    """Return the people who may be meant by these names: called so, or with it as the first
+    name."""
     asked = {name.strip() for name in names if name.strip()}
     if not asked:
         return []

@@ -54,7 +54,7 @@ class Int8s:
 
 
 class Uuids:
-    """As `Int8s`, of the type uuid[]."""
+    """Many ids as one value of the type uuid[], as they are sent; see `Int8s`."""
 
     LENGTH = pack(">i", 16)
 
@@ -122,8 +122,8 @@ def rows(statement: str, values: Values) -> list[Any]:
 
 
 def rows_of_each(asked: Iterable[Asked]) -> list[list[Any]]:
-    """As `rows`, of several statements in one round trip, each of which sees what the ones before
-    it did; of one that only writes there are none."""
+    """Return the `rows` of several statements in one round trip, each of which sees what the ones
+    before it did; a statement that only writes has none."""
     return [answer.rows(_row(answer.columns)) for answer in _asked(asked)]
 
 
@@ -154,7 +154,7 @@ def arrays(statement: str, values: dict[str, Any]) -> dict[str, np.ndarray[Any, 
 
 
 def arrays_of_each(asked: Iterable[Asked]) -> list[dict[str, np.ndarray[Any, Any]]]:
-    """As `arrays`, of several statements in one round trip."""
+    """Return the `arrays` of several statements in one round trip."""
     found = []
     for answer in _asked(asked):
         told = ((name, answer.result.get_value(0, i)) for i, name in enumerate(answer.columns))
@@ -247,7 +247,7 @@ def insert(*groups: New, then: Iterable[Asked] = ()) -> None:
 
 
 def inserts(*groups: New) -> Iterator[Asked]:
-    """As `insert`: to be asked."""
+    """Yield the statements of `insert`, for the caller to send."""
     found = []
     for group in filter(len, groups):
         if isinstance(group, Rows):
@@ -303,7 +303,7 @@ def rows_with(model: type[models.Model], rows: Sequence[Mapping[str, Any]], **sh
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How the rows of a model are made. `stamped` are fields that see to their value themselves
+    """The way to make the rows of a model. `stamped` are fields that see to their value themselves
     before it is kept, as `auto_now` does; `made` are defaults that differ from row to row."""
 
     table: Table

@@ -94,7 +94,7 @@ class OctetLength(Func):
 
 
 def size(index: WorkspaceIndex) -> int:
-    """How many searchable things the workspace has."""
+    """Return how many searchable things the workspace has."""
     return sum(_rows_of_truth(index, layer).count() for layer in TABLE)
 
 
@@ -235,7 +235,7 @@ def rebuild(index: WorkspaceIndex, advance: Callable[[int], object]) -> Rebuilt:
 
 
 def finish(index: WorkspaceIndex, done: Rebuilt) -> None:
-    """What is true of the whole workspace, once all its rows are made anew."""
+    """Bring up to date what is true of the whole workspace, once all its rows are made anew."""
     for layer in TABLE:
         gone: list[uuid.UUID] | None = None
         while gone is None or len(gone) == BATCH:
@@ -309,7 +309,7 @@ def incomplete(index: WorkspaceIndex, found: Sequence[tuple[int, Item]]) -> list
 
 
 def strangers(index: WorkspaceIndex, layer: Layer, most: int) -> list[uuid.UUID]:
-    """What up to `most` entries stand for, and is not there."""
+    """Return the ids of what up to `most` entries stand for, and is not there."""
     values = {
         "workspace": index.number,
         "owner": index.workspace_id,
@@ -339,6 +339,6 @@ select %(workspace)s, subject, author, assistant, episodes from ({SAID}) said
 
 
 def speaker_values(index: WorkspaceIndex) -> dict[str, Any]:
-    """What SAID and RECOUNT_SPEAKERS take."""
+    """Return the parameters of SAID and RECOUNT_SPEAKERS."""
     people = [str(kind) for kind in Episode.OF_PEOPLE]
     return {"workspace": index.number, "owner": index.workspace_id, "people": people}

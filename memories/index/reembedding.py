@@ -75,7 +75,7 @@ def under(index: WorkspaceIndex, model: EmbeddingModel | None) -> WorkspaceIndex
 
 
 def missing(index: WorkspaceIndex) -> int:
-    """How many entries have no vector under the workspace's model; 0 where it has no model."""
+    """Count the entries without a vector under the workspace's model; 0 where it has no model."""
     if index.embedding_model_id is None:
         return 0
     values = {"workspace": index.number, "model": index.embedding_model_id}

@@ -49,7 +49,7 @@ NOT_YET = "update memories_entry set rules = 0 where id = any(%(ids)s::int8[])"
 
 
 def count_stale(index: WorkspaceIndex) -> int:
-    """How many rows have marks of another version."""
+    """Count the rows that have marks of another version."""
     number = 0
     for layer, table in rebuild.TABLE.items():
         text = COUNT.format(table=table, only=ONLY.get(layer, ""))
@@ -174,16 +174,16 @@ def _open() -> QuerySet[IndexRepair]:
 
 
 def _due(now: datetime) -> QuerySet[IndexRepair]:
-    """Whose turn it is, and nobody has. Times further ahead than we set any were a wrong
-    clock's."""
+    """The repairs whose turn it is, and that nobody has. Times further ahead than we set any were a
+    wrong clock's."""
     free = Q(lease_until=None) | Q(lease_until__lt=now) | Q(lease_until__gt=now + 2 * LEASE)
     ready = Q(next_attempt_at__lte=now) | Q(next_attempt_at__gt=now + 2 * LONGEST_PAUSE)
     return _open().filter(free, ready)
 
 
 def run(workspace_id: uuid.UUID, seconds: float = SLICE) -> bool:
-    """Go on with a repair for about `seconds`; whether this process had it. What is left rings
-    again, and so does the next workspace's."""
+    """Go on with a repair for about `seconds`; return whether this process had it. What is left is
+    queued again, and so is the next workspace's."""
     row = _claim(workspace_id)
     if row is None:
         return False

@@ -22,7 +22,7 @@ PASSAGES_SINCE = 0
 
 
 def are_current(index: WorkspaceIndex) -> bool:
-    """Whether all rows of the workspace have the marks of these rules."""
+    """Tell whether all rows of the workspace have the marks of these rules."""
     return index.rules == RULES_VERSION
 
 
@@ -59,7 +59,8 @@ def slots_of_memory(memory: Memory, words: OwnWords) -> list[int]:
 
 
 def stale_slots(ids: Sequence[uuid.UUID], words: OwnWords) -> list[Memory]:
-    """Of these memories those that have other keys than they tell now, with the right ones."""
+    """Return those of these memories that have other keys than they tell now, with the right
+    ones."""
     found = []
     for memory in Memory.objects.filter(pk__in=ids):
         keys_now = slots_of_memory(memory, words)
@@ -70,5 +71,5 @@ def stale_slots(ids: Sequence[uuid.UUID], words: OwnWords) -> list[Memory]:
 
 
 def rebuild_slots(ids: Sequence[uuid.UUID], words: OwnWords) -> int:
-    """Give these memories the keys that they tell now; how many had others."""
+    """Give these memories the keys that they tell now; return how many had others."""
     return Memory.objects.bulk_update(stale_slots(ids, words), ["slots"])

@@ -70,7 +70,7 @@ class Segment:
         return f"halfvec({self.dimensions})"
 
     def speaks_of(self, subjects: Sequence[uuid.UUID | None]) -> bool:
-        """Whether one of the subjects has so much that the HNSW is the way to it."""
+        """Tell whether one of the subjects has so much that the HNSW is the way to it."""
         return not self.large_subjects.isdisjoint(subjects)
 
 
@@ -181,7 +181,7 @@ class LayerState:
 
     @property
     def is_due(self) -> bool:
-        """To be built, for the first time or anew."""
+        """Tell whether it is to be built, for the first time or anew."""
         if not self.is_large:
             return False
         if not self.is_built:
@@ -201,7 +201,7 @@ def layer_states() -> list[LayerState]:
 
 
 def is_due() -> bool:
-    """Whether `build_and_drop` would do anything; cheap enough to be asked every minute."""
+    """Tell whether `build_and_drop` would do anything; cheap enough to be asked every minute."""
     changing = any(state.is_due or state.is_over for state in layer_states())
     return changing or bool(prepared_sql.rows(LEFTOVERS, {}))
 

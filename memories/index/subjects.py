@@ -37,7 +37,7 @@ order by e.id
 
 
 def move(index: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID], subject: uuid.UUID) -> None:
-    """What is found of these rows is about `subject`, in the caller's transaction, under the
+    """Let what is found of these rows be about `subject`, in the caller's transaction, under the
     workspace's lock."""
     values = {
         "workspace": index.number, "layer": int(layer), "items": list(ids), "subject": subject,

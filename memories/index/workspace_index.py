@@ -83,7 +83,7 @@ def index_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
 
 
 def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
-    """Of a row of COLUMNS."""
+    """Build the index row from a row of COLUMNS."""
     index = WorkspaceIndex(**dict(zip(OF_THE_ROW, row, strict=False)))
     (index.extractors, conflict_rule, index.ranking, llm, index.review, languages, guard, order,
      off, decisions_off, index.has_patterns, index.has_own_words, index.segments,
@@ -230,14 +230,14 @@ OF_THE_SUBJECT = """and subject is not distinct from (
 
 
 def is_assistant(kind: str) -> bool:
-    """Whether the assistant, or a tool for it, spoke."""
+    """Tell whether the assistant, or a tool for it, spoke."""
     return kind not in Episode.OF_PEOPLE
 
 
 def counting_speakers(
     index: WorkspaceIndex, subject: uuid.UUID | None, episodes: Iterable[Episode]
 ) -> Asked:
-    """What counts the authors of new episodes: to be asked."""
+    """Return the statement that counts the authors of new episodes, for the caller to send."""
     counted = Counter((e.author, is_assistant(e.kind)) for e in episodes)
     # In one order for all writers, so that two of them never wait for each other's rows.
     rows = sorted(counted.items())
@@ -254,8 +254,9 @@ def counting_speakers(
 def participants(
     index: WorkspaceIndex, subject: uuid.UUID | None
 ) -> tuple[list[Participant], float]:
-    """Who speaks in a subject's episodes (those about nobody where there are none; None: in all of
-    the workspace), the most first, and how many voices a talk of theirs has, as `voices_of`."""
+    """Return the speakers in a subject's episodes (those about nobody where there are none; None:
+    in all of the workspace), the most first, and how many voices a talk of theirs has, as
+    `voices_of`."""
     if not index.live_episodes:
         return [], 0.0
     about = OF_THE_SUBJECT if subject else ""
