@@ -66,7 +66,7 @@ class ChangeOrigin:
 
 @dataclass(slots=True)
 class ApplyResult:
-    """Ids of the features that commands touched; `supported` said the same before."""
+    """The ids of the features that commands touched; `supported` said the same before."""
 
     added: list[uuid.UUID] = field(default_factory=list)
     updated: list[uuid.UUID] = field(default_factory=list)
@@ -76,16 +76,18 @@ class ApplyResult:
 
 
 def lock_set(space: WorkspaceIndex, feature_set: FeatureSet) -> FeatureSet:
-    """The set again, locked until the transaction ends: one at a time changes its features.
+    """Lock the set until the transaction ends, and return it as it is then: one at a time changes
+    its features.
 
-    Always behind the workspace's lock, which forgetting holds before it comes here.
+    The workspace's lock always comes first: forgetting holds it before it comes here.
     """
     workspace_index.lock(space)
     return FeatureSet.objects.select_for_update().get(pk=feature_set.pk)
 
 
 def live_features(feature_set: FeatureSet, agent_id: uuid.UUID | None) -> dict[uuid.UUID, Feature]:
-    """The live features of a set that stand on one agent's episodes (None: on nobody's), by id."""
+    """Return the live features of a set that stand on one agent's episodes (None: on nobody's), by
+    id."""
     rows = Feature.objects.live().filter(set=feature_set, agent=agent_id)
     return {row.pk: row for row in rows.order_by("pk")}
 
@@ -100,7 +102,7 @@ def ended_by_hand(origin: ChangeOrigin) -> dict[bytes, datetime]:
 
 
 def known_features(features: Iterable[Feature]) -> list[KnownFeature]:
-    """Features as commands see them."""
+    """Return features as commands see them."""
     rows = list(features)
     current = FeatureChange.objects.filter(feature__in=[row.pk for row in rows], is_current=True)
     last = Greatest(Least("occurred_at", "created_at"), Max(CITED_AT))
@@ -131,7 +133,8 @@ def apply_commands(
 
 
 def values_told(commands: Sequence[Command]) -> set[tuple[uuid.UUID | None, bytes]]:
-    """Facts that these commands stand on, each with what a feature says or once said by it."""
+    """Return the facts that these commands stand on, each with what a feature says or once said by
+    it."""
     facts = {each.fact_id for command in commands for each in command.cited} - {None}
     rows = FeatureCitation.objects.filter(fact__in=facts, change__after__isnull=False)
     said = rows.values_list("fact_id", "change__after")
@@ -180,7 +183,7 @@ class _Changes:
             self._update(command, target)
 
     def keep(self, command: Command) -> None:
-        """A value that is not so now: only who asks for its time finds it."""
+        """Keep a value that is not so now, for those who ask for its time."""
         feature = self._new(command)
         feature.ended_at = timezone.now()
         said = feature.snapshot()
@@ -280,7 +283,8 @@ def mark_changed(feature_set: FeatureSet) -> None:
 def reindex(
     space: WorkspaceIndex, gone: Sequence[uuid.UUID], here: Sequence[Feature], vectors: Vectors
 ) -> None:
-    """Entries of features that ended or say something else, and of those that are here now."""
+    """Remove the entries of `gone`, which ended or say something else, and write those of
+    `here`."""
     if not gone and not here:
         return
     if gone:
@@ -298,26 +302,26 @@ def reindex(
 
 
 def embed_texts(space: WorkspaceIndex, texts: Iterable[str]) -> Vectors:
-    """Vectors by text; empty where the embedder failed, so that the entries stay due."""
+    """Return vectors by text; none where the embedder failed, so that the entries stay due."""
     once = list(dict.fromkeys(texts))
     vectors = due_vectors.embed_or_leave(space, [entries.texts_of(text) for text in once])
     return {} if vectors is None else dict(zip(once, vectors, strict=True))
 
 
 def same_as(feature: Feature) -> Feature | None:
-    """Another live feature of the set that says the same."""
+    """Return another live feature of the set that says the same."""
     same = Feature.objects.live().filter(set=feature.set_id, fingerprint=feature.fingerprint)
     return same.filter(agent=feature.agent_id).exclude(pk=feature.pk).first()
 
 
 def add_support(feature: Feature, cited: Sequence[Cited]) -> None:
-    """More words under the value that a feature has now; the same words twice are once."""
+    """Add words to the value that a feature has now; the same words twice are once."""
     current = FeatureChange.objects.get(feature=feature, is_current=True)
     FeatureCitation.objects.bulk_create(new_citations(current, cited), ignore_conflicts=True)
 
 
 def new_citations(change: FeatureChange, cited: Sequence[Cited]) -> list[FeatureCitation]:
-    """Rows that are still to be written."""
+    """Return rows that are still to be written."""
     once = {(each.episode_id, each.start, each.end): each for each in cited}
     return [
         FeatureCitation(
@@ -330,7 +334,7 @@ def new_citations(change: FeatureChange, cited: Sequence[Cited]) -> list[Feature
 
 
 def cited_now(feature: Feature) -> tuple[Cited, ...]:
-    """The words that a feature stands on, for another change to stand on."""
+    """Return the words that a feature stands on, for another change to stand on."""
     change = FeatureChange.objects.get(feature=feature, is_current=True)
     return cited_of(change.citations.all(), change.occurred_at)
 

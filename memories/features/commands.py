@@ -1,4 +1,4 @@
-"""Commands on features: add, update, delete; and why one is not done."""
+"""Commands on features: add, update, delete; and the reason where one is refused."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -103,7 +103,7 @@ def plan(
     categories: Sequence[FeatureCategory],
     known: Sequence[KnownFeature],
 ) -> CommandPlan:
-    """The commands that may be done to what is `known`, and the others with the reason."""
+    """Return the commands that may be done to what is `known`, and the others with the reason."""
     result, by_id = CommandPlan(), {each.id: each for each in known}
     touched: set[uuid.UUID] = set()
     for command in commands:

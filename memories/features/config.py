@@ -1,7 +1,7 @@
-"""The settings of a feature set: what it holds and when it is brought up to date, as product,
-workspace, the type that several sets share, and set say in turn.
+"""The settings of a feature set: what it holds and when it is brought up to date. They come from
+the product, the workspace, the type that several sets share, and the set.
 
-Each of the four may say any of the settings; the nearest one that says it counts, whole.
+Each of the four may give any of the settings; the nearest one that gives it counts, whole.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ class FeatureCategory:
 
 @dataclass(frozen=True, slots=True)
 class EffectiveSetting:
-    """A setting as it counts, and who said so, of SOURCES."""
+    """A setting in effect, and where it comes from, of SOURCES."""
 
     value: Any
     source: str
@@ -52,8 +52,8 @@ class EffectiveSetting:
 
 @dataclass(frozen=True, slots=True)
 class FeatureSetConfig:
-    """All that counts for one set. `language_model` None: the workspace's own models; "none":
-    none. `embedder` None: the workspace's embedding model. `seconds` after which waiting
+    """The settings in effect for one set. `language_model` None: the workspace's own models;
+    "none": none. `embedder` None: the workspace's embedding model. `seconds` after which waiting
     episodes are taken in, and `messages` from which on at once."""
 
     categories: tuple[FeatureCategory, ...]
@@ -148,8 +148,8 @@ PRODUCT: dict[str, Any] = {
 def effective(
     workspace_settings: Mapping[str, Any], own: Mapping[str, Any]
 ) -> dict[str, EffectiveSetting]:
-    """Every setting as it counts for a set, with its source; `own` is what the set says itself. A
-    type that is there no more says nothing."""
+    """Return every setting in effect for a set, with its source; `own` is what the set says itself.
+    A type that no longer exists says nothing."""
     of_workspace = _object(workspace_settings.get(WORKSPACE_SETTING))
     of_type = _object(types_of(workspace_settings).get(own.get(TYPE, "")))
     layers = dict(zip(SOURCES, (own, of_type, of_workspace, PRODUCT), strict=True))
@@ -227,7 +227,8 @@ class EmbedderSettings(SettingsObject):
 
 
 def _language_model(raw: Any) -> Any:
-    """Its fields are checked by who asks it: see memories.extraction.fallback."""
+    """Check the kind of value; its fields are checked by who asks it: see
+    memories.extraction.fallback."""
     if raw is not None and raw != "none" and not isinstance(raw, Mapping):
         raise wrong('null (the workspace\'s), "none", or an object that names a model.')
     return raw

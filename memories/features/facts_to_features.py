@@ -59,7 +59,7 @@ _dwelling = re.compile(
 )
 _lost = re.compile(r"\b(?:lost|sold|gave away|given away|threw|returned)\b", re.IGNORECASE)
 _somebody = re.compile(rf"\b(?:{KIN}|{PEOPLE}|{PETS})\b", re.IGNORECASE)
-# between a person and what he is: "is", "has now been a strict"
+# between a person and what they are: "is", "has now been a strict"
 _is = (
     r"(?:(?:\w+ly|now|also|still|just|never|not|no longer|always) )*"
     r"(?:is|are|was|were|became|went|turned|remains|stays|eats|follows|keeps to|identifies as"
@@ -138,7 +138,7 @@ def is_state_of(speaker: str, statement: str, value: str) -> bool:
 
 
 def without_repeats(told: Sequence[str]) -> list[int]:
-    """The places of those of `told` whose words stand in no other one of them."""
+    """Return the places of those of `told` whose words stand in no other one of them."""
     words = [frozenset(stems(each)) for each in told]
     is_no = [bool(_negative.search(each)) for each in told]
     return [
@@ -192,7 +192,8 @@ class FeatureKey:
 
 
 def _keys(category: str, tag: str, **features: str) -> dict[str, FeatureKey]:
-    """`pattern_name="feature name"`; an empty name is the pattern's own."""
+    """Return keys by pattern from `pattern_name="feature name"`; an empty name is the pattern's
+    own."""
     return {
         pattern.replace("_", "-"): FeatureKey(category, tag, feature or pattern.replace("_", " "))
         for pattern, feature in features.items()
@@ -417,7 +418,7 @@ def _drafts(one: MemoryStatement) -> Iterator[_Draft]:
 
 
 def _value(one: MemoryStatement, slot: Slot) -> str:
-    """The value in the words of the statement: slots hold roots of words."""
+    """Return the value in the words of the statement: slots hold roots of words."""
     if slot.name in _WHOLE:
         return slot.value if slot.name != "preferred" else predicate(one.statement, one.speaker)
     tokens = [(match.start(), match.end()) for match in _words.finditer(one.statement)]
@@ -430,7 +431,7 @@ def _value(one: MemoryStatement, slot: Slot) -> str:
 
 
 def predicate(statement: str, speaker: str) -> str:
-    """The statement without whom it is about: "prefers tea to coffee"."""
+    """Return the statement without whom it is about: "prefers tea to coffee"."""
     text = statement.strip().rstrip(".")
     for opening in (f"{speaker} says ", f"{speaker} ", f"{speaker}'s "):
         if speaker and text.lower().startswith(opening.lower()):

@@ -71,7 +71,7 @@ class FeatureLine:
 
 
 def update_rules(categories: Sequence[FeatureCategory], own: str, longest: int) -> str:
-    """The instructions, and after them the set's own prompt; `longest` in characters."""
+    """Return the instructions, and after them the set's own prompt; `longest` in characters."""
     lines = []
     for category in categories:
         lines.append(f"- {category.name}: {category.description}")
@@ -110,7 +110,8 @@ def features_text(features: Sequence[FeatureLine]) -> str:
 
 
 def _json_lines(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Without what is empty; no text can close the tags that it stands between."""
+    """Write rows as lines of JSON, without what is empty; no text can close the tags that it stands
+    between."""
     filled = [{name: value for name, value in row.items() if value != ""} for row in rows]
     return "\n".join(json.dumps(row, ensure_ascii=False).replace("<", "\\u003c") for row in filled)
 
@@ -157,7 +158,7 @@ class ParsedAnswer(Generic[Answer]):
 
 
 def read_answer(text: str, name: str, shape: type[Answer]) -> ParsedAnswer[Answer]:
-    """The list called `name`. Raises ValueError where the object that was asked for is not
+    """Read the list called `name`. Raises ValueError where the object that was asked for is not
     there."""
     start, end = text.find("{"), text.rfind("}")
     if not 0 <= start < end:

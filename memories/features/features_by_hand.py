@@ -1,5 +1,5 @@
-"""Features written, changed and ended by hand, and changes taken back; what a person wrote, no
-machine changes."""
+"""Features written, changed and ended by hand, and changes taken back; no machine changes what a
+person wrote."""
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,8 +44,8 @@ Action = FeatureChange.Action
 
 
 def undo(scope: Scope, feature_id: uuid.UUID) -> Feature:
-    """Take the last change of a feature back; of a merge, all that it did. Undone again, the
-    change before goes back too. Conflict where there is none, or another feature says it now."""
+    """Take the last change of a feature back; of a merge, all that it did. The next call takes the
+    change before that back. Raises Conflict where there is none, or another feature says it now."""
     feature = find_feature(scope, feature_id)
     space = workspace_index.index_of(scope.workspace_id)
     vectors = vectors_before(space, _last_changes(feature))
@@ -67,7 +67,7 @@ def undo(scope: Scope, feature_id: uuid.UUID) -> Feature:
 
 
 def vectors_before(space: WorkspaceIndex, changes: Iterable[FeatureChange]) -> Vectors:
-    """Vectors of what features said before these changes, by text."""
+    """Return vectors of what features said before these changes, by text."""
     before = [change.before for change in changes if change.before]
     return apply.embed_texts(
         space,
@@ -78,8 +78,8 @@ def vectors_before(space: WorkspaceIndex, changes: Iterable[FeatureChange]) -> V
 def undo_changes(
     scope: Scope, feature_set: FeatureSet, changes: Sequence[FeatureChange], vectors: Vectors
 ) -> None:
-    """Undo these changes of a locked set, the newest first. Conflict where a feature was changed
-    since, or another one says it now."""
+    """Undo these changes of a locked set, the newest first. Raises Conflict where a feature was
+    changed since, or another one says it now."""
     features = [_undone(scope, feature_set, change, changes[0].pk) for change in changes]
     for feature in sorted(features, key=lambda each: each.ended_at is None):  # the ended first
         if feature.ended_at is None and apply.same_as(feature):
@@ -92,7 +92,7 @@ def undo_changes(
 
 
 def _last_changes(feature: Feature) -> list[FeatureChange]:
-    """The change that would be taken back, and the others of the same merge."""
+    """Return the change that would be taken back, and the others of the same merge."""
     rows = FeatureChange.objects.filter(undone_at=None).exclude(action=Action.UNDO)
     last = rows.filter(feature=feature).order_by("-pk").first()
     if last is None:
@@ -133,7 +133,7 @@ def _undone(
 
 
 def undone_merges(feature_set: FeatureSet) -> list[set[uuid.UUID]]:
-    """The features of each merge that was taken back."""
+    """Return the features of each merge that was taken back."""
     rows = FeatureChange.objects.filter(
         set=feature_set, action=Action.MERGE, undone_at__isnull=False
     )
@@ -169,8 +169,9 @@ class NewFeature:
 
 
 def create(scope: Scope, key: str, new: NewFeature) -> Feature:
-    """Add a feature; one that says the same already is answered again, as a person's from now on,
-    and of an attribute with one value the machine's takes this one. Raises Invalid, NotFound."""
+    """Add a feature. If a feature says the same already, it is returned, as a person's from now on;
+    if a machine's feature holds the one value of an attribute, it takes this value. Raises Invalid,
+    NotFound."""
     feature_set = find(scope, key)
     rows = Episode.objects.visible_to(scope).filter(pk__in=new.episode_ids).exclude(content="")
     episodes = {row.pk: row for row in rows}

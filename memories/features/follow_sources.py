@@ -94,7 +94,7 @@ class Redaction:
 def remove_standing_on(
     space: WorkspaceIndex, spans: Mapping[uuid.UUID, Collection[tuple[int, int]]]
 ) -> list[uuid.UUID]:
-    """Take away the features, with their history, that stand on any of these spans of episodes; all
+    """Remove the features, with their history, that stand on any of these spans of episodes; all
     that they stood on is taken in again."""
     cited = FeatureCitation.objects.filter(episode__in=spans)
     gone = {
@@ -159,8 +159,8 @@ def _stems(cited: Iterable[FeatureCitation]) -> set[str]:
 
 
 def redact(space: WorkspaceIndex, left: Redaction, erased: Ids) -> Counter[str]:
-    """Let a feature say what is left of it, under its own id; the rows that went, by what they
-    are."""
+    """Let a feature say what is left of it, under its own id; return the numbers of rows that went,
+    by kind."""
     last = left.standing[-1]
     again = {each.episode_id for change in left.fallen for each in change.citations.all()}
     FeatureCitation.objects.filter(feature=left.feature, episode__in=erased).delete()
@@ -234,7 +234,7 @@ where f.memory_id in (select id from line) and c.episode_id is not null
 
 
 def withdraw(scope: Scope, memories: Sequence[Memory]) -> int:
-    """End the features that stand on nothing but these memories' words; their number."""
+    """End the features that stand on nothing but these memories' words; return their number."""
     features = _standing_on(memories)
     for feature in features:
         command = Command(DELETE, target=feature.pk, reason="the memory it stood on was forgotten")
@@ -288,19 +288,19 @@ def move(scope: Scope, memory: Memory, target: Subject) -> None:
 
 
 def _standing_on(memories: Sequence[Memory]) -> list[Feature]:
-    """The live features that machines read out of these memories' words alone."""
+    """Return the live features that machines read out of these memories' words alone."""
     given = {"memories": [memory.pk for memory in memories]}
     ids = [row.id for row in prepared_sql.rows(STANDING_ON, given)]
     return list(Feature.objects.filter(pk__in=ids).select_related("set__workspace"))
 
 
 def episodes_of(memory: Memory) -> list[uuid.UUID]:
-    """The episodes that a memory's facts were read from, or those of what it corrects."""
+    """Return the episodes that a memory's facts were read from, or those of what it corrects."""
     return [row.episode_id for row in prepared_sql.rows(EPISODES, {"memories": [memory.pk]})]
 
 
 def _change(scope: Scope, feature: Feature, command: Command, rule: str) -> None:
-    """One command on one feature, whoever made it."""
+    """Apply one command to one feature, whoever made it."""
     space = workspace_index.index_of(scope.workspace_id)
     feature_set = apply.lock_set(space, feature.set)
     origin = ChangeOrigin(feature_set, scope.actor, feature.method, rule, feature.agent_id)
@@ -337,8 +337,8 @@ RULE = "merge"
 
 
 def merge(scope: Scope, made: SubjectMerge) -> dict[str, list[uuid.UUID]]:
-    """Ids of the sets and of the features by hand that went over; the rest is taken in anew from
-    the episodes, which went before."""
+    """Merge the sets of two subjects; return the ids of the sets and of the features by hand that
+    went over. The rest is taken in anew from the episodes, which went before."""
     own, into = own_set(made.source), own_set(made.target)
     others = _sets_of(made.source).exclude(pk=own.pk)
     moved = list(others.values_list("pk", flat=True))
@@ -367,7 +367,8 @@ def vectors_for_separation(made: SubjectMerge) -> Vectors:
 
 
 def separate(scope: Scope, made: SubjectMerge, vectors: Vectors) -> int:
-    """Give back what went over, as it is now; how many features. The episodes went before."""
+    """Give back what went over, as it is now; return how many features. The episodes went
+    before."""
     source, target = made.source, made.target
     own, into = own_set(source), own_set(target)
     sets = _sets_of(target).filter(pk__in=made.ids(SETS)).values_list("pk", flat=True)
@@ -411,7 +412,7 @@ def _sets_of(subject: Subject) -> QuerySet[FeatureSet]:
 
 
 def _ended_with(made: SubjectMerge) -> list[FeatureChange]:
-    """The changes of the merge that nothing followed."""
+    """Return the changes of the merge that nothing followed."""
     rows = FeatureChange.objects.filter(batch=made.batch, is_current=True, undone_at=None)
     return list(rows.select_related("feature").order_by("-pk"))
 
@@ -466,7 +467,8 @@ def _drop_foreign(scope: Scope, feature_set: FeatureSet, batch: uuid.UUID | None
 
 
 def _begin_again(ids: Iterable[uuid.UUID]) -> None:
-    """Whoever is taking into one of them begins again; all that waits is looked for anew."""
+    """Let whoever is taking into one of these sets begin again, and look anew for all that
+    waits."""
     now = timezone.now()
     FeatureSet.objects.filter(pk__in=list(ids)).update(
         cursor=None, due_at=now, waiting_since=now, lease_until=None, claims=F("claims") + 1,

@@ -14,7 +14,8 @@ Apart = Collection[Collection[uuid.UUID]]
 
 @dataclass(frozen=True, slots=True)
 class FeatureMerge:
-    """`kept` goes on and takes over the citations of `gone`; `value` is what it says then."""
+    """A merge: `kept` goes on and takes over the citations of `gone`; `value` is what it says
+    then."""
 
     kept: KnownFeature
     gone: tuple[KnownFeature, ...]
@@ -24,8 +25,8 @@ class FeatureMerge:
 
 
 def sections(known: Sequence[KnownFeature], over: int) -> list[list[KnownFeature]]:
-    """The sections (features of one person in one category) with more than `over` features, which
-    a person did not write, oldest first."""
+    """Return the sections (features of one person in one category) with more than `over` features,
+    without what a person wrote, oldest first."""
     result: dict[tuple[str, str], list[KnownFeature]] = {}
     for each in sorted(known, key=lambda one: (one.occurred_at, one.id)):
         if each.method != "manual":
@@ -36,8 +37,8 @@ def sections(known: Sequence[KnownFeature], over: int) -> list[list[KnownFeature
 def by_similarity(
     rows: Sequence[KnownFeature], similar: Similar, threshold: float, apart: Apart = ()
 ) -> list[FeatureMerge]:
-    """Features of one section that say the same: of each group the newest goes on, unless an older
-    one says more."""
+    """Merge features of one section that say the same: of each group the newest goes on, unless an
+    older one says more."""
     groups: list[list[KnownFeature]] = []
     for row in rows:
         fits = (g for g in groups if _belongs(row, g, similar, threshold))
@@ -66,7 +67,8 @@ def are_apart(rows: Sequence[KnownFeature], apart: Apart) -> bool:
 def _belongs(
     row: KnownFeature, group: Sequence[KnownFeature], similar: Similar, threshold: float
 ) -> bool:
-    """Equal slots, or near to every one of the group: chains of likeness must not drift."""
+    """Tell whether a feature belongs to a group: their slots are equal, or it is near to every one
+    of the group, since chains of likeness must not drift."""
     if row.slot or any(each.slot for each in group):
         return all(each.slot == row.slot for each in group)
     return all((similar(row.id, each.id) or 0.0) >= threshold for each in group)
@@ -75,7 +77,7 @@ def _belongs(
 def by_answer(
     ids: Sequence[str], named: Mapping[str, KnownFeature], values: Mapping[str, str]
 ) -> FeatureMerge | str:
-    """The merge that a model asks for, or why it cannot be."""
+    """Return the merge that a model asks for, or why it cannot be."""
     if missing := [each for each in ids if each not in named]:
         return f"there is no feature {missing[0]!r}"
     rows = [named[each] for each in dict.fromkeys(ids)]

@@ -92,7 +92,8 @@ def faults(raw: object, path: str) -> list[Invalid]:
 
 
 def wanted_by(feature_set: FeatureSet) -> EmbeddingModel | None:
-    """The model that a set's setting names; None for the workspace's. Raises ProviderError."""
+    """Return the model that a set's setting names; None for the workspace's. Raises
+    ProviderError."""
     config = config_of(feature_set.workspace.settings, feature_set.config)
     if config.embedder is None:
         return None
@@ -114,7 +115,7 @@ def _embedder(raw: Mapping[str, Any]) -> Embedder:
 
 
 def state_of(feature_set: FeatureSet) -> SetEmbedding:
-    """The set comes with its workspace."""
+    """Return the embedding of a set, which comes with its workspace."""
     error = feature_set.embedding_error
     try:
         wanted = wanted_by(feature_set)
@@ -149,7 +150,7 @@ def note(feature_set: FeatureSet) -> None:
 
 
 def enqueue_due() -> int:
-    """Wake workers for the sets whose features lack vectors; the number of tasks."""
+    """Wake workers for the sets whose features lack vectors; return the number of tasks."""
     now = timezone.now()
     prepared_sql.execute(NOTICE, {"now": now})
     free = leases.free(now, "embedding_lease_until")
@@ -161,7 +162,8 @@ def enqueue_due() -> int:
 
 
 def embed(set_id: uuid.UUID) -> int:
-    """Make what is missing, then let the set speak the model that it names; how many were made.
+    """Make what is missing, then let the set speak the model that it names; return how many were
+    made.
 
     A model that fails leaves the set as it was, to be tried again. One worker at a time is at a
     set; a second one, after the lease of the first ran out, makes the same vectors again, which

@@ -89,7 +89,7 @@ where news.last is not null and (%(workspace)s::uuid is null or w.id = %(workspa
 
 
 def fitting(feature_set: FeatureSet) -> QuerySet[Episode]:
-    """The episodes that belong to a set."""
+    """Return the episodes that belong to a set."""
     if not feature_set.takes_in:
         return Episode.objects.none()
     narrowing: dict[str, object] = {"workspace_id": feature_set.workspace_id}
@@ -107,7 +107,7 @@ def fitting(feature_set: FeatureSet) -> QuerySet[Episode]:
 
 
 def waiting(feature_set: FeatureSet) -> QuerySet[Episode]:
-    """The episodes of a set that have not been taken in."""
+    """Return the episodes of a set that have not been taken in."""
     marks = FeatureMark.objects.filter(set_id=feature_set.pk, episode_id=OuterRef("pk"))
     rows = fitting(feature_set).exclude(Exists(marks))
     return rows.filter(pk__gt=feature_set.cursor) if feature_set.cursor else rows
@@ -118,8 +118,8 @@ def ready(feature_set: FeatureSet) -> QuerySet[Episode]:
 
 
 def count(feature_set: FeatureSet) -> None:
-    """Say in the set, which comes with its workspace, what waits and when it is to be taken in,
-    with its cursor over what is done. The row stays as it is."""
+    """Note in the set, which comes with its workspace, what waits and when it is to be taken in,
+    and move its cursor over what is done. The row stays as it is."""
     now = timezone.now()
     if feature_set.cursor and feature_set.cursor > id_at(now + AHEAD):
         feature_set.cursor = None  # by a clock that was wrong: what comes now would lie before it
@@ -152,7 +152,7 @@ def recount(feature_set: FeatureSet) -> None:
 
 
 def id_at(moment: datetime) -> uuid.UUID:
-    """The least id that an episode of that moment can have."""
+    """Return the least id that an episode of that moment can have."""
     return uuid.UUID(int=int(moment.timestamp() * 1000) << 80)
 
 
@@ -179,8 +179,8 @@ def unmark(
 
 
 def discover_sets(workspace_id: uuid.UUID | None = None) -> int:
-    """Count what waits in the sets that new episodes fit, of all workspaces or one; the number of
-    sets looked at.
+    """Count what waits in the sets that new episodes fit, of all workspaces or one; return the
+    number of sets looked at.
 
     The set of a subject is made when something is first said about it.
     """
@@ -201,7 +201,7 @@ def discover_sets(workspace_id: uuid.UUID | None = None) -> int:
 
 
 def count_now(workspace_id: uuid.UUID) -> dict[uuid.UUID, FeatureSet]:
-    """The sets that new episodes fit, by id, as `discover_sets` would count them; nothing is
+    """Return the sets that new episodes fit, by id, as `discover_sets` would count them; nothing is
     written."""
     rows = [
         each
@@ -239,20 +239,20 @@ def _make_sets(workspace_id: uuid.UUID, subjects: Iterable[uuid.UUID]) -> None:
 
 
 def _touched(workspace_id: uuid.UUID, subjects: Iterable[uuid.UUID]) -> Iterable[FeatureSet]:
-    """The sets of these subjects, and all that gather across subjects."""
+    """Return the sets of these subjects, and all that gather across subjects."""
     rows = FeatureSet.objects.filter(workspace_id=workspace_id).select_related("workspace")
     across = ~Q(role="") | ~Q(metadata={}) | Q(conversation__isnull=False)
     return rows.filter(Q(subject__in=subjects) | Q(subject=None) & across)
 
 
 def due(now: datetime | None = None) -> QuerySet[FeatureSet]:
-    """Sets whose turn it is and that nobody has, the longest waiting first."""
+    """Return sets whose turn it is and that nobody has, the longest waiting first."""
     now = now or timezone.now()
     return FeatureSet.objects.filter(leases.free(now), due_at__lte=now).order_by("due_at")
 
 
 def enqueue_due() -> int:
-    """Wake workers for the sets that are due; the number of tasks."""
+    """Wake workers for the sets that are due; return the number of tasks."""
     now = timezone.now()
     # A task of the future was posted by a clock that was wrong.
     quiet = Q(rung_at=None) | Q(rung_at__lt=now - POSTED) | Q(rung_at__gt=now)
@@ -269,7 +269,7 @@ def release(set_id: uuid.UUID) -> None:
 
 
 def claim(set_id: uuid.UUID) -> FeatureSet | None:
-    """The set with its workspace, where it is due and nobody else has it."""
+    """Claim the set; return it with its workspace, where it is due and nobody else has it."""
     values = {"id": set_id, "until": leases.end(), "now": timezone.now()}
     if not prepared_sql.rows(CLAIM, values):
         return None
@@ -277,7 +277,7 @@ def claim(set_id: uuid.UUID) -> FeatureSet | None:
 
 
 def held(claimed: FeatureSet) -> QuerySet[FeatureSet]:
-    """The set, as long as this claim of it stands."""
+    """Return the set, as long as this claim of it stands."""
     return _claimed(claimed).filter(lease_until__isnull=False)
 
 
@@ -294,10 +294,10 @@ def hold(claimed: FeatureSet) -> None:
 
 @transaction.atomic
 def finish(claimed: FeatureSet, *, took_in: bool) -> None:
-    """The work is done: what came meanwhile is counted, and nothing stands against the set. Where
+    """Finish the work: what came meanwhile is counted, and nothing stands against the set. Where
     nothing was ready, which is no failure, it is looked at again soon if anything waits.
 
-    In one: who dies between the two would leave a set that waits and is never due.
+    In one transaction: dying in between would leave a set that waits and is never due.
     """
     times = {"folded_at": timezone.now()} if took_in else {}
     _claimed(claimed).update(lease_until=None, failures=0, error="", due_at=None, **times)
@@ -323,7 +323,7 @@ select * from memories_featureset where workspace_id = %(workspace_id)s and key 
 @declared
 @dataclass(frozen=True, slots=True)
 class NewSet:
-    """The set takes in the episodes that fit all that is named."""
+    """A set to make; it takes in the episodes that fit all that is named."""
 
     key: Annotated[Text, Field(max_length=LONGEST_KEY)]
     user_id: ExternalId = ""
@@ -344,7 +344,7 @@ class Backlog:
 
 
 def find(scope: Scope, key: str) -> FeatureSet:
-    """The set of that key or id; NotFound where `scope` does not see it."""
+    """Find the set of that key or id; NotFound where `scope` does not see it."""
     rows = FeatureSet.objects.visible_to(scope).with_names().select_related("workspace")
     row = rows.filter(key=key).first()
     if row is None:
@@ -358,18 +358,18 @@ def find(scope: Scope, key: str) -> FeatureSet:
 
 
 def find_feature(scope: Scope, feature_id: uuid.UUID) -> Feature:
-    """NotFound where `scope` does not see the feature."""
+    """Find a feature; NotFound where `scope` does not see it."""
     rows = Feature.objects.visible_to(scope).select_related("set__workspace")
     return needed(rows.filter(pk=feature_id).first(), "Feature")
 
 
 def effective_of(feature_set: FeatureSet) -> dict[str, EffectiveSetting]:
-    """Each setting that counts for the set, and who said so."""
+    """Return each setting in effect for the set, with its source."""
     return config.effective(feature_set.workspace.settings, feature_set.config)
 
 
 def inherited_of(feature_set: FeatureSet) -> dict[str, EffectiveSetting]:
-    """Each setting as it would count, did the set say nothing but its type."""
+    """Return each setting as it would be if the set gave nothing but its type."""
     own = {name: value for name, value in feature_set.config.items() if name == TYPE}
     return config.effective(feature_set.workspace.settings, own)
 
@@ -391,7 +391,7 @@ def backlog(scope: Scope, counted: Mapping[uuid.UUID, FeatureSet]) -> Backlog:
 
 
 def make_own_set(subject: Subject) -> None:
-    """The set that every subject has: made when something is first said about it."""
+    """Make the set that every subject has, when something is first said about it."""
     place = {"workspace_id": subject.workspace_id, "key": FeatureSet.own_key(subject.external_id)}
     if prepared_sql.first(FeatureSet, OF_KEY, place) is None:
         FeatureSet.objects.bulk_create(
@@ -400,15 +400,15 @@ def make_own_set(subject: Subject) -> None:
 
 
 def own_set(subject: Subject) -> FeatureSet:
-    """The set that every subject has, made where it is not there yet."""
+    """Return the set that every subject has; make it where it is not there yet."""
     make_own_set(subject)
     key = FeatureSet.own_key(subject.external_id)
     return FeatureSet.objects.get(workspace_id=subject.workspace_id, key=key)
 
 
 def own_set_to_write(scope: Scope, key: str) -> FeatureSet:
-    """The set of that key or id; a subject's own one is made, as the subject is, where something
-    is said about it or its set for the first time. Raises NotFound, Forbidden."""
+    """Return the set of that key or id; a subject's own set is made, as the subject is, where
+    something is first said about it or its set. Raises NotFound, Forbidden."""
     user_id = key.removeprefix(FeatureSet.OWN)
     if user_id not in ("", key) and not scope.is_bound:
         _check_key(key)
@@ -419,7 +419,7 @@ def own_set_to_write(scope: Scope, key: str) -> FeatureSet:
 
 
 def create(scope: Scope, new: NewSet) -> FeatureSet:
-    """A set of the caller's own; what was said already is taken in like what comes.
+    """Make a set of the caller's own; what was said already is taken in like what comes.
 
     Raises Invalid, Conflict for a key that is taken, Forbidden for a subject that is not covered.
     """
@@ -470,7 +470,7 @@ def _subject(scope: Scope, user_id: str) -> Subject | None:
 
 
 def faults_of_changes(scope: Scope, changes: Mapping[str, Any]) -> list[Invalid]:
-    """All that `configure` would refuse."""
+    """Return all that `configure` would refuse."""
     known = {*PRODUCT, TYPE}
     raw = {name: value for name, value in changes.items() if value is not None or name not in known}
     found = faults_of_config(OwnSetSettings, raw, "config")
@@ -483,7 +483,7 @@ def faults_of_changes(scope: Scope, changes: Mapping[str, Any]) -> list[Invalid]
 
 
 def faults_of_config(kind: type[SetSettings], raw: Mapping[str, Any], place: str) -> list[Invalid]:
-    """All that is wrong with settings of sets that stand at `place` of what was sent."""
+    """Return all that is wrong with settings of sets that stand at `place` of what was sent."""
     found = faults(kind, raw, place)
     found += faults_of_model(raw.get("languageModel"), f"{place}.languageModel")
     if not any(one.field.startswith(f"{place}.embedder") for one in found):
@@ -493,8 +493,8 @@ def faults_of_config(kind: type[SetSettings], raw: Mapping[str, Any], place: str
 
 @transaction.atomic(durable=True)
 def configure(scope: Scope, key: str, changes: Mapping[str, Any]) -> FeatureSet:
-    """Set what the set says itself, its type included; null takes it back, so that its type's or
-    the workspace's counts again."""
+    """Change the set's own settings, its type included; null removes one, so that the setting of
+    its type or of the workspace counts again."""
     feature_set = own_set_to_write(scope, key)
     values = {name: value for name, value in changes.items() if value is not None}
     refuse(faults_of_changes(scope, changes))

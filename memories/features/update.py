@@ -1,5 +1,5 @@
-"""Taking what waits into a set: gather, ask, apply; and merging what grew too long. It can run
-twice, from the rows."""
+"""Taking what waits into a set: gather, ask, apply; and merging what grew too long. It can be run
+again from the rows."""
 
 import logging
 import time
@@ -88,10 +88,11 @@ LONGEST_BATCH = 24_000  # characters of messages in one question
 
 @dataclass(frozen=True, slots=True)
 class EpisodeBatch:
-    """One set, the next of what waits in it (all recorded by one agent), and what it holds.
+    """A batch of one set: the next of what waits in it (all recorded by one agent), and what it
+    holds.
 
-    Episodes of two agents never meet in one batch, so that no feature tells one what only the
-    other may know.
+    Episodes of two agents never meet in one batch, so that no feature tells one agent what only
+    the other may know.
     """
 
     set: FeatureSet
@@ -113,7 +114,7 @@ class ProposedCommands:
 
 
 def gather(feature_set: FeatureSet) -> EpisodeBatch | None:
-    """The next batch of a claimed set; None where nothing in it is ready."""
+    """Return the next batch of a claimed set; None where nothing in it is ready."""
     config = config_of(feature_set.workspace.settings, feature_set.config)
     models = models_of(feature_set)
     rows = ready(feature_set).order_by("occurred_at", "pk")
@@ -138,7 +139,7 @@ def gather(feature_set: FeatureSet) -> EpisodeBatch | None:
 
 
 def models_of(feature_set: FeatureSet) -> FallbackChain | None:
-    """The models that the set asks; None: rules."""
+    """Return the models that the set asks; None: rules."""
     model = config_of(feature_set.workspace.settings, feature_set.config).language_model
     if model == "none":
         return None
@@ -259,7 +260,8 @@ def propose(batch: EpisodeBatch) -> ProposedCommands:
 def ask_for(
     models: FallbackChain, question: ModelQuestion, name: str, shape: type[Answer]
 ) -> tuple[ParsedAnswer[Answer], str]:
-    """The list called `name` of a model's answer, and which model gave it. Raises ProviderError."""
+    """Return the list called `name` of a model's answer, and which model gave it. Raises
+    ProviderError."""
     reply = models.ask(question)
     try:
         return feature_prompts.read_answer(reply.text, name, shape), reply.model
@@ -273,7 +275,7 @@ def named_by_number(known: Sequence[KnownFeature]) -> dict[str, KnownFeature]:
 
 
 def feature_lines(named: Mapping[str, KnownFeature]) -> list[FeatureLine]:
-    """Features as a model sees them."""
+    """Return features as a model sees them."""
     return [
         FeatureLine(name, one.category, one.tag, one.feature, one.value, one.about)
         for name, one in named.items()
@@ -345,7 +347,8 @@ class _ProposedMerges:
 
 
 def consolidate(scope: Scope, key: str) -> int:
-    """Merge now, whatever the threshold; the number of features that became part of others."""
+    """Merge now, whatever the threshold; return the number of features that became part of
+    others."""
     return _consolidate_all(scope.actor, find(scope, key))
 
 
@@ -397,7 +400,8 @@ def _merge_sections(by: str, feature_set: FeatureSet, *, over: int) -> int:
 
 
 def _by_likeness(space: WorkspaceIndex, section: _Section) -> _ProposedMerges:
-    """Cosine of the vectors that search uses, from the model's own threshold for the same on."""
+    """Merge by the cosine of the vectors that search uses, from the model's own threshold for the
+    same on."""
     model = space.embedding_model
     values = {
         "workspace": space.number, "layer": int(Layer.FEATURES), "model": space.embedding_model_id,
@@ -491,7 +495,8 @@ def _is_possible(merge: FeatureMerge, live: dict[uuid.UUID, Feature]) -> bool:
 def _merge(
     origin: ChangeOrigin, merge: FeatureMerge, live: dict[uuid.UUID, Feature]
 ) -> list[Feature]:
-    """The kept feature with what it took over, and the others, ended; each has its change."""
+    """Return the kept feature with what it took over, and the others, ended; each has its
+    change."""
     kept = live.pop(merge.kept.id)
     before = kept.snapshot()
     kept.set_to({"tag": merge.tag, "feature": merge.feature, "value": merge.value})
@@ -584,7 +589,8 @@ def update_set(set_id: uuid.UUID) -> UpdateResult | None:
 
 
 def update_due_sets(until: float, report: Callable[[str], object] = log.debug) -> int:
-    """Take in what is due until the clock (`time.monotonic`) says so; the number of episodes."""
+    """Take in what is due until the clock (`time.monotonic`) says so; return the number of
+    episodes."""
     episodes, tried = 0, set[uuid.UUID]()
     while time.monotonic() < until:
         feature_set = sets.due().exclude(pk__in=tried).first()
@@ -605,7 +611,8 @@ def update_due_sets(until: float, report: Callable[[str], object] = log.debug) -
 
 
 def update_now(scope: Scope, key: str) -> UpdateResult | None:
-    """Take in at once what waits in a set, whatever its thresholds; None where a worker has it."""
+    """Take in at once what waits in a set, whatever its thresholds; return None where a worker has
+    it."""
     sets.release(_discovered(scope, key).pk)
     return update_set(find(scope, key).pk)
 
@@ -623,7 +630,7 @@ def asks_model(scope: Scope, key: str) -> bool:
 
 
 def _discovered(scope: Scope, key: str) -> FeatureSet:
-    """The set; one of a subject is made when something was said about it."""
+    """Return the set; that of a subject is made when something was said about it."""
     sets.discover_sets(scope.workspace_id)
     return find(scope, key)
 

@@ -68,7 +68,7 @@ class Agreement:
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """One state of the database for all that follows; within a transaction, that one's."""
+    """Read one state of the database in all that follows; within a transaction, that one's."""
     if connection.in_atomic_block:
         yield
         return
@@ -192,7 +192,7 @@ def _check_counts(index: WorkspaceIndex, found: Agreement) -> None:
 
 
 def endless(successors: Mapping[uuid.UUID, uuid.UUID]) -> list[uuid.UUID]:
-    """Those from which following `successors` never ends."""
+    """Return those from which following `successors` never ends."""
     ends: dict[uuid.UUID, bool] = {}
     for start in successors:
         path: list[uuid.UUID] = []

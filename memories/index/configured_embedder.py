@@ -46,13 +46,13 @@ def warm_up() -> None:
 
 
 def configured_model() -> EmbeddingModel | None:
-    """The row of the configured embedding model; None for `none`."""
+    """Return the row of the configured embedding model; None for `none`."""
     embedder = embedder_from(configured_config())
     return model_of(embedder) if embedder.dimensions else None
 
 
 def model_of(embedder: Embedder) -> EmbeddingModel:
-    """The row of an embedder's model, made when first asked for."""
+    """Return the row of an embedder's model, made when first asked for."""
     model, _ = EmbeddingModel.objects.get_or_create(
         provider=embedder.provider,
         name=embedder.name,
@@ -66,19 +66,20 @@ def model_of(embedder: Embedder) -> EmbeddingModel:
 
 
 def embedder_of(index: WorkspaceIndex) -> Embedder:
-    """The embedder whose vectors this workspace's index holds, also after the settings changed."""
+    """Return the embedder whose vectors this workspace's index holds, also after the settings
+    changed."""
     if index.embedding_model is None:
         return embedder_from(EmbedderConfig(provider="none"))
     return embedder_for(index.embedding_model)
 
 
 def embedder_for(model: EmbeddingModel) -> Embedder:
-    """The embedder of a model, reached as the settings say."""
+    """Return the embedder of a model, reached as the settings say."""
     return named_embedder(model.provider, model.name, model.dimensions)
 
 
 def in_a_search(embedder: Embedder) -> Embedder:
-    """The same, in the time that a search waits and without a second try."""
+    """Return the same embedder with the time limit of a search and without a second try."""
     return embedder_from(
         replace(
             configured_config(),
@@ -94,13 +95,13 @@ def in_a_search(embedder: Embedder) -> Embedder:
 def line_to(
     embedder: Embedder, purpose: str, seconds: float, workspace_id: uuid.UUID | None = None
 ) -> ProviderLine:
-    """The way to a remote embedder, for its breaker and for the ledger of a workspace."""
+    """Return the way to a remote embedder, for its breaker and for the ledger of a workspace."""
     url, key = settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY
     use = "embedding" if purpose == "documents" else purpose
     return ProviderLine(purpose, embedder.name, url, key, seconds, workspace_id, use)
 
 
 def named_embedder(provider: str, name: str = "", dimensions: int = 0) -> Embedder:
-    """An embedder by name, reached as the settings say. Raises ProviderError."""
+    """Return an embedder by name, reached as the settings say. Raises ProviderError."""
     config = configured_config()
     return embedder_from(replace(config, provider=provider, model=name, dimensions=dimensions))

@@ -44,7 +44,7 @@ TEXTS: dict[int, type[Memory | Episode | Feature | Passage | TalkSummary]] = {
 
 
 def embed(index: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors]:
-    """Vectors of each sequence of texts; raises ProviderError."""
+    """Return vectors of each sequence of texts; raises ProviderError."""
     embedder = embedder_of(index)
     flat = [text for group in texts for text in group]
     if embedder.is_remote and any(map(embeddable, flat)):
@@ -56,7 +56,8 @@ def embed(index: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors
 
 
 def embed_or_leave(index: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> list[Vectors] | None:
-    """Vectors, or None where the provider failed: then the entries stay due for the sweep."""
+    """Return vectors, or None where the provider failed: then the entries stay due for the
+    sweep."""
     try:
         return embed(index, texts) if texts else []
     except ProviderError:
@@ -64,7 +65,7 @@ def embed_or_leave(index: WorkspaceIndex, texts: Sequence[Sequence[str]]) -> lis
 
 
 def fill(index: WorkspaceIndex, items: Iterable[uuid.UUID]) -> int:
-    """Make the vectors that are due of these items; the number of entries done.
+    """Make the vectors that are due of these items; return the number of entries done.
 
     A provider that fails again leaves them due, later each time.
     """
@@ -80,9 +81,9 @@ returning entry_id
 
 
 def fill_entries(index: WorkspaceIndex, ids: Sequence[int]) -> int:
-    """Make the vectors of these due entries, in bounded batches; the number done.
+    """Make the vectors of these due entries, in bounded batches; return the number done.
 
-    A batch is tried again by nobody else before the lease on it runs out.
+    Nobody else tries a batch again before the lease on it runs out.
     """
     done = tried = 0
     make_keys(index, ids)
@@ -141,7 +142,8 @@ where e.id = any(%(ids)s::int8[])
 
 
 def batches(ids: Sequence[int]) -> Iterator[list[int]]:
-    """Entries in their order, as many as are embedded at once: few where their texts are long."""
+    """Yield entries in their order, as many as are embedded at once: few where their texts are
+    long."""
     for at in range(0, len(ids), BATCH):
         asked = list(ids[at : at + BATCH])
         size = {row.id: row.size for row in prepared_sql.rows(SIZES, {"ids": asked})}
@@ -149,7 +151,7 @@ def batches(ids: Sequence[int]) -> Iterator[list[int]]:
 
 
 def items_of(rows: QuerySet[Entry]) -> list[tuple[int, Item]]:
-    """Entry ids with their items, read from the truth again."""
+    """Return entry ids with their items, read from the truth again."""
     found = list(rows.defer("terms", "trigrams", "weights"))
     texts: dict[uuid.UUID, str] = {}
     for layer, model in TEXTS.items():

@@ -148,7 +148,8 @@ def memory_item(memory: Memory) -> Item:
 
 
 def episode_item(episode: Episode, counts: Mapping[str, float]) -> Item:
-    """An episode is as narrow as what its session made: seen by its agent, in its scope."""
+    """Return the item of an episode, which is as narrow as what its session made: seen by its
+    agent, in its scope."""
     return Item(
         id=episode.pk,
         layer=Layer.EPISODES,
@@ -169,7 +170,8 @@ def episode_item(episode: Episode, counts: Mapping[str, float]) -> Item:
 
 
 def passage_item(passage: Passage, content: str) -> Item:
-    """A passage is seen by whom its document is; of a revision that was replaced it is not live.
+    """Return the item of a passage, seen by those who see its document; that of a replaced revision
+    is not live.
 
     Its document's title and its chunk's heading lend it words.
     """
@@ -193,7 +195,8 @@ def passage_item(passage: Passage, content: str) -> Item:
 
 
 def feature_item(feature: Feature) -> Item:
-    """A feature of a conversation's set is the thread's own; others are the user's."""
+    """Return the item of a feature: that of a conversation's set is the thread's own; others are
+    the user's."""
     thread = feature.conversation_id
     scope = MemoryScope.THREAD if thread else MemoryScope.USER
     return Item(
@@ -214,7 +217,8 @@ def feature_item(feature: Feature) -> Item:
 
 
 def summary_item(summary: TalkSummary, content: str) -> Item:
-    """A summary is seen by whom its messages are; a topic's name lends it a word."""
+    """Return the item of a summary, seen by those who see its messages; a topic's name lends it a
+    word."""
     return Item(
         id=summary.pk,
         layer=Layer.SUMMARIES,
@@ -240,10 +244,10 @@ def write(
 ) -> None:
     """Add entries, and their vectors: one sequence per item, in the order of `item.texts`.
 
-    `vectors` None: the embedder could not be asked, the entries are due; so is one that has None
-    in the place of its sequence. A text that has no
-    vector (no word that the model knows) has None in its place, and is found by its words.
-    `beside`: rows of truth that are written at the same time; `then`: what is done behind that.
+    `vectors` None: the embedder could not be asked, and the entries are due; so is an entry with
+    None in the place of its sequence. A text without a vector (it has no word that the model knows)
+    has None in its place, and is found by its words. `beside`: rows of truth that are written at
+    the same time; `then`: statements that follow.
     """
     prepared_sql.require_transaction()
     if not items:
@@ -335,13 +339,13 @@ def change_visibility(layer: int, items: Iterable[uuid.UUID], visibility: str) -
 
 
 def change_scope(layer: int, items: Iterable[uuid.UUID], scope: int) -> None:
-    """Let them be found where this scope is looked at."""
+    """Let entries be found where this scope is searched."""
     prepared_sql.require_transaction()
     prepared_sql.execute(SET_SCOPE, {"layer": int(layer), "items": list(items), "scope": scope})
 
 
 def change_times(memory: Memory) -> None:
-    """Since when a memory is true, or when what it tells happens, was corrected."""
+    """Correct since when a memory is true, or when what it tells happens."""
     prepared_sql.require_transaction()
     item = memory_item(memory)
     values = {"item": item.id, "layer": int(item.layer), "since": item.occurred_at}
@@ -349,7 +353,7 @@ def change_times(memory: Memory) -> None:
 
 
 def remove(index: WorkspaceIndex, layer: int, items: Iterable[uuid.UUID]) -> int:
-    """Take entries and their vectors out of the index for good; how many entries."""
+    """Take entries and their vectors out of the index for good; return how many entries."""
     prepared_sql.require_transaction()
     gone = prepared_sql.rows(REMOVE_ENTRIES, {"layer": int(layer), "items": list(items)})
     if gone:
@@ -402,7 +406,7 @@ delete from memories_entry where id in (select id from gone) returning id, live
 
 
 def entry_record(entry: int, number: int, item: Item) -> tuple[Any, ...]:
-    """The values of an item's entry, in the order of ENTRY_COLUMNS."""
+    """Return the values of an item's entry, in the order of ENTRY_COLUMNS."""
     keys = item.keys or keys_of(number, item.layer, item.text, item.counts)
     marks = marks_of(item, keys.marks)
     return (
@@ -415,7 +419,7 @@ def entry_record(entry: int, number: int, item: Item) -> tuple[Any, ...]:
 
 
 def sparse(weights: Mapping[int, float]) -> SparseVector | None:
-    """`weights` by term number, as pgvector's type; None for a text without a word."""
+    """Return `weights` by term number, as pgvector's type; None for a text without a word."""
     kept = dict(sorted(weights.items(), key=lambda pair: -pair[1])[: lexical.SPARSE_ENTRIES])
     # pgvector's constructor counts from 0, the text form from 1.
     positions = {number - 1: weight for number, weight in kept.items()}

@@ -38,9 +38,10 @@ HEADER, TRAILER = 19, 2
 def best_pairs(
     select: str, values: dict[str, Any], asked: Floats, *, floor: float, most: int
 ) -> list[tuple[int, int, float]]:
-    """(row of `asked`, entry id, cosine) of pairs at or over `floor`, `most` per row, best first.
+    """Return (row of `asked`, entry id, cosine) of pairs at or over `floor`, `most` per row, best
+    first.
 
-    `select` answers entry_id and embedding, all of the length that `asked` has.
+    `select` returns entry_id and embedding, all of the length that `asked` has.
     """
     found = _Pairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
     bounds = np.full(len(asked), floor, np.float32)
@@ -71,7 +72,7 @@ class _Pairs(NamedTuple):
         )
 
     def best(self, most: int) -> tuple["_Pairs", npt.NDArray[np.int64]]:
-        """At most so many of each row, with their ranks from 0 on."""
+        """Return at most so many pairs of each row, with their ranks from 0 on."""
         order = np.lexsort((self.ids, -self.cosines, self.rows))
         rows = self.rows[order]
         ranks = np.arange(len(rows)) - np.searchsorted(rows, rows)
@@ -123,9 +124,9 @@ class Placement:
     """The place of a writer's memories: what they are about, who wrote them, in which scope.
 
     `team` are the agents of the writer's team; what no agent wrote is the default team's.
-    `meets_all`: they are held against all that is believed of the subject, whoever may see it.
+    `meets_all`: they are compared with all that is believed of the subject, whoever may see it.
     `spaces` None: the writer is not limited to some; else it meets nothing that only documents of
-    others say.
+    other spaces say.
     """
 
     workspace_id: uuid.UUID
@@ -169,7 +170,7 @@ def nearest(
     visibilities: Sequence[str],
     reach: Reach,
 ) -> list[Pair]:
-    """The pairs within reach, the nearest first per statement."""
+    """Return the pairs within reach, the nearest first per statement."""
     if asked := asked_of_few(index, placement, vectors, visibilities, reach):
         return pairs_of(prepared_sql.rows_of_each(asked)[-1])
     model = index.embedding_model
@@ -247,8 +248,9 @@ def _in_segment(
     vectors: Sequence[np.ndarray | None],
     codes: Sequence[int],
 ) -> list[Pair]:
-    """Many are compared with the tail outside of the database, as with a layer that has no segment:
-    a scan of it for each would take longer than the HNSW."""
+    """Find the nearest in a segment. Many vectors are compared with its tail outside of the
+    database, as in a layer without a segment: a scan of it for each would take longer than the
+    HNSW."""
     most = values["most"]
     text = texts.in_segment(segment, most, with_tail=False)
     asked = [*((each, {}) for each in QUICKER), (text, values | _arrays(vectors, codes))]
@@ -319,7 +321,8 @@ order by near.similarity desc, near.entry_id
         return f"select x.entry_id, x.embedding {self._exact(WHO[code])}"
 
     def pairs(self) -> str:
-        """The best pairs at or over a cosine in one scan of the subject's rows, index-only."""
+        """Return the text for the best pairs at or over a cosine in one scan of the subject's rows,
+        index-only."""
         exact = self._exact(f"({ANY_OF_THEM})")
         return f"""
 with asked as materialized ({STATEMENTS}),
@@ -363,7 +366,7 @@ near as materialized (
     and x.layer = %(layer)s and x.live and {wide} {self._meets(who)}"""
 
     def _meets(self, who: str) -> str:
-        """The rows that a new statement of one visibility may meet."""
+        """Return the condition for the rows that a new statement of one visibility may meet."""
         subject = "x.subject is null" if self.of_nobody else "x.subject = %(subject)s"
         seen = f" and x.entry_id not in ({OUT_OF_REACH})" if self.in_spaces else ""
         return f"""

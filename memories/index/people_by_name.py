@@ -1,5 +1,5 @@
-"""People by the names that they are called by: their ids at the caller's, the names that were given
-for them, and those under which they speak."""
+"""People by the names that they are called by: the caller's ids, the names that were given for
+them, and those under which they speak."""
 
 import uuid
 from collections.abc import Collection, Iterable
@@ -43,8 +43,7 @@ where s.workspace_id = %(workspace)s and s.external_id = %(user)s
 
 @dataclass(frozen=True, slots=True)
 class KnownPerson:
-    """A subject; `author` is the one name under which it speaks, "" where there is none or are
-    several."""
+    """A subject; `author` is the one name under which they speak, "" for none or several."""
 
     id: uuid.UUID
     external_id: str
@@ -53,7 +52,7 @@ class KnownPerson:
 
     @property
     def spoken_of_as(self) -> str:
-        """The name that statements about it have, "" where they have none."""
+        """The name that statements about them have, "" where they have none."""
         return self.author or self.name
 
     def is_called(self, name: str) -> bool:
@@ -64,8 +63,7 @@ class KnownPerson:
 
 
 def people_called(index: WorkspaceIndex, names: Iterable[str]) -> list[KnownPerson]:
-    """Return the people who may be meant by these names: called so, or with it as the first
-    name."""
+    """Return the people who may be meant by these names: as a whole name or a first name."""
     asked = {name.strip() for name in names if name.strip()}
     if not asked:
         return []
@@ -84,13 +82,13 @@ def people_called(index: WorkspaceIndex, names: Iterable[str]) -> list[KnownPers
 
 
 def _ids_of(name: str) -> Collection[str]:
-    """The ids by which a program may call somebody of this name."""
+    """Return the ids by which a program may call somebody of this name."""
     low = name.casefold()
     return {name, low, *(sign.join(low.split()) for sign in ("-", "_", ".", ""))}
 
 
 def names_of(index: WorkspaceIndex, user_id: str) -> list[str]:
-    """All names of a subject; none where there is no such subject."""
+    """Return all names of a subject; none where there is no such subject."""
     values = {"workspace": index.workspace_id, "number": index.number, "user": user_id}
     rows = prepared_sql.rows(NAMES, values)
     found = [name for row in rows for name in (row.name, row.external_id, *row.authors)]

@@ -1,6 +1,6 @@
 """The database as the hot path uses it: prepared statements, binary values, pgvector's types; and
-new rows of several tables, in one statement where each is alone in its table, many to a statement
-where they are many.
+new rows of several tables, in one statement for tables with one row each, many rows to a statement
+for a table with many.
 
 Django's own cursor binds on the client and prepares nothing. Errors are Django's: a caller that
 awaits an IntegrityError hears of it whichever way it came. Of new rows types are named by hand,
@@ -40,8 +40,8 @@ _registered: WeakSet[psycopg.Connection[Any]] = WeakSet()
 
 
 class Int8s:
-    """Many numbers as one value of the type int8[], as they are sent: psycopg looks at each of a
-    list three times."""
+    """Many numbers as one value of the type int8[], in the form in which they are sent: psycopg
+    looks at each of a list three times."""
 
     LAYOUT = np.dtype([("length", ">i4"), ("value", ">i8")])
 
@@ -76,7 +76,7 @@ class _UuidsDumper(_Int8sDumper):
 
 
 def hot_connection() -> psycopg.Connection[Any]:
-    """This thread's psycopg connection, inside Django's transaction where there is one."""
+    """Return this thread's psycopg connection, inside Django's transaction where there is one."""
     return _hot(prepared.live_wrapper())
 
 
@@ -93,7 +93,7 @@ def _hot(wrapper: BaseDatabaseWrapper) -> psycopg.Connection[Any]:
 
 
 class _JsonbLoader(JsonbBinaryLoader):
-    """For binary answers alone: Django's own cursors get theirs as texts."""
+    """A loader for binary answers alone: Django's own cursors get theirs as texts."""
 
     def load(self, data: Buffer) -> Any:
         text = memoryview(data)[1:]  # behind the number of the format
@@ -107,7 +107,7 @@ class _JsonbLoader(JsonbBinaryLoader):
 def cursor_of(
     kind: type[psycopg.Cursor[Any]] = psycopg.Cursor, **options: Any
 ) -> Iterator[psycopg.Cursor[Any]]:
-    """A cursor of `hot_connection` with psycopg's own options."""
+    """Open a cursor of `hot_connection` with psycopg's own options."""
     connection.validate_no_broken_transaction()
     with (
         connection.wrap_database_errors,
@@ -117,7 +117,7 @@ def cursor_of(
 
 
 def rows(statement: str, values: Values) -> list[Any]:
-    """The named-tuple rows of a prepared statement; `values` by name (`%(name)s`)."""
+    """Return the named-tuple rows of a prepared statement; `values` by name (`%(name)s`)."""
     return rows_of_each([(statement, values)])[0]
 
 
@@ -145,8 +145,8 @@ ELEMENT, COUNT, FIRST = slice(8, 12), slice(12, 16), 20
 
 
 def arrays(statement: str, values: dict[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
-    """The only row of a prepared statement, all arrays without nulls, by column; those that are
-    null are left out. For hundreds of rows a third of what `rows` takes.
+    """Return the only row of a prepared statement, all arrays without nulls, by column; null
+    columns are left out. For hundreds of rows it takes a third of the time of `rows`.
 
     Times are microseconds since the year 2000; texts are objects, ids 16 bytes.
     """
@@ -183,7 +183,7 @@ Row = TypeVar("Row", bound=models.Model)
 
 
 def first(model: type[Row], statement: str, values: dict[str, Any]) -> Row | None:
-    """The first row of a prepared `select *` as an instance of its model, or None."""
+    """Return the first row of a prepared `select *` as an instance of its model, or None."""
     found = rows(statement, values)
     if not found:
         return None
@@ -193,12 +193,12 @@ def first(model: type[Row], statement: str, values: dict[str, Any]) -> Row | Non
 
 
 def execute(statement: str, values: Values) -> int:
-    """Run a prepared statement; the number of rows it changed."""
+    """Run a prepared statement; return the number of rows it changed."""
     return _asked([(statement, values)])[0].result.command_tuples or 0
 
 
 def require_transaction() -> None:
-    """Truth and index change together or not at all."""
+    """Require a transaction: truth and index change together or not at all."""
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("the index is written in a transaction")
 
@@ -221,7 +221,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """New rows of one table. `records` are made while they are sent, so that the database is at
+    """New rows of one table. `records` are made while they are sent, so that the database works on
     the ones before."""
 
     table: Table
@@ -241,8 +241,8 @@ MOST_AT_ONCE = 64
 
 
 def insert(*groups: New, then: Iterable[Asked] = ()) -> None:
-    """INSERT rows of several tables, each of one model, in this order: a fifth of what
-    `bulk_create` takes. In the same round trip what is asked `then`."""
+    """INSERT rows of several tables, each of one model, in this order, in a fifth of the time of
+    `bulk_create`. The statements of `then` follow in the same round trip."""
     _asked(chain(inserts(*groups), then))
 
 
@@ -293,7 +293,7 @@ def _insert_text(tables: tuple[Table, ...]) -> str:
 
 
 def rows_with(model: type[models.Model], rows: Sequence[Mapping[str, Any]], **shared: Any) -> Rows:
-    """New rows of a model by their values, which takes a third of what instances take.
+    """Return new rows of a model by their values, in a third of the time that instances take.
 
     All name the same attributes (`subject_id`); what they leave out is `shared`, or the default.
     """

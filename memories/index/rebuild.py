@@ -99,7 +99,8 @@ def size(index: WorkspaceIndex) -> int:
 
 
 def batches(index: WorkspaceIndex, layer: Layer) -> Iterator[list[uuid.UUID]]:
-    """The ids of a layer's things in the order they came, also of those that come meanwhile."""
+    """Yield the ids of a layer's things in the order they came, also of those that come
+    meanwhile."""
     # A passage's content is no column: it would be cut out of the whole text.
     size = F("end") - F("start") if layer == Layer.CHUNKS else OctetLength("content")
     rows = _rows_of_truth(index, layer).order_by("pk").annotate(size=size).values_list("pk", "size")
@@ -110,7 +111,7 @@ def batches(index: WorkspaceIndex, layer: Layer) -> Iterator[list[uuid.UUID]]:
 
 
 def items_of_truth(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
-    """The items of these ids that are there."""
+    """Return the items of these ids that exist."""
     if layer == Layer.MEMORIES:
         memories = Memory.objects.filter(pk__in=ids).order_by("pk")
         return [entries.memory_item(memory) for memory in memories]
@@ -141,7 +142,7 @@ def items_of_truth(layer: Layer, ids: Sequence[uuid.UUID]) -> list[Item]:
 
 
 def beside(ids: Collection[uuid.UUID]) -> list[uuid.UUID]:
-    """Other episodes, whose entries borrowed words of these."""
+    """Return other episodes, whose entries borrowed words of these."""
     return [row.id for row in prepared_sql.rows(BESIDE_EPISODES, {"ids": list(ids)})]
 
 
@@ -210,9 +211,10 @@ class Rebuilt:
 
 @contextmanager
 def alone(index: WorkspaceIndex) -> Iterator[None]:
-    """A transaction in which nobody else changes the workspace's truth or index.
+    """Open a transaction in which nobody else changes the workspace's truth or index.
 
-    Beside the lock of those who resolve, the workspace's row: who only adds episodes counts there.
+    It takes the workspace's lock and also the index's row, where writers that only add episodes
+    count.
     """
     with transaction.atomic():
         lock(index)
@@ -221,7 +223,7 @@ def alone(index: WorkspaceIndex) -> Iterator[None]:
 
 
 def rebuild(index: WorkspaceIndex, advance: Callable[[int], object]) -> Rebuilt:
-    """Rebuild entries, speakers and counts; `advance` hears of each batch."""
+    """Rebuild entries, speakers and counts; `advance` is called after each batch."""
     done = Rebuilt()
     for layer in TABLE:
         for ids in batches(index, layer):
@@ -292,9 +294,9 @@ def rebuild_batch(
 
 
 def incomplete(index: WorkspaceIndex, found: Sequence[tuple[int, Item]]) -> list[int]:
-    """Entries that have not one vector per text, and are not due.
+    """Return the entries that do not have one vector per text, and are not due.
 
-    Also those with a text that has no vector at all: only the embedder can tell.
+    This includes entries with a text that can have no vector: only the embedder can tell.
     """
     ids = [entry for entry, _ in found]
     values = {"ids": ids, "model": index.embedding_model_id}
@@ -321,7 +323,7 @@ def strangers(index: WorkspaceIndex, layer: Layer, most: int) -> list[uuid.UUID]
 
 
 def live_counts(index: WorkspaceIndex) -> dict[int, int]:
-    """Live entries by layer."""
+    """Count live entries by layer."""
     return {row.layer: row.live for row in prepared_sql.rows(COUNTS, {"workspace": index.number})}
 
 

@@ -66,7 +66,7 @@ select max(id) as last, (select count(*) from gone) as gone from page
 
 
 def under(index: WorkspaceIndex, model: EmbeddingModel | None) -> WorkspaceIndex:
-    """The workspace as it would be under `model`; not to be saved."""
+    """Return the workspace as it would be under `model`; not to be saved."""
     return WorkspaceIndex(
         number=index.number,
         workspace_id=index.workspace_id,
@@ -84,10 +84,10 @@ def missing(index: WorkspaceIndex) -> int:
 
 
 def fill(index: WorkspaceIndex, advance: Callable[[int], object]) -> int:
-    """Make the vectors that are missing, in bounded batches; the number of entries done.
+    """Make the vectors that are missing, in bounded batches; return the number of entries done.
 
-    Entries without any word that the model knows count each time. Raises ProviderError; what is
-    done stays.
+    Entries without any word that the model knows are counted every time. Raises ProviderError; what
+    is done stays.
     """
     done = 0
     for layer in Layer if index.embedding_model_id is not None else ():
@@ -117,8 +117,8 @@ def change(
     advance: Callable[[int], object],
     check: Callable[[], object] | None = None,
 ) -> None:
-    """Build all vectors under `target`, then let the workspace speak it, unless `check` raises,
-    which is called in between. Raises ProviderError."""
+    """Build all vectors under `target`, then let the workspace use it, unless `check`, which is
+    called in between, raises. Raises ProviderError."""
     future = under(index, target)
     for _ in range(CATCH_UPS):
         if target is None or fill(future, advance) < BATCH:
@@ -138,8 +138,8 @@ def change(
 
 
 def drop_others(index: WorkspaceIndex) -> int:
-    """Delete the vectors of all models but the workspace's own, and those that sets of features
-    speak; the number of vectors."""
+    """Delete the vectors of all models but the workspace's own and those that its feature sets use;
+    return the number of vectors."""
     gone = 0
     for layer in Layer:
         after: int | None = 0

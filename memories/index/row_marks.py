@@ -27,8 +27,8 @@ def are_current(index: WorkspaceIndex) -> bool:
 
 
 def words_of(index: WorkspaceIndex) -> OwnWords:
-    """The attributes and words of change that the workspace added itself, and what it switched
-    off of those that ship."""
+    """Return the attributes and words of change that the workspace added itself, and those of the
+    shipped ones that it switched off."""
     if not index.has_own_words:
         return OwnWords(off=index.decisions_off) if index.decisions_off else NO_WORDS
     return OwnWords(
@@ -39,7 +39,8 @@ def words_of(index: WorkspaceIndex) -> OwnWords:
 
 
 def slot_keys_of(about: uuid.UUID, reading: Reading) -> list[int]:
-    """Signed 64-bit keys, sorted; `about` is the subject, or the workspace where there is none.
+    """Return signed 64-bit keys, sorted; `about` is the subject, or the workspace where there is
+    none.
 
     Two subjects never share a key, so that everybody's home is not in one posting list.
     """
@@ -47,7 +48,7 @@ def slot_keys_of(about: uuid.UUID, reading: Reading) -> list[int]:
 
 
 def keys_of(about: uuid.UUID, names: Iterable[str]) -> list[int]:
-    """The keys of attributes by their names, as `statements.slot_keys` tells them."""
+    """Return the keys of attributes by their names, as `statements.slot_keys` gives them."""
     digests = {blake2b(name.encode(), digest_size=8, key=about.bytes).digest() for name in names}
     return sorted(int.from_bytes(digest, "big", signed=True) for digest in digests)
 

@@ -3,11 +3,11 @@ beside search and ingest.
 
 One partial HNSW per workspace and layer, sealed: it holds the entries up to an id, so that nothing
 new is written to it. What is newer is the tail, compared one by one in a small index of its own.
-A text that shall use them says workspace, model, layer and that id as literals: no other text can.
+Only a statement with workspace, model, layer and that id as literals can use them.
 
-The worker builds them in the background, as the database's owner. It can be tried again at any
-time: an index that a killed worker began is finished by the server, then found by its name and
-taken into use, or dropped where it is no good."""
+The worker builds them in the background, as the database's owner. It can try again at any time: if
+a worker is killed, the server finishes its index, which is then found by its name and taken into
+use, or dropped where it is no good."""
 
 import logging
 import time
@@ -35,8 +35,8 @@ SEGMENTS = """
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Vectors of entries up to `upto` are in an HNSW. `large_subjects` are those of whom a good
-    part of the layer speaks; None stands for nobody in particular."""
+    """A sealed part of a layer: vectors of entries up to `upto` are in an HNSW. `large_subjects`
+    are subjects of a good part of the layer; None stands for nobody in particular."""
 
     number: int
     model: int
@@ -75,7 +75,7 @@ class Segment:
 
 
 def segment_of(index: WorkspaceIndex, layer: int) -> Segment | None:
-    """The segment of a layer under the model that the workspace speaks."""
+    """Return the segment of a layer under the model that the workspace uses."""
     for row in index.segments:
         if row["layer"] == layer and row["model"] == index.embedding_model_id:
             assert index.embedding_model is not None
@@ -207,9 +207,9 @@ def is_due() -> bool:
 
 
 def build_and_drop(tell: Callable[[str], object] = log.info) -> int:
-    """Build and drop until all is as it should be; the number of layers changed.
+    """Build and drop until all is as it should be; return the number of layers changed.
 
-    0 where another process is at it. `tell` hears of each step.
+    It is 0 where another process is at it. `tell` is called for each step.
     """
     with owner_connection() as owner:
         # The server holds the lock as long as a build runs, even if we are killed.

@@ -1,4 +1,4 @@
-"""The subject of what is searched: entries, vectors and speakers when it becomes another one."""
+"""Changes of subject in the index: entries, vectors and speakers that go to another one."""
 
 import uuid
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ order by e.id
 
 
 def move(index: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID], subject: uuid.UUID) -> None:
-    """Let what is found of these rows be about `subject`, in the caller's transaction, under the
+    """Move what is found of these rows to `subject`, in the caller's transaction, under the
     workspace's lock."""
     values = {
         "workspace": index.number, "layer": int(layer), "items": list(ids), "subject": subject,
@@ -56,8 +56,8 @@ def recount_speakers(index: WorkspaceIndex, *of: uuid.UUID) -> None:
 def alike(
     index: WorkspaceIndex, memories: Sequence[uuid.UUID], *, most: int = 10
 ) -> list[tuple[uuid.UUID, uuid.UUID, float]]:
-    """Pairs of these memories that the model takes for the same statement, older one first, the
-    most alike first; [] where the workspace has no model. All are compared with all."""
+    """Return pairs of these memories that the model takes for the same statement, older one first,
+    the most alike first; [] where the workspace has no model. All are compared with all."""
     model = index.embedding_model
     if model is None:
         return []

@@ -1,4 +1,4 @@
-"""The workspace as the index knows it: its number, the embedding model it speaks, and who speaks in
+"""The workspace as the index knows it: its number, the embedding model it uses, and who speaks in
 it."""
 
 import json
@@ -60,14 +60,14 @@ OF_THE_MODEL = (
 
 
 def index_for(scope: Scope) -> WorkspaceIndex:
-    """The asker's `index_of`, without another look where it was read beside their key."""
+    """Return the asker's `index_of`, without another query where it was read beside their key."""
     if scope.beside and scope.beside[0] is not None:
         return _index_from(scope.beside)
     return index_of(scope.workspace_id)
 
 
 def index_of(workspace_id: uuid.UUID) -> WorkspaceIndex:
-    """The index row of a workspace with its embedding model, made when first asked for."""
+    """Return the index row of a workspace with its embedding model, made when first asked for."""
     # On the path of every search: prepared, because Django's own would cost ten times as much.
     rows = prepared_sql.rows(INDEX_ROW, {"workspace": workspace_id})
     if rows:
@@ -100,21 +100,21 @@ def _index_from(row: Sequence[Any]) -> WorkspaceIndex:
 
 @lru_cache(maxsize=64)
 def _model_of(number: int, *values: Any) -> EmbeddingModel:
-    """One instance for all that read the same: it is not to be changed."""
+    """Return one instance for all that read the same: it is not to be changed."""
     told = dict(zip(OF_THE_MODEL, values, strict=True))
     told["confidence"] = json.loads(told["confidence"] or "null")
     return EmbeddingModel(id=number, **told)
 
 
 def under_model(index: WorkspaceIndex, model: EmbeddingModel) -> WorkspaceIndex:
-    """The workspace as it is under another model, without a segment; not to be saved."""
+    """Return the workspace as it is under another model, without a segment; not to be saved."""
     other = copy(index)
     other.embedding_model, other.segments = model, ()
     return other
 
 
 def under_settings(index: WorkspaceIndex, settings: Mapping[str, Any]) -> WorkspaceIndex:
-    """The workspace as its searches would be under other settings; not to be saved."""
+    """Return the workspace as its searches would be under other settings; not to be saved."""
     other = copy(index)
     other.ranking = settings.get("ranking")
     other.languages = tuple(settings.get("languages") or ())
@@ -123,13 +123,13 @@ def under_settings(index: WorkspaceIndex, settings: Mapping[str, Any]) -> Worksp
 
 
 def lock(index: WorkspaceIndex, *then: Asked) -> list[list[Any]]:
-    """Queue behind other writers of the workspace until this transaction ends. The rows of what is
-    asked `then`, in the same round trip.
+    """Wait for other writers of the workspace, and hold them off until this transaction ends.
+    Return the rows of the statements `then`, sent in the same round trip.
 
-    A statement of its own: within the statement that looks for the nearest memories, the
-    snapshot would be older than the lock, and two writers could both find nothing. Of the
-    workspace's row, not of the index's: who only keeps messages counts there, and waits for nobody
-    who resolves.
+    It is a statement of its own: within the statement that looks for the nearest memories, the
+    snapshot would be older than the lock, and two writers could both find nothing. It locks the
+    workspace's row, not the index's: writers that only keep messages count there, and do not wait
+    for those that resolve.
     """
     prepared_sql.require_transaction()
     return prepared_sql.rows_of_each([(LOCK, {"workspace": index.workspace_id}), *then])[1:]
@@ -149,15 +149,15 @@ def count(index: WorkspaceIndex, layer: int, change: int) -> None:
 def count_new(
     index: WorkspaceIndex, live: Mapping[int, int], number: int
 ) -> tuple[list[int], int | None]:
-    """Note that so many rows become live, by layer. Ids for `number` new entries, and the id of
-    the embedding model that the workspace speaks now: its row is this writer's."""
+    """Note that so many rows become live, by layer. Return ids for `number` new entries, and the id
+    of the embedding model that the workspace uses now: its row is this writer's."""
     asked = [(COUNT, _changes(index, live)), (NEW_IDS, {"ids": number})]
     counted, made = prepared_sql.rows_of_each(asked)
     return made[0].ids, counted[0].embedding_model_id
 
 
 def _changes(index: WorkspaceIndex, live: Mapping[int, int]) -> dict[str, int]:
-    """The values of COUNT."""
+    """Return the values of COUNT."""
     values = {f"live_{each.label}": live.get(each, 0) for each in Layer}
     return {**values, "number": index.number}
 
@@ -188,9 +188,9 @@ MODEL_NOW = "select embedding_model_id from memories_workspaceindex where number
 
 
 def leave_due(index: WorkspaceIndex, entries: Sequence[int]) -> None:
-    """Make entries due again where their vectors came too late: of the model before.
+    """Make entries due again whose vectors came too late: they are of the model before.
 
-    Called after the writer has taken the workspace's row or lock, so that a change of the model
+    Call it after the writer has taken the workspace's row or lock, so that a change of the model
     either waits for this transaction and sees its entries, or is seen here.
     """
     if not entries:

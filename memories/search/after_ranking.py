@@ -21,10 +21,11 @@ from memories.search.request import Placed, Scored
 
 
 def by_place(found: Sequence[Scored], enough: float | None = None) -> list[Scored]:
-    """The best of each layer, then the second of each, and so on; equal places by their scores.
+    """Order by taking the best of each layer, then the second of each, and so on; equal places by
+    their scores.
 
     Scores of short statements and long messages do not compare, so a score is raised to the best
-    of those that come after it: it falls along the list. What has not `enough` comes last.
+    of those that come after it: it falls along the list. Scores below `enough` come last.
     """
     if len({one.layer for one in found}) < 2:
         return list(found)
@@ -43,9 +44,9 @@ def by_place(found: Sequence[Scored], enough: float | None = None) -> list[Score
 
 
 def by_turns(rankings: Sequence[Sequence[Scored]]) -> list[Scored]:
-    """The best of each ranking, then the second of each, and so on, each thing once, as the last
-    ranking that has it shows it: what leads there, with what shares its place. Scores fall along
-    the list, as in `by_place`."""
+    """Order by taking the best of each ranking, then the second of each, and so on, each thing
+    once, in the form that the last ranking gives it: what leads there, with what shares its place.
+    Scores fall along the list, as in `by_place`."""
     shown: dict[uuid.UUID, Scored] = {}
     for ranking in rankings:
         for one in ranking:
@@ -76,11 +77,11 @@ where id = any(%(ids)s::uuid[]) group by content having count(*) > 1
 
 
 def with_repeats(found: Sequence[Scored]) -> list[Scored]:
-    """Messages of one text as one hit, at the place of the best of them.
+    """Return messages of one text as one hit, at the place of the best of them.
 
-    In one ranking equal texts stand side by side, and who reads the rows sees them. Where rankings
-    take turns, the repeats of a message stand behind what the other ranking brings up, which is
-    where reading stops.
+    In one ranking equal texts stand side by side, so whoever reads the rows sees them. Where
+    rankings take turns, the repeats of a message stand behind what the other ranking brings up,
+    beyond the point where reading stops.
     """
     episodes = [one.item for one in found if one.layer == "episodes"]
     same: dict[uuid.UUID, int] = {}
@@ -128,7 +129,8 @@ Head = tuple[uuid.UUID, uuid.UUID, Any]  # an episode, what stands on it, its la
 
 
 def collapse(found: Sequence[Scored], *, is_now: bool = False) -> list[Scored]:
-    """Each memory with the episodes it stands on as one hit, at the place of the best of them.
+    """Return each memory with the episodes it stands on as one hit, at the place of the best of
+    them.
 
     The memory leads if it stands on that episode alone and its own words and meaning answer no
     worse; what it stands on, or what stands on the same words, is among its `echoes`, best first.
@@ -250,7 +252,7 @@ def forgotten_written(revisions: Iterable[uuid.UUID]) -> Mapping[uuid.UUID, list
 
 def forgotten_in(heads: Iterable[Head]) -> Mapping[uuid.UUID, list[tuple[int, int]] | None]:
     """Map each episode that a forgotten memory cites to the forgotten places in it; to None where
-    nothing of the episode is believed, which then tells of nothing else."""
+    nothing else of the episode is believed, so that all of it is left out."""
     gone: dict[uuid.UUID, set[uuid.UUID]] = {}
     believed: set[uuid.UUID] = set()
     for episode, memory_id, head in heads:

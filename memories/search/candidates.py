@@ -178,8 +178,8 @@ ENOUGH, MOST = 500, 5000
 def pool_text(
     shape: StatementShape, depth: Depth = DEEP, *, has_common: bool = True, is_long: bool = True
 ) -> str:
-    """`has_common`: some words may be in many entries. `is_long`: so many words that the rarest
-    are chosen of them."""
+    """Return the text of the pool statement. `has_common`: some words may be in many entries.
+    `is_long`: there are so many words that only the rarest are looked up."""
     words = CHOSEN_WORDS if has_common or is_long else ALL_WORDS
     of_word = f"{shape.entries(by_key=True)} and x.terms @> array[c.key] limit {MOST}"
     rarest = "where number in (select number from df)" if is_long else ""
@@ -398,7 +398,7 @@ group by m.item
 
 
 def cosines_around(index: WorkspaceIndex, asked: LayerQuery, pool: Columns) -> Columns:
-    """The candidates with the mean cosine of the messages around each: two before, itself and two
+    """Add to the candidates the mean cosine of the messages around each: two before, itself and two
     after, as far as the asker may see them."""
     values = parameters(index, asked)
     values["items"] = [uuid.UUID(bytes=item.tobytes()) for item in pool.items[pool.is_message]]

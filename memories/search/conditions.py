@@ -92,8 +92,8 @@ TABLES = {
 class RowCondition:
     """A condition that narrows a search, in SQL over `row`, s, a, c.
 
-    `history`: also what is no longer live; the condition says what was believed. `few`: a statement
-    of the ids of rows of which it leaves no others, where these are few enough to be looked up.
+    `history`: also rows that are no longer live; the condition says what was believed. `few`: a
+    statement of the ids to which it narrows, where these are few enough to be looked up.
     `indexed`: the part of the condition by which an index finds the rows of a workspace.
     """
 
@@ -110,9 +110,9 @@ EVERYTHING = RowCondition()
 class LayerQuery:
     """The query of one layer and who asks it, as the statements take it.
 
-    `subject` None: about anybody. `trace` None: nobody wants to know how. `notes`: what the search
-    had to do without, by code. `days`: from when until when is asked for. `with_apart`: documents
-    that stand apart, too.
+    `subject` None: about anybody. `trace` None: no trace is wanted. `notes`: codes of what the
+    search had to do without. `days`: the periods that are asked for. `with_apart`: documents that
+    stand apart, too.
     """
 
     scope: Scope
@@ -139,7 +139,8 @@ class LayerQuery:
 
     @property
     def open_scopes(self) -> list[int]:
-        """Scopes of which all is looked at; a thread's or workflow's own needs its name."""
+        """The scopes that are searched whole; a thread's or workflow's own memories need its
+        name."""
         asked = self.memory_scope or "user"
         own = [] if asked != "user" and self.places else [SCOPE_CODE[asked]]
         return [*own, APART] if self.with_apart else own
@@ -219,8 +220,9 @@ class StatementShape:
 
     @property
     def prelude(self) -> str:
-        """The first parts of the statement, each found once: what is in steps (unready), and what a
-        filter wants (w). Old versions are in no index for search, only in w."""
+        """The first parts of the statement, each evaluated once: passages whose indexing is under
+        way (unready), and what a filter wants (w). Old versions are in no index for search, only in
+        w."""
         return self._in_steps + self._wanted
 
     @property
@@ -268,8 +270,8 @@ w as materialized (
 
     @property
     def is_compared_once(self) -> bool:
-        """The distances are asked for more than once: they also tell how many there are, and which
-        are the newest."""
+        """Tell whether the distances are used more than once: they also tell how many entries there
+        are, and which are the newest."""
         return self.is_by_exact_vector and not self.is_all
 
     @property
@@ -281,7 +283,8 @@ w as materialized (
 compared as materialized ({self.vectors("")}),"""
 
     def nearest(self, number: int, part: str = "") -> str:
-        """At least the `number` nearest vectors with their distance d (the negative cosine)."""
+        """Select at least the `number` nearest vectors with their distance d (the negative
+        cosine)."""
         if not self.segment:
             return f"select * from ({self.vectors(part)}) x order by d, entry_id limit {number}"
         # Of the HNSW so many, and all of the tail. Literals, because a partial index never meets a
@@ -517,7 +520,7 @@ OF_FEW_SPACES = """
 
 
 def in_layer(request: SearchRequest, asked: LayerQuery, layer: str) -> LayerQuery | None:
-    """The question put to one layer; None where its filters leave nothing to find there."""
+    """Put the question to one layer; None where its filters leave nothing to find there."""
     if layer != "memories" and (request.fact_types or request.categories):
         return None
     if layer == "summaries" and not request.at.is_now:  # they tell what is known now

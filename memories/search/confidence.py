@@ -1,11 +1,12 @@
 """The confidence of an answer, which is the chance that its hits hold what was asked for; and how
 near one hit is to the question.
 
-The chance is that of two things at once. That the hits speak of what was asked: the best of them
-decides, whatever else is found. And that they answer it, for which all ten count: more hits, other
-layers and words of strangers lower it, by no more than to LEAST_ANSWERED. Both are logistic,
-fitted on questions whose conversation holds the answer, that ask for what nobody said, or that
-belong to another one (LoCoMo, BEAM-100K; and on small stores of single facts, made for it).
+It combines two chances. One is that the hits speak of what was asked: the best of them
+decides, whatever else is found. The other is that they answer it, for which all ten count: more
+hits, other layers and words of strangers lower it, down to LEAST_ANSWERED at most. Both are
+logistic, fitted on questions whose conversation holds the answer, that ask for what nobody said, or
+that belong to another conversation (LoCoMo, BEAM-100K; and on small stores of single facts, made
+for it).
 """
 
 import re
@@ -132,10 +133,11 @@ def confidence_of(query: str, hits: Sequence[Hit], weights: ConfidenceWeights = 
 def signs_of(query: str, hits: Sequence[Hit]) -> ConfidenceSigns:
     """Return the signs of some hits, whose `similarity` is known.
 
-    What counts: how near the best is, and how much of the question's words one passage of it holds;
-    whether one is told by who is named, or is of the time that was asked for, for which it is too
-    little to lie before or after an event. And then: how near all are, and how far a few stand
-    before the others; and how much more of the words those of who is named hold.
+    For speaking of the question: how near the best hit is, and how many of the question's words one
+    passage of it holds; whether a hit is by a person who is named, or of the time that was asked
+    for, for which lying before or after an event is not enough. For answering it: how near all are,
+    how far a few are ahead of the others, and how many more of the words the hits of the named
+    person hold.
     """
     best = hits[:BEST]
     asked = _words_of(query)
@@ -177,8 +179,8 @@ def _chance(start: float, weights: Mapping[str, float], signs: Mapping[str, floa
 
 
 def _nearness(hit: Hit) -> float:
-    """0 at the floor of the embedding model, 1 where it says the same: as `similarity_of`, before
-    it is bent. Where no vector is known, the share of the words."""
+    """Return 0 at the floor of the embedding model and 1 where a hit says the same: `similarity_of`
+    before its curve. Without a vector, return the share of the words."""
     if hit.cosine is None:
         return hit.similarity
     odds = min(max(hit.similarity, 1e-6), 1 - 1e-6)
@@ -200,7 +202,7 @@ def is_noise(query: str, hit: Hit, near: float = FAR) -> bool:
 
 @lru_cache(maxsize=64)
 def _words_of(query: str) -> frozenset[str]:
-    """The words of a question, which each of its hits is held against."""
+    """Return the stems of a question, which each of its hits is compared with."""
     return frozenset(lexical.stems(query)[:ASKED])
 
 
@@ -257,7 +259,8 @@ def _forms(stems: frozenset[str]) -> tuple[tuple[str, str, bool], ...]:
 
 
 def _lent(hit: Hit, wanted: frozenset[str]) -> AbstractSet[str]:
-    """Words that a passage has of its document's title and its heading, as in the index."""
+    """Return the words that a passage borrows from its document's title and its heading, as in the
+    index."""
     titles = [f"{one.row.title}\n{one.row.heading}" for one in (hit, *hit.echoes) if one.chunk]
     return {stem for _, stem in _places("\n".join(titles), wanted)} if titles else frozenset()
 
@@ -265,8 +268,8 @@ def _lent(hit: Hit, wanted: frozenset[str]) -> AbstractSet[str]:
 def _best_passage(
     places: Sequence[tuple[int, str]], lent: AbstractSet[str], wanted: AbstractSet[str]
 ) -> float:
-    """The share of the wanted words that stand within PASSAGE characters, with those that are lent
-    to them."""
+    """Return the largest share of the wanted words that stand within PASSAGE characters, with those
+    that are lent to them."""
     best, first = 0.0, 0
     for last, (at, _) in enumerate(places):
         while places[first][0] < at - PASSAGE:

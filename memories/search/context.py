@@ -75,12 +75,12 @@ def tail(more: Mapping[str, int], *, is_short: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ContextEntry:
-    """A message, or what is believed, as lines of the block.
+    """A message or a memory, as lines of the block.
 
     `at` is when it became known: when its words were said, or when it was written by hand.
-    `since` is when it began to hold, where that is another day, and `until` when it was over. What
-    is uncertain rests on something that has ended. `beliefs` stand on the message: each with its
-    line, or "" where the message says it. `notes` are lines about what changed.
+    `since` is when it began to hold, where that is another day, and `until` when it was over. It is
+    uncertain where it rests on something that has ended. `beliefs` are memories that stand on the
+    message: each with its line, or "" where the message says it. `notes` are lines about changes.
     """
 
     hit: Hit
@@ -126,7 +126,8 @@ def said_of(
     later: Iterable[tuple[Any, datetime]],
     stems: AbstractSet[str],
 ) -> ContextEntry:
-    """`stems` are the question's: of a long message the sentences that hold them are told."""
+    """Turn a hit into an entry. `stems` are the question's: of a long message the sentences that
+    hold them are told."""
     row = hit.row
     if hit.chunk:
         said = f"{served_line.one_line(f'{row.title}, {place_of(row)}')}: "
@@ -170,7 +171,7 @@ def said_of(
 
 
 def wish_of(hit: Hit, places: Sequence[tuple[int, int]]) -> ContextEntry:
-    """The sentences of a message that say what its author wants from now on."""
+    """Return the sentences of a message in which its author states a standing wish."""
     row = hit.row
     speaker = served_line.name(row.author) or row.role
     words = " ".join(row.content[start:end] for start, end in places)
@@ -280,14 +281,14 @@ where ci.episode_id = any(%(ids)s::uuid[])
 
 @dataclass(frozen=True, slots=True)
 class LayerRows:
-    """One layer of what the asker may find of the person, as the statements take it."""
+    """The part of a layer that the asker may find about the person, as the statements take it."""
 
     entries: str
     by_key: str
     values: dict[str, Any]
 
     def asked(self, text: str, **values: Any) -> tuple[str, dict[str, Any]]:
-        """The statement of `text`, and its values."""
+        """Return the statement of `text`, and its values."""
         entries = self.by_key if "trigrams" in values else self.entries
         statement = text.format(entries=entries, rule=int(Mark.RULE), most=READ_WISHES)
         return statement, self.values | values
@@ -296,9 +297,8 @@ class LayerRows:
 def standing_entries(
     scope: Scope, request: SearchRequest, *, with_preferences: bool
 ) -> list[ContextEntry]:
-    """Wishes, the newest first; then what the person prefers of that which the query speaks of, the
-    nearest first. What the filter leaves out is left out here, too; kinds of memories narrow no
-    wish."""
+    """Return wishes, the newest first; then the person's preferences about what the query speaks
+    of, the nearest first. The filter applies here, too; kinds of memories narrow no wish."""
     if not request.user_id:
         return []
     index, asked = workspace_index.index_for(scope), conditions.asked_of(scope, request)
@@ -350,8 +350,8 @@ def _layer(
 def _wishes(
     messages: Sequence[Any], memories: Sequence[Any], stood_on: Sequence[Any]
 ) -> Iterator[ContextEntry]:
-    """The sentences of messages in which a wish stands that was not ended since, a wish once; then
-    the memories that none of them tells."""
+    """Yield the sentences of messages with a wish that has not ended since, a wish once; then the
+    memories of wishes that none of them tells."""
     stood: dict[uuid.UUID, list[Any]] = {}
     for row in stood_on:
         stood.setdefault(row.episode_id, []).append(row)
@@ -400,12 +400,13 @@ EMPTY_TALK = {"question", "courtesy", "assent", "boilerplate", "empty", "served"
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`text` holds `tokens` tokens by `tokens_of`, never more than were asked for.
+    """A context for a question: `text` holds `tokens` tokens by `tokens_of`, never more than were
+    asked for.
 
     Its lines are marked m1... e1... f1... c1... and s1...: places in the memories, episodes,
     features, chunks and summaries of `hits`, which are in the order of the text. `truncated`:
     something was cut or left out for the budget; `more` says how many of each layer were found
-    and are not told. Of an empty one `reason` says why it is, and `nearest` what came nearest.
+    and left out. Where it is empty, `reason` says why, and `nearest` what came nearest.
     """
 
     text: str
@@ -454,10 +455,10 @@ def context(
     confidence is below `floor`, by default that of `context_choice`, the context is empty and gives
     a `reason`. Raises as `search` does; `index` is as there.
 
-    What says the same twice is told once; a message of which all that was believed was forgotten
-    is left out, and of another the sentences that tell what was forgotten. A memory is told with
-    the message it stands on, where the asker may see that, or the passage, where that answers, too;
-    one whose words these hold is named beside them, and no more.
+    Repeats are told once. A message is left out where all memories of it were forgotten, and loses
+    the sentences of those that were. A memory is told with the message it stands on, where the
+    asker may see that, or with the passage, where that answers, too; where these hold its words, it
+    is only named beside them.
     """
     started = time.perf_counter()
     if order == AS_ASKED:
@@ -561,8 +562,8 @@ def believed_of_person(scope: Scope, request: SearchRequest) -> list[Hit]:
 
 
 def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[ContextEntry]:
-    """Messages with the beliefs that stand on them, and what stands on none that the asker may
-    see, best first; of what tells the same, the better one."""
+    """Return messages with the memories that stand on them, and hits that stand on no message the
+    asker may see, best first; of two that tell the same, the better one."""
     found = [one for hit in hits for one in (hit, *hit.echoes)]
     rows = {one.row.id: one for one in found if one.episode}
     passages = {one.row.chunk_id: one for one in reversed(found) if one.chunk}
@@ -604,8 +605,8 @@ def _entries(scope: Scope, request: SearchRequest, hits: Sequence[Hit]) -> list[
 
 
 def _forgotten(rows: dict[uuid.UUID, Hit], heads: Sequence[after_ranking.Head]) -> set[uuid.UUID]:
-    """The messages that tell of nothing but what was forgotten; of others, and of passages of
-    documents, these words go, and the rest stands where it stood."""
+    """Return the messages that tell of nothing but what was forgotten. From others, and from
+    passages of documents, remove the forgotten words; the rest stays in its place."""
     untold = set()
     for episode, places in after_ranking.forgotten_in(heads).items():
         if places is None:
@@ -622,7 +623,7 @@ def _forgotten(rows: dict[uuid.UUID, Hit], heads: Sequence[after_ranking.Head]) 
 
 
 def _without(hit: Hit, places: Iterable[tuple[int, int]]) -> Hit:
-    """A hit without these words; the others stand where they stood."""
+    """Return a hit without these words; the others stay in their places."""
     content = hit.row.content
     for start, end in places:
         first, last = max(start, 0), min(end, len(content))
@@ -695,8 +696,8 @@ def _replaced(
 
 @dataclass(slots=True)
 class Room:
-    """So many tokens for all lines, and of these `share` for wishes, with numbers as long as
-    `highest`."""
+    """The room for lines: `tokens` in all, `share` of them for wishes, with numbers of lines as
+    long as `highest`."""
 
     tokens: int
     share: int
@@ -705,8 +706,8 @@ class Room:
     def filled(
         self, standing: Sequence[ContextEntry], entries: Sequence[ContextEntry]
     ) -> tuple[list[ContextEntry], list[ContextEntry], bool]:
-        """The wishes and the answers that fit, and whether anything did not. Wishes have their
-        share, the newest of them in any case, and what the answers leave over."""
+        """Return the wishes and the answers that fit, and whether anything did not. Wishes get
+        their share, the newest of them in any case, and what the answers leave over."""
         wishes, _ = _packed(standing, min(self.tokens, self.share), self.highest, may_cut=False)
         wishes = wishes or _packed(standing, self.tokens, self.highest, may_cut=False)[0][:1]
         told = {entry.hit.row.id for entry in wishes}
@@ -727,7 +728,7 @@ def _packed(
 ) -> tuple[list[ContextEntry], bool]:
     """Pack as many entries as fit, best first; one that does not fit is left out for smaller ones.
 
-    Where nothing else fits, the best is cut, unless no more than a few words of it were told.
+    Where nothing else fits, the best is cut, unless only a few words of it would be left.
     """
     packed: list[ContextEntry] = []
     days: set[str] = set()

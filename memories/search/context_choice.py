@@ -1,9 +1,9 @@
 """The choice of the found lines that a context tells, and the reason why it tells none.
 
 A confidence is a poor judge of a question in other words than the answer's ("What do I drink?", "I
-prefer tea"), and the poorer the less there is to compare. So where a person is named, and asks
-for something of that person, the little that is known of them is told; where all is asked, all is.
-What is about nobody in particular rides along with none of these: it is told where it answers.
+prefer tea"), and the poorer the less there is to compare. So where a person is named, and the
+question asks for something of that person, the little that is known of them is told; where it asks
+for everything, everything is. What is about nobody in particular is told only where it answers.
 """
 
 from collections.abc import Sequence
@@ -110,8 +110,8 @@ def kept(
     *,
     is_sure: bool,
 ) -> list[int]:
-    """The places of those hits, best first, for which something speaks; the first few in any case,
-    but not where they are about nobody, or about another, and somebody is named."""
+    """Return the places of the hits, best first, that have something to be said for them; the first
+    few in any case, except, where somebody is named, hits about nobody or about another person."""
     first = FIRST if is_sure else FEW
     chosen: list[int] = []
     for place, hit in enumerate(leading):

@@ -104,7 +104,8 @@ class Walk:
 
 
 def steps(walk: Walk) -> Iterator[Told]:
-    """Each from what the one before it left; asking stops at the first that failed."""
+    """Yield the steps, each from what the one before it left; the caller stops at the first that
+    failed."""
     request = walk.question.request
     sides = _sides(walk.question)
     is_there = walk.question.memory.pk in walk.trace.ranks

@@ -1,4 +1,4 @@
-"""The `filter` of search and lists: parsed, validated, and made SQL of.
+"""The `filter` of search and lists: parsed, validated, and turned into SQL.
 
 {"and": [{"field": "category", "op": "eq", "value": "plan"},
          {"not": {"field": "metadata.archived", "op": "exists", "value": true}}]}
@@ -56,7 +56,7 @@ Filter = Condition | Group
 
 
 def all_of(conditions: Mapping[str, list[Any]], tree: Filter | None) -> Filter | None:
-    """`tree` and, for each field with values, one of them."""
+    """Combine `tree` with a condition for each field with values: one of these."""
     parts: list[Filter] = [
         Condition(field, "in", list(values), field)
         for field, values in conditions.items()
@@ -165,7 +165,7 @@ def kind_of(field: str) -> str:
 
 
 def words_of(layers: tuple[str, ...]) -> dict[str, set[str]]:
-    """The values of the fields that have only certain ones in each of the layers."""
+    """Return the values of the fields that allow only certain ones in each of the layers."""
     found: dict[str, set[str]] = {}
     for layer in layers:
         for field, words in WORDS.get(layer, {}).items():
@@ -234,7 +234,7 @@ DEEPEST, MOST_CONDITIONS = 8, 50
 
 
 def parse(raw: object, layers: tuple[str, ...]) -> Filter:
-    """The validated tree; raises Invalid with the path of the part that is wrong."""
+    """Return the validated tree; raises Invalid with the path of the part that is wrong."""
     known = {field for layer in layers for field in FIELDS.get(layer, {})}
     return _FilterParser(known, words_of(layers)).part(raw, "filter", 1)
 
@@ -300,7 +300,8 @@ class _FilterParser:
 
 
 def sql_of(tree: Filter, layer: str, values: dict[str, Any], at: AsOf = NOW) -> str:
-    """A boolean SQL expression over `row` (with s, a, c joined); parameters go into `values`.
+    """Return a boolean SQL expression over `row` (with s, a, c joined); parameters go into
+    `values`.
 
     A field that the layer does not have is null: no comparison with it holds. Of a memory that is
     asked for as it was known at an instant, what was learned later does not count.
@@ -316,8 +317,8 @@ def sql_of(tree: Filter, layer: str, values: dict[str, Any], at: AsOf = NOW) -> 
 
 
 def indexed_sql_of(tree: Filter, values: dict[str, Any]) -> str:
-    """A part of `sql_of` for memories that holds wherever the whole does, and by which an index
-    finds them (memory_category); empty where there is none. Parameters go into `values`."""
+    """Return a part of `sql_of` for memories that holds wherever the whole does, and by which an
+    index finds them (memory_category); empty where there is none. Parameters go into `values`."""
     parts = [tree] if isinstance(tree, Condition) or tree.joint != "and" else tree.parts
     for part in parts:
         if isinstance(part, Condition) and part.field == "category" and part.op in ("eq", "in"):
@@ -328,8 +329,8 @@ def indexed_sql_of(tree: Filter, values: dict[str, Any]) -> str:
 
 
 def matching_memories(scope: Scope, tree: Filter) -> NamedSQL:
-    """The ids of the memories of a workspace that a filter wants; who may see them is for the
-    queryset that takes them."""
+    """Return the ids of the memories of a workspace that a filter wants; the queryset that takes
+    them decides who may see them."""
     values: dict[str, Any] = {
         "workspace": scope.workspace_id,
         **seen_values(scope),

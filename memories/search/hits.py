@@ -296,8 +296,8 @@ def _hit(ranked: Scored, row: Any) -> Hit:
 def _best_with_rows(
     ranked: Sequence[Scored], request: SearchRequest, found: "HitRows"
 ) -> list[tuple[Scored, Any]]:
-    """The best with their rows; equal scores by the time they were made, newest first. Where
-    layers are mixed, messages of one text are one hit, the others its echoes."""
+    """Return the best with their rows; equal scores by the time they were made, newest first. Where
+    layers are mixed, messages of one text are one hit, with the duplicates as its `echoes`."""
     chosen = sorted(ranked, key=lambda one: one.order)
     is_once = request.ranking in ("hybrid", "keyword") and len(request.layers) > 1
     best: list[tuple[Scored, Any]] = []
@@ -328,8 +328,8 @@ def _best_with_rows(
 
 
 def rows_of(scope: Scope, layer: str, ids: Sequence[uuid.UUID], at: AsOf = NOW) -> list[Any]:
-    """Rows of the workspace by id, with the callers' own ids, in any order; the caller has seen
-    to it that the asker may see them. Of the past also what has expired or ended."""
+    """Return rows of the workspace by id, with the callers' own ids, in any order; the caller has
+    made sure that the asker may see them. For the past also those that have expired or ended."""
     return _as_they_were(layer, prepared_sql.rows(*statement_of_rows(scope, layer, ids, at)), at)
 
 
@@ -358,7 +358,7 @@ def _as_they_were(layer: str, rows: list[Any], at: AsOf) -> list[Any]:
 
 
 class HitRows:
-    """The rows of hits and of their echoes, by layer and id, and in the same round trip what else
+    """The rows of hits and of their `echoes`, by layer and id. The same round trip reads what else
     was asked for of memories: the newest message that each stands on, or the passage of a document
     (of another person's message what the memory cites); and all that it cites. All as far as the
     asker may see it."""
@@ -375,7 +375,7 @@ class HitRows:
         self.cited: dict[uuid.UUID, list[Any]] = {}
 
     def read(self, chosen: Sequence[Scored]) -> list[tuple[Scored, Any]]:
-        """Each with its row, without those that have none any more."""
+        """Return each with its row, without those that have no row any more."""
         at, include = self.request.at, self.request.include
         ids: dict[str, list[uuid.UUID]] = {}
         for one in (one for leading in chosen for one in (leading, *leading.echoes)):
@@ -415,7 +415,7 @@ def _cite(
     request: SearchRequest,
     cited: dict[uuid.UUID, list[Any]],
 ) -> None:
-    """`cited` has what memories cite."""
+    """Give hits their citations; `cited` has those of memories."""
     if features := [hit.row.id for hit in hits if hit.feature]:
         # The changes by which these features say what they say.
         changes = Feature.objects.filter(pk__in=features).as_of(request.at)

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 def vector_of(index: WorkspaceIndex, query: str) -> Vector | None:
-    """The query's unit vector in the workspace's model; None where it has none.
+    """Return the query's unit vector in the workspace's model; None where it has none.
 
     Raises ProviderError; at once where the model's breaker is open. Hits and misses are counted as
     `query_vectors`.
@@ -51,7 +51,8 @@ def vector_of(index: WorkspaceIndex, query: str) -> Vector | None:
         line = configured_embedder.line_to(quick, "query", seconds, index.workspace_id)
 
         def made() -> Vector | None:
-            """Kept where it is made: an open breaker is tried beside, and nobody waits for it."""
+            """Make the vector and keep it: a call that tries an open breaker runs beside, and
+            nobody waits for it."""
             vector = quick.embed_one(query)
             if vector is not None and settings.QUERY_CACHE_SECONDS:
                 _write(path, vector)
@@ -65,7 +66,8 @@ def vector_of(index: WorkspaceIndex, query: str) -> Vector | None:
 
 
 def _write(path: Path, vector: Vector) -> None:
-    """In half precision, as the index compares it. Without space on the disk nothing is kept."""
+    """Keep a vector in half precision, as the index compares it. Without space on the disk nothing
+    is kept."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix="new-", delete=False) as file:

@@ -82,7 +82,8 @@ class PastFeatures:
     at: AsOf
 
     def merged(self, *, by_words: bool, most: int) -> list[EntryMatch]:
-        """The nearest and the newest that hold the whole query, as `candidates.linea` has them."""
+        """Return the nearest and the newest that hold the whole query, as `candidates.linea`
+        does."""
         features = self._features()
         cosines = self._cosines(features)
         words = self.asked.query.casefold()
@@ -213,7 +214,7 @@ class ModelPartition:
         ]
 
     def in_own_terms(self, found: Columns) -> Columns:
-        """Its candidates, with cosines that compare to those of the workspace's model."""
+        """Return its candidates with cosines that compare to those of the workspace's model."""
         return found if self._is_own else replace(found, cosine=self._in_own_terms(found.cosine))
 
     @property
@@ -221,7 +222,8 @@ class ModelPartition:
         return self.own_model in (None, self.index.embedding_model)
 
     def _in_own_terms(self, cosines: Array) -> Array:
-        """In the workspace's terms: what is chance, and what is the same, differ by model."""
+        """Convert cosines to the workspace's model: each model has its own cosine for chance and
+        for the same."""
         own = self.index.embedding_model
         if own is None or self.own_model is None:
             return cosines
@@ -234,7 +236,8 @@ class ModelPartition:
 def partitions_of(
     index: WorkspaceIndex, asked: LayerQuery, embed: Embed
 ) -> Iterator[ModelPartition]:
-    """The parts of a layer; `asked` has the query's vector in the workspace's model already."""
+    """Yield the parts of a layer; `asked` has the query's vector in the workspace's model
+    already."""
     models = []
     if asked.layer == Layer.FEATURES:
         rows = prepared_sql.rows(MODELS, {"workspace": index.workspace_id})
@@ -295,7 +298,8 @@ def _merged(
 
 
 def _ranks(rows: Sequence[EntryMatch]) -> dict[uuid.UUID, dict[str, int]]:
-    """Places by cosine, and among those whose text holds the whole query, the newest first."""
+    """Return places by cosine, and among those whose text holds the whole query, the newest
+    first."""
     near = sorted((-one.cosine, one.entry, one.item) for one in rows if one.cosine is not None)
     said = sorted((-one.entry, one.item) for one in rows if one.matched)
     ranks: dict[uuid.UUID, dict[str, int]] = {one.item: {} for one in rows}
@@ -330,7 +334,7 @@ def _pool(
     with_vector: bool,
     side: ranking.EventSide | None = None,
 ) -> tuple[ranking.Columns, ranking.QueryView]:
-    """Candidates of all layers, and the query as the rankings see it."""
+    """Return candidates of all layers, and the query as the rankings see it."""
     people, voices = workspace_index.participants(index, asked.subject)
     now = request.now or timezone.now()
     view = ranking.analyse(
@@ -392,7 +396,8 @@ def _only_these(
 def _pools(
     parts: Sequence[tuple[ModelPartition | PastFeatures, list[str]]], depth: Depth
 ) -> list[Columns]:
-    """The candidates of each part by its stems, of all that the index has in one round trip."""
+    """Return the candidates of each part by its stems; all that the index has come in one round
+    trip."""
     indexed = [(p.index, p.asked, stems) for p, stems in parts if isinstance(p, ModelPartition)]
     found = iter(candidates.pools(indexed, depth))
     return [
@@ -438,8 +443,8 @@ def _scored(ranked: Sequence[ranking.Ranked]) -> list[Scored]:
 
 
 def rank(index: WorkspaceIndex, request: SearchRequest, asked: LayerQuery) -> list[Scored]:
-    """The best of all layers by the ranking that is asked for, best first. Raises ProviderError for
-    `vector`: nothing else decides there."""
+    """Return the best of all layers by the ranking that is asked for, best first. Raises
+    ProviderError for `vector`: nothing else decides there."""
     if request.ranking == "linea":
         embed: Embed = partial(query_vector, query=request.query, notes=asked.notes)
         return by_place(_merged(index, request, asked, embed), request.threshold)

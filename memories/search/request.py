@@ -36,21 +36,22 @@ class Placed(Protocol):
 
 @dataclass(slots=True)
 class Trace:
-    """`ranks`: of each candidate its place on the sides that brought it, from 1. `stages`: what
-    was left after each step, by the step's name, in the order of the steps."""
+    """The trace of a search. `ranks`: the place of each candidate on the sides that brought it,
+    from 1. `stages`: what was left after each step, by the step's name, in the order of the
+    steps."""
 
     paths: dict[Layer, str] = field(default_factory=dict)
     ranks: dict[uuid.UUID, dict[str, int]] = field(default_factory=dict)
     stages: dict[str, Sequence[Placed]] = field(default_factory=dict)
 
     def compared(self, layer: Layer, path: str) -> None:
-        """A layer of several models is compared several times."""
+        """Note how a layer was compared; a layer of several models is compared several times."""
         self.paths[layer] = max(path, self.paths.get(layer, path), key=PATHS.index)
 
 
 class Scored(NamedTuple):
-    """`behind` (a place among equals), then `entry` break ties; `echoes` are what says the same
-    and has no place of its own."""
+    """A candidate with its score. `behind` (a place among equals), then `entry` break ties;
+    `echoes` are duplicates, which say the same and have no place of their own."""
 
     layer: str
     entry: int
@@ -63,7 +64,7 @@ class Scored(NamedTuple):
 
     @property
     def order(self) -> tuple[float, int, int]:
-        """Smallest first."""
+        """The key to sort by, smallest first."""
         return -self.score, self.behind, -self.entry
 
 
@@ -138,8 +139,8 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest(SearchOptions):
-    """A validated question; ids are the callers' own. `filter` comes from `filters.parse`. `now` is
-    when it is asked, for "last week": this moment, if nothing is said."""
+    """A validated search; ids are the callers' own. `filter` comes from `filters.parse`. `now` is
+    when it is asked, for "last week": this moment, unless given."""
 
     memory_scope: str = ""
     filter: Filter | None = None
@@ -172,7 +173,7 @@ class SourcePassage:
 
     @property
     def episode(self) -> None:
-        """It is no message."""
+        """None, because it is no message."""
 
     @property
     def text(self) -> str:
@@ -205,7 +206,7 @@ class Hit:
 
     @property
     def memory(self) -> Any:
-        """The row, where it is a memory's; else None."""
+        """The row of a memory; None for other layers."""
         return self.row if self.layer == "memories" else None
 
     @property
@@ -227,9 +228,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """`notes`: what it had to do without, codes of NOTES. `weights` are those of the hybrid
-    ranking; of the others there are none. `trace` is there where scores were asked for; `reranked`
-    is false where the reranker was not asked or failed."""
+    """The answer to a search. `notes`: codes of what it had to do without, of NOTES. `weights` are
+    those of the hybrid ranking; others have none. `trace` is there where scores were asked for;
+    `reranked` is false where the reranker was not asked or failed."""
 
     hits: list[Hit]
     took_ms: float

@@ -35,7 +35,7 @@ TURNS_READ, TURNS, TURN = 6, 2, 300
 def search(
     scope: Scope, request: SearchRequest, index: WorkspaceIndex | None = None
 ) -> SearchAnswer:
-    """The best hits of the asked layers, best first. Raises Invalid, Forbidden, and for the
+    """Return the best hits of the asked layers, best first. Raises Invalid, Forbidden, and for the
     ranking `vector` ProviderError.
 
     Without a vector (no embedder, a provider that fails, no word it knows) words alone decide. All
@@ -98,7 +98,7 @@ def search(
 
 
 def _in_its_talk(asked: LayerQuery, request: SearchRequest) -> SearchRequest:
-    """A turn without content of its own asks for what its thread was speaking of."""
+    """Add to a turn without content of its own what its thread was speaking of."""
     rows = Episode.objects.visible_to(asked.scope).filter(conversation=asked.place_of_thread)
     texts = rows.order_by("-pk").values_list("content", flat=True)[:TURNS_READ]
     told = [text[:TURN] for text in texts if not says_nothing(text)][:TURNS]
@@ -106,13 +106,15 @@ def _in_its_talk(asked: LayerQuery, request: SearchRequest) -> SearchRequest:
 
 
 def _is_near(request: SearchRequest, index: WorkspaceIndex, cosine: float | None) -> bool:
-    """False where its meaning is known to be further off than was asked for."""
+    """Tell whether a hit is near enough; False only where its meaning is known to be further off
+    than was asked for."""
     near = similarity_of(cosine, index.embedding_model) if request.min_similarity else None
     return near is None or near >= (request.min_similarity or 0.0)
 
 
 def _reranked(scope: Scope, request: SearchRequest, ranked: list[Scored]) -> list[Scored] | None:
-    """The best in the reranker's order, what it left out behind them; None where it failed."""
+    """Return the best in the reranker's order, what it left out behind them; None where it
+    failed."""
     best = sorted(ranked, key=lambda found: found.order)[: after_ranking.RERANKED]
     found = HitRows(scope, replace(request, include=frozenset())).read(best)
     texts = [(one, row.content) for one, row in found]

@@ -1,6 +1,6 @@
-"""Memories that tell the attribute that a question asks for, of whom it asks, and the messages that
-they stand on: "Ada moved to Lisbon", where "Where does Ada live?" shares no word with it, and
-others' homes share more."""
+"""Memories that tell the attribute that a question asks for, of the person it asks about, and the
+messages that they stand on: "Ada moved to Lisbon", where "Where does Ada live?" shares no word with
+it, and the homes of others share more."""
 
 import uuid
 from collections.abc import Sequence
@@ -35,7 +35,8 @@ order by m.id desc limit {MOST}
 
 @dataclass(frozen=True, slots=True)
 class ToldAttribute:
-    """Ids. Whoever asks may not see all of them: they are looked for among what may be seen."""
+    """The ids of such memories and messages. The asker may not see all of them: they are looked for
+    among what they may see."""
 
     memories: tuple[uuid.UUID, ...] = ()
     episodes: tuple[uuid.UUID, ...] = ()
