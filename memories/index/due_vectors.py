@@ -109,8 +109,8 @@ def fill_entries(index: WorkspaceIndex, ids: Sequence[int]) -> int:
 
 
 def held(claimed: Sequence[int]) -> QuerySet[DueVector]:
-    """Those of a claim that wait no longer than a lease: a longer pause after a failure is left as
-    it is, also by a renewal that comes late."""
+    """Return those of a claim that wait no longer than a lease: a longer pause after a failure
+    stays, even if a renewal comes late."""
     return DueVector.objects.filter(entry_id__in=claimed, next_attempt_at__lte=leases.end())
 
 

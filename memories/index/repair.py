@@ -1,10 +1,10 @@
-"""Making the marks of rows anew that other rules made, batch after batch; see index.row_marks.
+"""Repair of the marks of rows that other rules made, batch after batch; see index.row_marks.
 
 Meanwhile a statement about somebody must meet what is known of them although its keys are others:
 those rows come first (`repair_subject`). The rest is found when the server starts and by the sweep,
 and done in the background in slices, so that the worker's other tasks have their turn in between. A
-repair is a row (`IndexRepair`) that says how far it is. Whoever takes it up has a lease, renewed
-with every batch, and goes on where the last one stopped."""
+repair is a row (`IndexRepair`) that says how far it is. The process that takes it up has a lease,
+renewed with every batch, and goes on where the last one stopped."""
 
 import logging
 import time
@@ -58,7 +58,7 @@ def count_stale(index: WorkspaceIndex) -> int:
 
 
 def stale(index: WorkspaceIndex, layer: Layer, after: uuid.UUID | None) -> list[uuid.UUID]:
-    """The next rows of a layer with marks of another version, in the order they came."""
+    """Return the next rows of a layer with marks of another version, in the order they came."""
     text = PAGE.format(table=rebuild.TABLE[layer], only=ONLY.get(layer, ""))
     return _page(text, _values(index, layer), after)
 
@@ -79,15 +79,15 @@ def repair(index: WorkspaceIndex, layer: Layer, ids: Sequence[uuid.UUID]) -> Non
 
 
 def repair_subject(index: WorkspaceIndex, subject: uuid.UUID | None) -> None:
-    """Repair what a statement about a subject (None: about nobody) may meet, in steps that others
-    come in between."""
+    """Repair what a statement about a subject (None: about nobody) may meet, in steps that let
+    other writers in between."""
     for ids in _of_subject(index, subject):
         repair(index, Layer.MEMORIES, ids)
 
 
 def repair_locked(index: WorkspaceIndex, subject: uuid.UUID | None) -> None:
-    """The same within the caller's transaction, which holds the workspace's lock: what
-    `repair_subject` has left, and all where nobody called it."""
+    """Do what `repair_subject` does in the caller's transaction, which holds the workspace's lock:
+    what that left, or everything where nobody called it."""
     for ids in _of_subject(index, subject):
         done = Rebuilt()
         rebuild.rebuild_batch(index, Layer.MEMORIES, ids, done)
@@ -96,7 +96,7 @@ def repair_locked(index: WorkspaceIndex, subject: uuid.UUID | None) -> None:
 
 
 def _of_subject(index: WorkspaceIndex, subject: uuid.UUID | None) -> Iterator[list[uuid.UUID]]:
-    """Live memories about a subject with marks of another version."""
+    """Yield live memories about a subject with marks of another version."""
     values = _values(index, Layer.MEMORIES) | {"subject": subject}
     text = ABOUT_SOMEBODY if subject else ABOUT_NOBODY
     ids = _page(text, values, None)
@@ -124,10 +124,10 @@ log = logging.getLogger(__name__)
 
 
 def leave(index: WorkspaceIndex) -> None:
-    """Leave what has no entry to the worker, which writes it in steps; in the caller's
+    """Leave rows without an entry to the worker, which writes entries in steps; in the caller's
     transaction."""
     WorkspaceIndex.objects.filter(pk=index.pk).update(rules=UNKNOWN)
-    # Whoever is at a repair of it finds it changed, and stops: he may be past these rows.
+    # A process that is at a repair of it finds it changed, and stops: it may be past these rows.
     IndexRepair.objects.update_or_create(
         workspace_id=index.workspace_id, defaults=_fresh(timezone.now())
     )
@@ -135,7 +135,8 @@ def leave(index: WorkspaceIndex) -> None:
 
 
 def begin() -> int:
-    """Note a repair for each workspace whose rows other rules made; how many are to be done."""
+    """Note a repair for each workspace whose rows other rules made; return how many are to be
+    done."""
     fresh = _fresh(timezone.now())
     old = WorkspaceIndex.objects.exclude(rules=RULES_VERSION)
     for workspace_id in old.values_list("workspace_id", flat=True):
@@ -146,7 +147,7 @@ def begin() -> int:
 
 
 def _fresh(now: datetime) -> dict[str, Any]:
-    """A repair that begins."""
+    """Return the values of a repair that begins."""
     return {
         "version": RULES_VERSION, "layer": int(Layer.MEMORIES), "after": None, "rows": None,
         "done": 0, "seconds": 0.0, "attempts": 0, "error": "", "next_attempt_at": now,
@@ -155,16 +156,17 @@ def _fresh(now: datetime) -> dict[str, Any]:
 
 
 def ring() -> int:
-    """Wake the worker for the repair whose turn it is, one at a time; how many are to be done.
+    """Queue the repair whose turn it is for the worker, one at a time; return how many are to be
+    done.
 
-    One that is under way rings for itself, slice after slice.
+    A repair that is under way queues itself again, slice after slice.
     """
     waiting, now = begin(), timezone.now()
     recent = Q(updated_at__gt=now - LEASE, updated_at__lt=now + LEASE)
     if waiting and not _open().filter(recent, error="").exists():
         for row in _due(now).order_by("next_attempt_at")[:1]:
             mine = IndexRepair.objects.filter(pk=row.pk, updated_at=row.updated_at)
-            if mine.update(updated_at=now):  # of two who ring, one does
+            if mine.update(updated_at=now):  # of two that queue it, one does
                 outbox.post(JOB, row.pk)
     return waiting
 
@@ -174,8 +176,8 @@ def _open() -> QuerySet[IndexRepair]:
 
 
 def _due(now: datetime) -> QuerySet[IndexRepair]:
-    """The repairs whose turn it is, and that nobody has. Times further ahead than we set any were a
-    wrong clock's."""
+    """Return the repairs whose turn it is, and that nobody has. Times further ahead than we set any
+    come from a wrong clock."""
     free = Q(lease_until=None) | Q(lease_until__lt=now) | Q(lease_until__gt=now + 2 * LEASE)
     ready = Q(next_attempt_at__lte=now) | Q(next_attempt_at__gt=now + 2 * LONGEST_PAUSE)
     return _open().filter(free, ready)
@@ -196,7 +198,7 @@ def run(workspace_id: uuid.UUID, seconds: float = SLICE) -> bool:
 
 
 def run_all(until: float, report: Callable[[str], object]) -> None:
-    """All that are due, in this process, until the clock says `until`."""
+    """Do all repairs that are due, in this process, until the clock says `until`."""
     begin()
     while time.monotonic() < until:
         due = _due(timezone.now()).order_by("next_attempt_at").first()
@@ -208,7 +210,8 @@ def run_all(until: float, report: Callable[[str], object]) -> None:
 
 
 def _go_on(row: IndexRepair, until: float) -> bool:
-    """True when it has come to its end; a failure is noted and logged, and due again later."""
+    """Go on with a repair; return True at its end. A failure is noted and logged, and due again
+    later."""
     new = NewJob(LongJob.Kind.REPAIR, row.workspace_id, row.rows, item=row.workspace_id)
     try:
         with long_jobs.recorded(new) as job:
@@ -235,7 +238,8 @@ def _claim(workspace_id: uuid.UUID) -> IndexRepair | None:
 
 
 def _work(row: IndexRepair, job: JobRecorder, until: float) -> bool:
-    """Batch after batch; True when nothing is left. Stops where another process took over."""
+    """Repair batch after batch; return True when nothing is left. Stops where another process took
+    over."""
     space = workspace_index.index_of(row.workspace_id)
     if row.rows is None:
         _save(row, rows=count_stale(space))

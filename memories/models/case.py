@@ -66,13 +66,13 @@ class CaseQuerySet(models.QuerySet["Case"]):
 
 
 class Case(Row):
-    """All that waits to be decided about one attribute of one subject, decided together.
+    """A case: all that waits to be decided about one attribute of one subject, decided together.
 
     `attribute` is the name of a single-valued attribute, or the category of the memories; `topic`
     tells two of one name apart (the home of the user, of her sister) and holds no words. `rank`
-    orders: the risk, and the more it is served and the longer it waits the more. `served` counts
-    the answers with one of its memories since it is open. `steps` is what a decision did, by ids,
-    so that it can be taken back. `version` grows whenever the case changes.
+    orders cases by risk, raised the more they are served and the longer they wait. `served` counts
+    the answers with one of its memories since it was opened. `steps` is what a decision did, by
+    ids, so that it can be taken back. `version` grows whenever the case changes.
     """
 
     class Kind(models.TextChoices):
@@ -143,7 +143,8 @@ class Case(Row):
 
     @property
     def risk_now(self) -> float:
-        """From 0 to 1: its risk, how often it was served, and how long it has waited."""
+        """The risk now, from 0 to 1: its own risk, how often it was served, and how long it has
+        waited."""
         until = self.decided_at or timezone.now()
         waited = max((until - self.created_at).total_seconds(), 0.0)
         return round(min(self.risk + served_share(self.served) + waited / AGEING, 1.0), 3)
@@ -202,7 +203,7 @@ class CaseItem(models.Model):
 
 
 def topic_of(name: str) -> uuid.UUID:
-    """The topic of a case by what tells it apart; the words cannot be read from it."""
+    """Return the topic of a case from what tells it apart; the words cannot be read from it."""
     return uuid.uuid5(uuid.NAMESPACE_OID, name)
 
 
@@ -213,9 +214,9 @@ class FailureMark(Row):
     """A mark on a session or document that failed, or a golden question that got worse; exactly
     one.
 
-    `left_as` is the failure that somebody left as it is: of a session or document the number of its
-    claim, of a question its rank (0: not found). Where it fails anew the numbers differ, and it
-    waits again.
+    `left_as` is the failure that somebody left as it is: for a session or document the number of
+    its claim, for a question its rank (0: not found). After a new failure the numbers differ, and
+    it waits again.
     """
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")

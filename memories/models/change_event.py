@@ -11,9 +11,9 @@ from workspaces.models import Workspace
 
 
 class ChangeEvent(models.Model):
-    """`item` is the id of a document, session, case or memory, by `kind`; `state` the one that it
-    came into. `xid` is the transaction that wrote it: ids are given before a transaction commits,
-    so an event with a lower id may come to be seen after one with a higher."""
+    """A change event. `item` is the id of a document, session, case or memory, by `kind`; `state`
+    is its new state. `xid` is the transaction that wrote it: ids are given before a transaction
+    commits, so an event with a lower id may become visible after one with a higher."""
 
     class Kind(models.TextChoices):
         DOCUMENT_STEP = "document.step"

@@ -1,6 +1,5 @@
-"""The names of a row; what was said: conversations, their episodes, the sessions that brought them
-in, and what a long one comes to; summaries of talks; and whether what is said belongs to a team
-where nobody says so."""
+"""The names of a row; conversations, their episodes, the sessions that brought them in, and
+summaries; and whether what is said belongs to a team where nobody says so."""
 
 import uuid
 from collections.abc import Iterable
@@ -32,7 +31,8 @@ NamedRow = TypeVar("NamedRow", bound=models.Model, covariant=True)
 
 
 def name_joins(row: str) -> str:
-    """`row` is the alias of what has a subject, an agent and a conversation."""
+    """Return the joins for names; `row` is the alias of a table with a subject, an agent and a
+    conversation."""
     return f"""left join workspaces_subject s on s.id = {row}.subject_id
 left join workspaces_agent a on a.id = {row}.agent_id
 left join memories_conversation c on c.id = {row}.conversation_id"""
@@ -40,8 +40,7 @@ left join memories_conversation c on c.id = {row}.conversation_id"""
 
 class NamedQuerySet(models.QuerySet[NamedRow]):
     def with_names(self) -> Self:
-        """With `user_external`, `agent_external` and `thread_external`, of those that the model
-        has."""
+        """Add `user_external`, `agent_external` and `thread_external`, those that the model has."""
         fields: set[Any] = {field.name for field in self.model._meta.fields}
         own = {name: to for name, to in NAMES.items() if to in fields}
         return self.annotate(**{name: F(f"{to}__external_id") for name, to in own.items()})
@@ -49,8 +48,8 @@ class NamedQuerySet(models.QuerySet[NamedRow]):
 
 class AllOrNoneQuerySet(NamedQuerySet[NamedRow]):
     def visible_to(self, scope: Scope) -> Self:
-        """All of the workspace, since a row may be about anybody in it; none for a key of an agent,
-        or one limited to subjects or spaces."""
+        """Narrow to what `scope` sees: all of the workspace, since a row may be about anybody in
+        it; none for a key of an agent, or one limited to subjects or spaces."""
         if scope.is_narrow:
             return self.none()
         return self.filter(workspace_id=scope.workspace_id)
@@ -80,7 +79,8 @@ class Visibility(models.TextChoices):
 
 
 def of_subjects(scope: Scope) -> Q:
-    """Rows of the workspace, about the subjects that `scope` is limited to, where it is."""
+    """Return the condition for rows of the workspace, about the subjects that `scope` is limited
+    to, if any."""
     own = Q(workspace_id=scope.workspace_id)
     return own if scope.subject_ids is None else own & Q(subject_id__in=scope.subject_ids)
 
@@ -106,7 +106,7 @@ def check_thread(scope: Scope, thread: "Conversation") -> None:
 
 class ConversationQuerySet(NamedQuerySet["Conversation"]):
     def visible_to(self, scope: Scope) -> Self:
-        """Conversations that the asking agent began, or said something in."""
+        """Narrow to conversations that the asking agent began, or said something in."""
         if not scope.is_bound:
             return self.filter(of_subjects(scope))
         heard = Episode.objects.visible_to(scope).filter(conversation=OuterRef("pk"))
@@ -157,13 +157,13 @@ class Conversation(Row):
 
 
 class MemorySession(Row):
-    """One ingest, its state and its outcome. Its raw content is its episodes; of the pathway
+    """One ingest, its state and its outcome. Its raw content is its episodes; for the pathway
     document the passages of its `revision`.
 
     `lease_until` says until when a worker's claim holds; a claim that ran out is due again.
-    `claims` numbers the claims. `attempts` are those since it last got on, `failures` are a
-    model's; of its episodes in their order so many are `learned`. `answer` is the kept answer to
-    the request that brought it, where that had an Idempotency-Key.
+    `claims` numbers the claims. `attempts` are those since it last made progress, `failures` are a
+    model's; the first `learned` of its episodes are done. `answer` is the kept answer to the
+    request that brought it, where that had an Idempotency-Key.
     """
 
     class State(models.TextChoices):
@@ -390,8 +390,8 @@ def is_shared_by_default(
 ) -> bool:
     """Tell whether decisions, policies and technology are the team's; else all is private.
 
-    The nearest word counts: the conversation's, the agent's, its team's; of the default team that
-    is `default`, which the workspace's settings say. Where none is said, what a named person
+    The nearest setting counts: the conversation's, the agent's, its team's; for the default team
+    that is `default`, from the workspace's settings. Where none is set, what a named person
     says is private, unless the agent belongs to a team with a name.
     """
     said = (conversation.audience if conversation else "") or (agent.audience if agent else "")
@@ -410,9 +410,9 @@ class ConversationSummary(Row):
 
     `agent` is the audience: only that agent's episodes went in; empty: all went in. `upto_at` and
     `upto_position` are those of the last episode that went in, `seen` is the highest position by
-    then: what came late, with an earlier time, has a higher one. `lines` are spans of episodes
-    (`{"episode", "start", "end", "score"}`), which copy nothing, or, of a model, texts with the
-    episodes they cite (`{"text", "episodes"}`).
+    then: an episode that came late, with an earlier time, has a higher one. `lines` are spans of
+    episodes (`{"episode", "start", "end", "score"}`), which copy nothing, or, by a model, texts
+    with the episodes they cite (`{"text", "episodes"}`).
     """
 
     class Method(models.TextChoices):
@@ -477,13 +477,13 @@ class TalkSummaryManager(models.Manager[Any]):
 class TalkSummary(Row):
     """The summary of a talk of one agent with one subject.
 
-    `lines` are spans of episodes (`{"episode", "start", "end"}`), which copy nothing, or, of a
-    model, texts with the episodes that they cite (`{"text", "episodes"}`), of a subject and a topic
+    `lines` are spans of episodes (`{"episode", "start", "end"}`), which copy nothing, or, by a
+    model, texts with the episodes that they cite (`{"text", "episodes"}`), for subjects and topics
     with their spans (`{"text", "cites": [{"episode", "start", "end"}]}`). `stands_on` is a digest
     of what a model read: while that is the same, it is not asked again. `name` is the topic's;
     `ordinal` counts the stretches of a conversation, from 0. `first_at` and `last_at` are when the
-    first and the last of what went in was said. A topic is of no one conversation, nor is what is
-    known of a subject.
+    first and the last of what went in was said. Summaries of a topic or a subject have no
+    conversation.
     """
 
     class Kind(models.TextChoices):
@@ -525,8 +525,9 @@ class TalkSummary(Row):
 
 class DueSummary(Row):
     """A conversation whose summaries are to be made anew, with those of its subjects, or a subject
-    alone: the row is the queue. `claims` numbers the claims and what makes them void: who ends with
-    another number writes nothing. Another `due_at` than at its claim: something came meanwhile."""
+    alone: the row is the queue. `claims` numbers the claims and whatever voids them: a worker that
+    ends with another number writes nothing. If `due_at` differs from that at its claim, something
+    came meanwhile."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     conversation = models.OneToOneField(Conversation, models.CASCADE, null=True, related_name="+")

@@ -1,7 +1,7 @@
-"""Documents: what a caller calls by one name, what each of them said at a time, and where in it.
+"""Documents, which a caller calls by one name, what each of them said at a time, and where in it.
 
-A revision is immutable, as an episode is. What is cut out of it (chunks, passages) has no words of
-its own, only places: `content` is read out of the revision's text.
+A revision is immutable, as an episode is. The pieces cut out of it (chunks, passages) have no words
+of their own, only places: `content` is read out of the revision's text.
 """
 
 import uuid
@@ -90,7 +90,7 @@ def seen_values(scope: Scope) -> dict[str, Any]:
 
 class DocumentQuerySet(NamedQuerySet["Document"]):
     def visible_to(self, scope: Scope) -> Self:
-        """Narrow to documents that `scope` sees. To a key that is limited to spaces each shows
+        """Narrow to documents that `scope` sees. For a key that is limited to spaces, each shows
         these spaces alone."""
         rows = self.filter(seen_by(scope))
         if scope.container_tags is None:
@@ -119,8 +119,8 @@ class Document(Row):
     """A document, which a caller calls by one name. Its row is the queue: due at `next_attempt_at`,
     claimed by a worker until `lease_until`; `claims` numbers the claims.
 
-    `blob` is what is to be read next, or was read last; of a document that is still to be fetched
-    from its `url` there is none. `steps` are {step, startedAt, endedAt, counts, error}, `warnings`
+    `blob` is what is to be read next, or was read last; a document that is still to be fetched from
+    its `url` has none. `steps` are {step, startedAt, endedAt, counts, error}, `warnings`
     {code, part}.
     """
 
@@ -251,7 +251,7 @@ class Document(Row):
 
     @cached_property
     def revision(self) -> "Revision | None":
-        """The newest that was read, or of `with_all(at)` the newest of then."""
+        """The newest revision that was read, or after `with_all(at)` the newest at that time."""
         known: list[Revision] | None = vars(self).get("open_revisions")
         if known is not None:
             return known[0] if known else None
@@ -285,11 +285,11 @@ class Revision(Row):
     are wanted.
 
     While its entries are made or taken away in steps it has a `stage`, and search leaves its
-    passages out; of the first `indexed` of them the step is done. One that is COMING counts as
-    replaced in the moment that it was made, so that nobody takes it for what is said now."""
+    passages out; the step is done for the first `indexed` of them. One that is COMING counts as
+    replaced at the moment it was made, so that nobody takes it for what is said now."""
 
     class Stage(models.TextChoices):
-        """`indexed` begins anew with each."""
+        """The stages of a revision; `indexed` begins anew with each."""
 
         COMING = "coming"  # its entries are written; then it is what the document says
         REFILL = "refill"  # its entries are written anew
@@ -467,6 +467,6 @@ def words_of_passages(ids: Collection[uuid.UUID]) -> dict[uuid.UUID, str]:
 
 
 def passages_of(revisions: Collection[uuid.UUID]) -> list[uuid.UUID]:
-    """The ids of what is searched of these revisions."""
+    """Return the ids of the passages of these revisions."""
     rows = Passage.places.filter(revision__in=revisions)
     return list(rows.values_list("pk", flat=True))

@@ -17,7 +17,8 @@ from workspaces.scope import Scope
 
 
 class Erasure(Row):
-    """One erasure: what was asked, what went, and how it was proved. The certificate that stays.
+    """One erasure: what was asked, what went, and how it was proved. It is the certificate that
+    stays.
 
     It holds no content: `plan` and `removed` are counts by table, `proof` says what was looked
     for and where. `probes` are words of what goes, kept only until the proof has been made.
@@ -87,7 +88,7 @@ class LegalHoldQuerySet(models.QuerySet["LegalHold"]):
 
 
 class LegalHold(Row):
-    """Until it is lifted, nothing about `subject` is erased or pruned."""
+    """A legal hold: until it is lifted, nothing about `subject` is erased or pruned."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     subject = models.ForeignKey(Subject, models.CASCADE, related_name="holds")
@@ -118,12 +119,12 @@ class LegalHold(Row):
 
 
 class MaskedSpan(Row):
-    """In `place` of a row stand blocks from `start` to `end`, instead of `words`.
+    """A masked span: in `place` of a row blocks stand from `start` to `end`, instead of `words`.
 
     `place` is a column with text, or one with JSON and a JSON pointer into it ("payload/output").
     Several masks may overlap: the words of a later one are then blocks where an older one lies.
-    `cause` is the intent, the quarantined fact or the forgotten memory that it is for. Whoever
-    reads `words` writes an audit line.
+    `cause` is the intent, the quarantined fact or the forgotten memory that it is for. Reading
+    `words` writes an audit line.
     """
 
     class Kind(models.TextChoices):
@@ -177,13 +178,13 @@ class MaskedSpan(Row):
 
     @property
     def pointer(self) -> str:
-        """Into the JSON of the column; "" in a column of text."""
+        """The JSON pointer into the column; "" for a column of text."""
         return self.place[len(self.column) :]
 
 
 class IrrevocableAct(models.Model):
     """An erasure, removal, forgetting or (un)masking, signed by the process that did it. It has no
-    foreign key, for it outlives what it tells of, and a restore takes no line away.
+    foreign key, because it outlives what it is about, and a restore takes no line away.
 
     `row` holds no words; `at` is by the database's clock. See `irrevocable.py`.
     """

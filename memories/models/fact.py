@@ -30,15 +30,16 @@ from workspaces.scope import Scope
 
 class GroundQuerySet(models.QuerySet["Ground"]):
     def ended(self) -> "GroundQuerySet":
-        """Those whose ground is live no more, and of which nobody has said that this is no
+        """Narrow to grounds that are no longer live, where nobody has said that this does not
         matter."""
         over = Q(on__is_head=False) | expired_memories("on__")
         return self.filter(over, kept_at=None)
 
 
 class Ground(models.Model):
-    """`memory` rests on another one. `words` is how it says so ("because", "near: flat"), of a list
-    of ours. `kept_at`: since when a person says that it holds whatever becomes of that."""
+    """A ground: `memory` rests on another one. `words` are the words in which it says so
+    ("because", "near: flat"), from a list of ours. `kept_at` is when a person said that it holds
+    whatever becomes of the other."""
 
     id = models.BigAutoField(primary_key=True)
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
@@ -65,7 +66,8 @@ class Ground(models.Model):
 
 class FactQuerySet(NamedQuerySet["Fact"]):
     def visible_to(self, scope: Scope) -> Self:
-        """Facts follow what they cite, episodes and documents: all of it must be seen."""
+        """Narrow to facts that `scope` sees: they follow the episodes and documents they cite, and
+        all of these must be seen."""
         if not scope.is_narrow:
             return self.filter(recorded_for(scope))
         heard = Episode.objects.visible_to(scope)
@@ -79,15 +81,15 @@ class FactQuerySet(NamedQuerySet["Fact"]):
         return self.filter(recorded_for(scope) | of_documents).exclude(Exists(beyond))
 
     def standing(self) -> Self:
-        """Those that count as support: not of a revision that was replaced and is no more true."""
+        """Narrow to facts that count as support: those that no document has withdrawn."""
         return self.filter(withdrawn_at=None)
 
     def with_citations(self) -> Self:
-        """With what an answer shows of the words each stands on."""
+        """Add what an answer shows of the words each stands on."""
         return self.prefetch_related(Prefetch("citations", Citation.objects.with_places()))
 
     def newest_of(self, memories: Iterable[uuid.UUID], most: int) -> Self:
-        """Up to `most` facts under each of the memories, the newest first."""
+        """Narrow to up to `most` facts under each of the memories, the newest first."""
         place = Window(RowNumber(), partition_by=F("memory_id"), order_by=F("pk").desc())
         rows = self.filter(memory__in=list(memories)).alias(place=place)
         return rows.filter(place__lte=most).order_by("-pk")
@@ -96,8 +98,8 @@ class FactQuerySet(NamedQuerySet["Fact"]):
 class Fact(Row):
     """One claim as extracted. Without a memory it is in quarantine or was rejected before.
 
-    `withdrawn_at`: since when the document that it was read out of says something else, or says it
-    in another fact; it counts as support no more.
+    `withdrawn_at` is since when the document that it was read out of says something else, or says
+    it in another fact; it no longer counts as support.
     """
 
     class Method(models.TextChoices):
@@ -154,9 +156,8 @@ class Fact(Row):
 
 class CitationQuerySet(models.QuerySet["Citation"]):
     def with_places(self) -> Self:
-        """With the episode or the document that is cited, of the latter without its text: `chunk`,
-        the id of a chunk that covers the span, and `part`, the page or the like in which it begins.
-        """
+        """Add the episode or the document that is cited, the latter without its text: `chunk`, the
+        id of a chunk that covers the span, and `part`, the page or the like in which it begins."""
         covering = Chunk.objects.filter(
             revision=OuterRef("revision_id"), start__lte=OuterRef("start"), end__gte=OuterRef("end")
         )
@@ -221,7 +222,7 @@ class Citation(models.Model):
 
 
 def said_by(citation: Citation) -> tuple[str, str, datetime]:
-    """In what role, by whom and when it was said; of a document its title, and when it is of."""
+    """Return in what role, by whom and when it was said; for a document its title, and its date."""
     if citation.episode is not None:
         return citation.episode.role, citation.episode.author, citation.episode.occurred_at
     assert citation.revision is not None
@@ -231,13 +232,13 @@ def said_by(citation: Citation) -> tuple[str, str, datetime]:
 
 class MissQuerySet(models.QuerySet["Miss"]):
     def visible_to(self, scope: Scope) -> Self:
-        """They follow their episodes."""
+        """Narrow to misses in episodes that `scope` sees."""
         heard = Episode.objects.visible_to(scope).filter(pk=OuterRef("episode_id"))
         return self.filter(Exists(heard), workspace_id=scope.workspace_id)
 
 
 class Miss(Row):
-    """A message in which no pattern fired, and the statements that stand in it all the same.
+    """A message in which no pattern fired, and the statements that it makes all the same.
 
     `category` is the likely one of a pattern that would find them, `shape` the frame of its
     sentence: misses that share both would be found by one pattern.

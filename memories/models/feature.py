@@ -70,8 +70,8 @@ and case
 
 class FeatureSetQuerySet(NamedQuerySet["FeatureSet"]):
     def visible_to(self, scope: Scope) -> Self:
-        """Sets of the workspace; for an agent those that took in something it recorded, or that
-        hold a feature which it sees."""
+        """Narrow to sets of the workspace; for an agent those that took in something it recorded,
+        or that hold a feature it sees."""
         own = Q(workspace_id=scope.workspace_id)
         if scope.subject_ids is not None:
             own &= Q(subject_id__in=scope.subject_ids)
@@ -83,9 +83,9 @@ class FeatureSetQuerySet(NamedQuerySet["FeatureSet"]):
 
 
 class FeatureSet(Row):
-    """The features that are known of a subject, a conversation or whatever a caller names.
+    """A set of features that are known of a subject, a conversation or whatever a caller names.
 
-    It takes in the episodes that fit all of subject, conversation, role and metadata; one that
+    It takes in the episodes that fit all of subject, conversation, role and metadata; a set that
     names none of them is written by hand only. `waiting` is how many are still to be taken in;
     `cursor`: all episodes up to this id are taken in; `claims` counts the workers that took it.
     `embedding_model` is the one beside the workspace's whose vectors all its features have, made
@@ -154,7 +154,7 @@ class FeatureSet(Row):
 
     @classmethod
     def own_key(cls, external_id: str) -> str:
-        """The key of the set that every subject has."""
+        """Return the key of the set that every subject has."""
         return f"{cls.OWN}{external_id}"
 
     @property
@@ -203,7 +203,7 @@ class FeatureQuerySet(NamedQuerySet["Feature"]):
 
 
 class Feature(Row):
-    """One thing known: category / tag / feature = value. What it was before is its changes.
+    """One thing known: category / tag / feature = value. Its changes hold what it was before.
 
     `about` is whose feature it is where several speak; `slot` names the attribute where there is
     one value at a time. It is private to the agent whose episodes it stands on, unless a person

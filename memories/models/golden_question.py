@@ -19,9 +19,9 @@ class GoldenQuestion(Row):
     """A search, and what has to stand among its first hits: one of these memories (or the version
     that replaced it) or episodes, or a text with all of these words.
 
-    `rank` is the place of the answer when it was looked for last, from 1; None: not among them;
-    `in_context` whether a context of the usual length held it, None: nobody looked. Of one that
-    got worse, and was not as good again, `worse_since` tells when, and `rank_before` and
+    `rank` is the place of the answer when it was looked for last, from 1; None: not among them.
+    `in_context` is whether a context of the usual length held it; None: nobody looked. If the
+    question got worse and has not recovered, `worse_since` tells when, and `rank_before` and
     `in_context_before` how it had done.
     """
 
@@ -64,7 +64,7 @@ class GoldenRunQuerySet(AllOrNoneQuerySet["GoldenRun"]):
 
 class GoldenRun(Row):
     """A run of a workspace's golden questions: how they did under what held before and under
-    `changed`, or, of a run without a change, when they were looked at last and now.
+    `changed`, or, for a run without a change, when they were looked at last and now.
 
     `results` are `{"question", "before", "after", "kept_before", "kept_after"}`: ranks from 1 or
     null, and whether the context held the answer. The means are of the share that is found and of

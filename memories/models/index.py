@@ -227,7 +227,8 @@ class Entry(models.Model):
 
 
 class Speaker(models.Model):
-    """A speaker in a subject's episodes, and in how many: what a query's names are read against."""
+    """A speaker in a subject's episodes, and in how many; names in a query are compared with
+    them."""
 
     id = models.BigAutoField(primary_key=True)
     workspace = models.IntegerField()
@@ -288,7 +289,7 @@ class Vector(models.Model):
 
 class IndexRepair(models.Model):
     """The latest repair of a workspace's derived marks; see memories.index.repair. The row is the
-    queue: it goes on after `layer` and `after`, whoever takes it up.
+    queue: it goes on after `layer` and `after`, whichever process takes it up.
 
     `rows` is how many it found to do, None until they are counted; `seconds` how long it worked.
     """

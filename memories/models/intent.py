@@ -13,7 +13,7 @@ class Intent(Row):
     """An order to the memory: the words of `episode` from `start` to `end`, said by its author.
 
     `topic_start` and `topic_end` are the words for what is meant; without them it is what was said
-    last. `memory_ids` are what was forgotten, changed or kept, or, of a case, what it may be about.
+    last. `memory_ids` are what was forgotten, changed or kept, or, in a case, what it may be about.
     `supersession` is a correction's. `reason` tells why a person has to decide.
     """
 

@@ -25,12 +25,12 @@ class LongJobQuerySet(models.QuerySet["LongJob"]):
 
 
 class LongJob(Row):
-    """Work that takes long, and how far it is: an import, a backup, a model's change. It holds no
-    content: `result` is counts by their word.
+    """Work that takes long, and its progress: an import, a backup, a change of model. It holds no
+    content: `result` is counts by name.
 
-    Without a workspace it is the whole server's, and only who sees everywhere sees it. `item` is
-    the row that is worked on in several turns. `seconds` were worked, `updated_at` is when its
-    process was heard last. `total` None: not known.
+    Without a workspace it is the whole server's, and only those who see everything see it. `item`
+    is the row that is worked on in several turns. `seconds` is the time worked, `updated_at` is
+    when its process was last heard of. `total` None: not known.
     """
 
     class Kind(models.TextChoices):
@@ -114,7 +114,7 @@ class LongJob(Row):
 
     @property
     def share(self) -> int | None:
-        """Percent that is done; None where nobody knows how much it is."""
+        """The percentage that is done; None where the total is unknown."""
         if self.total is None:
             return None
         return 100 if self.done >= self.total else int(100 * self.done / self.total)

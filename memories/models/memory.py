@@ -1,4 +1,4 @@
-"""Memories, which are what we believe, the periods in which we did, and what was rejected."""
+"""Memories, the periods in which we believed them, and what was rejected."""
 
 import re
 import uuid
@@ -97,7 +97,7 @@ def about_nobody(scope: Scope) -> Q:
 
 
 class NamedSQL(RawSQL):
-    """A text with parameters by name: each stands as often as the text names it."""
+    """A text with parameters by name: each is passed as often as the text names it."""
 
     def __init__(self, sql: str, values: Mapping[str, object]) -> None:
         names = re.findall(r"%\((\w+)\)s", sql)
@@ -162,7 +162,7 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
         return self.annotate(**columns)
 
     def live(self) -> Self:
-        """Heads that have not expired; see memories.models.memory_state."""
+        """Narrow to heads that have not expired; see memories.models.memory_state."""
         return self.filter(unexpired_memories(), is_head=True)
 
     def in_state(self, state: MemoryState) -> Self:
@@ -180,7 +180,7 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
                 return self.filter(expired_memories(), is_head=True)
 
     def unsupported(self) -> Self:
-        """Heads that stand on nothing but what a document does not say any more."""
+        """Narrow to heads that stand on nothing but what a document does not say any more."""
         lost = self.filter(is_head=True, source_count=0, facts__withdrawn_at__isnull=False)
         return lost.distinct()
 
@@ -197,7 +197,8 @@ class MemoryQuerySet(NamedQuerySet["Memory"]):
 
 
 class Memory(Row):
-    """A belief: one version of one atomic statement. Its content never changes in place.
+    """A memory is what we believe: one version of one atomic statement. Its content never changes
+    in place.
 
     `held_at` is set while a person has to say whether it may become live.
     """
@@ -350,8 +351,8 @@ class Memory(Row):
 
 class MemoryPeriodQuerySet(models.QuerySet["MemoryPeriod"]):
     def end(self, at: datetime, by: str) -> int:
-        """End the open periods. One that a wrong clock began later than now was never any
-        longer."""
+        """End the open periods. A period that a wrong clock began later than now is left with no
+        length."""
         began = Least(F("from_at"), Value(at))
         return self.filter(until_at=None).update(from_at=began, until_at=at, ended_by=by)
 
@@ -417,8 +418,8 @@ class RejectionQuerySet(NamedQuerySet["Rejection"]):
 
 
 class Rejection(Row):
-    """A statement that must not be learned again, as a person said; one that an agent's key
-    rejected binds that `agent` alone. The vector of `memory` is its own."""
+    """A statement that a person said must not be learned again; one that came by an agent's key
+    binds that `agent` alone. The vector of `memory` is its own."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     subject = models.ForeignKey(Subject, models.CASCADE, null=True, related_name="+")

@@ -1,10 +1,10 @@
-"""The state of a memory, now and at an instant: the one place, for rows, querysets and SQL.
+"""The state of a memory, now and at an instant: the only place, for rows, querysets and SQL.
 
 A *head* is what stands of its chain: neither superseded nor forgotten nor held for review. The
 table has that as a column that the database keeps (`Memory.is_head`), for querysets and SQL; a row
-in hand is asked for its `state`. *Live* is a head whose `forget_after` has not come, which only a
-clock tells: what has expired stays a head until the sweep forgets it, and so stays in the index.
-Whoever leaves expiry out says why.
+in hand has its `state`. *Live* is a head whose `forget_after` has not come, which only a clock
+tells: an expired memory stays a head until the sweep forgets it, and so stays in the index. Code
+that leaves expiry out says why.
 
 A memory is believed at K while one of its periods covers K. It is true at V between its
 valid_from and valid_until; a version that was replaced stays the truth about the time before
@@ -38,12 +38,14 @@ LIVE_SQL = f"m.is_head and {UNEXPIRED_SQL}"
 
 
 def expired_memories(memory: str = "") -> Q:
-    """Memories whose time is over; `memory` is the way to them, `on__`."""
+    """Return the condition for memories whose time is over; `memory` is the path to them,
+    `on__`."""
     return Q(**{f"{memory}forget_after__lte": timezone.now()})
 
 
 def held_memories(memory: str = "") -> Q:
-    """Memories that wait until a person says whether they may become live."""
+    """Return the condition for memories that wait until a person says whether they may become
+    live."""
     ends = {f"{memory}{name}": None for name in ("superseded_by", "forgotten_at")}
     return Q(**{f"{memory}held_at__isnull": False}, **ends)
 
@@ -68,7 +70,7 @@ UNCERTAIN_SQL = f"""(exists (
 
 @dataclass(frozen=True, slots=True)
 class AsOf:
-    """The two axes of time: when it was true, and when we believed it. None: now."""
+    """The two axes of time: when a memory was true, and when we believed it. None: now."""
 
     valid_at: datetime | None = None
     known_at: datetime | None = None

@@ -9,7 +9,7 @@ from workspaces.models import Row, Subject, Workspace
 
 class ModelUse(models.Model):
     """Calls of one model by one workspace for one purpose on one day, in UTC. `cost` is by the
-    prices of the day: later ones change nothing of it."""
+    prices of the day: later ones do not change it."""
 
     PURPOSES = (
         "embedding", "extraction", "features", "query", "rerank", "summaries", "intents",
@@ -40,7 +40,7 @@ class ModelUse(models.Model):
 
 class SearchUse(models.Model):
     """Searches of one day, in UTC, about one subject or nobody in particular, by one asker;
-    `results` are their hits together, `empty` those without any."""
+    `results` is the number of their hits, `empty` of searches without any."""
 
     id = models.BigAutoField(primary_key=True)
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)

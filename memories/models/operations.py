@@ -86,7 +86,7 @@ def add_figures(figures: Sequence[Figure]) -> None:
 
 
 def workspace_in(labels: dict[str, str]) -> uuid.UUID | None:
-    """The workspace among the labels of a count, taken out of them."""
+    """Take the workspace out of the labels of a count, and return it."""
     named = labels.pop("workspace", "")
     return uuid.UUID(named) if named else None
 
@@ -94,8 +94,9 @@ def workspace_in(labels: dict[str, str]) -> uuid.UUID | None:
 class Breaker(models.Model):
     """The state of one way to a model, for all processes; a row from its first failure on.
 
-    `failures` and `timeouts` in a row since it answered last. While it is open nobody waits for it,
-    and after `next_try_at` one process tries again. `since` is when it came into this state.
+    `failures` and `timeouts` are those in a row since its last answer. While it is open nobody
+    waits for it, and after `next_try_at` one process tries again. `since` is when it came into this
+    state.
     """
 
     class State(models.TextChoices):
@@ -131,7 +132,7 @@ class Breaker(models.Model):
 
 class WorkerBeat(models.Model):
     """A process that runs tasks or sweeps. It writes `seen_at` every few seconds, by the database's
-    clock, and takes its row away when it ends in order."""
+    clock, and deletes its row when it ends in order."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     kind = models.CharField(max_length=10, help_text="worker, or sweep")
@@ -148,8 +149,9 @@ class WorkerBeat(models.Model):
 
 
 class PostedJob(models.Model):
-    """A job that is posted once a minute, and when it was, by the database's clock: whoever writes
-    `posted_at` in a minute posts it. The schedule itself is in the worker's own code."""
+    """A job that is posted once a minute, and when it last was, by the database's clock: the
+    process that writes `posted_at` in a minute posts it. The schedule itself is in the worker's own
+    code."""
 
     job = models.CharField(max_length=20, primary_key=True)
     posted_at = models.DateTimeField()
@@ -259,8 +261,9 @@ class EvaluationRun(models.Model):
 
 
 class WorkspaceImport(Row):
-    """`header` is the file's first line; `lines` is how many after it are here. `loaded_at`: since
-    when the workspace is there; `finished_at`: since when its index is, too.
+    """An import of a workspace. `header` is the file's first line; `lines` is how many of the next
+    ones are here. `loaded_at` is since when the workspace is there, `finished_at` since when its
+    index is, too.
 
     There is no foreign key: until it is loaded there is no workspace.
     """

@@ -23,8 +23,7 @@ Value = TypeVar("Value")  # what a row is to who reads
 
 
 class OwnWordsRow(Row):
-    """The columns that both have: a name, whether it is in use, and examples that hold it to its
-    word."""
+    """The columns that both have: a name, whether it is in use, and examples that test it."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
     name = models.CharField(
@@ -46,7 +45,7 @@ class OwnWordsRow(Row):
         raise NotImplementedError
 
     def clean(self) -> None:
-        """It can be used, and its examples are as they say."""
+        """Check that it can be used, and that its examples are as they say."""
         found: dict[str, list[str]] = {}
         for fault in self.faults():
             found.setdefault(fault.field, []).append(fault.message)
@@ -54,14 +53,14 @@ class OwnWordsRow(Row):
             raise ValidationError(found)
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Raises ValidationError: one that is no good is never stored."""
+        """Save it if it is good; raises ValidationError otherwise."""
         self.full_clean()
         super().save(*args, **kwargs)
 
 
 class InUseQuerySet(models.QuerySet[OwnRow], Generic[OwnRow, Value]):
     def in_use(self, workspace_id: uuid.UUID) -> tuple[Value, ...]:
-        """The enabled ones of a workspace, by name."""
+        """Return the enabled ones of a workspace, by name."""
         rows: models.QuerySet[Any] = self.filter(workspace_id=workspace_id, enabled=True)
         return tuple(row.value for row in rows.order_by("name"))
 
@@ -182,7 +181,8 @@ class WorkspacePattern(Row):
         )
 
     def clean(self) -> None:
-        """It compiles, its template can be filled, and its examples are as they say."""
+        """Check that it compiles, that its template can be filled, and that its examples are as
+        they say."""
         found: dict[str, list[str]] = {}
         for fault in faults(self.value, self.examples, self.counter_examples):
             found.setdefault(fault.field, []).append(fault.message)
@@ -190,6 +190,6 @@ class WorkspacePattern(Row):
             raise ValidationError(found)
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Raises ValidationError: a pattern that is no good is never stored."""
+        """Save it if it is good; raises ValidationError otherwise."""
         self.full_clean()
         super().save(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Connections: sources of documents that are kept in step, what they have, and when they were
+"""Connections: sources of documents that are kept in sync, what they have, and when they were
 asked."""
 
 import hashlib
@@ -24,11 +24,11 @@ class ConnectionQuerySet(AllOrNoneQuerySet["Connection"]):
 
 
 class Connection(Row):
-    """A source, and what is said of the documents that come from it.
+    """A source, and the settings of the documents that come from it.
 
-    `credentials` are sealed. `cursor` is the connector's own; `listing` counts the listings of all
-    that it has, and is that of the one under way. Until `paused_until` the source wants to be left
-    alone. It is asked again at `next_sync_at`, and by hand where that is null.
+    `credentials` are sealed. `cursor` is the connector's own; `listing` is the number of the latest
+    listing of all that the source has. Until `paused_until` the source wants to be left alone. It
+    is asked again at `next_sync_at`, or by hand where that is null.
     """
 
     class Provider(models.TextChoices):
@@ -83,10 +83,10 @@ class Connection(Row):
 
 
 class ConnectionItem(Row):
-    """An item of a source, and the document that it became; none any more where that was erased: it
-    does not come again. `misses` counts how often it was looked for and not there; `marks` are the
-    connector's, of what it fetched last. Without a connection it is what was erased of one that
-    went, and `digest` an `origin_of` it."""
+    """An item of a source, and the document that it became. Where that was erased there is none,
+    and it does not come again. `misses` counts how often it was looked for and not there; `marks`
+    are the connector's, of what it fetched last. An item without a connection was erased from one
+    that went; its `digest` is an `origin_of` it."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+", db_index=False)
     connection = models.ForeignKey(
@@ -124,8 +124,8 @@ class SyncRunQuerySet(NamedQuerySet["SyncRun"]):
 
 
 class SyncRun(Row):
-    """One asking of a source. Its row is the queue, as a document's is: due at `next_attempt_at`,
-    claimed until `lease_until`; `claims` numbers the claims. `counts` are numbers by words.
+    """One sync of a source. Its row is the queue, as a document's is: due at `next_attempt_at`,
+    claimed until `lease_until`; `claims` numbers the claims. `counts` are numbers by name.
     `is_confirmed`: many documents may go, where the source has lost them."""
 
     class Kind(models.TextChoices):

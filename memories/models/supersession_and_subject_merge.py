@@ -19,7 +19,7 @@ from workspaces.scope import Scope
 
 class SupersessionQuerySet(models.QuerySet["Supersession"]):
     def visible_to(self, scope: Scope) -> Self:
-        """Decisions of which both memories are seen."""
+        """Narrow to decisions of which `scope` sees both memories."""
         rows = self.filter(workspace_id=scope.workspace_id)
         if not scope.is_narrow:
             return rows
@@ -29,7 +29,7 @@ class SupersessionQuerySet(models.QuerySet["Supersession"]):
         )
 
     def with_memories(self) -> Self:
-        """With both memories, and the callers' own ids of these."""
+        """Add both memories, and the callers' own ids of these."""
         named = Memory.objects.with_names()
         return self.prefetch_related(
             models.Prefetch("old", queryset=named), models.Prefetch("new", queryset=named)
@@ -96,12 +96,12 @@ class Supersession(Row):
 
     @property
     def outcome(self) -> str:
-        """The state as people read it: keeping both says no to neither."""
+        """The state as people read it: keeping both rejects neither."""
         return self.KEPT_BOTH if self.is_kept_both else self.state
 
     @property
     def by_session(self) -> str:
-        """The id of the session whose ingest came to it, "" where somebody else decided."""
+        """The id of the session whose ingest decided it, "" where somebody else did."""
         kind, _, session = self.decided_by.partition(":")
         return session if kind == "session" else ""
 
@@ -126,21 +126,21 @@ select id from everything
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A version, and the decision that put it in the place of the one before."""
+    """A version, and the decision that put it in place of the one before."""
 
     memory: Memory
     supersession: Supersession | None
 
 
 def versions_of(memory_id: uuid.UUID) -> list[uuid.UUID]:
-    """The ids of all versions, in no order."""
+    """Return the ids of all versions, in no order."""
     with connection.cursor() as cursor:
         cursor.execute(MEMBERS, {"id": memory_id})
         return [row[0] for row in cursor.fetchall()]
 
 
 def chain(scope: Scope, memory_id: uuid.UUID, known_at: datetime | None = None) -> list[Link]:
-    """The chain that a memory belongs to, as far as `scope` sees it, oldest version first.
+    """Return the chain that a memory belongs to, as far as `scope` sees it, oldest version first.
 
     At `known_at` it ends with the version that was believed last then.
     """
@@ -161,10 +161,11 @@ def chain(scope: Scope, memory_id: uuid.UUID, known_at: datetime | None = None) 
 
 
 class SubjectMerge(Row):
-    """`source` was merged into `target`; `undone_at` says that they are two again.
+    """A merge of subjects: `source` was merged into `target`; `undone_at` says that they are two
+    again.
 
     `batch` is the act by which the features of the source's own set ended. `is_split`: only chosen
-    rows of it went over, and it has the rest.
+    rows of it went over, and it keeps the rest.
     """
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
@@ -188,7 +189,7 @@ class SubjectMerge(Row):
         return f"{self.source} {did} {self.target}"
 
     def ids(self, kind: str) -> list[uuid.UUID]:
-        """The rows of that kind which went over."""
+        """Return the rows of that kind which went over."""
         found = self.moved.filter(kind=kind).values_list("ids", flat=True).first()
         return list(found or [])
 

@@ -1,4 +1,4 @@
-"""Addresses that are told what changes, and what has been sent to them."""
+"""Addresses that are notified of changes, and what has been sent to them."""
 
 import secrets
 from typing import Self
@@ -18,7 +18,7 @@ def new_nonce() -> str:
 
 
 class OfAdministrators(models.QuerySet["models.Model"]):
-    """Rows that are for who administers their workspace, and for nobody narrower."""
+    """Rows for those who administer their workspace, and for no narrower key."""
 
     def visible_to(self, scope: Scope) -> Self:
         rows = self.filter(workspace_id=scope.workspace_id)
@@ -26,8 +26,8 @@ class OfAdministrators(models.QuerySet["models.Model"]):
 
 
 class Webhook(Row):
-    """An address that is told of `events`. The secret that signs is made of the nonce and the
-    server's SECRET_KEY: from the database alone nobody signs. The one before it is good until
+    """An address that is notified of `events`. The signing secret is made of the nonce and the
+    server's SECRET_KEY: the database alone is not enough to sign. The previous secret is good until
     `previous_until`."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="+")
