@@ -378,22 +378,22 @@ def _drafts(one: MemoryStatement) -> Iterator[_Draft]:
     past = past_period(reading, one.occurred_at)
     planned = true_from(reading, event_date(one.statement, one.occurred_at), one.occurred_at)
     is_so = past is None and (planned is None or planned <= datetime.now(UTC))
-    # What a belief that it replaced, or a day that it names, vouches for.
+    # A memory that it replaced, or a day that it names, vouches for it.
     is_sure = one.confidence >= SURE or bool(one.replaces) or planned is not None
     for slot in reading.slots if is_sure and past is None else ():
-        # Who moves from one place to another lives there; in the words alone it may be an employer.
+        # Somebody who moves to a place lives there; in the words alone it may be an employer.
         if one.rule == "moved" and slot.name == "employer":
             slot = replace(slot, name="residence")
         if slot.subject == own or (slot.name == "diet" and slot.subject == own_diet):
             by_name[slot.name] = slot
     slots = [(slot, _value(one, slot)) for slot in by_name.values() if slot.name in BY_SLOT]
-    # Who "stays positive" lives nowhere by that.
+    # Somebody who "stays positive" lives nowhere by that.
     slots = [
         (slot, value)
         for slot, value in slots
         if slot.name != "residence" or is_home(one.statement, value)
     ]
-    # Nor is a topic what somebody is: who teaches vegan cooking need not be vegan.
+    # Nor is a topic a trait: somebody who teaches vegan cooking need not be vegan.
     slots = [
         (slot, value)
         for slot, value in slots

@@ -126,7 +126,7 @@ def cached(
     """
     if not options.at.is_now or options.subject_id == NOBODY:
         return make()
-    # Whoever sees the same asks for the same.
+    # Askers who see the same share an answer.
     sees = (
         scope.workspace_id, scope.agent_id, sorted(scope.team_agent_ids), scope.in_default_team,
         scope.subject_ids and sorted(scope.subject_ids), scope.container_tags, options.subject_id,
@@ -141,8 +141,8 @@ def cached(
     return answer
 
 
-# Of all rows and their times, and not the newest: where the clock was ahead for a while, what is
-# written after that is never the newest.
+# A checksum of all rows and their times, not the newest time: where the clock was ahead for a
+# while, rows written after that are never the newest.
 _row = Concat(Cast("pk", TextField()), Cast("updated_at", TextField()))
 CHECKSUM = Sum(Func(_row, function="hashtext", output_field=BigIntegerField()))
 

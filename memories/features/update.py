@@ -299,7 +299,7 @@ def _command(
             cited[episode.pk, span[0]] = Cited(episode.pk, *span, words, episode.believed_at)
             if episode.role == Episode.Kind.USER:
                 speakers.add(episode.author)
-    # Whose it is, as rules tell it: of whoever said all of it, where that is one person.
+    # The person it is about, as rules have it: whoever said all of it, where that is one person.
     speaker = speakers.pop() if len(speakers) == 1 else ""
     return Command(
         action=part.action,
@@ -644,7 +644,7 @@ def _apply(
     origin = ChangeOrigin(
         feature_set, f"set:{feature_set.key}", proposed.method, proposed.rule, batch.agent_id
     )
-    # What is known is read again under the lock: a person may have changed something meanwhile.
+    # Known features are read again under the lock: a person may have changed something meanwhile.
     known = apply.known_features(apply.live_features(feature_set, batch.agent_id).values())
     # Only what cites this batch: nothing else was read, or is locked for it.
     ids = [episode.pk for episode in batch.episodes]

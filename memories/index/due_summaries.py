@@ -12,10 +12,10 @@ from memories.index import prepared_sql
 from memoryproject.postgres.prepared import Asked
 from workspaces.models.workspace import uuid7
 
-PAUSE = timedelta(seconds=60)  # what goes on is summarised so often at most
+PAUSE = timedelta(seconds=60)  # an ongoing conversation is summarised so often at most
 FEWEST = 4  # messages of a conversation or a subject that are worth a summary
 
-# Who is making it now goes on, and finds it due again.
+# A worker that is making it now goes on, and finds it due again.
 DUE = f"""
 insert into memories_duesummary as s
   (id, workspace_id, {{of}}_id, due_at, claims, attempts, created_at, updated_at)
@@ -28,7 +28,7 @@ on conflict ({{of}}_id) do update
 SAID_ENOUGH = f"""
 select e.id from memories_episode e where e.subject_id = %(subject)s limit 1 offset {FEWEST - 1}
 """
-# Whose words these memories stand on.
+# The conversations and subjects whose words these memories stand on.
 TOLD_BY = """
 select distinct e.conversation_id, e.subject_id
 from memories_fact f

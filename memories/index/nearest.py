@@ -51,7 +51,7 @@ def best_pairs(
         rows, columns = divmod(np.flatnonzero(cosines >= bounds[:, None]), len(ids))
         found = found.with_more(_Pairs(rows, ids[columns], cosines[rows, columns]))
         found, ranks = found.best(most)
-        # What is farther than the last of a full row is not looked at again.
+        # Vectors farther than the last of a full row are not looked at again.
         is_last = ranks == most - 1
         bounds[found.rows[is_last]] = found.cosines[is_last]
     return list(zip(*(each.tolist() for each in found), strict=True))

@@ -9,7 +9,7 @@ from memories.index import prepared_sql
 from memories.models import WorkspaceIndex
 
 MOST = 20  # people of one name; there is no telling more of them apart
-# Who speaks under one name alone in what is about a subject is that subject.
+# The only name under which people speak in a subject's episodes is that subject's.
 CALLED = """
 with met as (
   select s.id from workspaces_subject s

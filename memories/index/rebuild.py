@@ -247,7 +247,7 @@ def finish(index: WorkspaceIndex, done: Rebuilt) -> None:
             done.removed += len(gone)
     # Not `alone`: a writer has the workspace's row before it counts speakers, and would wait.
     with transaction.atomic():
-        # Whoever has counted has committed, and whoever has not is not seen below.
+        # Writers that have counted have committed, and the others are not seen below.
         prepared_sql.execute("lock table memories_speaker in share row exclusive mode", {})
         prepared_sql.execute(
             "delete from memories_speaker where workspace = %(workspace)s",

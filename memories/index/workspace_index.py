@@ -222,7 +222,7 @@ select author, assistant, sum(episodes)::int8 as episodes,
        (select sum(size * voices) / sum(size) from talks)::float8 as voices
 from spoken group by author, assistant order by 3 desc, author limit %(most)s
 """
-# What is about nobody is found by who asks about somebody, too, but it is another talk.
+# A search about somebody also finds what is about nobody, but that is another conversation.
 OF_THE_SUBJECT = """and subject is not distinct from (
     select %(subject)s::uuid where exists (
       select 1 from memories_speaker own

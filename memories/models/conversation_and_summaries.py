@@ -16,8 +16,7 @@ from memories.errors import Conflict
 from workspaces.models import Agent, Audience, Row, Subject, Team, Workspace
 from workspaces.scope import Scope
 
-# The names of a row: the callers' own ids of whom it is about, who wrote it and in which
-# thread.
+# The names of a row: the callers' own ids of its subject, its agent and its thread.
 
 NAMES = {
     "user_external": "subject",
@@ -56,7 +55,7 @@ class AllOrNoneQuerySet(NamedQuerySet[NamedRow]):
 
 
 Recorded = TypeVar("Recorded", "Episode", "MemorySession")
-# What is said to be of later than that is of the future: clocks differ by less, with their zones.
+# A time further ahead than that is in the future: clocks and their zones differ by less.
 AHEAD = timedelta(days=1)
 # As `Episode.believed_at`, of the episode `e` of a statement.
 BELIEVED_AT = f"""case when e.occurred_at - e.created_at > interval '{AHEAD.days} day'

@@ -76,7 +76,7 @@ class FactQuerySet(NamedQuerySet["Fact"]):
         beyond = cited.exclude(Exists(heard.filter(pk=OuterRef("episode_id")))).exclude(
             Exists(read.filter(pk=OuterRef("revision_id")))
         )
-        # Whoever sees a document sees what was read out of it, whose agent ever handed it in.
+        # Whoever sees a document sees what was read out of it, whichever agent handed it in.
         of_documents = of_subjects(scope) & Q(Exists(cited.exclude(revision=None)))
         return self.filter(recorded_for(scope) | of_documents).exclude(Exists(beyond))
 

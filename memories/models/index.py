@@ -196,13 +196,13 @@ class Entry(models.Model):
                 condition=Q(live=True),
             ),
             models.Index(fields=["workspace", "layer", "id"], name="entry_workspace"),
-            # What a person asked for once and for all, or prefers : few rows.
+            # Standing wishes and preferences of people: few rows.
             models.Index(
                 fields=["workspace", "layer", "subject", "id"],
                 name="entry_wishes",
                 condition=Q(GreaterThan(F("marks").bitand(int(WISHES)), 0), live=True),
             ),
-            # When what is told happens, or was said: what the days that are asked for bring up.
+            # When what is told happens, or was said: for searches that ask for days.
             models.Index(
                 "workspace",
                 "layer",

@@ -19,7 +19,7 @@ from workspaces.models import Row, Workspace
 
 NAME = r"^[a-z0-9][a-z0-9_-]*$"
 OwnRow = TypeVar("OwnRow", bound=models.Model, covariant=True)
-Value = TypeVar("Value")  # what a row is to who reads
+Value = TypeVar("Value")  # what a row is to its reader
 
 
 class OwnWordsRow(Row):

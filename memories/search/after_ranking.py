@@ -105,8 +105,8 @@ select distinct f.memory_id, ci.episode_id
 from memories_fact f join memories_citation ci on ci.fact_id = f.id
 where f.memory_id = any(%(ids)s::uuid[]) and ci.episode_id is not null
 """
-# What stands on these episodes, and the way from there to what is believed: each version once,
-# however many of a chain stand on one episode.
+# The memories that stand on these episodes, and the chains from there to live memories: each
+# version once, however many of a chain stand on one episode.
 REPLACED = f"""
 with recursive stands (episode_id, memory_id) as (
   select distinct ci.episode_id, f.memory_id
@@ -172,7 +172,7 @@ def _led(group: Sequence[Scored], cited: Mapping[uuid.UUID, set[uuid.UUID]]) -> 
     best = first
     if first.layer != "memories":
         able = [one for one in group if cited.get(one.item, {first.item}) == {first.item}]
-        # How well its own words and meaning answer, whoever said it and wherever.
+        # How well its own words and meaning answer, without who said it and where.
         sides = ("keyword", "vector")
         own = [sum(one.scores.get(side, 0.0) for side in sides) for one in able]
         at = max(range(len(able)), key=lambda n: (own[n], able[n].layer == "memories"))
@@ -331,7 +331,7 @@ def reranker_scores(
     try:
         found = breakers.call(line, lambda: HttpReranker(config).scores(query, texts))
     except ProviderError as error:
-        if not isinstance(error, Unasked):  # what is not asked was told when it failed
+        if not isinstance(error, Unasked):  # one not asked was logged when it failed
             log.warning("Search goes on without its reranker: %s", error)
         metrics.count("reranks", outcome="failed")
         return None

@@ -169,8 +169,8 @@ def is_reached(index: WorkspaceIndex, asked: LayerQuery, item: uuid.UUID) -> boo
 
 # Of a long query the rarest words say what it is about; the others cost much and add nothing.
 RAREST = 16
-# Words are looked up from the rarest on until their entries come to so many. What has none of
-# these is found by meaning or hardly speaks of it; of what is found, every word counts.
+# Words are looked up from the rarest on until they have so many entries. An entry without any of
+# these is found by meaning or hardly relevant; of a found entry, every word counts.
 ENOUGH, MOST = 500, 5000
 
 

@@ -40,8 +40,8 @@ from workspaces.scope import NOBODY, NotAllowed, Scope, agent_to_read
 # The condition of the index `entry_wishes`.
 WISHED = f"(x.marks & {int(WISHES)}) > 0"
 MOST_WISHES = 20
-# What the indexes `entry_dated` and `entry_dated_subject` are of: when what is told happens, or was
-# said. So many of the days that are asked for are looked at, the latest of each stretch.
+# The column of the indexes `entry_dated` and `entry_dated_subject`: when what is told happens, or
+# was said. At most MOST_DATED entries of the days asked for are read, the latest of each stretch.
 WHEN = "coalesce(x.event_at, x.occurred_at)"
 MOST_DATED = 1_000
 # x is an entry or a vector: both carry the scope columns. Of these a text has what its asker needs,
@@ -57,13 +57,13 @@ OPEN_SCOPE = """
   and x.scope = %(open_scope)s::int2"""
 SCOPE_OR_PLACE = """
   and (x.scope = any(%(open_scopes)s::int2[]) or x.place = any(%(places)s::uuid[]))"""
-# Beside what is about somebody stands what is about nobody in particular. What an agent keeps to
-# itself is for no user of another one; for those bound to an agent AS_AGENT says so already.
+# A search about somebody also finds what is about nobody in particular. What an agent keeps to
+# itself is not for users of another one; for those bound to an agent AS_AGENT says so already.
 ABOUT = "x.subject = %(subject)s::uuid"
 ABOUT_NOBODY = "x.subject is null"
 ABOUT_NOBODY_TO_ALL = "x.subject is null and (x.visibility <> 0 or x.agent is null)"
-# Entries of documents that the worker is at, in steps: nobody finds a half. What one said before
-# is found by who asks for that time, also while its entries leave the hot path.
+# Entries of documents that the worker is indexing in steps: nobody finds half a document. A search
+# at an earlier time finds what one said then, also while its entries leave the hot path.
 IN_STEPS = """
 unready as materialized (
   select e.id from memories_revision r
@@ -71,8 +71,8 @@ unready as materialized (
   join memories_entry e on e.layer = %(layer)s and e.item = p.id
   where r.workspace_id = %(tenant)s::uuid and r.stage <> ''{but}),"""
 NO_VECTORS = "select null::int8 as entry_id, null::int2 as part, null::float8 as d where false"
-# So many of the HNSW's are looked at: more than are wanted, for the sake of recall. Where fewer
-# are seen, a condition leaves so little that comparing one by one is right.
+# Vectors that are taken from the HNSW: more than are wanted, for the sake of recall. Where fewer
+# are found, a condition leaves so little that comparing one by one is right.
 DEPTH = 150
 # Each that a filter leaves over costs many that it does not: at a million and one in a hundred, 60
 # find as many of the first ten as 150, in half the time.
@@ -440,7 +440,7 @@ def shape_of(
         subjects: list[uuid.UUID | None] = [*(asked.scope.subject_ids or ())]
         if asked.subject is not None:
             subjects = [asked.subject, None]
-        # What is asked of a few subjects who have little of the layer is compared one by one.
+        # For a few subjects with little of the layer, vectors are compared one by one.
         if segment and subjects and not segment.speaks_of(subjects):
             segment = None
     return StatementShape(
@@ -473,7 +473,7 @@ def asked_of(scope: Scope, request: SearchRequest) -> LayerQuery:
             "workspace": scope.workspace_id, "user": request.user_id, "thread": request.thread_id,
         }  # fmt: skip
         [named] = prepared_sql.rows(NAMED, values)
-        # What is unknown has an id that nothing has.
+        # An unknown name gets an id that nothing has.
         subject = (named.subject or NOBODY) if request.user_id else None
         thread = (named.thread or NOBODY) if request.thread_id else None
     return LayerQuery(

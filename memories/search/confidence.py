@@ -21,7 +21,8 @@ from memories.models import EmbeddingModel
 from memories.ranking import SPEAKER_ROLES
 from memories.search.request import Hit
 
-# Below it stands what has nothing to do with the question: a context is empty, if nobody says else.
+# An answer below it has nothing to do with the question: the context is empty, unless a caller
+# names another floor.
 FLOOR = 0.18
 # The same, where all that there is was found: the best of a few is as near by chance far less often
 # than the best of many, and telling them costs little.
@@ -36,10 +37,10 @@ PASSAGE = 600  # characters
 ASKED, PLACES = 40, 20  # words of a question, and places of each in a hit
 TELLING = 8  # letters: a longer word says no more
 MEANT = 3  # letters of a stem that keeps its last
-TOLD = 0.8  # where a hit tells the very attribute that is asked for, of whom it is asked
+TOLD = 0.8  # where a hit tells the very attribute that is asked for, of the right person
 SURE = log(99)  # odds of what says the same; at the floor of its model a hit is as good as chance
 
-# Words of a question about the talk itself, which no message of it holds.
+# Words of a question about the conversation itself, which no message of it holds.
 _about_talk = frozenset(
     lexical.stems(
         "list lists order summary summaries summarize summarise overview recap conversation"

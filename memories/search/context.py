@@ -43,7 +43,7 @@ from memories.search.request import Scored
 from memories.tokens import start_of, tokens_of
 from workspaces.scope import Scope
 
-# How what is served reads: a message or a belief as lines of a block that goes into a prompt.
+# The text that is served: a message or a memory as lines of a block that goes into a prompt.
 
 ORDERS = ("newest", "oldest", "relevance")
 AS_ASKED = "as_asked"  # oldest first where the words ask for a story, else newest first
@@ -55,7 +55,7 @@ SHORT = 200  # tokens
 ELLIPSIS = " …"
 MEANINGFUL = 8  # words: less of a text than that tells nothing
 _word = re.compile(r"\w")
-HOLDS = 0.8  # of a belief's own words, in its message: then it is named there and not told again
+HOLDS = 0.8  # of a memory's own words, in its message: then it is named there, not repeated
 
 
 def head(order: str, *, is_short: bool) -> str:
@@ -179,7 +179,7 @@ def wish_of(hit: Hit, places: Sequence[tuple[int, int]]) -> ContextEntry:
     return ContextEntry(hit, row.occurred_at, said, is_standing=True)
 
 
-# What is served is served again: of so many texts each process keeps what was read of them.
+# The same texts are served again: each process keeps what was read of so many of them.
 KEPT = 4_096
 
 
@@ -238,13 +238,12 @@ def _lines(entry: ContextEntry, numbers: dict[str, int], *, is_dated: bool) -> I
         yield f"  {note}\n"
 
 
-# What a person asked for once and for all, as far as it is still believed: in the words of the
-# message that says so, else in those of the memory; and what that person prefers of that which a
-# query speaks of.
+# Standing wishes of a person, as far as they are still believed: in the words of the message, else
+# in those of the memory; and the person's preferences about what a query speaks of.
 #
-# A message whose wish was corrected, replaced or forgotten since is no wish any more: what became
-# of the memories that stand on it decides. One on which nothing was ever believed speaks for
-# itself.
+# A message whose wish was corrected, replaced or forgotten since is no wish any more: the state of
+# the memories that stand on it decides. A message on which no memory ever stood counts by its own
+# words.
 
 READ_WISHES = 40  # messages, and memories, the newest of them
 PREFERRED_MOST = 2

@@ -17,10 +17,10 @@ from memories.search.confidence import FLOOR, FLOOR_OF_FEW, is_noise
 from memories.search.request import Hit, SearchAnswer, SearchRequest
 
 ALL = 1.0  # the confidence of an answer that is all there is
-FIRST = 3  # lines that are told however little there is to say for them
+FIRST = 3  # lines that are told even if little speaks for them
 FEW = 10  # the same, where nothing but their fewness tells that one of them answers
-# How near in meaning has to be what is about nobody in particular, where none of its words is asked
-# for: nearer than chance; and where nothing is sure, words have to tell.
+# The least nearness in meaning of hits about nobody in particular that hold no word of the
+# question: above chance; where the answer is not sure, only words count.
 CHANCE, SAME = 0.0, 1.0
 LONGEST_NEAREST = 200  # characters
 

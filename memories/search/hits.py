@@ -133,8 +133,8 @@ from memories_episode e
 {name_joins("e")}
 where e.id = any(%(ids)s::uuid[]) and e.workspace_id = %(workspace)s
 """
-# Whether the message `e` is another person's than the one who is asked for: what it says beside the
-# words that a memory cites was told about that person alone.
+# The condition that the message `e` is about another person than the one asked for: what it says
+# beside the words that a memory cites is about that other person alone.
 IS_OTHERS = """(%(user)s <> '' and (select s.external_id from workspaces_subject s
    where s.id = {row}.subject_id) <> %(user)s) is true"""
 # What was said right before and right after, as far as the asker may see it: two at most.

@@ -126,7 +126,7 @@ def query_vector(
     try:
         return vector_of(index, query)
     except ProviderError as error:
-        if not isinstance(error, Unasked):  # what is not asked was told when it failed
+        if not isinstance(error, Unasked):  # one not asked was logged when it failed
             log.warning("A search goes on by words alone: %s", error)
         if notes is not None:
             notes.append(WORDS_ONLY)

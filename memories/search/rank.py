@@ -49,7 +49,7 @@ from memories.search.told_attribute import NOT_TOLD, told_attribute
 # Features as they were at an instant: the index holds what they say now, so the past is read out
 # of their history and compared here, with the vectors of what has not changed since.
 
-MOST = 2_000  # of the newest features; what is not the same today is embedded for the question
+MOST = 2_000  # of the newest features; those that differ today are embedded for the question
 
 # Their rows, as a filter sees them.
 FITS = f"""
@@ -260,9 +260,9 @@ def _only(asked: LayerQuery, condition: str, model: int | None = None) -> LayerQ
 
 # Ranked beyond the limit: a row that expired in this minute falls out.
 SPARE = 5
-# So many times the limit is looked at where memories and the episodes they stand on meet.
+# This many times the limit is ranked where memories and the episodes they stand on become one hit.
 ECHOES = 3
-# Of a few words that are hardly a turn, what is recent gains less than a match of words or meaning.
+# For a few words that are hardly a turn, recency gains less than a match of words or meaning.
 A_TURN = 0.25
 
 
