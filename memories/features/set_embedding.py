@@ -141,7 +141,7 @@ def _values(feature_set: FeatureSet, model_id: int | None, **more: int) -> dict[
 
 
 def note(feature_set: FeatureSet) -> None:
-    """Let the worker look at a set whose own settings changed its embedder."""
+    """Let the worker look at a set whose setting changed its embedder, or whose last try failed."""
     config = config_of(feature_set.workspace.settings, feature_set.config)
     if feature_set.embedder != config.embedder or feature_set.embedding_error:
         rows = FeatureSet.objects.filter(pk=feature_set.pk)

@@ -323,7 +323,7 @@ select * from memories_featureset where workspace_id = %(workspace_id)s and key 
 @declared
 @dataclass(frozen=True, slots=True)
 class NewSet:
-    """A set to make; it takes in the episodes that fit all that is named."""
+    """A new feature set. It takes in the episodes that fit all that is named here."""
 
     key: Annotated[Text, Field(max_length=LONGEST_KEY)]
     user_id: ExternalId = ""
