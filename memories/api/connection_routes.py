@@ -24,7 +24,7 @@ from workspaces.api.views import NEEDS, WorkspaceView
 from workspaces.models import Capability
 from workspaces.request_fields import Free, Maybe, OneOf, declared
 
-# Whoever names a source and gives its secrets is an admin; a curator asks it.
+# An admin adds a source and gives its secrets; a curator may sync it.
 MAKES = {**NEEDS, "GET": Capability.CURATE, "POST": Capability.ADMIN}
 CHANGES = {**MAKES, "PATCH": Capability.ADMIN, "DELETE": Capability.ADMIN}
 ASKS = {**NEEDS, "GET": Capability.CURATE, "POST": Capability.CURATE}
@@ -120,8 +120,8 @@ class ConnectionsView(WorkspaceView):
 
     @operation("listConnections", query=ConnectionQuery, page=ConnectionJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Sources of documents. They bring documents about anybody: not for keys of an agent, or
-        limited to subjects or spaces."""
+        """List the sources of documents. They may bring documents about anybody, so this is not for
+        keys of an agent, or keys limited to subjects or spaces."""
         rows = Connection.objects.visible_to(self.scope).with_names()
         query = read_query(ConnectionQuery, request)
         rows = rows.filter(**narrowing(query, {"provider": "provider"}))
@@ -129,7 +129,7 @@ class ConnectionsView(WorkspaceView):
 
     @operation("createConnection", request=NewConnection, answer={201: ConnectionJson})
     def post(self, request: Request, workspace: str) -> Response:
-        """Name a source; the worker syncs it at once, and then every so many minutes."""
+        """Add a source; the worker syncs it at once, and then every so many minutes."""
         made = connection_store.create(self.scope, read(NewConnection, request.data))
         row = connection_store.connection_of(self.scope, made.pk)
         return Response(ConnectionJson.of(row), status=201)
@@ -145,14 +145,14 @@ class ConnectionView(WorkspaceView):
 
     @operation("changeConnection", request=ConnectionChanges, answer=ConnectionJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """What is not named stays; `credentials` are given whole. Documents that are there stay as
-        they are."""
+        """Change the fields that are sent; the others stay. `credentials` are replaced as a whole.
+        Documents already read stay as they are."""
         changed = connection_store.change(self.scope, row, read(ConnectionChanges, request.data))
         return Response(ConnectionJson.of(changed))
 
     @operation("removeConnection", query=ConnectionRemoval, answer={202: SyncRunJson, 204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Read it no more; its documents stay, unless `documents=erase` says otherwise."""
+        """Stop reading this source; its documents stay, unless `documents=erase` is sent."""
         is_erased = read_query(ConnectionRemoval, request).documents == "erase"
         run = connection_store.remove(self.scope, row, erase_documents=is_erased)
         return Response(status=204) if run is None else Response(SyncRunJson.of(run), status=202)
@@ -163,8 +163,8 @@ class SyncConnectionView(WorkspaceView):
 
     @operation("syncConnection", request=SyncBody, answer={201: SyncRunJson})
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Ask the source now, in the worker. The run that is under way already, where there is
-        one."""
+        """Sync the source now, in the worker. Answers the run that is already under way, where
+        there is one."""
         body = read(SyncBody, request.data)
         kind = SyncRun.Kind.FULL if body.full else SyncRun.Kind.SYNC
         run = connection_store.request_run(
@@ -179,7 +179,7 @@ class TryConnectionView(WorkspaceView):
 
     @operation("testConnection", answer={201: SyncRunJson})
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Ask the source once, in the worker, and change nothing; the run says what came of it."""
+        """Test the source once, in the worker, and change nothing; the run has the outcome."""
         run = connection_store.request_run(self.scope, row, SyncRun.Kind.TEST)
         return Response(SyncRunJson.of(run), status=201)
 
@@ -189,6 +189,6 @@ class SyncRunsView(WorkspaceView):
 
     @operation("listSyncRuns", query=PageQuery, page=SyncRunJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """When the source was asked, and what came of it: the newest first, a hundred."""
+        """List the syncs and tests of this connection, the newest first; the last 100 are kept."""
         connection = get_object_or_404(Connection.objects.visible_to(self.scope), pk=row)
         return paged(request, SyncRun.objects.filter(connection=connection), SyncRunJson.of)

@@ -205,7 +205,7 @@ class ConversationEpisodesView(WorkspaceView):
 
     @operation("listEpisodesOfConversation", page=EpisodeJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """What was said in this conversation, what was recorded last first."""
+        """List the messages and events of this conversation, the last recorded first."""
         rows = Conversation.objects.visible_to(self.scope)
         conversation = get_object_or_404(rows, pk=row)
         said = Episode.objects.visible_to(self.scope).filter(conversation=conversation)
@@ -300,7 +300,7 @@ class EpisodeQuery(PageQuery):
 class EpisodesView(WorkspaceView):
     @operation("listEpisodes", query=EpisodeQuery, page=EpisodeJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Messages and events as they came, what was recorded last first."""
+        """List messages and events as they came, the last recorded first."""
         query = read_query(EpisodeQuery, request)
         wanted = narrowing(query, EPISODE_NARROWING)
         rows = Episode.objects.visible_to(self.scope).filter(**wanted)
@@ -324,8 +324,8 @@ class UnmaskEpisodeView(WorkspaceView):
 
     @operation("unmaskEpisode", answer=EpisodeJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """What was said, with the words that are masked: for people and the workspace's own
-        backend, never for an agent. The audit keeps who looked; the episode stays masked."""
+        """Return the episode with its masked words: for people and the workspace's own backend,
+        never for an agent. The audit log keeps who looked; the episode stays masked."""
         if self.scope.is_bound:
             raise Forbidden("An agent's key sees no masked words.")
         rows = Episode.objects.visible_to(self.scope).with_names()
@@ -347,7 +347,7 @@ Send = Callable[[Iterable[int], bytes], None]
 
 
 class ReaderGone(Exception):
-    """Nobody hears the answer any more, or nobody may."""
+    """Nobody reads the answer any more, or nobody may."""
 
 
 def as_message(name: str, values: dict[str, Any]) -> bytes:
@@ -356,7 +356,7 @@ def as_message(name: str, values: dict[str, Any]) -> bytes:
 
 
 def answer_in_parts(scope: Scope, asked: AskedChat, send: Callable[[bytes], None]) -> None:
-    """Answer, part by part; what goes wrong is a part as well."""
+    """Send the answer part by part; an error is sent as a part as well."""
 
     def tell(name: str, values: dict[str, Any]) -> None:
         send(as_message(name, values))
@@ -373,13 +373,13 @@ def answer_in_parts(scope: Scope, asked: AskedChat, send: Callable[[bytes], None
 
 
 def may_hear(scope: Scope) -> bool:
-    """Whether who asked may do so still, and nothing is kept from them that was not."""
+    """Tell whether the asker may still ask, and sees exactly as much as before."""
     now = scope_again(scope)
     return now is not None and now.may(Capability.WRITE) and now.sees_as(scope)
 
 
 def problem_for(error: Exception) -> Problem:
-    """What is told of an error; the log has its cause."""
+    """Return the problem to send for an error; the log has the cause of an unexpected one."""
     if isinstance(error, BudgetSpent):
         return Problem(429, error.own_words, code="budget", wait=error.retry_after)
     problem = problem_of(as_problem(error))
@@ -390,15 +390,15 @@ def problem_for(error: Exception) -> Problem:
 
 
 class LiveChat:
-    """`run` is how a function is called that waits for the database and for models; `look` one that
-    waits for the database alone."""
+    """A chat that is streamed. `run` calls functions that wait for the database and for models,
+    `look` those that wait for the database alone."""
 
     def __init__(self, send: Send, run: Run, look: Run) -> None:
         self.send, self.run, self.look = send, run, look
 
     async def serve(self, number: int, ticket: dict[str, Any]) -> None:
-        """Until it is answered, or its asker may not hear it any more. Where its reader goes, the
-        call of the model ends with its next word."""
+        """Run until it is answered, or the asker may not read it any more. When the reader leaves,
+        the model call ends with its next word."""
         loop, is_over = asyncio.get_running_loop(), threading.Event()
 
         def send(part: bytes) -> None:
@@ -425,7 +425,7 @@ class LiveChat:
             refused.cancel()
 
     async def _refused(self, scope: Scope) -> None:
-        """Until who asks may not hear any more."""
+        """Return once the asker may not read the answer any more."""
         while await self.look(may_hear, scope):
             await asyncio.sleep(CHECKED_EVERY)
 
@@ -531,7 +531,7 @@ class ChatView(WorkspaceView):
                 b"".join(parts), content_type="text/event-stream", headers=STREAM_HEADERS
             )
         try:
-            # Who waits for the whole of it hears nothing before.
+            # The caller waits for the whole answer, and gets no parts.
             result, conversation = ask(self.scope, asked, lambda name, values: None)
         except BudgetSpent as error:
             raise problem_for(error) from error

@@ -81,7 +81,7 @@ NARROWING = {
 @declared
 @dataclass(frozen=True, slots=True)
 class DocumentOptions:
-    """What a caller may say of a document beside its words."""
+    """The fields that a caller may give a document beside its content."""
 
     title: Title = ""
     type: Annotated[str, OneOf(Document.Type), NullIs("")] = ""
@@ -245,9 +245,9 @@ class DocumentsView(WorkspaceView):
         answer={202: ReceivedDocumentJson, 200: ReceivedDocumentJson},
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """Keep a document; the worker reads it. As JSON with its words, or as multipart/form-data
-        with `file`, and what else is to be said as JSON in `document`. 200 where the customId is
-        known and it says the same."""
+        """Keep a document; the worker reads it. Send JSON with its content, or multipart/form-data
+        with `file` and the other fields as JSON in `document`. 200 where the customId is known and
+        the content is the same."""
         if request.content_type and request.content_type.startswith("multipart/"):
             kept = document_store.receive(self.scope, uploaded(request))
         else:
@@ -256,7 +256,7 @@ class DocumentsView(WorkspaceView):
 
     @operation("listDocuments", query=DocumentQuery, page=DocumentJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Documents with their status, the newest first; parameters narrow."""
+        """List documents with their status, the newest first; parameters narrow the list."""
         query = read_query(DocumentQuery, request)
         rows = rows_for(self.scope).filter(**narrowing(query, NARROWING))
         if query.status is not None:
@@ -265,7 +265,7 @@ class DocumentsView(WorkspaceView):
 
 
 def uploaded(request: Request) -> NewDocument:
-    """The file of a form and what is said of it. Raises a Problem."""
+    """Read the file of a form and its fields. Raises a Problem."""
     if int(request.META.get("CONTENT_LENGTH") or 0) > settings.MAX_UPLOAD_BYTES:
         detail = f"The body is larger than {settings.MAX_UPLOAD_BYTES} bytes."
         raise Problem(413, detail, code="too_large")
@@ -320,8 +320,8 @@ class DocumentView(WorkspaceView):
 
     @operation("changeDocument", request=DocumentChanges, answer=DocumentJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Other title, metadata, spaces or visibility; other `content` is a new revision, which
-        the worker reads, as of a POST of the same customId."""
+        """Change title, metadata, spaces or visibility. New `content` makes a new revision, which
+        the worker reads, as after a POST of the same customId."""
         changes = dict(read(DocumentChanges, request.data))
         content = changes.pop("content", None)
         if changes or content is None:
@@ -354,8 +354,8 @@ class UnmaskDocumentView(WorkspaceView):
 
     @operation("unmaskDocument", answer=DocumentJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """What it says, with the words that are masked, in its title, file name and metadata, too:
-        for people and the workspace's own backend, never for an agent. The audit keeps who looked;
+        """Return the document with its masked words, in its title, file name and metadata, too: for
+        people and the workspace's own backend, never for an agent. The audit log keeps who looked;
         the document stays masked."""
         if self.scope.is_bound:
             raise Forbidden("An agent's key sees no masked words.")
@@ -368,7 +368,7 @@ class UnmaskDocumentView(WorkspaceView):
 
 # Routes: what a document is made of: its chunks, parts, revisions and file.
 
-# A file of somebody's is shown by no browser as a page of ours.
+# No browser may show an uploaded file as a page of this server.
 FILE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "sandbox; default-src 'none'",
@@ -404,7 +404,7 @@ class RevisionListJson(JsonAnswer):
 class ChunksView(WorkspaceView):
     @operation("listChunks", query=PieceQuery, answer=ChunkListJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """What the newest revision was cut into, in its order."""
+        """List the chunks of the newest revision, or of the one at `knownAt`, in their order."""
         query = read_query(PieceQuery, request)
         document = document_store.document_of(self.scope, row, query.at)
         rows = Chunk.cut.filter(revision=document.revision).order_by("ordinal")
@@ -415,7 +415,7 @@ class ChunksView(WorkspaceView):
 class PartsView(WorkspaceView):
     @operation("listParts", query=PieceQuery, answer=PartListJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Pages, slides, sheets, headings: where its text stands in the file."""
+        """List the pages, slides, sheets and headings: where the text stands in the file."""
         query = read_query(PieceQuery, request)
         document = document_store.document_of(self.scope, row, query.at)
         rows = DocumentPart.objects.filter(revision=document.revision)
@@ -426,7 +426,7 @@ class PartsView(WorkspaceView):
 class RevisionsView(WorkspaceView):
     @operation("listRevisions", answer=RevisionListJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """What it said, the newest first."""
+        """List the revisions of a document, the newest first, up to 1,000."""
         document = document_store.document_of(self.scope, row)
         rows = Revision.objects.filter(document=document).defer("text")
         rows = rows.annotate(characters=Length("text")).order_by("-number")[:1000]
@@ -452,8 +452,8 @@ class FileView(WorkspaceView):
         answer={(200, "application/octet-stream"): OpenApiTypes.BINARY},
     )
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> FileResponse:
-        """The file as it came, to be saved. Where it was not read, or words of it are masked, 409
-        but for those who may unmask it and say so; the audit keeps who did."""
+        """Download the file as it came. Where it is unread or has masked words, this is 409 unless
+        the caller may unmask it and sends `unmask=true`; the audit log keeps who did."""
         document = document_store.document_of(self.scope, row)
         if not hidden_words.is_open(document):
             if not (self.scope.may_unmask and read_query(FileQuery, request).unmask):
@@ -600,7 +600,8 @@ class NewSpace:
 
 
 def spaces_for(scope: Scope) -> QuerySet[Space]:
-    """To a key that is bound or limited, those in which it sees a document, and its own."""
+    """Return the spaces that `scope` sees. A key limited to spaces sees these; one bound to an
+    agent or limited to subjects sees only those in which it sees a document."""
     rows = Space.objects.filter(workspace_id=scope.workspace_id)
     if not scope.is_narrow:
         return rows

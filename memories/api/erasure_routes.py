@@ -69,7 +69,7 @@ def planned(scope: Scope, kind: str, row: uuid.UUID) -> Response:
 
 
 def erased(scope: Scope, kind: str, row: uuid.UUID) -> Response:
-    """200 with the certificate, or 202 while the worker is still at it."""
+    """Erase the row: 200 with the certificate, or 202 while the worker is still at it."""
     asked = erase.request(scope, erase.target_of(scope, kind, row))
     done = erase.run_or_wait(asked.pk, USUAL_WAIT)
     is_over = done.finished_at is not None
@@ -101,7 +101,7 @@ def plans(kind: str, name: str) -> type[WorkspaceView]:
 
         @operation(f"plan{name}Erasure", answer=PlanJson)
         def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-            """What would go if it were erased, in rows by table."""
+            """Count the rows that an erasure would remove, by table."""
             return planned(self.scope, kind, row)
 
     return Planning
@@ -112,7 +112,7 @@ class ErasuresView(WorkspaceView):
 
     @operation("listErasures", page=ErasureJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """What was erased on demand, the newest first."""
+        """List the erasures that were requested, the newest first."""
         rows = Erasure.objects.filter(workspace_id=self.scope.workspace_id)
         return paged(request, rows, ErasureJson.of)
 
@@ -156,7 +156,7 @@ class HoldsView(WorkspaceView):
 
     @operation("listHolds", query=HoldQuery, page=HoldJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Whose words must not be erased, and were not to be before."""
+        """List the legal holds, those in force and those that were lifted."""
         query = read_query(HoldQuery, request)
         rows = LegalHold.objects.visible_to(self.scope).select_related("subject")
         if query.user_id is not None:
@@ -167,7 +167,7 @@ class HoldsView(WorkspaceView):
 
     @operation("placeHold", request=NewHold, answer={201: HoldJson})
     def post(self, request: Request, workspace: str) -> Response:
-        """From now on nothing about this user is erased or pruned; erasures of it are 409."""
+        """Stop all erasing and pruning of data about this user; requests to erase it are 409."""
         new = read(NewHold, request.data)
         subject = subject_to_write(self.scope, new.user_id)
         assert subject is not None  # somebody is named
@@ -180,5 +180,5 @@ class LiftHoldView(WorkspaceView):
 
     @operation("liftHold", answer=HoldJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Let it be erased again; 409 where it was lifted already."""
+        """Lift the hold: the user may be erased again. 409 where it was lifted already."""
         return Response(HoldJson.of(erasure_plan.lift(self.scope, row)))

@@ -65,9 +65,9 @@ class EventsQuery(EventsOfOneQuery):
 class EventsView(WorkspaceView):
     @operation("streamEvents", query=EventsQuery, headers=[LAST], answer=ANSWER)
     def get(self, request: Request, workspace: str) -> HttpResponse:
-        """What happens to documents, sessions, cases and memories that the asker may see: ids and
+        """Stream the changes of documents, sessions, cases and memories that you may see: ids and
         states, no content. The stream stays open; `type` narrows it to one kind of event, or to
-        all about one kind of thing (`document`)."""
+        all events about one kind of thing (`document`)."""
         query = read_query(EventsQuery, request)
         only = EventFilter(kinds=(query.type,) if query.type else ())
         last = position(request, query) or events.newest()
@@ -77,7 +77,7 @@ class EventsView(WorkspaceView):
 class DocumentEventsView(WorkspaceView):
     @operation("streamDocumentEvents", query=EventsOfOneQuery, headers=[LAST], answer=ANSWER)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> HttpResponse:
-        """The steps of one document. Begins with where it stands."""
+        """Stream the steps of one document, beginning with its present state."""
         last = position(request, read_query(EventsOfOneQuery, request))
         now = events.newest()  # before its state is read: what comes after that is told
         document = document_store.document_of(self.scope, row)
@@ -91,7 +91,8 @@ class DocumentEventsView(WorkspaceView):
 
 
 def position(request: Request, query: EventsOfOneQuery) -> EventCursor | None:
-    """Where the asker stopped, by the header that browsers send, or the address."""
+    """Return the cursor of the last event that the client has, from the header that browsers send
+    or from the query; None where there is none. Raises a Problem where it is no cursor."""
     text = request.META.get("HTTP_LAST_EVENT_ID") or query.last_event_id
     if not text:
         return None
@@ -104,8 +105,8 @@ def position(request: Request, query: EventsOfOneQuery) -> EventCursor | None:
 def streamed(
     request: Request, scope: Scope, only: EventFilter, after: EventCursor, first: bytes = b""
 ) -> HttpResponse:
-    """What is there after a cursor, and the ticket for what comes. Where no front stands before
-    this, the answer ends, and a client comes again with the last id."""
+    """Return the events after a cursor, and leave the front a ticket for those to come. Without a
+    front the answer ends, and the client comes again with the last id."""
     batch = events.read([scope.workspace_id], after)
     seen = visible_items(scope, [event for event, _ in batch.events])
     messages = [
@@ -206,13 +207,13 @@ class WebhooksView(WorkspaceView):
 
     @operation("listWebhooks", page=WebhookJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Where events are sent, without the secrets."""
+        """List the webhooks that events are sent to, without their secrets."""
         return paged(request, Webhook.objects.visible_to(self.scope), WebhookJson.of)
 
     @operation("createWebhook", request=WebhookBody, answer={201: WebhookSecretJson})
     def post(self, request: Request, workspace: str) -> Response:
-        """Tell this address what changes: ids and states, signed as standardwebhooks.com has it.
-        What is not answered with 2xx is sent again after growing waits, for two days."""
+        """Send changes to this address: ids and states, signed as standardwebhooks.com has it. A
+        delivery that is not answered with 2xx is sent again after growing waits, for two days."""
         body = read(WebhookBody, request.data)
         hook = webhooks.create(self.scope, NewWebhook(body.url, body.events, body.name))
         return Response(WebhookSecretJson.with_secret(hook), status=201)
@@ -245,7 +246,7 @@ class RotateWebhookView(WorkspaceView):
 
     @operation("rotateWebhook", request=RotateWebhook, answer=WebhookSecretJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Another secret; for a while the old one signs as well."""
+        """Make a new secret; for a while the old one signs as well."""
         overlap = timedelta(seconds=read(RotateWebhook, request.data).overlap_seconds)
         return Response(WebhookSecretJson.with_secret(webhooks.rotate(self.scope, row, overlap)))
 
@@ -255,7 +256,7 @@ class PingWebhookView(WorkspaceView):
 
     @operation("pingWebhook", answer={202: DeliveryJson})
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Send it something that says nothing; its delivery tells what came of it."""
+        """Send an empty test event; the delivery shows what came of it."""
         return Response(DeliveryJson.of(webhooks.ping(self.scope, row)), status=202)
 
 
@@ -264,7 +265,7 @@ class DeliveriesView(WorkspaceView):
 
     @operation("listDeliveries", query=DeliveryQuery, page=DeliveryJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """What was sent, waits, or was given up; kept for 30 days."""
+        """List the deliveries that were sent, wait, or were given up; kept for 30 days."""
         query = read_query(DeliveryQuery, request)
         rows = WebhookDelivery.objects.visible_to(self.scope)
         if query.webhook_id is not None:

@@ -125,14 +125,14 @@ class ChangeJson(JsonAnswer):
 
 
 def _without_slot(snapshot: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """A snapshot without what is the machine's own."""
+    """Return a snapshot without its internal `slot`."""
     if snapshot is None:
         return None
     return {name: value for name, value in snapshot.items() if name != "slot"}
 
 
 class EmbeddingJson(JsonAnswer):
-    """The embedding model that a set shall speak and the one it speaks; null: the workspace's."""
+    """The embedding model that a set is to use and the one it uses; null: the workspace's."""
 
     wanted: str | None
     spoken: str | None
@@ -143,7 +143,7 @@ class EmbeddingJson(JsonAnswer):
 
 
 class SetJson(JsonAnswer):
-    """What waits is told to those who see the whole workspace."""
+    """A feature set. How much waits is shown only to those who see the whole workspace."""
 
     id: UUID
     key: str
@@ -210,7 +210,7 @@ class EndQuery:
 
 
 def listed(scope: Scope, rows: QuerySet[Feature]) -> QuerySet[Feature]:
-    """With the callers' own ids, and the citations that the asker may see, in two queries."""
+    """Add the callers' own ids, and the citations that the asker may see, in two queries."""
     heard = Episode.objects.visible_to(scope)
     cited = FeatureCitation.objects.filter(change__is_current=True, episode__in=heard)
     named = rows.with_names().annotate(set_key=F("set__key"))  # type: ignore[attr-defined]
@@ -284,7 +284,7 @@ class UndoFeatureView(WorkspaceView):
 
     @operation("undoFeature", answer=FeatureJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Take the last change of a feature back; of a merge, all of it."""
+        """Undo the last change of a feature; a merge is undone as a whole."""
         return feature_response(self.scope, features_by_hand.undo(self.scope, row).pk)
 
 
@@ -329,7 +329,7 @@ class SettingJson(JsonAnswer):
 
 
 class ConfigJson(JsonAnswer):
-    """Each setting as it counts, and who said so."""
+    """Each setting in force, and its source."""
 
     key: str
     type: Annotated[str | None, Meta(description="The type whose settings it shares.")]
@@ -408,12 +408,12 @@ class ConfigView(WorkspaceView):
 
     @operation("readSetConfig", answer=ConfigJson)
     def get(self, request: Request, workspace: str, key: str) -> Response:
-        """What counts for a set: categories, prompts, models, thresholds, and where each is from."""  # noqa: E501 -- one line in the schema
+        """Return the settings in force for a set (categories, prompts, models, thresholds), each with its source."""  # noqa: E501 -- one line in the schema
         return Response(config_of(find(self.scope, key)))
 
     @operation("editSetConfig", request=OpenApiTypes.OBJECT, answer=ConfigJson)
     def patch(self, request: Request, workspace: str, key: str) -> Response:
-        """Say what counts for this set; null takes it back."""
+        """Change the settings of this set; null removes the set's value."""
         changes = read(Free, request.data)
         return Response(config_of(sets.configure(self.scope, key, changes)))
 
@@ -429,7 +429,7 @@ class UpdateSetView(WorkspaceView):
 
     @operation("foldSet", answer={200: FoldedJson, 202: FoldedJson})
     def post(self, request: Request, workspace: str, key: str) -> Response:
-        """Take in now what waits; where a model is asked, the worker does it (202)."""
+        """Process what waits now; where a model is needed, the worker does it (202)."""
         if asks_model(self.scope, key):
             update_soon(self.scope, key)
             return Response(FoldedJson("received"), status=202)
@@ -454,7 +454,7 @@ class ConsolidateView(WorkspaceView):
 class ChangesView(WorkspaceView):
     @operation("listChangesOfSet", page=ChangeJson)
     def get(self, request: Request, workspace: str, key: str) -> Response:
-        """What became of the features of a set, the newest first; merges share their batch."""
+        """List the changes of a set's features, the newest first; merges share their batch."""
         found = find(self.scope, key)
         seen = Feature.objects.visible_to(self.scope).filter(set=found)
         rows = FeatureChange.objects.filter(feature__in=seen)
@@ -534,7 +534,7 @@ class ProfileView(WorkspaceView):
         },
     )
     def get(self, request: Request, workspace: str) -> HttpResponse:
-        """What is known of a subject."""
+        """Return the profile of a subject: its memories, and its features by category and tag."""
         asked = read_query(ProfileQuery, request)
         at = AsOf(asked.valid_at, asked.known_at)
         options = ProfileOptions(subject_to_read(self.scope, asked.user_id), at, asked.limit)

@@ -113,7 +113,7 @@ class GoldenRunJson(JsonAnswer):
 @declared
 @dataclass(frozen=True, slots=True)
 class ImportedQuestion(NewQuestion):
-    """One of many."""
+    """One question of an import."""
 
 
 @declared
@@ -144,15 +144,15 @@ class GoldenQuestionsView(WorkspaceView):
 
     @operation("listGoldenQuestions", query=PageQuery, page=GoldenQuestionJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Searches whose answers are known. They may be about anybody: not for keys of an agent,
-        or limited to subjects or spaces."""
+        """List the searches whose answers are known. They may be about anybody, so this is not for
+        keys of an agent, or keys limited to subjects or spaces."""
         rows = GoldenQuestion.objects.visible_to(_unbound(self.scope)).with_names()
         return paged(request, rows, GoldenQuestionJson.of_row)
 
     @operation("addGoldenQuestion", request=NewQuestion, answer={201: GoldenQuestionJson})
     def post(self, request: Request, workspace: str) -> Response:
-        """One more, with what has to be found: memories, episodes, or a text with all words of
-        `answer`."""
+        """Add a question with what has to be found: memories, episodes, or a text with all words
+        of `answer`."""
         made = golden.add(_unbound(self.scope), read(NewQuestion, request.data))
         return Response(GoldenQuestionJson.of_row(made), status=201)
 
@@ -162,7 +162,7 @@ class ImportGoldenQuestionsView(WorkspaceView):
 
     @operation("importGoldenQuestions", request=QuestionList, answer={201: AddedQuestionsJson})
     def post(self, request: Request, workspace: str) -> Response:
-        """Many at once, all of them or none."""
+        """Add many questions at once, all of them or none."""
         body = read(QuestionList, request.data)
         made = golden.import_questions(_unbound(self.scope), body.questions)
         return Response(AddedQuestionsJson(len(made)), status=201)
@@ -177,7 +177,7 @@ class GoldenQuestionView(WorkspaceView):
 
     @operation("removeGoldenQuestion", answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Ask it no more."""
+        """Remove the question."""
         golden.remove(self.scope, row)
         return Response(status=204)
 
@@ -187,14 +187,14 @@ class GoldenRunsView(WorkspaceView):
 
     @operation("listGoldenRuns", query=PageQuery, page=GoldenRunJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """How the golden questions did, the newest run first: by the clock each day, before each
-        change of what searches go by, and when somebody asked."""
+        """List the runs of the golden questions, the newest first. They run each day, before each
+        change of settings that searches go by, and on request."""
         rows = GoldenRun.objects.visible_to(_unbound(self.scope))
         return paged(request, rows, GoldenRunJson.of_row)
 
     @operation("runGoldenQuestions", request=RunBody, answer={201: GoldenRunJson})
     def post(self, request: Request, workspace: str) -> Response:
-        """Ask them now, or try what settings would do to them."""
+        """Run the questions now, or try what changed settings would do to their results."""
         scope = _unbound(self.scope)
         tried: Mapping[str, Any] | None = read(RunBody, request.data).settings
         made = golden.run(scope) if tried is None else try_settings(scope, tried)
@@ -204,6 +204,6 @@ class GoldenRunsView(WorkspaceView):
 class GoldenRunView(WorkspaceView):
     @operation("readGoldenRun", answer=GoldenRunJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """How each question did in a run."""
+        """Return a run with the result of each question."""
         rows = GoldenRun.objects.visible_to(self.scope)
         return Response(GoldenRunJson.of_row(get_object_or_404(rows, pk=row)))

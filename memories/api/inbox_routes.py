@@ -214,7 +214,8 @@ class CaseItemJson(JsonAnswer):
 
 
 class CaseJson(JsonAnswer):
-    """What waits for a person about one attribute of one subject, the oldest statement first."""
+    """A case: statements about one attribute of one subject, for a person to decide, the oldest
+    first."""
 
     id: uuid.UUID
     kind: Case.Kind
@@ -244,7 +245,8 @@ class CaseJson(JsonAnswer):
 
 
 def visible_cases(scope: Scope) -> QuerySet[Case]:
-    """With their items, and of these what `scope` may see of the words they stand on."""
+    """Return the cases that `scope` may see, with their items and such of the items' source words
+    as it may see."""
     facts = Fact.objects.with_names().with_citations()
     # What a document does not say any more, only where nothing else carries the memory.
     carrying = Q(withdrawn_at=None) | Q(memory__source_count=0)
@@ -291,7 +293,7 @@ def case_response(scope: Scope, row: uuid.UUID) -> Response:
 class CasesView(WorkspaceView):
     @operation("listCases", query=CaseQuery, page=CaseJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Those of the highest risk first; `state=open` is what waits for a person."""
+        """List cases, those of the highest risk first; `state=open` are those that wait."""
         wanted = narrowing(read_query(CaseQuery, request), NARROWING)
         return paged(request, visible_cases(self.scope).filter(**wanted), case_json, rank="rank")
 
@@ -308,7 +310,7 @@ class DecideCaseView(WorkspaceView):
 
     @operation("decideCase", request=CaseDecision, answer=CaseJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Say of all its statements at once what becomes of them: all of it is done, or nothing."""
+        """Decide all statements of a case at once: all of the decision is carried out, or none."""
         decision = read(CaseDecision, request.data)
         return case_response(self.scope, cases.decide_case(self.scope, row, decision).pk)
 
@@ -318,7 +320,7 @@ class UndoCaseView(WorkspaceView):
 
     @operation("undoCase", answer=CaseJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Take its decision back: everything in it is as it was, and waits again."""
+        """Undo the decision: everything in the case is as it was, and waits again."""
         return case_response(self.scope, cases.undo_case(self.scope, row).pk)
 
 
@@ -382,7 +384,7 @@ class InboxItemJson(JsonAnswer):
 
 
 class InboxFiguresJson(JsonAnswer):
-    """What waits now, and what was done since `since`."""
+    """Counts of what waits now, and of what was done since `since`."""
 
     since: datetime
     waiting: int
@@ -432,7 +434,7 @@ def visible_rows(scope: Scope, rows: Any) -> Any:
 
 
 def whole_rows(scope: Scope, rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Those that `scope` may see, with all that their answers show."""
+    """Return the rows that `scope` may see, with all that their answers show."""
     if rows.model is Case:
         return visible_cases(scope)
     seen = visible_rows(scope, rows)
@@ -442,8 +444,8 @@ def whole_rows(scope: Scope, rows: QuerySet[Any]) -> QuerySet[Any]:
 class InboxView(WorkspaceView):
     @operation("listInbox", query=InboxQuery, page=InboxItemJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """All that waits for a person: cases, sessions and documents that failed, and golden
-        questions that got worse. The most pressing first."""
+        """List all that waits for a person: cases, sessions and documents that failed, and golden
+        questions that got worse. The most pressing come first."""
         query = read_query(InboxQuery, request)
         wanted = InboxFilter(
             frozenset([query.kind] if query.kind else []),
@@ -460,7 +462,7 @@ class InboxView(WorkspaceView):
 class InboxFiguresView(WorkspaceView):
     @operation("readInboxFigures", query=FiguresQuery, answer=InboxFiguresJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """How much waits, of what kinds, and what was done today."""
+        """Count what waits, by kind, and what was done since `since` (default: today)."""
         scope, query = self.scope, read_query(FiguresQuery, request)
         today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
         since = query.since or today
@@ -504,7 +506,7 @@ class LeaveInboxView(WorkspaceView):
 
     @operation("leaveInInbox", request=LeaveBody, answer={204: None})
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A failure may stay as it is: it waits for nobody until it fails anew."""
+        """Leave a failure as it is: it waits for nobody until it fails anew."""
         is_undone = read(LeaveBody, request.data).undo
         cases.leave_failure(self.scope, row, is_left=not is_undone)
         return Response(status=204)

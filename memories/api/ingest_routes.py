@@ -116,7 +116,7 @@ class VerdictsJson(JsonAnswer):
 class VerdictsView(WorkspaceView):
     @operation("countVerdicts", query=VerdictsQuery, answer=VerdictsJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """How many messages of the last days were passed over, and why."""
+        """Count the messages of the last days that were passed over, by reason."""
         days = read_query(VerdictsQuery, request).days
         found = count_skips(self.scope, days)
         reasons = [VerdictJson(*reason) for reason in found.reasons]
@@ -145,8 +145,8 @@ TEXT_PARTS = ("text", "input_text", "output_text")
 
 
 def _spoken(given: Any) -> Any:
-    """The text of a message that comes in parts, as chat clients send it: each text part is a
-    paragraph; another part (an image, a file) is named in brackets where it stood."""
+    """Return the text of a message that comes in parts, as chat clients send it: each text part is
+    a paragraph; another part (an image, a file) is named in brackets in its place."""
     if not isinstance(given, list):
         return given
     paragraphs = []
@@ -171,7 +171,8 @@ OtherName = Annotated[Moment | None, Field(description="The same as `occurredAt`
 
 
 def moment_of(body: Any, place: str = "") -> datetime | None:
-    """When it was said, by either name. Invalid where these say two times."""
+    """Return the time of a message, given under either name. Raises Invalid where the two names
+    give different times."""
     if None not in (body.occurred_at, body.created_at) and body.occurred_at != body.created_at:
         raise Invalid(f"{place}createdAt", "Says another time than occurredAt: give one of them.")
     moment: datetime | None = body.occurred_at or body.created_at
@@ -221,11 +222,11 @@ class MessageBody:
 
 
 def new_message(body: MessageBody, index: int) -> NewMessage:
-    """A read MessageBody as ingest takes it. Invalid without content.
+    """Return a MessageBody as ingest takes it. Raises Invalid without content.
 
-    An activity is told in a sentence, before words of its own: that is what is kept, read and
-    cited. Invalid where its fields are not what they are to be. An empty content is kept, and
-    nothing is learned from it: transcripts have such messages.
+    An activity is written as a sentence, before its own words, if any: that is what is kept, read
+    and cited. Raises Invalid where its fields are wrong. Empty content is kept, and nothing is
+    learned from it: transcripts have such messages.
     """
     kind = kind_of(body)
     content, payload = body.content, body.payload
@@ -261,8 +262,8 @@ def refuse_written_out(content: str | None, field: str) -> None:
 
 
 def kind_of(body: MessageBody) -> str:
-    """A tool's call by its input, its result by its output, what somebody did by its payload,
-    else what the role says."""
+    """Return the kind of a message: an activity by its payload, a tool's call by its input, else
+    what the role says."""
     role = body.role
     if role == "user" and body.payload and activities.is_activity(body.payload):
         return Kind.ACTIVITY
@@ -272,7 +273,7 @@ def kind_of(body: MessageBody) -> str:
 
 
 def written(body: MessageBody) -> str:
-    """A tool's call or result as one would write it, where it has no words of its own."""
+    """Return a tool's call or result as text, for a message without content."""
     name, given = body.tool_name or "", body.input
     if given is None:
         given = body.output
@@ -357,7 +358,7 @@ class IngestView(WorkspaceView):
 
     @operation("ingest", request=IngestBody, answer={201: IngestAnswerJson, 202: ReceivedJson})
     def post(self, request: Request, workspace: str) -> Response:
-        """Keep what was said, and learn from it."""
+        """Keep a text or messages, and learn memories from them."""
         session = session_waited_for(self.scope, request.META)
         if session is None:
             body = read(IngestBody, request.data)
@@ -367,7 +368,8 @@ class IngestView(WorkspaceView):
 
 
 def answer(scope: Scope, session: MemorySession) -> Response:
-    """What came of an ingest, where that is known; else where to look."""
+    """Answer an ingest: 201 with its outcome where that is known, else 202 with the session to
+    look at."""
     # Nothing is believed, because texts are longer than a memory.
     is_kept_only = session.counts.get("tooLong") and not session.counts.get("facts")
     if not session.is_final or is_kept_only:
@@ -386,7 +388,7 @@ def made(scope: Scope, session: MemorySession) -> list[MemoryJson]:
 class PreviewView(WorkspaceView):
     @operation("previewExtraction", request=IngestBody, answer=PreviewJson)
     def post(self, request: Request, workspace: str) -> Response:
-        """What an ingest of the same body would read out of it; nothing is stored."""
+        """Return what an ingest of the same body would extract; nothing is stored."""
         started = time.perf_counter()
         shown = ingest.preview(self.scope, request_of(read(IngestBody, request.data)))
         found, places = shown.found, {message.id: message.index for message in shown.messages}
@@ -465,8 +467,8 @@ def make_once(
     secrets: Sequence[str],
     request: Request,
 ) -> Response:
-    """As `answer_once`, where what is made is the workspace: the answer is kept in the one that was
-    made, in the same transaction, and goes with it."""
+    """Do what `answer_once` does for a request that makes a workspace: the answer is kept in the
+    new workspace, in the same transaction, and is removed with it."""
     asker = f"{actor} makes"  # no key that a member used inside of a workspace
     with connection.cursor() as cursor:  # the same key at once waits for the first
         cursor.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{asker} {key}"])
@@ -504,14 +506,14 @@ def _keep_answer(
 
 
 def _body_to_keep(response: Response, secrets: Sequence[str]) -> Any:
-    """The body as it was rendered, for it may hold what only the renderer can write; without
-    secrets."""
+    """Return the body as it was rendered, for it may hold values that only the renderer can write;
+    without secrets."""
     body = json.loads(JsonRenderer.encode(response.data))
     return body | dict.fromkeys(secrets) if secrets else body
 
 
 def _let_go(rows: QuerySet[IdempotentAnswer], pk: uuid.UUID) -> None:
-    """Free the key, unless what was kept is learned from by others."""
+    """Free the key. Where the request has made a session, only end the lease: that goes on."""
     if MemorySession.objects.filter(answer=pk).exists():
         rows.update(lease_until=timezone.now())
     else:
@@ -519,9 +521,10 @@ def _let_go(rows: QuerySet[IdempotentAnswer], pk: uuid.UUID) -> None:
 
 
 def _claim_key(scope: Scope, key: str, digest: bytes, *, is_waited_for: bool) -> IdempotentAnswer:
-    """Our own new row, that of a request whose process died, or a finished one of the same.
+    """Return the row of this key: a new one, that of a request whose process died, or the finished
+    one of an equal request. Raises a Problem for another body, and while the first still runs.
 
-    `is_waited_for`: by whoever made the row, so it is its own.
+    `is_waited_for`: the front asks again for the request that made the row, so it may take it.
     """
     now = timezone.now()
     new = IdempotentAnswer(
@@ -550,8 +553,8 @@ def _claim_key(scope: Scope, key: str, digest: bytes, *, is_waited_for: bool) ->
 
 
 def _is_hidden(scope: Scope, found: IdempotentAnswer) -> bool:
-    """Whether a kept answer is of words that the asker may not see, though they came with its own
-    key: then no other body is told from that of the first request."""
+    """Tell whether a kept answer has words that the asker may not see, though they came with the
+    asker's key: then the reply must not reveal whether another body differs from the first."""
     if scope.may_unmask or found.status is None:
         return False
     ids = [uuid.UUID(each) for each in IDS.findall(json.dumps(found.body))]
@@ -561,7 +564,7 @@ def _is_hidden(scope: Scope, found: IdempotentAnswer) -> bool:
 
 @transaction.atomic
 def _taken_over(found: IdempotentAnswer, free: Q) -> IdempotentAnswer:
-    """The row of a request that runs no more, claimed anew."""
+    """Claim the row of a request that no longer runs. Raises a Problem where it still does."""
     rows = IdempotentAnswer.objects.filter(pk=found.pk, status=None).select_for_update()
     row = rows.filter(free).first()
     if row is None:

@@ -391,7 +391,7 @@ class IntentQuery(PageQuery):
 class IntentsView(WorkspaceView):
     @operation("listIntents", query=IntentQuery, page=IntentJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """What people said to the memory, and what was done about it."""
+        """List people's instructions to the memory, and what was done about each."""
         wanted = narrowing(read_query(IntentQuery, request), INTENT_NARROWING)
         rows = Intent.objects.visible_to(self.scope).exclude(state=Intent.State.HEARD)
         rows = rows.filter(**wanted).select_related("episode").with_names()

@@ -123,7 +123,8 @@ def view(request: HttpRequest) -> HttpResponseBase:
 
 
 def is_readable(parts: Iterable[Part]) -> bool:
-    """What was counted stands in the database; of one that fails there is that to tell."""
+    """Tell whether the database, which has the counts, works. If it does not, the page shows only
+    the states of the parts."""
     return any(part.name == "database" and part.state != State.FAILED for part in parts)
 
 

@@ -63,7 +63,7 @@ class MissJson(JsonAnswer):
 
 
 class UnreadJson(JsonAnswer):
-    """What became of the messages of the newest 5,000 sessions that are not of documents."""
+    """Counts over the messages of the newest 5,000 sessions that are not of documents."""
 
     has_model: Annotated[bool, Meta(description="Whether a model reads what patterns leave.")]
     messages: int
@@ -166,7 +166,7 @@ class MissesView(WorkspaceView):
 class RejectionsView(WorkspaceView):
     @operation("listRejections", query=RejectionQuery, page=RejectionJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """What people said must not be learned again, as far as the memory that it was is seen."""
+        """List the statements that must not be learned again, where you see the former memory."""
         columns = {"user_id": "subject__external_id"}
         wanted = narrowing(read_query(RejectionQuery, request), columns)
         rows = Rejection.objects.visible_to(self.scope).filter(**wanted).with_names()

@@ -1,5 +1,5 @@
-"""What the OpenAPI file says beside what it reads out of the routes: groups, a summary and an
-example of each operation, and the ways to show a key."""
+"""Texts of the OpenAPI file that the routes do not have: groups, a summary and an example of each
+operation, and the ways to show a key."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 Schema = dict[str, Any]
 METHODS = ("get", "post", "patch", "put", "delete")
 WORKSPACE = "/api/v1/workspaces/{workspace}/"
-# Of what an operation is, by the first part of its path in a workspace: in the order of the pages.
+# Groups of operations, by the first part of the path in a workspace, in the order of the pages.
 GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Ingest": ("Tell the memory what was said, and how far it has come.", ("sessions",)),
     "Recall": ("Ask it: hits, a text for a prompt, all that is known of somebody.", ()),
@@ -66,7 +66,7 @@ PROBLEM_WORDS = {
 
 
 def complete(result: Schema, **_: Any) -> Schema:
-    """A hook of drf-spectacular, which hands over the whole file."""
+    """Complete the whole file: a hook of drf-spectacular."""
     known = {}
     for path, methods in result["paths"].items():
         for method, operation in methods.items():
@@ -127,7 +127,7 @@ def _complete_operation(path: str, method: str, operation: Schema) -> None:
 
 
 def summary_of(name: str) -> str:
-    """listFactsOfMemory: List facts of memory."""
+    """Turn an operation's id into words: listFactsOfMemory gives "List facts of memory"."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
     return words[0].upper() + words[1:]
 

@@ -124,7 +124,7 @@ class EchoJson(JsonAnswer):
 
     @classmethod
     def of_hit(cls, hit: Hit, include: frozenset[str], known_at: datetime | None) -> Self:
-        """`include`: what of its parts was asked for."""
+        """Return a hit as JSON. `include`: the names of its parts that the caller wants."""
         shown = cls(hit.layer, hit.score, round(hit.similarity, 4))
         if hit.layer == "memories":
             shown.memory = MemoryJson.of(hit.memory, known_at)
@@ -165,8 +165,8 @@ class PassageJson(JsonAnswer):
 
 
 class SummaryHitJson(JsonAnswer):
-    """What a conversation, a stretch of it or what is said about a topic comes to; its `citations`
-    are those of the hit, in the order of its lines."""
+    """A summary of a conversation, of a stretch of it or of a topic; its `citations` are those of
+    the hit, in the order of its lines."""
 
     id: UUID
     kind: TalkSummary.Kind
@@ -349,7 +349,7 @@ class ContextBody(SearchBody):
 
 
 class NearestJson(JsonAnswer):
-    """What came nearest, where nothing was near enough."""
+    """The best hit that was not near enough, where no hit was."""
 
     content: str
     confidence: float
@@ -405,7 +405,7 @@ class ContextView(WorkspaceView):
 
     @operation("packContext", request=ContextBody, answer=ContextAnswerJson)
     def post(self, request: Request, workspace: str) -> Response:
-        """What answers a question best, packed into a token budget as text for a prompt."""
+        """Return the best hits for a question, packed into a token budget as text for a prompt."""
         body = read(ContextBody, request.data)
         wanted = request_of(body)
         packed = context.context(

@@ -1,4 +1,4 @@
-"""How rows look in JSON, where several routes show them.
+"""JSON shapes of rows that several routes show.
 
 A row is an ORM object from `with_names()`, or one of search's own with the same columns.
 """
@@ -36,7 +36,7 @@ STATUSES = ("pending", "processing", "chunking", "embedding", "completed", "fail
 
 
 class PartJson(JsonAnswer):
-    """Where a stretch of the text stands in the file; ordinals count from 1."""
+    """The place of a stretch of text in the file; ordinals count from 1."""
 
     kind: DocumentPart.Kind
     ordinal: int
@@ -49,7 +49,7 @@ class PartJson(JsonAnswer):
 
     @classmethod
     def of_stored(cls, parts: Iterable[dict[str, Any]]) -> list[Self]:
-        """Of what search reads beside a passage."""
+        """Return the parts that search reads beside a passage."""
         return [cls(**part) for part in parts]
 
 
@@ -137,7 +137,7 @@ class DocumentJson(JsonAnswer):
         )
 
     def include(self, row: Document, wanted: Iterable[str]) -> Self:
-        """With content, parts, chunks and steps, as far as these are wanted."""
+        """Add content, parts, chunks and steps, as far as these are wanted."""
         if "steps" in wanted:
             self.steps = row.steps
         revision = row.revision
@@ -189,7 +189,8 @@ class MemoryJson(JsonAnswer):
 
     @classmethod
     def of(cls, row: Any, known_at: datetime | None = None, **given: Any) -> Self:
-        """As it is, or without what we learned of it after `known_at`, of a row `as_known` then."""
+        """Return a memory as it is, or without what was learned of it after `known_at`; then the
+        row must come from `as_known` of that time."""
         memory = super().of(
             row,
             is_latest=_is_latest(row),
@@ -252,7 +253,7 @@ class CitationJson(JsonAnswer):
 
     @classmethod
     def of(cls, row: Any, **given: Any) -> Self:
-        """Of a row of search."""
+        """Return the citation of a row of search."""
         document_id = getattr(row, "document_id", None)
         if document_id is None:
             return super().of(row, chunk_id=None, **given)
@@ -261,7 +262,8 @@ class CitationJson(JsonAnswer):
 
     @classmethod
     def of_model(cls, row: Any, **given: Any) -> Self:
-        """Of a `FeatureCitation` with its episode, or a `Citation` with its places."""
+        """Return the citation of a `FeatureCitation` with its episode, or of a `Citation` with its
+        places."""
         if row.episode is not None:
             return super().of(row, external_id=row.episode.external_id, chunk_id=None, **given)
         return super().of(
@@ -311,7 +313,7 @@ class ConversationJson(JsonAnswer):
 
 
 class IntentJson(JsonAnswer):
-    """What somebody said to the memory, and what was done about it."""
+    """A person's instruction to the memory, and what was done about it."""
 
     id: UUID
     kind: Intent.Kind
@@ -329,7 +331,7 @@ class IntentJson(JsonAnswer):
 
 
 class OutcomeJson(JsonAnswer):
-    """What a session came to, in the words of an ingest's answer."""
+    """The outcome of a session, in the words of an ingest's answer."""
 
     session_id: Annotated[UUID, column("id")]
     status: Annotated[MemorySession.State, column("state")]

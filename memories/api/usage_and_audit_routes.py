@@ -103,7 +103,8 @@ class CostJson(JsonAnswer):
 
 
 class BudgetJson(JsonAnswer):
-    """null: no end. The workspace's own setting `budget` and the server's: the smaller one."""
+    """The budget: the smaller of the workspace's setting `budget` and the server's; null: no
+    limit."""
 
     per_day: float | None
     per_month: float | None
@@ -191,8 +192,8 @@ class AuditView(WorkspaceView):
 
     @operation("listAudit", query=AuditQuery, page=AuditEntryJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Who did what to which row, with its values before and after; the newest first. Not for
-        keys of an agent, or limited to subjects or spaces."""
+        """List the actions, each with its actor, row and values before and after, the newest first.
+        Not for keys of an agent, or keys limited to subjects or spaces."""
         refuse_narrow(self.scope.is_narrow)
         wanted = narrowing(read_query(AuditQuery, request), NARROWING)
         rows = AuditEntry.objects.filter(workspace_id=self.scope.workspace_id, **wanted)

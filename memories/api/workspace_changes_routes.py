@@ -38,8 +38,8 @@ from workspaces.request_fields import Flag, Free, Number, Text, declared
 
 
 def settings_schema() -> dict[str, Any]:
-    """Of the settings as they are declared, each of which may be null. They are read by the verb,
-    which says of each part what is wrong with it."""
+    """Return the schema of the settings as they are declared; each may be null. The view itself
+    reads them, and names each part that is wrong."""
     schema = WorkspaceSettings.model_json_schema(schema_generator=RequestSchema)
     parts = schema.pop("$defs")
 
@@ -105,7 +105,8 @@ class ChangingWorkspaceView(OneWorkspaceView):
     needs: ClassVar = {**NEEDS, "PATCH": Capability.ADMIN, "DELETE": Capability.READ}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Who administers the server need be no member to remove a workspace."""
+        """Check the request; administrators of the server need not be members to remove a
+        workspace."""
         if request.method == "DELETE" and administrator_of(request):
             AskerView.initial(self, request, *args, **kwargs)
         else:
@@ -113,7 +114,8 @@ class ChangingWorkspaceView(OneWorkspaceView):
 
     @operation("changeWorkspace", request=WorkspaceChanges, answer=WorkspaceJson)
     def patch(self, request: Request, workspace: str) -> Response:
-        """Another name, other settings: those that are named, whole; the others stay."""
+        """Change the name or settings: each setting that is sent is replaced whole; the others
+        stay."""
         body = read(WorkspaceChanges, request.data)
         row = change_workspace(
             self.scope, body.get("name"), body.get("settings"), anyway=body.get("anyway", False)
@@ -200,6 +202,6 @@ class RankingView(WorkspaceView):
 
     @operation("changeRanking", request=WeightChanges, answer=WeightsJson)
     def patch(self, request: Request, workspace: str) -> Response:
-        """Other weights for this workspace."""
+        """Change the weights of this workspace."""
         body = read(WeightChanges, request.data)
         return weights_response(change_weights(self.scope, body.weights, anyway=body.anyway))

@@ -1,5 +1,5 @@
-"""What comes in to be resolved, what came of it, and the facts and memories it leaves behind:
-values, until they are written together."""
+"""Claims to be resolved, the outcome, and the facts and memories that they make: plain values,
+until they are written together."""
 
 import logging
 import re
@@ -59,7 +59,7 @@ class Quote:
 
     @property
     def values(self) -> dict[str, object]:
-        """What a citation has of it."""
+        """The fields that a citation takes from the quote."""
         return {
             "episode_id": None if self.is_of_document else self.text_id,
             "revision_id": self.text_id if self.is_of_document else None,
@@ -71,9 +71,9 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement to be resolved, with what it stands on. `speaker`: whose words it was read out
-    of, "" where nobody's. `about`: the subject whom a document names in it. `accepted`: somebody
-    looked at what was read, and believes it."""
+    """A statement to be resolved, with the words it stands on. `speaker`: who said these words, ""
+    where nobody did. `about`: the subject whom a document names in it. `accepted`: a person has
+    reviewed it and accepts it."""
 
     statement: str
     category: str
@@ -98,12 +98,12 @@ class Claim:
 
     @property
     def is_let_through(self) -> bool:
-        """Whether a person's word stands behind it, whatever was rejected before."""
+        """Tell whether a person wrote or accepted it; then earlier rejections do not count."""
         return self.accepted or self.method == Fact.Method.MANUAL
 
     @property
     def is_of_team(self) -> bool:
-        """A team's statement is about no person, whoever told it; so is a rule for everybody."""
+        """Tell whether it is a team's statement or a rule for everybody, and so about no person."""
         if self.visibility == Visibility.PRIVATE:
             return False
         if self.category == Category.POLICY and self.method == Fact.Method.PATTERN:
@@ -112,7 +112,7 @@ class Claim:
 
     @property
     def is_of_document(self) -> bool:
-        """Whether no person said it: then it replaces nothing that a person said."""
+        """Tell whether only documents say it: then it replaces nothing that a person said."""
         return bool(self.quotes) and all(quote.is_of_document for quote in self.quotes)
 
     @property
@@ -124,8 +124,8 @@ class Claim:
 
 @dataclass(slots=True)
 class ResolveOutcome:
-    """What an apply did, by memory id, in the order of the claims; of those rejected,
-    or in quarantine until a person says more, the text.
+    """The outcome of `apply`: memory ids in the order of the claims; for claims that were rejected,
+    or are in quarantine until a person decides, their text.
 
     `reviewed` are new memories that live while a person is asked what they are to older ones.
     """
@@ -151,7 +151,7 @@ class ResolveOutcome:
 
 
 def placement_of(session: MemorySession, claims: Sequence[Claim]) -> Placement:
-    """Where the claims of an ingest belong, and what they meet there."""
+    """Return where the claims of an ingest belong, and which memories they may meet there."""
     team = session.agent.team if session.agent else ""
     shares = any(claim.visibility == Visibility.TEAM for claim in claims)
     return Placement(
@@ -170,9 +170,9 @@ def placement_of(session: MemorySession, claims: Sequence[Claim]) -> Placement:
 def places_of(
     session: MemorySession, placement: Placement, claims: Sequence[Claim]
 ) -> Iterator[tuple[Placement, list[int]]]:
-    """The claims by number, those of the team apart: these have no person as subject, unless the
-    key writes about its own subjects only. What a document says of a person goes to that person,
-    and meets all that is believed there."""
+    """Yield the claims by number with their placement. The team's claims have no person as subject,
+    unless the key is limited to subjects. What a document says of a person goes to that person, and
+    meets all memories there."""
     if any(claim.is_of_document for claim in claims) and not is_limited(session):
         yield from _places_of_document(placement, claims)
         return
@@ -199,14 +199,14 @@ def _places_of_document(
 
 
 def is_limited(session: MemorySession) -> bool:
-    """Whether its key writes about its own subjects only."""
+    """Tell whether the session's key may write only about the subjects it is limited to."""
     kind, _, key_id = session.requested_by.partition(":")
     rows = ApiKey.objects.filter(workspace_id=session.workspace_id, limited_to_subjects=True)
     return kind == "key" and rows.filter(pk=key_id).exists()
 
 
 def spaces_of(session: MemorySession) -> tuple[str, ...] | None:
-    """The spaces that its key is limited to, by their tags; None where it is not."""
+    """Return the tags of the spaces that the session's key is limited to; None if to none."""
     kind, _, key_id = session.requested_by.partition(":")
     rows = ApiKey.objects.filter(workspace_id=session.workspace_id, container_tags__isnull=False)
     for (tags,) in rows.filter(pk=key_id).values_list("container_tags") if kind == "key" else ():
@@ -229,7 +229,7 @@ def new_facts(
 
 
 def values_of(claim: Claim) -> dict[str, object]:
-    """What a fact and its memory have of their claim."""
+    """Return the fields that a fact and its memory take from their claim."""
     return {
         "category": claim.category,
         "fact_type": claim.fact_type,
@@ -385,7 +385,8 @@ def new_memories(
 
 
 def new_items(placement: Placement, drafts: Sequence[Draft]) -> list[Item]:
-    """What the index has of them; as `entries.memory_item` of a memory that is written."""
+    """Return the index items of new memories, as `entries.memory_item` returns that of a written
+    one."""
     return [
         Item(
             id=draft.id,

@@ -1,4 +1,4 @@
-"""What becomes of a statement that meets others, and of a batch of them one after the other. Plain
+"""Decisions about a statement that meets others, and about a batch of statements in turn. Plain
 values in, decisions out."""
 
 import uuid
@@ -64,9 +64,10 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What becomes of a statement, which memories it concerns, and by which rule. `doubts`: what
-    else it meets, and by which rule it is neither the same, nor newer, nor clearly another thing.
-    `ends`: of what is told of the past, itself maybe, when it was over by what is told beside it.
+    """The decision on a statement: what is done, with which memories, and by which rule. `doubts`:
+    other memories it meets, each with the rule by which it is neither the same, nor newer, nor
+    clearly unrelated. `ends`: statements about the past, perhaps this one, each with its end as
+    other statements tell it.
     """
 
     act: Act
@@ -85,8 +86,8 @@ NEW = Decision("new")
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """How a workspace decides: its rule, its model's threshold, its own slots and change words,
-    the order of day and month in its numbers."""
+    """The way a workspace decides: its rule, its model's threshold, its own slots and change words,
+    and the order of day and month in its numbers."""
 
     rule: str = GUARDED
     threshold: float = 2.0
@@ -158,7 +159,7 @@ class Judge:
     def _related(
         self, new: KnownMemory, said_at: datetime, neighbours: Sequence[Neighbour]
     ) -> Sequence[Neighbour]:
-        """Those that a quick look cannot tell from what is new; the others are not compared."""
+        """Return those that a quick look cannot rule out; the others are not compared."""
         reading = statements.read(new.content, self.words)
         turns = reading.change or reading.is_negated or statements.negates(reading, self.words)
         if not turns:
@@ -186,7 +187,7 @@ class Judge:
     def _relation(
         self, new: KnownMemory, said_at: datetime, near: Neighbour
     ) -> tuple[Relation, bool]:
-        """How the two stand to each other, and whether what is believed is the newer one."""
+        """Return the relation of the two, and whether the known memory is the newer one."""
         old = near.memory
         is_older = _is_newer(old, said_at)
         pair = (new, old) if is_older else (old, new)
@@ -225,13 +226,13 @@ def _is_same_day(old: KnownMemory, new: KnownMemory) -> bool:
 
 
 def _in_order(old: KnownMemory, new: KnownMemory) -> tuple[KnownMemory, KnownMemory]:
-    """The one that was true first, and the one from which on it was not any more."""
+    """Return the one that was true first, and then the one that ended it."""
     is_turned = old.since is not None and (new.since is None or new.since < old.since)
     return (new, old) if is_turned else (old, new)
 
 
 def _overlap(old: KnownMemory, new: KnownMemory) -> bool:
-    """Whether both are told to have held at one time, and not for want of an exact day."""
+    """Tell whether both are said to have held at one time, by more than an inexact day explains."""
     first, then = _in_order(old, new)
     if then.since is None or _is_vague(first):
         return False
@@ -243,7 +244,7 @@ def _overlap(old: KnownMemory, new: KnownMemory) -> bool:
 
 
 def _given_way(old: KnownMemory, new: KnownMemory) -> tuple[uuid.UUID, datetime] | None:
-    """The one that was over when the other began, and when that was."""
+    """Return the one that was over when the other began, and when that was."""
     first, then = _in_order(old, new)
     if then.since is None or first.until is None or first.until <= then.since:
         return None
@@ -254,7 +255,7 @@ def _given_way(old: KnownMemory, new: KnownMemory) -> tuple[uuid.UUID, datetime]
 
 
 def _is_vague(memory: KnownMemory) -> bool:
-    """Whether nobody said when it began, nor when it ended."""
+    """Tell whether nobody said when it began or when it ended."""
     if memory.since is not None or memory.until is None:
         return False
     past = statements.past_period(statements.read(memory.content), memory.until)
@@ -262,7 +263,7 @@ def _is_vague(memory: KnownMemory) -> bool:
 
 
 class Resolver:
-    """What is live while a batch is decided. `vectors`: one per statement, or none at all.
+    """The live memories while a batch is decided. `vectors`: one per statement, or none at all.
     `open_to`: memories that a statement meets though others may see them."""
 
     def __init__(
@@ -295,7 +296,7 @@ class Resolver:
             self.near.setdefault(pair.index, {}).setdefault(pair.memory_id, pair.similarity)
 
     def decide(self, index: int, new: KnownMemory, said_at: datetime) -> Decision:
-        """What becomes of statement number `index`, after what the ones before it did."""
+        """Decide statement number `index`, after all that the statements before it did."""
         similarities = dict(self.near.get(index, {}))
         if self.matrix is not None:
             start = index - index % TOGETHER
@@ -325,11 +326,11 @@ class Resolver:
         return self.judge.decide(new, said_at, neighbours[::-1])
 
     def vector(self, index: int) -> np.ndarray | None:
-        """What statement number `index` is compared by, None while it is still to be made."""
+        """Return the vector of statement number `index`; None while it is still to be made."""
         return self.vectors[index] if self.vectors else None
 
     def similarities(self, index: int, memories: Sequence[uuid.UUID]) -> dict[uuid.UUID, float]:
-        """The cosines with those of `memories` that came with this batch."""
+        """Return the cosines with those of `memories` that came with this batch."""
         if self.matrix is None:
             return {}
         similar, wanted = self.matrix @ self.matrix[index], set(memories)
@@ -337,7 +338,7 @@ class Resolver:
         return {each: float(similar[i]) for i, each in places.items() if self.vector(i) is not None}
 
     def add(self, memory: KnownMemory, index: int | None = None) -> None:
-        """It is live from now on; `index` is its place in the batch, where it came with it."""
+        """Add a memory that is live from now on; `index` is its place in the batch, if any."""
         self.live[memory.id] = memory
         self.texts.setdefault(memory.fingerprint, []).append(memory.id)
         for key in memory.slots:
@@ -347,6 +348,6 @@ class Resolver:
             self.indexes[memory.id] = index
 
     def end(self, memory_id: uuid.UUID) -> None:
-        """It is live no more, and takes no place from what is, as in the index."""
+        """End a memory: as in the index, it takes no place from live ones any more."""
         del self.live[memory_id]
         self.places.pop(self.indexes.get(memory_id, -1), None)

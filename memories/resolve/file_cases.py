@@ -1,6 +1,6 @@
-"""Cases: what waits for a person is gathered by subject and attribute, whoever found it.
+"""Cases: statements that wait for a person, gathered by subject and attribute.
 
-All within the caller's transaction. Two who open a case of the same thing at once get one row.
+All within the caller's transaction. Two callers who open a case about the same at once get one row.
 """
 
 import uuid
@@ -32,7 +32,7 @@ from memories.resolve.decide import KnownMemory
 from workspaces.models.workspace import uuid7
 
 Kind = Case.Kind
-# Of several reasons to ask, the one that a case is listed under: the last of these.
+# Of several reasons to ask, a case is listed under the last of these.
 KINDS = [Kind.UNCERTAIN, Kind.QUARANTINE, Kind.CONTRADICTION, Kind.HELD, Kind.INTENT]
 # Why a fact, what rests on another, what ended under it, or what nothing carries any more, is in a
 # case.
@@ -72,8 +72,8 @@ returning id
 
 @dataclass(frozen=True, slots=True)
 class CaseAbout:
-    """What a case is about. `attribute` is a slot's name or a category; `topic` is what tells two
-    of one attribute apart, as `topic_of` makes it, or an id of a row."""
+    """The matter of a case. `attribute` is a slot's name or a category; `topic` tells two cases of
+    one attribute apart, as `topic_of` makes it, or is the id of a row."""
 
     workspace_id: uuid.UUID
     subject_id: uuid.UUID | None
@@ -95,7 +95,7 @@ class NewItem:
 def open_case(
     about: CaseAbout, kind: str, items: Sequence[NewItem], *, risk: float = 0.5
 ) -> uuid.UUID:
-    """The undecided case about this, made or extended by these items; its id.
+    """Make or extend the undecided case about this with these items, and return its id.
 
     `risk`: 0 to 1. The rows that items name may be written later in the same transaction.
     """
@@ -175,8 +175,8 @@ def _about(
     new: KnownMemory,
     words: OwnWords,
 ) -> CaseAbout:
-    """The attribute that both tell; else the case that one of them stands in; else one of the old
-    memory's own."""
+    """Return the attribute that both tell; else the case that one of them is in; else a case of the
+    old memory alone."""
     ours, theirs = (set(english.slot_keys(english.read(m.content, words))) for m in (old, new))
     if shared := sorted(ours & theirs):
         return CaseAbout(workspace_id, subject_id, shared[0].split("|")[1], topic_of(shared[0]))
@@ -190,7 +190,7 @@ def _about(
 
 
 def file_facts(facts: Iterable[Fact], words: OwnWords = NO_WORDS) -> None:
-    """Put facts in quarantine into cases: of the attribute that they tell, else of their own."""
+    """Put facts in quarantine into cases of the attribute that they tell, else one for each."""
     for fact in facts:
         keys = english.slot_keys(english.read(fact.statement, words))
         attribute, topic = fact.category, fact.pk
@@ -205,7 +205,7 @@ def file_facts(facts: Iterable[Fact], words: OwnWords = NO_WORDS) -> None:
 
 
 def file_uncertain(rows: Iterable[Ground], words: OwnWords = NO_WORDS) -> None:
-    """Put what rests on ended memories into cases of what these told; `rows` with both memories."""
+    """Put memories that rest on ended ones into cases about these; `rows` with both memories."""
     by_ground: dict[uuid.UUID, list[Ground]] = {}
     for row in rows:
         by_ground.setdefault(row.on_id, []).append(row)
@@ -245,7 +245,7 @@ def file_unsupported(memories: Iterable[Memory], words: OwnWords = NO_WORDS) -> 
 
 
 def settle(case_ids: Collection[uuid.UUID], actor: str) -> int:
-    """Close the undecided ones among these cases in which nothing waits any more; how many."""
+    """Close the undecided ones of these cases in which nothing waits any more; return how many."""
     waiting = CaseItem.objects.filter(case=OuterRef("pk")).filter(
         held_memories("memory__")
         | Q(fact__quarantined_at__isnull=False)
@@ -265,8 +265,8 @@ def settle(case_ids: Collection[uuid.UUID], actor: str) -> int:
 def follow_subjects(
     workspace_id: uuid.UUID, subject_ids: Collection[uuid.UUID], actor: str
 ) -> None:
-    """What cases are about went to another of these subjects, or came from none: the cases follow,
-    and join the one that waits there about the same. The workspace's lock is held."""
+    """Move cases after their memories, which went to another of these subjects or came from none:
+    each joins the case that waits there about the same. The workspace's lock is held."""
     about = Q(subject__in=subject_ids) | Q(items__memory__subject__in=subject_ids)
     rows = Case.objects.filter(about, workspace_id=workspace_id).distinct().order_by("pk")
     for case in rows.prefetch_related("items__memory", "items__fact"):
@@ -288,7 +288,7 @@ def follow_subjects(
 
 
 def _beside(case: Case, subject_id: uuid.UUID | None) -> bool:
-    """Whether the same waits there already."""
+    """Tell whether the case is undecided and another one about the same waits there already."""
     about = Q(subject_id=subject_id) if subject_id else Q(subject=None)
     same = {"attribute": case.attribute, "topic": case.topic, "workspace_id": case.workspace_id}
     return not case.is_decided and Case.objects.undecided().filter(about, **same).exists()
@@ -309,15 +309,16 @@ def _join(case: Case, subject_id: uuid.UUID | None, items: Sequence[CaseItem]) -
 
 
 def unfiled() -> set[uuid.UUID]:
-    """The workspaces in which something waits that is in no undecided case."""
+    """Return the workspaces in which something waits that is in no undecided case."""
     rows = (_pairs(), _facts(), _held(), _uncertain(), _unsupported())
     return {workspace for each in rows for workspace in each.values_list("workspace_id", flat=True)}
 
 
 def file_unfiled(index: WorkspaceIndex) -> int:
-    """Put what waits in no case into one: pairs, facts in quarantine, held memories; how many.
+    """Put pairs, facts in quarantine and held memories that are in no case into one; return how
+    many.
 
-    What older versions left is found so, and what came back. The workspace's lock is held.
+    This finds what older versions left, and what came back. The workspace's lock is held.
     """
     words, mine = row_marks.words_of(index), {"workspace_id": index.workspace_id}
     pairs = list(_pairs().filter(**mine).select_related("old", "new").order_by("pk")[:WAITING])
@@ -372,7 +373,7 @@ def _undecided() -> QuerySet[CaseItem]:
 
 
 def known_memory(memory: Memory) -> KnownMemory:
-    """A row as the resolver sees one."""
+    """Return a row as the resolver sees it."""
     return KnownMemory(
         id=memory.pk,
         content=memory.content,

@@ -1,4 +1,5 @@
-"""What memories rest on: found while they are written, followed when it ends or comes back."""
+"""Grounds, the memories that others rest on: found while these are written, and followed when a
+ground ends or comes back."""
 
 import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -52,14 +53,14 @@ class BatchGrounds:
 
     @property
     def terms(self) -> dict[int, tuple[str, ...]]:
-        """Of each claim the words of its reasons."""
+        """Return the words of each claim's reasons, by claim."""
         return {
             index: tuple(dict.fromkeys(word for reason in reasons for word in reason.words))
             for index, reasons in self.reasons.items()
         }
 
     def take(self, pairs: Iterable[Pair], first: int) -> None:
-        """Memories that hold one of the words of a reason: those under the numbers from `first`
+        """Take the memories that hold one of the words of a reason: the pairs numbered from `first`
         on."""
         for pair in pairs:
             if pair.index >= first:
@@ -68,7 +69,7 @@ class BatchGrounds:
     def rows(
         self, drafts: Collection[Draft], live: Mapping[uuid.UUID, KnownMemory]
     ) -> list[dict[str, object]]:
-        """The values of a `Ground` for each live memory that a new one rests on."""
+        """Return the values of a `Ground` for each live memory that a new one rests on."""
         fresh = [draft.known for draft in drafts if draft.is_live][-NEWEST:]
         result: list[dict[str, object]] = []
         for draft in drafts:
@@ -104,8 +105,8 @@ class BatchGrounds:
 
 
 def follow(space: WorkspaceIndex, changed: Collection[uuid.UUID]) -> None:
-    """Ask about what rests on memories that are live no more, and no more about what rests on those
-    that are live again, or has ended itself."""
+    """Ask about memories that rest on ones no longer live; stop asking about those whose grounds
+    are live again, or that have ended themselves."""
     ids = [row.id for row in prepared_sql.rows(TOUCHED, {"ids": list(changed)})]
     if not ids:
         return
@@ -124,26 +125,26 @@ def follow(space: WorkspaceIndex, changed: Collection[uuid.UUID]) -> None:
 
 
 def move(old: uuid.UUID, new: uuid.UUID, *, also_own: bool = False) -> None:
-    """What rests on `old` rests on `new`, which says the same; `also_own`: and `new` on what `old`
-    rests on."""
+    """Let the memories that rest on `old` rest on `new`, which says the same; `also_own`: and let
+    `new` rest on the grounds of `old`."""
     Ground.objects.filter(on=old).update(on=new)
     if also_own:
         Ground.objects.filter(memory=old).update(memory=new)
 
 
 def move_back(new: Memory, to: Memory) -> None:
-    """What had come to `new` from the version before goes to `to`."""
+    """Move to `to` the grounds that `new` took over from the version before it, on either side."""
     Ground.objects.filter(on=new, made_at__lt=new.created_at).exclude(memory=to).update(on=to)
     Ground.objects.filter(memory=new, made_at__lt=new.created_at).exclude(on=to).update(memory=to)
 
 
 def keep(memory_id: uuid.UUID) -> list[int]:
-    """A person says that the memory holds though its grounds have ended; the ids of these."""
+    """Keep a memory whose grounds have ended, as a person says; return the ids of the grounds."""
     ids = list(Ground.objects.ended().filter(memory=memory_id).values_list("pk", flat=True))
     Ground.objects.filter(pk__in=ids).update(kept_at=timezone.now())
     return ids
 
 
 def doubt(ids: Sequence[int]) -> None:
-    """Take back that somebody kept it whatever becomes of these grounds."""
+    """Undo `keep` for these grounds."""
     Ground.objects.filter(pk__in=ids).update(kept_at=None)

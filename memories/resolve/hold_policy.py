@@ -1,5 +1,5 @@
-"""What a machine may not replace alone: the policy of a workspace. Pure: values in, a reason
-out."""
+"""The policy of a workspace: which memories a machine may not replace alone. Pure: values in, a
+reason out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ PINNED, PROTECTED, UNTRUSTED, UNSURE, GREY = "pinned", "protected", "untrusted",
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """One memory that is about to take the place of another. `agent`: who wrote it, or ""."""
+    """A memory that is about to replace another. `agent`: the agent that wrote it, or ""."""
 
     similarity: float | None
     confidence: float
@@ -21,8 +21,8 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What is held back: similarities from `grey[0]` up to `grey[1]`, confidence under
-    `confidence`, memories of these categories, and what these agents write. Pinned always is.
+    """Replacements to hold back: similarity from `grey[0]` up to `grey[1]`, confidence under
+    `confidence`, memories of these categories, and writes of these agents. Pinned ones always are.
     """
 
     grey: tuple[float, float] = (0.0, 0.0)
@@ -32,7 +32,7 @@ class Policy:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any] | None) -> Self:
-        """From settings that have no faults; {} and None hold back what is pinned alone."""
+        """Read settings that have no faults; {} and None hold back only pinned memories."""
         found = settings or {}
         low, high = found.get("similarity") or (0.0, 0.0)
         return cls(
@@ -43,7 +43,7 @@ class Policy:
         )
 
     def holds(self, replacement: Replacement) -> str:
-        """The reason to hold it back until a person decides; "" where there is none."""
+        """Return the reason to hold it back until a person decides; "" where there is none."""
         if replacement.pinned:
             return PINNED
         if replacement.categories & self.categories:
@@ -59,5 +59,5 @@ class Policy:
 
 
 def held_by(reason: str, rule: str) -> str:
-    """What is kept with a decision that was held back: why, and what the machine went by."""
+    """Return the text kept with a held decision: the reason, and the rule the machine went by."""
     return f"{reason}: {rule}" if rule and rule != reason else reason

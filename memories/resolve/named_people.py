@@ -1,4 +1,4 @@
-"""Whom a document speaks of by name: its claims about a person meet what that person said."""
+"""People whom a document names: its claims about a person meet what that person said."""
 
 import re
 import uuid
@@ -17,15 +17,15 @@ _named = re.compile(rf"{_word}(?: {_word}){{0,2}}")
 
 @dataclass(slots=True)
 class PeopleNamed:
-    """`claims` are those that may be believed, each about whom it names; `unclear` what is about
-    somebody of whom a name alone does not tell who it is: it stays a quote."""
+    """`claims` may be believed, each about the person it names, if any. `unclear` are statements
+    whose name does not tell who is meant: they stay quotes."""
 
     claims: list[Claim] = field(default_factory=list)
     unclear: list[str] = field(default_factory=list)
 
 
 def name_of(statement: str) -> str:
-    """The name that a statement begins with, "" where there is none."""
+    """Return the name that a statement begins with, "" where there is none."""
     match = _named.match(statement)
     return match[0] if match else ""
 
@@ -33,7 +33,8 @@ def name_of(statement: str) -> str:
 def people_named(
     space: WorkspaceIndex, claims: Sequence[Claim], own: uuid.UUID | None
 ) -> PeopleNamed:
-    """Looked up by one statement. `own` is whom the document is about, of whom nothing is asked."""
+    """Find whom claims name, with one query. Claims about `own`, the document's subject, stay as
+    they are."""
     names = {name for claim in claims if (name := name_of(claim.statement))}
     asked = names | {name.partition(" ")[0] for name in names}
     people = people_called(space, asked)
@@ -57,7 +58,7 @@ def people_named(
 
 
 def _shares(person: KnownPerson, name: str, first: str) -> bool:
-    """Whether the name may be this person's: the whole of it, or the first of its names."""
+    """Tell whether the name may be this person's: by the whole of it, or by its first word."""
     if person.is_called(name) or person.is_called(first):
         return True
     return first in (each.partition(" ")[0].casefold() for each in (person.name, person.author))

@@ -93,7 +93,7 @@ def known(
     keys: Iterable[int],
     pairs: Iterable[Pair],
 ) -> list[KnownMemory]:
-    """The live memories of these texts, slot keys and pairs that this writer's may meet."""
+    """Return the live memories of these texts, slot keys and pairs that the claims may meet."""
     wanted = sorted(set(keys))
     values = mine(placement) | {
         "now": timezone.now(),
@@ -126,8 +126,8 @@ def near(
     claims: Sequence[Claim],
     judge: Judge,
 ) -> tuple[list[Asked], Callable[[list[Any]], list[Pair]]]:
-    """Pairs of a statement and a live memory whose embeddings are near enough to be looked at: what
-    is to be asked for them behind the lock, and what they are by the answer."""
+    """Return the queries to run behind the lock, and a function that reads their answers: pairs of
+    a statement and a live memory whose embeddings are near enough to compare."""
     reach = Reach(floor(judge), MOST)
     told = (space, placement, whole, [c.visibility for c in claims], reach)
     if asked := nearest.asked_of_few(*told):
@@ -136,12 +136,12 @@ def near(
 
 
 def floor(judge: Judge) -> float:
-    """The cosine from which on two statements are looked at."""
+    """Return the cosine from which on two statements are compared."""
     return judge.threshold if judge.rule == NEAREST else judge.threshold - REACH
 
 
 def negated(readings: Sequence[Reading], judge: Judge) -> dict[int, Sequence[str]]:
-    """Words of what each statement may deny, end or replace, however far its own are from it."""
+    """Return words of what each statement may deny, end or replace, however far its vector is."""
     words = {i: negates(reading, judge.words) for i, reading in enumerate(readings)}
     return {} if judge.rule == NEAREST else {i: each for i, each in words.items() if each}
 
@@ -149,7 +149,7 @@ def negated(readings: Sequence[Reading], judge: Judge) -> dict[int, Sequence[str
 def holding(
     space: WorkspaceIndex, placement: Placement, words: Mapping[int, Sequence[str]]
 ) -> list[Pair]:
-    """The newest memories that hold one of the words, by the number that these are asked under."""
+    """Return the newest memories that hold one of the words, by the number of the words."""
     at, terms = [], []
     for index, each in words.items():
         for key in lexical.term_keys(space.number, Layer.MEMORIES, lexical.stems(" ".join(each))):
@@ -162,7 +162,7 @@ def holding(
 
 
 def mine(placement: Placement) -> dict[str, object]:
-    """The values of MINE."""
+    """Return the values of MINE."""
     return {
         "workspace": placement.workspace_id,
         "subject": placement.subject_id,
@@ -176,10 +176,10 @@ def mine(placement: Placement) -> dict[str, object]:
 
 
 def compared(space: WorkspaceIndex, resolver: Resolver, index: int, decision: Decision) -> Decision:
-    """The decision with the cosine of each pair of which both vectors are there.
+    """Return the decision with the cosine of each pair of which both vectors are there.
 
-    Deciding did not need those where a slot, a word or a pin led to the memory; policy and the
-    person who reviews it do.
+    Deciding did not need it where a slot, a word or a pin led to the memory; the policy and the
+    reviewing person do.
     """
     missing = [each.memory.id for each in decision.neighbours if each.similarity is None]
     vector = resolver.vector(index)
@@ -202,8 +202,8 @@ def compared(space: WorkspaceIndex, resolver: Resolver, index: int, decision: De
     return replace(decision, neighbours=neighbours)
 
 
-# Who says it: what somebody said of himself is not replaced by what another says of him, and what
-# a person said by no document.
+# Who says it: a person's words about themselves are not replaced by another person's, and no
+# person's words by a document.
 
 BYSTANDER = "bystander"
 # A message without an author's name is its subject's, but for the assistant's.
@@ -244,7 +244,7 @@ class Bystanders:
     def of(
         cls, claims: Sequence[Claim], readings: Sequence[Reading], known: Iterable[KnownMemory]
     ) -> "Bystanders":
-        """One statement where somebody speaks of another who is known, none else."""
+        """Find them with one query, or none where nobody speaks of another known person."""
         about = {
             index: reading
             for index, (claim, reading) in enumerate(zip(claims, readings, strict=True))
@@ -261,8 +261,8 @@ class Bystanders:
         return cls(about, speakers)
 
     def contradicts_own_word(self, index: int, memory_id: uuid.UUID) -> bool:
-        """Whether claim number `index` is another's word about whom the memory is of, by his
-        own."""
+        """Tell whether claim number `index` is one person's word about another, whose own words the
+        memory was read from."""
         reading = self.about.get(index)
         return reading is not None and any(
             is_said_by(reading, speaker) for speaker in self.speakers.get(memory_id, ())
@@ -270,8 +270,8 @@ class Bystanders:
 
 
 def of_people(claims: Sequence[Claim], known: Iterable[KnownMemory]) -> frozenset[uuid.UUID]:
-    """The known memories that no claim of a document replaces; none is asked for where no document
-    speaks."""
+    """Return the known memories that no claim of a document replaces; without a claim of a document
+    nothing is looked up."""
     if not any(claim.is_of_document for claim in claims):
         return frozenset()
     values = {"ids": [memory.id for memory in known]}

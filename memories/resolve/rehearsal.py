@@ -1,5 +1,5 @@
-"""What other rules would have done: a policy asked again about decisions that machines made, and
-other words about what replaces what. Nothing is stored."""
+"""Rehearsals of other rules: another policy on decisions that machines made, and other words on
+what replaces what. Nothing is stored."""
 
 import time
 import uuid
@@ -22,9 +22,9 @@ MACHINES = ("guarded", "vector")
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """`held`: reason and decision, the newest first. `asked` is at most `MOST`, and one more.
+    """`held`: reason and decision, the newest first. `asked`: at most `MOST` + 1.
 
-    `waited`: those that in fact waited for a person, under the policy of their day.
+    `waited`: how many in fact waited for a person, under the policy of their day.
     """
 
     asked: int
@@ -67,8 +67,8 @@ BESIDE = 40  # with each
 
 @dataclass(frozen=True, slots=True)
 class OtherDecision:
-    """Two memories about which other words decide otherwise; `was` and `would` are how the newer
-    stands to the older. `decision`: what was in fact decided, if anything."""
+    """Two memories that other words decide differently; `was` and `would` are the relation of the
+    newer to the older. `decision`: the recorded decision, if any."""
 
     old: Memory
     new: Memory
@@ -79,7 +79,8 @@ class OtherDecision:
 
 @dataclass(frozen=True, slots=True)
 class WordsRehearsal:
-    """Of `asked` pairs those that other words `changed`; `is_cut`: there were more, or no time."""
+    """The pairs, of `asked` ones, that other words `changed`; `is_cut`: some were not asked, for
+    their number or for want of time."""
 
     asked: int
     changed: list[OtherDecision]

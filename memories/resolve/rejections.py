@@ -1,4 +1,4 @@
-"""What people said must not be learned again, met again in the same words or in others."""
+"""Rejections: statements that must not be learned again, in the same words or in others."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ order by r.fingerprint = any(%(fingerprints)s::bytea[]) desc, r.id desc limit %(
 
 
 def kind_of(reason: str) -> str:
-    """A reason without what a person wrote behind it: "private: she asked me" is private."""
+    """Return a reason without the note behind it: "private" of "private: she asked me"."""
     return reason.partition(":")[0].strip().casefold()
 
 
@@ -51,8 +51,8 @@ def rejected(
     claims: Sequence[str],
     agents: Sequence[uuid.UUID] | None = None,
 ) -> Asked:
-    """What was rejected about the subject of some statements, by a person's word or by these
-    agents, None by any: to be asked, for `refused`."""
+    """Return the query for what people or these agents (None: any agents) rejected about a subject,
+    texts equal to a statement first; `refused` takes its rows."""
     values = {
         "workspace": space.workspace_id,
         "subject": subject_id,
@@ -71,9 +71,9 @@ def refused(
     claims: Sequence[str],
     vectors: Sequence[np.ndarray | None],
 ) -> dict[int, "Rejected"]:
-    """Which of the statements say what was rejected, which `rows` tell: place to rejection.
+    """Return the rejection, of those in `rows`, that a statement repeats, by its place.
 
-    `vectors` as the statements, or empty where they could not be made; then words decide alone.
+    `vectors`: one per statement, or empty where they could not be made; then words alone decide.
     """
     known = [Rejected.of(row) for row in rows]
     if not known:
@@ -98,8 +98,8 @@ def take_back(
     statement: str,
     vector: np.ndarray | None,
 ) -> int:
-    """A person says by hand what a person had rejected: those rejections go that the asker sees.
-    Their number."""
+    """Remove the rejections, as far as the asker sees them, of a statement that a person now writes
+    by hand; return how many."""
     deleted = 0
     while True:
         rows = prepared_sql.rows(*rejected(space, subject_id, [statement]))
@@ -115,7 +115,7 @@ def take_back(
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """What a person said no to; `is_private`: it may be believed again, if a person says so."""
+    """A rejected statement; `is_private`: it may be believed again, if a person says so."""
 
     id: uuid.UUID
     fingerprint: bytes
@@ -126,7 +126,7 @@ class Rejected:
 
     @classmethod
     def of(cls, row: Any) -> Self:
-        """Of a row of OF_SUBJECT; its vector has unit length."""
+        """Read a row of OF_SUBJECT, with its vector scaled to unit length."""
         vector = None
         if row.embedding is not None:
             vector = np.asarray(row.embedding.to_numpy(), dtype=np.float32)
@@ -135,7 +135,7 @@ class Rejected:
         return cls(row.id, bytes(row.fingerprint), row.content, row.corrected, vector, is_private)
 
     def is_in(self, claim: str, vector: np.ndarray | None, threshold: float) -> bool:
-        """Whether a claim, or a part of it, says the same, whatever leads in to it."""
+        """Tell whether a claim, or a part of it, says the same, whatever introduces it."""
         own = lexical.stem_set(self.content)
         if len(own & lexical.stem_set(claim)) < SHARED * len(own):
             return False
@@ -149,7 +149,7 @@ class Rejected:
         )
 
     def restates(self, claim: str, vector: np.ndarray | None, threshold: float) -> bool:
-        """Whether a claim says the same in other words. `vector` is the claim's."""
+        """Tell whether a claim says the same in other words. `vector` is the claim's."""
         own = lexical.stem_set(self.content)
         if len(own & lexical.stem_set(claim)) < SHARED * len(own):  # before the two are taken apart
             return False

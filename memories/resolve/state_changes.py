@@ -1,4 +1,4 @@
-"""What changes the state of memories that are there: one text for each act, of a batch or of one.
+"""Changes of the state of existing memories: one function for each act, for one memory or a batch.
 
 Each writes the rows, the periods in which they were believed, and the index; behind the workspace's
 lock, in the caller's transaction.
@@ -49,9 +49,9 @@ def supersede(
     successors: Mapping[uuid.UUID, tuple[uuid.UUID, datetime | None]],
     at: datetime,
 ) -> None:
-    """End heads: by the id of each, the memory that takes its place and since when that is true.
+    """End heads: `successors` has, by the id of each, its successor and since when that is true.
 
-    A row in hand is not changed: it is to be read again.
+    Rows already read are not changed: read them again.
     """
     if not successors:
         return
@@ -68,20 +68,20 @@ def supersede(
 
 
 def _touched(space: WorkspaceIndex, ids: Collection[uuid.UUID]) -> None:
-    """What rests on them is looked at again, and what is told of them is summed up anew."""
+    """Review what rests on these memories, and make the summaries about them due again."""
     grounds.follow(space, ids)
     due_summaries.of_memories(space.workspace_id, ids)
 
 
 class End(NamedTuple):
-    """Until when something is true, and the memory that tells so."""
+    """The end of something's truth, and the memory that tells it."""
 
     until: datetime
     by: uuid.UUID
 
 
 def end_validity(ends: Mapping[uuid.UUID, End], at: datetime) -> None:
-    """They are believed as before, and were true until then, which is known from `at` on."""
+    """Set when memories ceased to be true, as known from `at` on; they are believed as before."""
     for pk, end in ends.items():
         Memory.objects.filter(pk=pk).update(
             valid_until=end.until, valid_until_at=at, ended_by=end.by, updated_at=at
@@ -91,8 +91,9 @@ def end_validity(ends: Mapping[uuid.UUID, End], at: datetime) -> None:
 def _follow_plans(
     gone: Mapping[uuid.UUID, End | None], at: datetime, *, never: bool = False
 ) -> None:
-    """What was to be over by plans that are believed no more has no end any more, or that of the
-    plan in their place; what is over already stays so, unless it `never` was to be."""
+    """Adjust memories whose end was set by a plan that is no longer believed: they get the end of
+    the plan in its place, else none. Those already over stay so, unless the plan `never` was true.
+    """
     for row in prepared_sql.rows(TO_BE_OVER, {"ids": list(gone)}):
         if row.valid_until is None or not (never or row.valid_until > at):
             continue
@@ -107,14 +108,14 @@ def _follow_plans(
 
 
 def add_support(facts: Mapping[uuid.UUID, int], at: datetime) -> None:
-    """Count so many more facts, or fewer, under each memory."""
+    """Add to (or take from) the number of facts under each memory."""
     if facts:
         values = {"ids": list(facts), "facts": list(facts.values()), "at": at}
         prepared_sql.execute(SUPPORT, values)
 
 
 def end(space: WorkspaceIndex, memories: Sequence[Memory], reason: str, at: datetime) -> None:
-    """They are forgotten from `at` on."""
+    """Forget these memories from `at` on."""
     ids = [memory.pk for memory in memories]
     for memory in memories:
         memory.forgotten_at, memory.forget_reason, memory.updated_at = at, reason, at
@@ -126,7 +127,7 @@ def end(space: WorkspaceIndex, memories: Sequence[Memory], reason: str, at: date
 
 
 def hold(space: WorkspaceIndex, memory: Memory, at: datetime) -> None:
-    """It is believed no more until a person says so; one that was forgotten waits again."""
+    """Hold a memory: it is not believed until a person says so; a forgotten one waits again."""
     memory.held_at, memory.forgotten_at, memory.forget_reason = at, None, ""
     memory.save(update_fields=["held_at", "forgotten_at", "forget_reason", "updated_at"])
     memory.periods.all().end(at, "held")
@@ -136,7 +137,7 @@ def hold(space: WorkspaceIndex, memory: Memory, at: datetime) -> None:
 
 
 def restore(space: WorkspaceIndex, memory: Memory, cause: str) -> None:
-    """It is a head from now on, neither forgotten nor held, unless another one superseded it."""
+    """Make a memory a head again, neither forgotten nor held, unless another superseded it."""
     memory.forgotten_at, memory.forget_reason, memory.held_at = None, "", None
     memory.save(update_fields=["forgotten_at", "forget_reason", "held_at", "updated_at"])
     begin_period(memory, cause)
@@ -148,7 +149,7 @@ def restore(space: WorkspaceIndex, memory: Memory, cause: str) -> None:
 
 
 def begin_period(memory: Memory, cause: str) -> None:
-    """It is believed from now on, where it is not yet."""
+    """Begin a period in which the memory is believed, where it is not yet."""
     if not memory.periods.filter(until_at=None).exists():
         MemoryPeriod.objects.create(
             workspace_id=memory.workspace_id, memory=memory, from_at=timezone.now(), cause=cause
@@ -156,7 +157,7 @@ def begin_period(memory: Memory, cause: str) -> None:
 
 
 def unlink(old: Memory, new: Memory, heir: Memory | None = None) -> None:
-    """Take `new` out of the place of `old`, and `heir` into it, if there is one."""
+    """Remove `new` as the successor of `old`, and put `heir` in its place, if there is one."""
     grounds.move_back(new, heir or old)
     if old.valid_until is not None and old.valid_until == new.valid_from:
         old.valid_until = heir.valid_from if heir else None
@@ -188,8 +189,8 @@ returning m.id, m.is_head and m.source_count = 0 as is_bare
 
 
 def take_support_away(facts: QuerySet[Fact], at: datetime) -> list[Memory]:
-    """These facts count no more from `at` on, and wait for nobody; the heads that nothing carries
-    then, locked."""
+    """Withdraw these facts from `at` on; they wait for nobody any more. Return, locked, the heads
+    that nothing carries then."""
     rows = list(facts.filter(withdrawn_at=None).order_by("pk"))
     lost = Counter(fact.memory_id for fact in rows if fact.memory_id)
     Fact.objects.filter(pk__in=[fact.pk for fact in rows]).update(
@@ -203,8 +204,8 @@ def take_support_away(facts: QuerySet[Fact], at: datetime) -> list[Memory]:
 
 
 def decided_by_people(space: WorkspaceIndex, memories: Sequence[Memory]) -> set[uuid.UUID]:
-    """Those that no machine may end alone: what a person pinned, or put in another's place, and
-    what the workspace's policy protects."""
+    """Return the memories that no machine may end alone: those that a person pinned or decided for,
+    and those that the workspace's policy protects."""
     policy = Policy.of(space.review)
     rows = Supersession.objects.filter(new__in=memories, state=Supersession.State.APPLIED)
     decided = rows.exclude(decided_by__startswith="session:").values_list("new_id", flat=True)
@@ -212,8 +213,8 @@ def decided_by_people(space: WorkspaceIndex, memories: Sequence[Memory]) -> set[
 
 
 def keep_unsupported(memory: Memory) -> Fact | None:
-    """A person says that it holds though nothing carries it: that carries it from now on. None
-    where something does."""
+    """Keep a memory that nothing carries, as a person says: a new fact carries it from now on.
+    None where something carries it already."""
     if not Memory.objects.unsupported().filter(pk=memory.pk).exists():
         return None
     add_support({memory.pk: 1}, timezone.now())
@@ -227,7 +228,7 @@ def keep_unsupported(memory: Memory) -> Fact | None:
 
 
 def take_keeping_back(fact_id: uuid.UUID) -> None:
-    """Take back that somebody kept it."""
+    """Undo `keep_unsupported`."""
     for fact in Fact.objects.filter(pk=fact_id, rule=KEPT):
         if fact.memory_id is not None:
             add_support({fact.memory_id: -1}, timezone.now())

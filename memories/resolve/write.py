@@ -1,5 +1,5 @@
-"""From claims to memories: gather what they meet, decide one after the other, and write the rows
-that a batch comes to together at its end."""
+"""From claims to memories: gather the memories they meet, decide them in turn, and write the rows
+of the batch together at its end."""
 
 import logging
 import uuid
@@ -65,8 +65,8 @@ SAID_AGAIN = "was forgotten as private"  # why what is said again waits for a pe
 
 @dataclass(frozen=True, slots=True)
 class ClaimReading:
-    """What is read out of a claim's statement: its keys of single-valued attributes, when it was
-    true what it tells of the past, and from when it will be what it tells of a day to come."""
+    """The reading of a claim's statement: its keys of single-valued attributes, the period of what
+    it tells of the past, and the time from which what it tells of the future will be true."""
 
     reading: Reading
     keys: Sequence[int]
@@ -147,7 +147,7 @@ class ClaimBatch:
         resolver.add(new.known, index)
 
     def _as_a_bystander(self, decision: Decision, index: int) -> Decision:
-        """Another's word about a person stands beside that person's own until somebody decides."""
+        """Review another's word about a person that contradicts that person's own words."""
         if decision.act != "supersede" or index not in self.bystanders.about:
             return decision
         for target in decision.targets:
@@ -164,7 +164,7 @@ class ClaimBatch:
         return decision
 
     def _as_a_document(self, decision: Decision) -> Decision:
-        """What a document says against a person's word is not believed until somebody decides."""
+        """Hold what a document says against a person's word, until somebody decides."""
         if not any(target.id in self.of_people for target in decision.targets):
             return decision
         if decision.rule == "richer":
@@ -172,7 +172,7 @@ class ClaimBatch:
         return replace(decision, act="hold", rule=f"{DOCUMENT}: {decision.rule}", doubts=())
 
     def _as_policy_allows(self, decision: Decision, claim: Claim) -> Decision:
-        """What is about to replace, or stands beside while a person is asked, may be held back."""
+        """Hold back what is about to replace a memory, or to be reviewed, where policy says so."""
         if decision.act not in ("supersede", "review"):
             return decision
         about = Replacement(
@@ -188,14 +188,14 @@ class ClaimBatch:
         return decision
 
     def reject(self, claim: Claim) -> None:
-        """A person said no to it before: the fact is kept, under no memory."""
+        """Keep the fact of a claim that a person rejected before, under no memory."""
         self._add_fact(claim, None)
         self.outcome.rejected.append(claim.statement)
 
     def write(
         self, vectors: Sequence[entries.Vectors] | None, live: Mapping[uuid.UUID, KnownMemory]
     ) -> None:
-        """`live`: what is, after all that was decided."""
+        """Write the batch. `live`: the live memories after all decisions."""
         for old, new in self.richer.items():
             grounds.move(old, new)
         for pk in self.ends.keys() & self.memories.keys():
@@ -291,7 +291,7 @@ class ClaimBatch:
                 old.valid_until = new.valid_from
 
     def _file_as_past(self, decision: Decision, new: Draft, resolver: Resolver) -> None:
-        """`new` takes its place before the head, whose number grows; the head stays believed."""
+        """File `new` as a version before the head, whose number grows; the head stays believed."""
         (head,) = decision.targets
         new.version = head.version
         new.superseded_by, new.superseded_at = head.id, self.now
@@ -384,8 +384,8 @@ def apply(
 def _behind_lock(
     space: WorkspaceIndex, placement: Placement, asked: Sequence[Asked]
 ) -> list[list[Any]]:
-    """Takes the workspace's lock; the rows of what is asked then, of a subject whose rows have the
-    marks of today's rules."""
+    """Take the workspace's lock and run the queries, on a subject whose rows have the marks of the
+    present rules; return the rows of each."""
     if row_marks.are_current(space):
         return workspace_index.lock(space, *asked)
     workspace_index.lock(space)
@@ -412,7 +412,7 @@ def _resolver(
     whole: Sequence[np.ndarray | None],
     near: Sequence[Pair],
 ) -> Resolver:
-    """Knows the live memories that the claims may meet: `near` them, or found otherwise."""
+    """Make a resolver that knows the live memories the claims may meet: `near` or otherwise."""
     judge, readings = batch.judge, [each.reading for each in own]
     batch.grounds = BatchGrounds.of(batch.placement, claims, readings)
     # One statement for both: what a reason names is asked for under the numbers after the claims'.
