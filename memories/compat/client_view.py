@@ -1,5 +1,5 @@
-"""What every route for another server's client does first: the key says who asks, and its workspace
-is meant; and the chains by whose ids it asks."""
+"""The base of all routes for another server's client: the key tells who asks and in which
+workspace; and chains of memories, by the ids that the client has."""
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,7 +39,7 @@ class ClientView(APIView):
     parser_classes: Any = (StrictJSONParser,)
     renderer_classes = (JsonRenderer,)
     content_negotiation_class = AnswersJSON
-    schema = None  # these routes are another server's, and not of our own schema
+    schema = None  # these routes are another server's, and not in our own schema
     beside = workspace_index.BESIDE_KEY
     needs: ClassVar[Mapping[str, str]] = {
         "GET": Capability.READ, "POST": Capability.READ, "PUT": Capability.CURATE,
@@ -59,7 +59,7 @@ class ClientView(APIView):
             raise refused(f"This needs the capability {capability}.")
 
     def handle_exception(self, exc: Exception) -> Response:
-        """As the client reads it, and JSON by its plain name."""
+        """Answer an error in the client's form, with the content type of plain JSON."""
         problem = respond(as_problem(exc), {"request": self.request})
         known = problem_of(as_problem(exc)) or Problem(500, "The server failed.")
         headers = {k: v for k, v in problem.headers.items() if k.lower() != "content-type"}
@@ -76,13 +76,13 @@ def refuse_erasing(scope: Scope) -> None:
 
 
 def erase_and_wait(scope: Scope, kind: str, row_id: uuid.UUID) -> None:
-    """What is not gone in time, the worker takes away."""
+    """Erase a row and wait for it; what is not gone in time, the worker erases."""
     target = erase.target_of(scope, kind, row_id)
     erase.run_or_wait(erase.request(scope, target).pk, USUAL_WAIT)
 
 
 class UnknownView(ClientView):
-    """What another server has and this one does not: an error, never an empty success."""
+    """A route that another server has and this one does not: an error, never an empty success."""
 
     def get(self, request: Request, **_: Any) -> Response:
         raise Problem(404, "This server does not have this route.")
@@ -93,7 +93,7 @@ class UnknownView(ClientView):
         return {"detail": detail, "error": detail, "code": code}
 
 
-# Chains as another server's client has them: any id of a chain leads to what is believed of it.
+# Chains as another server's client has them: any id of a chain leads to its live memory.
 
 OLDER = """
 with recursive older (head, id) as (
@@ -113,7 +113,7 @@ class ChainRoot:
 
 
 def roots_of(scope: Scope, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, ChainRoot]:
-    """By a version's id, the first one of its chain that the asker sees; itself at the least."""
+    """Return, by a version's id, the first version of its chain that the asker sees, or itself."""
     heads: dict[uuid.UUID, list[uuid.UUID]] = {}
     with connection.cursor() as cursor:
         cursor.execute(OLDER, {"ids": list(ids), "workspace": scope.workspace_id})
@@ -129,7 +129,7 @@ def roots_of(scope: Scope, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, ChainRoo
 
 
 def chain_of(scope: Scope, text: str) -> list[Link]:
-    """All versions that the asker sees, by the id of any. NotFound where there are none."""
+    """Return all versions that the asker sees, by the id of any. Raises NotFound without any."""
     try:
         links = chain(scope, uuid.UUID(text))
     except ValueError:
@@ -140,7 +140,7 @@ def chain_of(scope: Scope, text: str) -> list[Link]:
 
 
 def head_of(scope: Scope, text: str) -> Memory:
-    """What is believed now of the chain. NotFound where nothing is."""
+    """Return the memory of the chain that is believed now. Raises NotFound where none is."""
     live = [link.memory for link in chain_of(scope, text) if link.memory.is_live]
     if not live:
         raise NotFound("Memory")
@@ -148,7 +148,7 @@ def head_of(scope: Scope, text: str) -> Memory:
 
 
 def metadata_of(scope: Scope, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, dict[str, Any]]:
-    """What callers said with the messages that memories stand on, the newest last."""
+    """Return, by memory, the metadata of the messages that it stands on; newer values win."""
     seen = Episode.objects.visible_to(scope)
     cited = Citation.objects.filter(fact__memory__in=list(ids), episode__in=seen).order_by("pk")
     said: dict[uuid.UUID, dict[str, Any]] = {}

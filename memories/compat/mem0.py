@@ -66,7 +66,7 @@ DEEPEST = 10
 
 
 def filter_of(given: Mapping[str, Any]) -> Filter:
-    """The filter that a request names, in `filters` or beside it. Invalid where it names none."""
+    """Return the filter of a request, in `filters` or beside it. Raises Invalid without one."""
     tree = given.get("filters") or {}
     if not isinstance(tree, dict):
         raise Invalid("filters", "Must be an object.")
@@ -149,7 +149,7 @@ class Mem0Add:
     timestamp: Annotated[int, Field(ge=0, lt=LAST_SECOND)] | None = None
 
     def name(self, which: str) -> str:
-        """Whom or what it is of: said beside the messages, or as a filter."""
+        """Return the id named `which`, given beside the messages or as a filter; "" without one."""
         named = getattr(self, which) or self.filters.get(which)
         return named if isinstance(named, str) else ""
 
@@ -180,7 +180,7 @@ class Mem0Page:
 
     @property
     def last(self) -> int:
-        """One behind it."""
+        """The index after the last one."""
         return self.first + self.size
 
     @property
@@ -188,7 +188,7 @@ class Mem0Page:
         return min(self.page_size, LARGEST_PAGE)
 
     def answer(self, request: Request, count: int, rows: Sequence[Any]) -> dict[str, Any]:
-        """The rows of this page, with the addresses of those beside it, where there are any."""
+        """Return the rows of this page, with the addresses of the pages beside it, if any."""
 
         def link(page: int, *, there: bool) -> str | None:
             query = f"?page={page}&page_size={self.size}"
@@ -258,7 +258,7 @@ def shown(
 
 
 def added(scope: Scope, rows: Sequence[Any]) -> list[dict[str, Any]]:
-    """What an add made, as its answer tells it."""
+    """Return what an add made, in the form of mem0's answer."""
     roots = roots_of(scope, [row.id for row in rows])
     return [
         {
@@ -272,7 +272,7 @@ def added(scope: Scope, rows: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def history_of(links: Sequence[Link]) -> list[dict[str, Any]]:
-    """What happened to a chain, oldest first."""
+    """Return the events of a chain, the oldest first."""
     root, before = links[0].memory, None
     events: list[dict[str, Any]] = []
 
@@ -302,7 +302,7 @@ def history_of(links: Sequence[Link]) -> list[dict[str, Any]]:
 
 
 def ends_after(day: date) -> datetime:
-    """When a memory ends that expires on this day: with it."""
+    """Return when a memory ends that expires on this day: at the end of the day."""
     midnight = datetime.combine(day, time.min, tzinfo=timezone.get_default_timezone())
     return midnight + timedelta(days=1)
 
@@ -331,14 +331,14 @@ class Mem0View(ClientView):
         return rows if wanted is None else rows.filter(pk__in=matching_memories(self.scope, wanted))
 
     def forget_all(self, wanted: Filter) -> int:
-        """How many there were."""
+        """Forget all that match, and return how many there were."""
         ids = list(self.believed(wanted).order_by("pk").values_list("pk", flat=True))
         return review.forget_all(self.scope, ids)
 
 
 class PingView(Mem0View):
     def get(self, request: Request) -> Response:
-        """The workspace stands for organisation and project."""
+        """Check a key; the workspace stands for organisation and project."""
         own = str(self.scope.workspace_id)
         ids = {"org_id": own, "project_id": own, "user_email": self.scope.slug}
         return Response({"status": "ok", **ids})
@@ -419,7 +419,7 @@ class ListMem0View(Mem0View):
 
 
 class MemoriesMem0View(AddView, ListMem0View):
-    """Where version 1 adds by POST, lists by GET, and deletes all of somebody."""
+    """The route on which version 1 adds by POST, lists by GET, and deletes all of an entity."""
 
     def get(self, request: Request) -> Response:
         return self.listed(request, filter_of(request.query_params.dict()))
@@ -532,6 +532,6 @@ def body_of(request: Request) -> dict[str, Any]:
 
 
 def page_of(request: Request) -> Mem0Page:
-    """Its numbers as the address writes them."""
+    """Read the page's numbers from the address."""
     given = request.query_params.dict()
     return read(Mem0Page, {name: given[name] for name in ("page", "page_size") if name in given})

@@ -125,7 +125,7 @@ class NewProject(ProjectNames):
 @sent
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemMachineMessage:
-    """Its metadata names whose it is (`user_id`) and in which session it was said."""
+    """A message; its metadata names its user (`user_id`) and its session."""
 
     content: Text
     producer: Spoken = "user"
@@ -245,7 +245,7 @@ DEFAULTS: dict[str, Any] = {
 
 @with_config(ConfigDict(extra="forbid", strict=True))
 class KeptProject(TypedDict):
-    """What stands under PROJECT in the metadata of a project's conversation."""
+    """The value under PROJECT in the metadata of a project's conversation."""
 
     org_id: str
     project_id: str
@@ -256,7 +256,7 @@ KEPT_PROJECT = TypeAdapter(KeptProject)
 
 
 def kept_in(row: Conversation) -> KeptProject | None:
-    """None where it is no project, whatever stands there."""
+    """Return the project that a conversation is; None where it is none, whatever is there."""
     try:
         kept = KEPT_PROJECT.validate_python(row.metadata.get(PROJECT))
     except ValidationError:
@@ -279,8 +279,8 @@ def project_of(scope: Scope, asked: ProjectNames) -> Conversation:
 
 
 def make_project(scope: Scope, asked: ProjectNames, description: str, config: Any) -> bool:
-    """Whether it was not there yet. What is made is for all keys of the workspace: Forbidden for
-    those that are limited; a conversation that bears the name already becomes the project."""
+    """Make a project for all keys of the workspace, and tell whether it is new. A conversation that
+    has the name already becomes the project. Raises Forbidden for limited keys."""
     if projects(scope, external_id=asked.project):
         return False
     if scope.is_narrow:
@@ -308,12 +308,12 @@ def shown_project(row: Conversation) -> dict[str, Any]:
 
 
 def within(project: str) -> Q:
-    """Rows with a conversation, of a project."""
+    """Return the condition for rows with a conversation of a project."""
     return Q(conversation__external_id__startswith=f"{project}/")
 
 
 def thread_of(project: str, metadata: Mapping[str, str]) -> str:
-    """The conversation of a user and a session. Raises Invalid."""
+    """Return the thread of a user and a session. Raises Invalid."""
     names = [quote(metadata.get(name, ""), safe="") for name in ("user_id", "session_id")]
     thread = "/".join([project, *names])
     if len(thread) > LONGEST_THREAD:
@@ -350,7 +350,7 @@ def listed_episode(row: Episode, project: str) -> dict[str, Any]:
 
 
 def features_of(scope: Scope, project: str) -> QuerySet[Feature]:
-    """What stands on a message of the project, or was written by its client."""
+    """Return the features that stand on a message of the project or that its client wrote."""
     heard = Episode.objects.visible_to(scope).filter(within(project))
     cited = FeatureCitation.objects.filter(
         feature=OuterRef("pk"), change__is_current=True, episode__in=heard
@@ -382,7 +382,7 @@ def shown_features(
 
 
 def citations_of(scope: Scope, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, list[uuid.UUID]]:
-    """The episodes that features stand on, of those that the asker sees."""
+    """Return the episodes that features stand on, as far as the asker sees them."""
     heard = Episode.objects.visible_to(scope)
     rows = FeatureCitation.objects.filter(
         feature__in=ids, change__is_current=True, episode__in=heard
@@ -505,7 +505,7 @@ class MemoriesMemMachineView(MemMachineView):
 
 
 class NarrowedView(MemMachineView):
-    """What takes a filter."""
+    """A route that takes a filter."""
 
     def asked_filter(self, asked: MemMachineSearch | MemMachineList) -> AskedFilter:
         """The filter with the user whom the set's metadata names."""
@@ -561,7 +561,7 @@ class SearchMemMachineView(NarrowedView):
         return shown + [shown_episode(row) for row in around]
 
     def around(self, hits: list[Episode], count: int) -> list[Episode]:
-        """So many messages beside each, half of them before it, that are not hits themselves."""
+        """Return `count` messages beside each hit, half of them before it, but no other hits."""
         before, seen = (count + 1) // 2, {row.pk for row in hits}
         near: list[Episode] = []
         for hit in hits:

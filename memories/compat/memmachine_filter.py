@@ -36,8 +36,8 @@ Tree = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class AskedFilter:
-    """`user_id` is the one whom all must be about; `episodes` and `features` are the conditions on
-    each, as our own filters, where there are any."""
+    """`user_id` is the user whom all must be about; `episodes` and `features` are the conditions on
+    each, as our own filters, if any."""
 
     user_id: str = ""
     episodes: Tree | None = None
@@ -45,8 +45,8 @@ class AskedFilter:
 
 
 def read_filter(text: str) -> AskedFilter:
-    """What a filter asks; conditions on metadata are those of messages, which features do not
-    have. Raises Invalid."""
+    """Read a filter; conditions on metadata are those of messages, which features do not have.
+    Raises Invalid."""
     if len(text) > LONGEST:
         raise Invalid("filter", f"At most {LONGEST} characters.")
     if not text.strip():
@@ -109,7 +109,7 @@ class _FilterReader:
         return self.tokens[self.at - 1]
 
     def took(self, word: str) -> bool:
-        """Whether this word stands here; it is read over then."""
+        """Tell whether this word is next; if so, skip it."""
         here = self.at < len(self.tokens) and self.tokens[self.at].upper() == word
         self.at += here
         return here

@@ -1,5 +1,5 @@
-"""supermemory's routes of documents, version 3. A container is a space, and whom its documents are
-about. What a short text says is learned as if it had been said, under the document's id.
+"""supermemory's routes of documents, version 3. A container is a space, and the subject of its
+documents. What a short text says is learned as if it had been said, under the document's id.
 """
 
 import time
@@ -80,7 +80,7 @@ class SupermemoryView(ClientView):
         return rows.with_all()
 
     def document(self, name: str) -> Document:
-        """By its id, or by the newest of its customId. Raises NotFound."""
+        """Return a document by its id, or the newest of its customId. Raises NotFound."""
         own = Concat(F("subject__external_id"), Value("/"), Value(name))
         named = Q(custom_id=name) | Q(custom_id=own)
         if pk := as_uuid(name):
@@ -107,7 +107,7 @@ class SupermemoryBatchView(SupermemoryView):
     needs = {**SupermemoryView.needs, "POST": Capability.WRITE}
 
     def post(self, request: Request) -> Response:
-        """Each is kept or refused by itself."""
+        """Keep many documents; each is kept or refused by itself."""
         batch = read(SupermemoryBatch, request.data)
         if not batch.documents:
             raise Invalid("documents", "Send one at least.", "blank")
@@ -251,7 +251,8 @@ class SupermemoryBulkView(SupermemoryView):
 
 
 def erased(scope: Scope, document_id: uuid.UUID, until: float) -> None:
-    """What is not gone by then, the worker takes away."""
+    """Erase a document and what was learned from it; what is not gone by `until`, the worker
+    erases."""
     targets = [erase.target_of(scope, "document", document_id)]
     own = {"workspace_id": scope.workspace_id, "external_id": thread_of(document_id)}
     for conversation in Conversation.objects.filter(**own):
@@ -289,7 +290,7 @@ class SupermemoryListView(SupermemoryView):
 
 class SupermemoryProcessingView(SupermemoryView):
     def get(self, request: Request) -> Response:
-        """What is not read yet."""
+        """List the documents that are not read yet."""
         rows = self.documents().filter(state__in=WORKING)
         if tags := request.query_params.get("containerTags"):
             rows = rows.in_spaces(tags.split(","))
@@ -299,7 +300,7 @@ class SupermemoryProcessingView(SupermemoryView):
 
 class SupermemorySearchView(SupermemoryView):
     def post(self, request: Request) -> Response:
-        """Documents with the chunks that answer; thresholds are of their similarity."""
+        """Return documents with the chunks that answer; thresholds are of their similarity."""
         asked = read(DocumentQuestion, request.data)
         named = (self.document(asked.doc_id).pk,) if asked.doc_id else ()
         answer = search_documents(self.scope, question(asked, asked.tags, named))
@@ -319,7 +320,7 @@ class SupermemorySearchView(SupermemoryView):
 def question(
     asked: Any, tags: Sequence[str], document_ids: tuple[uuid.UUID, ...] = ()
 ) -> DocumentSearch:
-    """Of either version's search."""
+    """Return the search of a request of either version. Raises Invalid without words."""
     if not asked.q:
         raise Invalid("q", "Say what is looked for.", "blank")
     return DocumentSearch(
@@ -361,13 +362,13 @@ class SupermemoryChatView(SupermemoryView):
 
 
 class NoConnectionsView(SupermemoryView):
-    """Nothing is connected: a truth, and what clients ask first."""
+    """Answers that nothing is connected, which is true, and is what clients ask first."""
 
     def post(self, request: Request) -> Response:
         return Response([])
 
 
-# supermemory's routes of memories and profiles, version 4. A container is whom they are about.
+# supermemory's routes of memories and profiles, version 4. A container is the subject of both.
 
 LASTING = ("facts", "preferences", "profile", "uncategorized")
 
@@ -378,7 +379,7 @@ class SupermemoryRecallView(SupermemoryView):
 
 
 def recalled(scope: Scope, asked: MemoryQuestion) -> dict[str, Any]:
-    """Memories, chunks of documents, or both, by their similarity, best first."""
+    """Return memories, chunks of documents, or both, by their similarity, best first."""
     started, results = time.perf_counter(), []
     limit = min(asked.limit, MOST_HITS)
     passages = question(asked, asked.tags)
@@ -406,7 +407,7 @@ def recalled(scope: Scope, asked: MemoryQuestion) -> dict[str, Any]:
 
 class SupermemoryProfileView(SupermemoryView):
     def post(self, request: Request) -> Response:
-        """What lasts and what moves of a container's subject, in lines."""
+        """Return the profile of a container's subject, in lines: what lasts, and what changes."""
         asked = read(ProfileQuestion, request.data)
         if asked.filters:
             raise Invalid("filters", "A profile is not narrowed here.")
@@ -436,7 +437,7 @@ class SupermemoryProfileView(SupermemoryView):
 
 class SupermemoryMemoriesView(SupermemoryView):
     def patch(self, request: Request) -> Response:
-        """A new version, with an id of its own."""
+        """Make a new version, which has a new id."""
         asked = read(MemoryUpdate, request.data)
         if not asked.new_content:
             raise Invalid("newContent", "Say what takes its place.", "blank")
@@ -468,7 +469,8 @@ class SupermemoryMemoriesView(SupermemoryView):
         return Response({"id": row.pk, "forgotten": True})
 
     def memory(self, asked: NamedMemory) -> Memory:
-        """What is believed of its chain, in its container. Raises NotFound."""
+        """Return the live memory of its chain, or with its content, in its container. Raises
+        NotFound, and Invalid where not exactly one of id and content is given."""
         if bool(asked.id) == bool(asked.content):
             raise Invalid("id", "Give exactly one of id and content.")
         named = Q(pk=head_of(self.scope, asked.id).pk) if asked.id else Q(content=asked.content)

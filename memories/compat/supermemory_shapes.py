@@ -1,4 +1,4 @@
-"""What supermemory's clients send, and how documents and memories look to them."""
+"""Bodies that supermemory's clients send, and the shapes of documents and memories for them."""
 
 import json
 import uuid
@@ -49,14 +49,14 @@ CustomId = Annotated[Text, Field(max_length=150), NullIs("")]
 
 
 def _tags(given: Any) -> Any:
-    """Of a form: one tag, or a list of them as JSON."""
+    """Read the tags of a form: one tag, or a list of them as JSON."""
     if isinstance(given, str):
         return json.loads(given) if given.startswith("[") else [given]
     return given
 
 
 def _object(given: Any) -> Any:
-    """Of a form: an object as JSON."""
+    """Read an object that a form has as JSON."""
     return json.loads(given) if isinstance(given, str) else given
 
 
@@ -69,7 +69,7 @@ def _day(given: Any) -> Any:
 @sent
 @dataclass(frozen=True, slots=True)
 class ContainerTags:
-    """The containers that are meant, by either of two names."""
+    """The containers of a request, given under either of two names."""
 
     container_tag: Annotated[Tag, NullIs("")] = ""
     container_tags: Annotated[
@@ -85,8 +85,8 @@ class ContainerTags:
 @sent
 @dataclass(frozen=True, slots=True)
 class SupermemoryDocument(ContainerTags):
-    """A document, or what changes of one: then content may be missing. Where content is an address,
-    or there is a `url` alone, what stands there is meant."""
+    """A document, or changes of one, which may lack content. Where content is an address, or there
+    is only a `url`, it is fetched from there."""
 
     content: Text | None = None
     title: Annotated[AnyText, Field(max_length=500), NullIs("")] = ""
@@ -99,7 +99,7 @@ class SupermemoryDocument(ContainerTags):
 
     @property
     def address(self) -> str:
-        """What is to be fetched."""
+        """The address to fetch; "" where the content is a text."""
         words = (self.content or self.url).strip()
         is_one = words.startswith(("http://", "https://")) and not any(map(str.isspace, words))
         return words if is_one else ""
@@ -125,7 +125,7 @@ class AskedInChat(ContainerTags):
 @sent
 @dataclass(frozen=True, slots=True)
 class SupermemoryBatch(SupermemoryDocument):
-    """What stands beside the documents is meant of each that does not say otherwise."""
+    """A batch; fields beside the documents count for each document that does not set its own."""
 
     documents: Annotated[tuple[str | Free, ...], Field(max_length=600)] = ()
 
@@ -212,7 +212,7 @@ class MemoryForget(NamedMemory):
 
 
 def filter_of(given: Free, path: str = "filters", depth: int = 0) -> Free:
-    """Conditions over metadata as our own filter. Raises Invalid."""
+    """Return conditions over metadata as our own filter. Raises Invalid."""
     if depth > DEEPEST:
         raise Invalid(path, f"Nested deeper than {DEEPEST}.")
     for joint in ("AND", "OR"):
@@ -257,7 +257,7 @@ def _condition(given: Free, path: str) -> Free:
 
 
 def rows_condition(given: Free) -> Any:
-    """The same as a condition over rows that have metadata. Raises Invalid."""
+    """Return the same as a condition over rows that have metadata. Raises Invalid."""
     return _over_rows(filter_of(given))
 
 
@@ -285,7 +285,7 @@ TYPES = {"repository": "github_markdown"}
 
 
 def owner_of(document: Any) -> str:
-    """The container that it was put into first: whom it is about. Of a row `with_all`."""
+    """Return the container it was put into first: its subject. Takes a row `with_all`."""
     return document.user_external or ""
 
 
@@ -295,7 +295,7 @@ def tags_of(document: Document) -> list[str]:
 
 
 def kept_custom_id(tags: Sequence[str], custom_id: str) -> str:
-    """Their customId is one of its container; ours, of the workspace."""
+    """Return our customId: theirs is unique in its container, ours in the workspace."""
     return f"{tags[0]}/{custom_id}" if tags and custom_id else custom_id
 
 
@@ -304,8 +304,8 @@ def custom_id_of(document: Document) -> str | None:
 
 
 def text_of(document: Document) -> str:
-    """What it says; of a short text that was never read yet, what was sent, unless a secret is in
-    it."""
+    """Return the text of a document; of a short text that was never read yet, the text as sent,
+    unless a secret is in it."""
     revision, blob = document.revision, document.blob
     if revision:
         return revision.text
@@ -335,7 +335,7 @@ def listed_document(document: Document, *, content: bool) -> dict[str, Any]:
 
 
 def whole_document(scope: Scope, document: Document, memories: Sequence[Memory]) -> dict[str, Any]:
-    """With its text, and with what was learned from it."""
+    """Return a document with its text, and with what was learned from it."""
     revision, ids = document.revision, [row.pk for row in memories]
     roots, metadata = roots_of(scope, ids), metadata_of(scope, ids)
     return {
@@ -373,7 +373,7 @@ def found_document(
     hit: DocumentHit, ordinals: Mapping[uuid.UUID, int], threshold: float, *, summary: bool,
     content: bool,
 ) -> dict[str, Any] | None:  # fmt: skip
-    """With its chunks that are near enough; None where there are none."""
+    """Return a document with its chunks that are near enough; None where there are none."""
     near = [each for each in hit.passages if each.similarity >= threshold]
     if not near:
         return None
@@ -401,7 +401,7 @@ SHOWN_OF_A_HIT = ("title", "type", "metadata", "url", "customId", "createdAt", "
 
 
 def ordinals_of(hits: Iterable[DocumentHit]) -> dict[uuid.UUID, int]:
-    """Where the chunks stand in their documents, from 0."""
+    """Return the numbers of the chunks in their documents, from 0."""
     ids = {each.row.chunk_id for hit in hits for each in hit.passages}
     return dict(Chunk.objects.filter(pk__in=ids).values_list("pk", "ordinal"))
 

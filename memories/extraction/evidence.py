@@ -1,4 +1,4 @@
-"""Whether what a model states is what the words say that it quotes, and what a paraphrase may say.
+"""Checks that a model's statement says what its quotes say; rules of what a paraphrase may say.
 
 A quote that stands in the text proves nothing of the statement beside it. So its content words
 must be supported: by stem, class of synonyms or what they imply; and with no tolerance its
@@ -22,8 +22,8 @@ from memories.english.patterns.pattern import KIN, PEOPLE
 from memories.english.statements.word_lists import ADVERBS, ARTICLES, FUNCTION, MODAL
 from memories.english.statements.wording import WEEKDAYS, Word, root, words
 
-# What a paraphrase may say and what it may not: the words with which a statement may be put though
-# nobody said them, and what it may not put in other words: numbers, days, addresses, the script.
+# What a paraphrase may say: words that a statement may use though nobody said them. What it may not
+# put in other words: numbers, days, addresses, the script.
 
 # The user and the voice of the one who writes down; what they tell is in the other words.
 _FREE = (
@@ -232,7 +232,7 @@ class _Meant:
         self.names_weekday = bool(_weekday.search(evidence))
 
     def holds(self, span: Span) -> bool:
-        """Whether a day, month or year of a statement follows from them."""
+        """Tell whether a day, month or year of a statement follows from them."""
         return any(self._is_near(one) for one in self._in_years(span)) or any(
             self._is_same(one, named)
             for named in self.spans
@@ -241,7 +241,8 @@ class _Meant:
         )
 
     def _in_years(self, span: Span) -> list[Span]:
-        """Where no year is named, that of the evidence's day and those beside it."""
+        """Return the span; if it names no year, in the year of the evidence's day and the years
+        beside it."""
         if not span.any_year:
             return [span]
         result = []
@@ -251,7 +252,7 @@ class _Meant:
         return result
 
     def _is_near(self, span: Span) -> bool:
-        """In the time that a relative date means, or one beside it."""
+        """Tell whether it is in the period that a relative date means, or in one beside it."""
         first, last = span.first_day.toordinal(), span.last_day.toordinal()
         times = [
             (each.first_day, each.last_day, _MARGINS.get(each.grain, 0))
@@ -266,7 +267,8 @@ class _Meant:
         )
 
     def _is_same(self, span: Span, named: Span) -> bool:
-        """The same day or month, and the same year or one beside it where none is named."""
+        """Tell whether it is the same day or month, in the same year, or one beside it if none is
+        named."""
         days = [(day.month, day.day) for day in (span.first_day, span.last_day)]
         if days != [(day.month, day.day) for day in (named.first_day, named.last_day)]:
             return False
@@ -332,7 +334,7 @@ SPEAKER, ANYBODY = "qqspk", "qqanb"  # no words, so no stem changes them
 TEAM = frozenset(("team", "user", SPEAKER))
 _unspaced = re.compile(r"(?<=[A-Za-z])(?=[\u3040-\u9fff])|(?<=[\u3040-\u9fff])(?=[A-Za-z])")
 _ENDS = (". ", "! ", "? ", "\n")
-# What may stand behind the common part of two words of one family: dentist, dental; subscribe, subscription
+# Endings that two words of one family may have after their common part: dentist, dental.
 _DERIVED = frozenset(
     """
     s es e ed d ing er ers or ors ion ions tion tions ption ptions be bed bing bes ation ations al als ist ists ic
@@ -388,7 +390,7 @@ class Evidence:
 
 
 def unsupported(statement: str, evidence: Evidence) -> str:
-    """Why `statement` is not what its evidence says, in words; empty where it is."""
+    """Return, in words, why `statement` is not what its evidence says; empty where it is."""
     if len(statement) > STATEMENT:
         return f"a statement of {len(statement)} characters"
     if strange := _scripts(statement, evidence):
@@ -432,7 +434,7 @@ def _scripts(statement: str, evidence: Evidence) -> str:
 
 
 def _words_lacking(statement: str, evidence: Evidence) -> list[str]:
-    """The content words without support, where they are more than tolerated or weigh alone."""
+    """Return the content words without support, if they are too many or one of them is a name."""
     content = [word for word in _content(statement) if word.text not in evidence.own_names]
     lacking = [word for word in content if not _is_supported(word, evidence)]
     share = TOLERATED if evidence.is_english else TOLERATED_ABROAD
@@ -467,7 +469,7 @@ def _is_supported(word: Word, evidence: Evidence) -> bool:
 
 
 def _alike(one: str, other: str, is_english: bool) -> bool:
-    """Two forms of a word, by their beginnings: "dental" and "dentist", "wohnt" and "wohne"."""
+    """Tell whether two words are forms of one, by their beginnings: "dental" and "dentist"."""
     longest = max(len(one), len(other))
     common = len(os.path.commonprefix((one, other)))
     if not one.isascii() and set(one) & set(other) and scripts(one) & {"CJK", "HIRAGANA"}:
@@ -499,8 +501,9 @@ def _is_negative(text: str) -> bool:
 
 
 def _told_negative(part: str, evidence: Evidence) -> bool:
-    """Of the clause that has most of the words of `part`; of an answer, what was answered. Where
-    several clauses have as many, `part` may follow any of them."""
+    """Tell whether the quoted clause with most of the words of `part` is negative; whether any
+    quote is, where no clause has them or the question has more. Where several clauses have as
+    many, `part` may follow any of them."""
     content = _roots_of(_content(part))
     told = [clause for quote in evidence.quotes for clause in _clause.split(quote)]
     shared = {clause: len(content & _roots(clause)) for clause in told}
@@ -516,7 +519,7 @@ def _told_negative(part: str, evidence: Evidence) -> bool:
 
 @dataclass(frozen=True)
 class _Sides:
-    """What stands before a verb and after it; the speaker is SPEAKER, whoever it is."""
+    """The words before a verb and after it; the speaker is SPEAKER, whoever it is."""
 
     before: frozenset[str]
     after: frozenset[str]
@@ -528,7 +531,7 @@ class _Sides:
 
 
 def _is_turned_round(statement: str, evidence: Evidence) -> bool:
-    """Whether all clauses with its verb tell of others: "Tom lent Mara" of "I lent Tom"."""
+    """Tell whether all clauses with its verb say it of others: "Tom lent Mara" for "I lent Tom"."""
     head = statements.read(statement).head
     first = next((part for part in _clause.split(statement) if head in _roots(part)), "")
     if not first or head in ("", "be") or not evidence.is_english:

@@ -52,7 +52,7 @@ from memories.models import (
 from memories.resolve import Claim, Quote
 
 KEPT = "kept"  # the label of what is kept and not read
-# Of a text in which nothing was found nobody knows what it claims; who wants none read says it is one
+# Nobody knows what a text without findings claims; a caller who wants none read says it is a claim.
 WHOLE_CONFIDENCE, NONE_CONFIDENCE = 0.5, 0.8
 
 
@@ -65,7 +65,7 @@ def warm_up() -> None:
 def extract(
     messages: Sequence[Message], options: ExtractOptions, chain: FallbackChain | None = None
 ) -> Extraction:
-    """The claims of `messages`. Never raises ProviderError: it stands in `error`."""
+    """Return the claims of `messages`. Never raises ProviderError: it is in `error`."""
     run = ExtractionRun(options)
     run.read(*messages)
     run.finish(chain)
@@ -73,8 +73,8 @@ def extract(
 
 
 class ExtractionRun:
-    """An extraction that goes on message by message; `found` is what came of all so far. In how
-    many goes they are read makes no difference to it."""
+    """An extraction that goes on message by message; `found` is the result so far. Reading them in
+    one go or in several makes no difference."""
 
     def __init__(self, options: ExtractOptions) -> None:
         self.options, self.found, self.talk = options, Extraction(), talk_before(options)
@@ -83,7 +83,7 @@ class ExtractionRun:
         self.unmatched: list[Message] = []
 
     def read(self, *messages: Message) -> None:
-        """What patterns find in the next messages."""
+        """Read the next messages by patterns; with `extract` none, only keep them whole."""
         self.messages += messages
         if self.options.extract == MemorySession.Extract.NONE:
             texts = [message for message in messages if message.text.strip()]
@@ -94,7 +94,7 @@ class ExtractionRun:
         self.unmatched += unmatched
 
     def finish(self, chain: FallbackChain | None) -> None:
-        """What hangs on all of them: a model's facts, and a text in which nothing was found."""
+        """Do what needs all messages: ask a model, and keep a text whole if it gave no claims."""
         options, found = self.options, self.found
         if options.extract == MemorySession.Extract.NONE:
             found.notes += _too_long(found)
@@ -127,7 +127,7 @@ class ExtractionRun:
 def _keep_whole(
     messages: Sequence[Message], options: ExtractOptions, rule: str, found: Extraction
 ) -> None:
-    """Each as one memory; what is longer than a memory may be stays an episode, and is searched."""
+    """Keep each message as one memory; those too long for one stay episodes, and are searched."""
     for message in messages:
         if _is_too_long(message):
             found.too_long += 1
@@ -150,7 +150,7 @@ def _keep_whole(
 
 
 def unsure(messages: Iterable[Message], options: ExtractOptions) -> dict[uuid.UUID, str]:
-    """Those whose words are not believed unless a person says so, and whose they are."""
+    """Return the messages not believed unless a person says so, by id, and whose words they are."""
     return {
         message.id: SOURCES[options.source_of(message)]
         for message in messages
@@ -171,7 +171,7 @@ def _is_too_long(message: Message) -> bool:
 
 
 def talk_before(options: ExtractOptions) -> Talk:
-    """What the conversation had said before the first message."""
+    """Return what the conversation had said before the first message."""
     talk = Talk()
     for message in options.before:
         _hear(talk, message, bounds.start_of(message.readable))
@@ -181,8 +181,8 @@ def talk_before(options: ExtractOptions) -> Talk:
 def read_by_patterns(
     messages: Sequence[Message], options: ExtractOptions, found: Extraction, talk: Talk
 ) -> tuple[list[Message], list[Message]]:
-    """Add what patterns find; the messages that are worth reading, and of those the ones that no
-    pattern covered. `talk` goes on by them."""
+    """Add what patterns find. Return the messages worth reading, and those of them that no pattern
+    covered. Adds the messages to `talk`."""
     started = time.perf_counter()
     heard, unmatched = [], []
     for message in messages:
@@ -215,7 +215,7 @@ def read_by_patterns(
 
 
 def unread_notes(found: Extraction) -> Iterator[str]:
-    """What was left out of messages that are kept as they are."""
+    """Yield notes on what was not read of messages, which are kept as they are."""
     if found.unread:
         words, seconds = bounds.READ_WORDS, bounds.READ_SECONDS
         yield f"too long: of {found.unread} messages the beginning was read ({words} words, {seconds:g} s)"
@@ -237,7 +237,7 @@ def _pattern_claims(
     budget: Budget,
     found: Extraction,
 ) -> list[Claim]:
-    """What the workspace's own patterns find in `text`, and of the library's what they leave."""
+    """Return what the workspace's own patterns find in `text`, and what the library's add to it."""
     # An assistant's advice is nobody's rule, and what it says of a person it was told.
     is_ignored = options.trust_in(message) == IGNORE
     if options.extract == MemorySession.Extract.LLM or is_ignored:
@@ -259,8 +259,8 @@ def _pattern_claims(
 
 
 def _with_what_stands_beside(hits: Sequence[Found], name: str) -> list[Found]:
-    """Each thing that a sentence tells as a claim of its own, so that what replaces one leaves the
-    others; a workspace's own pattern says itself what it tells."""
+    """Return each thing that a sentence tells as a separate claim, so that replacing one leaves the
+    others; a workspace's own patterns define their claims themselves."""
     told: dict[str, Found] = {}
     for hit in hits:
         statement = hit.statement.lower()
@@ -320,7 +320,7 @@ _we = re.compile(r"\bwe\b", re.IGNORECASE)
 
 
 def _of_no_team(statement: str, words: str, speaker: str) -> str:
-    """What was taken for a team's, where those who decide or do it are none."""
+    """Return a statement worded as a team's, reworded for people who are no team."""
     team = _team.match(statement)
     if team is None or (team["rule"] and not _we.search(words)):
         return statement
@@ -330,8 +330,8 @@ def _of_no_team(statement: str, words: str, speaker: str) -> str:
 
 
 def messages_to_ask(messages: list[Message], options: ExtractOptions) -> list[Message]:
-    """What a model shall read. An assistant's words alone are no reason to ask: with its person's
-    they are read, and so an exchange costs one call, however it comes in."""
+    """Return the messages for a model to read. An assistant's words alone are no reason to ask:
+    they are read with a person's, so an exchange costs one call, however it comes in."""
     if options.extract == MemorySession.Extract.LLM:
         return messages
     is_asked = options.extract == MemorySession.Extract.AUTO
@@ -340,7 +340,7 @@ def messages_to_ask(messages: list[Message], options: ExtractOptions) -> list[Me
 
 
 def missed_in(unmatched: Sequence[Message], claims: Sequence[Claim]) -> Iterator[Missed]:
-    """Of the messages that no pattern covered, those in which a model found something."""
+    """Yield the messages that no pattern covered, but in which a model found something."""
     for message in unmatched:
         in_it = [c for c in claims if any(q.text_id == message.id for q in c.quotes)]
         if in_it:

@@ -1,4 +1,4 @@
-"""What extraction takes and gives, and what a claim's category means."""
+"""Types that extraction takes and returns, and the visibility that a claim's category implies."""
 
 import time
 import uuid
@@ -70,7 +70,8 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A message that is not read, or a claim of it that is not kept; `label` is one of the gatekeeper's, `reason` may say more."""
+    """A message that is not read, or a claim of it that is not kept; `label` is one of the
+    gatekeeper's, `reason` may say more."""
 
     index: int
     reason: str
@@ -79,7 +80,7 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """What a model found in a message in which no pattern fired; `category` is the commonest."""
+    """A message in which no pattern fired, and what a model found; `category` is the commonest."""
 
     episode_id: uuid.UUID
     text: str
@@ -89,15 +90,15 @@ class Missed:
 
 @dataclass(frozen=True, slots=True)
 class ExtractOptions:
-    """What the caller asked of an extraction; `visibility` empty: by category.
+    """The options of an extraction; `visibility` empty: by category.
 
     `patterns` are the workspace's own; they come before the library's. `before` are
     the messages that the conversation had already: they are context, and make no claims.
     `asks_always`: a model reads the messages that patterns covered, too. `subject`: the caller's
-    own id of whom it is about, where nobody knows a name. `languages` are read beside English;
+    own id of the person it is about, where no name is known. `languages` are read beside English;
     `date_order` is that of day and month in numbers. `patterns_off` are names of the library's
-    patterns that find nothing.
-    `shares`: what a team decides is the team's, as it is where no person speaks for himself.
+    patterns that are switched off.
+    `shares`: what a team decides is the team's, as where nobody speaks for themselves alone.
     `trust` in the words of each of SOURCES.
     """
 
@@ -119,13 +120,14 @@ class ExtractOptions:
         return self.trust.get(source) or DEFAULT_TRUST[source]
 
     def source_of(self, message: Message) -> str:
-        """A whole text is its teller's own words; one among messages is a document's."""
+        """Return the source of a message: a whole text is its sender's own words, a text among
+        messages a document's."""
         is_own = message.kind == Episode.Kind.TEXT and self.is_whole_text
         return "user" if is_own else SOURCE_OF.get(message.kind, "user")
 
     def visibility_of(self, category: str, statement: str, words: str = "") -> str:
-        """Of a decision or a habit a person tells, "we" may be anybody: it is the team's where its
-        `words`, as they were said, are of work."""
+        """Return the visibility of a claim. "We" in a person's decision or habit may be anybody: it
+        is the team's if its `words`, as they were said, are about work."""
         is_by_us = category == Category.DECISION or (
             category == Category.POLICY and told_by_us(words)
         )
@@ -137,10 +139,9 @@ class ExtractOptions:
 @dataclass(slots=True)
 class Extraction:
     """The claims found, and why the rest made none. `error` is a model's failure; `quarantined`
-    are claims without evidence, each with what is lacking. `too_long`: so many texts were to be
-    kept whole and are longer than a memory; of `unread` messages only the beginning was read, `cut`
-    statements were longer than one may be; so many claims held `masked` words. `unworthy`: what
-    was found and is not worth keeping."""
+    are claims without evidence, each with what is lacking. Counts: `too_long` texts to be kept
+    whole exceed a memory, `unread` messages were read only in their beginning, `cut` statements
+    were too long, `masked` claims had masked words. `unworthy` findings are not worth keeping."""
 
     claims: list[Claim] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
@@ -157,7 +158,7 @@ class Extraction:
     steps: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, claims: Iterable[Claim], unsure: Mapping[uuid.UUID, str] = NO_UNSURE) -> None:
-        """What may be believed of `claims`: none of masked words; those that stand on `unsure`
+        """Add the credible ones of `claims`: none of masked words; those that stand on `unsure`
         messages alone are held, with who said them."""
         for claim in claims:
             cited = {quote.text_id for quote in claim.quotes}
@@ -174,7 +175,7 @@ class Extraction:
 
     @property
     def reason(self) -> str:
-        """Why there are no more claims than there are, in words for people."""
+        """Return why there are not more claims, in words for people."""
         parts = list(self.notes)
         for heading, skips in (
             ("not worth keeping", self.unworthy),
@@ -187,8 +188,8 @@ class Extraction:
 
 
 def _put_in(claim: Claim) -> list[guard.Finding]:
-    """The secrets and orders in a statement that come of how it is put, by names or by what was
-    said before: those of the words themselves are masked there, or the workspace allows them."""
+    """Return the secrets and orders in a statement that arise from its wording, by names or by what
+    was said before: those in the words themselves are already masked, or allowed."""
     places = guard.findings(claim.statement)
     said = {
         quote.quote[each.start : each.end]
@@ -210,8 +211,8 @@ def visibility_of(category: str, statement: str = "", *, shares: bool = True) ->
 
 
 def speaker_of(kind: str, subject: str, author: str = "") -> str:
-    """Whose words a message are: its author's name, in one line and without signs of markup; where
-    there is none that may be shown, its subject's. A role is no name."""
+    """Return the speaker of a message: its author's name, in one line and without markup; if it has
+    none that may be shown, "Assistant" or the subject's name. A role is no name."""
     is_name = author and not is_masked(author) and author.casefold() not in ROLES
     if is_name and (name := served_line.name(author)):
         return name

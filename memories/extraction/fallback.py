@@ -1,7 +1,7 @@
 """The fallback chain: models that read facts, asked in order until one answers.
 
 A workspace names its own in `settings["extractors"]`; else it is the one of the server's settings.
-Each step is told, also those that failed.
+Every attempt is reported, also the failed ones.
 """
 
 import logging
@@ -74,8 +74,8 @@ def _key_name(text: str) -> str:
 
 
 def _owned(url: str, info: ValidationInfo) -> str:
-    """A call goes only where the operator allows it, and a key of the server's only to the address that
-    the operator gave with it."""
+    """Check an address: calls go only where the operator allows them, and a key of the server's only
+    to the address that the operator gave with it."""
     key_env = info.data.get("key_env", "")
     allowed = _allowed(url, key_env)
     if url and allowed is not None and is_refused(url, allowed):
@@ -113,7 +113,7 @@ class ConfiguredModel(SettingsObject):
 
     @property
     def name(self) -> str:
-        """What its calls are counted under."""
+        """The name under which its calls are counted."""
         return f"{self.provider}|{self.model}|{self.base_url}"[:300]
 
 
@@ -121,12 +121,13 @@ Models = Annotated[list[ConfiguredModel], Field(max_length=MOST_MODELS)]
 
 
 def models_from(raw: object) -> tuple[ConfiguredModel, ...]:
-    """The models that `settings["extractors"]` names. Raises Invalid, with the path of each field."""
+    """Return the models that `settings["extractors"]` names. Raises Invalid, with each field's
+    path."""
     return tuple(checked(Models, raw, "extractors"))
 
 
 def faults_of_model(raw: object, place: str) -> list[Invalid]:
-    """What is wrong with the one model of a set's own; a text or null is none."""
+    """Return the faults of a set's own model; a text or null names none."""
     if not isinstance(raw, Mapping):
         return []
     found = faults(ConfiguredModel, raw, place)
@@ -136,8 +137,8 @@ def faults_of_model(raw: object, place: str) -> list[Invalid]:
 
 
 def allowed_to(model: ConfiguredModel) -> tuple[str, ...] | None:
-    """Which addresses a call of this model may go to (`providers.allowed_addresses`); None where the
-    operator's own settings name its address."""
+    """Return the addresses that calls of this model may go to (`providers.allowed_addresses`); None
+    where the operator's own settings name its address."""
     return _allowed(model.base_url, model.key_env)
 
 
@@ -180,8 +181,8 @@ def address_for(key_env: str) -> str:
 
 
 def address_of(model: ConfiguredModel) -> str:
-    """Where its calls go: an entry without an address has that of its key, else the server's own;
-    "" is the service of the model's maker."""
+    """Return the address of its calls: an entry without one has that of its key, else the server's
+    own; "" is the service of the model's maker."""
     if model.base_url or model.key_env:
         return model.base_url or address_for(model.key_env)
     is_openai = model.provider == "openai"
@@ -190,7 +191,7 @@ def address_of(model: ConfiguredModel) -> str:
 
 
 def unusable(raw: object) -> list[str]:
-    """Which of the models in `settings["extractors"]` cannot be asked, and why, in words."""
+    """Return, in words, which models in `settings["extractors"]` cannot be asked, and why."""
     try:
         models = models_from(raw)
     except Invalid as error:
@@ -275,7 +276,7 @@ def step_of(rule: str, found: ExtractionAnswer) -> ModelAttempt:
 
 @dataclass(frozen=True, slots=True)
 class FallbackChain:
-    """The models of one workspace; `fault`: why those that it names cannot be used."""
+    """The models of a workspace; `fault`: why those that it names cannot be used."""
 
     workspace_id: uuid.UUID
     models: tuple[ConfiguredModel, ...]
@@ -283,7 +284,7 @@ class FallbackChain:
     use: str = "extraction"  # what its calls are written down as
 
     def ask(self, question: ModelQuestion) -> ModelReply:
-        """The first whole answer of a model. Raises ProviderError where none gives one."""
+        """Return the first whole answer of a model. Raises ProviderError where none gives one."""
         if self.fault:
             raise ProviderError(self.fault, permanent=True)
         errors = []
@@ -296,7 +297,7 @@ class FallbackChain:
         raise errors[0]
 
     def extract(self, request: ExtractionRequest) -> ChainAnswer:
-        """The facts of all messages. Asks only; a failure stands in the answer."""
+        """Return the facts of all messages. Writes nothing; a failure is in the answer."""
         answer, climb = ChainAnswer(list(pieces(request))), _Climb(self)
         if self.fault:
             answer.error = ProviderError(self.fault, permanent=True)
@@ -320,7 +321,7 @@ def chain_of(workspace_id: uuid.UUID, use: str = "extraction") -> FallbackChain 
 def chain_from(
     workspace_id: uuid.UUID, raw: object, use: str = "extraction"
 ) -> FallbackChain | None:
-    """As `chain_of`, of the setting `extractors` that was read already."""
+    """Make the chain of `chain_of` from the setting `extractors`, already read."""
     if raw is None:
         model = server_model()
         return FallbackChain(workspace_id, (model,), use=use) if model else None
@@ -333,7 +334,7 @@ def chain_from(
 
 @dataclass(slots=True)
 class _Climb:
-    """One way up: a model that failed once is left out for the rest of the messages."""
+    """One run of a chain: a model that failed once is left out for the rest of the messages."""
 
     chain: FallbackChain
     failed: set[ConfiguredModel] = field(default_factory=set)
@@ -342,7 +343,7 @@ class _Climb:
     )
 
     def is_late(self, steps: Sequence[ModelAttempt]) -> bool:
-        """Whether one more as slow as the slowest so far would not end in time."""
+        """Tell whether another attempt as slow as the slowest so far would not end in time."""
         slowest = max((step.milliseconds for step in steps), default=0.0) / 1e3
         return bool(steps) and time.monotonic() + slowest >= self.ends_at
 
@@ -395,8 +396,8 @@ def _rank(error: ProviderError) -> tuple[bool, bool]:
 def _call(
     chain: FallbackChain, model: ConfiguredModel, act: Callable[[Extractor], Answer]
 ) -> Answer:
-    """What the model's model gives, within its time; at once an error while its breaker is open or
-    the workspace may spend no more."""
+    """Return the model's answer within its time. Raises ProviderError, and at once while its
+    breaker is open or the workspace may spend no more."""
     workspace_id = chain.workspace_id
     base_url = address_of(model)
     config = ExtractorConfig(
@@ -429,5 +430,5 @@ def _call(
     except ProviderError as error:
         if config.allowed is None:
             raise
-        # Whoever named the address shall not read through this server what stands there.
+        # Those who named the address must not read through this server what is there.
         raise error.in_own_words() from None

@@ -1,5 +1,5 @@
-"""What a model finds in messages: its facts become claims where their quotes really stand in the
-text, and say what they say."""
+"""Claims out of a model's facts: their quotes must really stand in the text, and say what the facts
+say."""
 
 import re
 import time
@@ -90,9 +90,9 @@ def ask_model(
 def _distinct_claims(
     answer: ChainAnswer, messages: Sequence[Message], options: ExtractOptions
 ) -> Iterator[Claim]:
-    """What a model claims, once. Pieces overlap: what a later one reads out of words from which one
-    before it read something is that again, in whatever words. So is the same statement of the same
-    words."""
+    """Yield each claim of a model once. Pieces overlap: a fact of a later piece is a duplicate if
+    facts of earlier pieces stand on the same words, however it is put. So is the same statement of
+    the same words."""
     by_index = {message.index: message for message in messages}
     taken: list[tuple[int, bytes, tuple[Quote, ...]]] = []
     for read in answer.facts:
@@ -156,8 +156,8 @@ def _model_claim(
 def doubt_of(
     claim: Claim, said: Sequence[Message], subject: str = "", date_order: DateOrder = "auto"
 ) -> str:
-    """What `claim` lacks to be believed; empty where its quotes say it. `said` are all messages in
-    their order, those before the request too; `subject` is another name of the user."""
+    """Return what `claim` lacks to be believed; empty where its quotes say it. `said` are all
+    messages in order, those before the request too; `subject` is another name of the user."""
     if not claim.quotes:
         return "no evidence in the text"
     cited_ids = {quote.text_id for quote in claim.quotes}
@@ -185,7 +185,7 @@ def doubt_of(
 
 
 def _around(message: Message, claim: Claim) -> Message:
-    """Of a long message what stands around the quotes: as much as a model reads at once."""
+    """Cut a long message to the text around the quotes: as much as a model reads at once."""
     text = message.readable
     first = min((start for start, _ in _spans(claim, message)), default=0)
     start = max(0, first - PIECE // 2) if len(text) > PIECE else 0
@@ -197,7 +197,7 @@ def _spans(claim: Claim, message: Message) -> list[tuple[int, int]]:
 
 
 def _asked(message: Message, said: Sequence[Message]) -> str:
-    """The question that `message` answers: the last sentence of the one before it."""
+    """Return the question that `message` answers: the last sentence of the one before it."""
     place = next(i for i, each in enumerate(said) if each.id == message.id)
     before = said[place - 1].readable.rstrip() if place else ""
     if not before.endswith("?") or said[place - 1].speaker == message.speaker:
@@ -208,8 +208,8 @@ def _asked(message: Message, said: Sequence[Message]) -> str:
 def verified_quotes(
     fact: ExtractedFact, read: ExtractionRequest, by_index: dict[int, Message]
 ) -> tuple[Quote, ...]:
-    """The quotes of a fact that really stand in what a model `read`, as they stand in its messages:
-    of one that it read a part of, with their place in the whole."""
+    """Return the quotes of a fact that really stand in what a model `read`, as the messages have
+    them; where it read a part of a message, with their place in the whole."""
     quotes = []
     for cited in fact.quotes:
         # What is named, then the others: models often count wrong, and copy right.
@@ -223,8 +223,8 @@ def verified_quotes(
 
 
 def names_strangers(statement: str, messages: Iterable[Message]) -> bool:
-    """Whether `statement` names somebody or something that nobody named in `messages`: then its
-    quotes may stand in the text, but what it says does not."""
+    """Tell whether `statement` names somebody or something that nobody named in `messages`: then
+    its quotes may stand in the text, but what it says does not."""
     # A model may reckon a day out of "yesterday".
     texts = " ".join(
         f"{message.speaker} {message.readable} {message.occurred_at:%A %d %B %Y}{_DAYS}"
@@ -235,7 +235,7 @@ def names_strangers(statement: str, messages: Iterable[Message]) -> bool:
 
 
 def find_quote(text: str, quote: str) -> tuple[int, int] | None:
-    """Where `quote` stands in `text`, blanks of any kind and number counting as one; or None."""
+    """Return the place of `quote` in `text`, or None; any run of blanks counts as one."""
     said = " ".join(quote.split())
     if not said:
         return None
@@ -246,7 +246,7 @@ def find_quote(text: str, quote: str) -> tuple[int, int] | None:
 
 
 def _place(text: str, place: int) -> int:
-    """Where in `text` the sign stands that is at `place` when blanks count as one."""
+    """Return where in `text` the character is that has `place` when runs of blanks count as one."""
     for word in _written.finditer(text):
         if place < len(word[0]):
             return word.start() + place

@@ -1,4 +1,4 @@
-"""Whose words are believed: by source, what becomes of claims that stand on its words alone, where a
+"""Trust in sources: by source, what happens to claims that stand on its words alone, where a
 workspace says nothing else."""
 
 from memories.models import Episode

@@ -1,8 +1,8 @@
-"""Memories out of documents: what a session reads of a revision, and what becomes of what older
-revisions said.
+"""Memories out of documents: what a session reads of a revision, and what happens to memories of
+older revisions.
 
-A sentence that the new revision still has carries on what was read out of it; a passage that stood
-in the one before is not read again. What nothing carries any more ends, or is put before a person.
+Where the new revision still has a sentence, the facts read from it stay; a passage that stood in
+the one before is not read again. Memories that nothing carries any more end, or wait for a person.
 """
 
 import re
@@ -83,8 +83,8 @@ class DocumentReading:
         return replace(claim, quotes=tuple(quotes))
 
     def claims_of(self, claims: Sequence[Claim]) -> list[Claim]:
-        """Those that may be believed of a document: no orders to whoever reads it, nothing about a
-        speaker of whom nobody knows who he is, or who does not speak there."""
+        """Return the claims that may be believed of a document: no orders to its reader, nothing
+        about a speaker who is unknown or does not speak there."""
         return [self.placed(claim) for claim in claims if not _is_nobodys(claim)]
 
     @property
@@ -111,8 +111,8 @@ def _is_nobodys(claim: Claim) -> bool:
 
 @dataclass(slots=True)
 class EarlierText:
-    """A text in which many passages are looked for, the most in its own order. Those that its
-    pieces cannot be put together to it has not: it is not looked through for each."""
+    """A text in which many passages are looked for, mostly in their order. Its pieces rule out most
+    passages that it lacks, without a search through the text for each."""
 
     text: str
     pieces: frozenset[str] = frozenset()
@@ -138,7 +138,7 @@ class EarlierText:
 
 
 def reading_of(session: MemorySession) -> DocumentReading | None:
-    """What a session of the pathway document is to read; None where its revision is gone."""
+    """Return what a session of the pathway document is to read; None if its revision is gone."""
     revision = Revision.objects.select_related("document__subject").filter(session=session).first()
     if revision is None:
         return None
@@ -171,7 +171,7 @@ def reading_of(session: MemorySession) -> DocumentReading | None:
 
 
 def _older_facts(revision: Revision) -> QuerySet[Fact]:
-    """What stands on an older revision of the document, and is believed or waits."""
+    """Return the facts of older revisions of the document that are believed or wait."""
     older = Revision.objects.filter(document=revision.document_id, number__lt=revision.number)
     cited = Citation.objects.filter(revision__in=older).values("fact")
     counts = Q(memory__isnull=False, memory__forgotten_at=None) | Q(quarantined_at__isnull=False)
@@ -179,8 +179,8 @@ def _older_facts(revision: Revision) -> QuerySet[Fact]:
 
 
 def carry_over(space: WorkspaceIndex, reading: DocumentReading) -> int:
-    """What the new revision says in the same sentences stands on these from now on: a fact anew,
-    in place of the old one. How many; again, none is left."""
+    """Carry facts over to the new revision where it has the same sentences: each is made anew, in
+    place of the old one. Returns how many; run again, it finds none left."""
     facts = _older_facts(reading.revision).prefetch_related("citations__revision").order_by("pk")
     count, rows = 0, list(facts[:CARRIED_AT_ONCE])
     while rows:
@@ -200,7 +200,7 @@ def _carry(
     reading: DocumentReading,
     placed: Mapping[uuid.UUID, Sequence[int | None]],
 ) -> int:
-    """These facts, as far as they stand still, with the places of their quotes."""
+    """Carry these facts over, as far as they still stand, to the places of their quotes."""
     workspace_index.lock(space)
     if is_superseded(reading):
         return 0
@@ -230,7 +230,7 @@ def _carry(
 
 
 def _place_in(text: str, citation: Citation) -> int | None:
-    """Where the text has the quote, in the sentence that it was read in; None where it has not."""
+    """Return where the text has the quote, in the sentence that it was read from; or None."""
     old = citation.revision.text if citation.revision else ""
     (sentence,) = sentences_of(old, [(citation.start, citation.end)])
     at, inside = text.find(sentence), sentence.find(citation.quote)
@@ -238,9 +238,9 @@ def _place_in(text: str, citation: Citation) -> int | None:
 
 
 def take_support(scope: Scope, space: WorkspaceIndex, reading: DocumentReading) -> int:
-    """What only older revisions said carries nothing any more: memories that nothing else carries
-    end, but for those that a person decided for, of which a person is asked. How many. In the
-    caller's transaction, which holds the workspace's lock."""
+    """Withdraw facts that only older revisions said. Memories that nothing else carries end; about
+    those that a person decided for, a person is asked. Returns how many of both. In the caller's
+    transaction, which holds the workspace's lock."""
     facts = _older_facts(reading.revision)
     cases = list(CaseItem.objects.filter(fact__in=facts).values_list("case", flat=True))
     bare = state_changes.take_support_away(facts, timezone.now())
@@ -253,6 +253,6 @@ def take_support(scope: Scope, space: WorkspaceIndex, reading: DocumentReading) 
 
 
 def is_superseded(reading: DocumentReading) -> bool:
-    """Whether the document has a newer revision, which is read in its place."""
+    """Tell whether the document has a newer revision, which is read in its place."""
     row = Revision.objects.filter(pk=reading.revision.pk, superseded_at=None)
     return not row.exists()

@@ -1,5 +1,5 @@
-"""What an ingest would read, storing nothing: somebody waits for it, so it is bounded as a
-whole."""
+"""A preview of what an ingest would read, storing nothing. Somebody waits for it, so its whole time
+is bounded."""
 
 import time
 import uuid
@@ -37,7 +37,7 @@ class Preview:
 
 
 def preview(scope: Scope, request: IngestRequest) -> Preview:
-    """Raises what an ingest of the same request would raise, without making anybody known."""
+    """Preview an ingest of this request. Raises what the ingest would raise, but records nobody."""
     request.check()
     asker = agent_to_read(scope, request.agent_id)
     if scope.subject_ids is not None:
@@ -99,7 +99,7 @@ def _is_shared(scope: Scope, request: IngestRequest, default: str) -> bool:
 
 
 def _first(messages: Sequence[Message]) -> list[Message]:
-    """As many as have READ_WORDS words together, and one at least."""
+    """Return the first messages that have up to READ_WORDS words together, but at least one."""
     chosen: list[Message] = []
     words = 0
     for message in messages:
@@ -113,7 +113,7 @@ def _first(messages: Sequence[Message]) -> list[Message]:
 def _messages(
     scope: Scope, request: IngestRequest, allowed: Collection[str]
 ) -> tuple[list[Message], list[Skip]]:
-    """The messages as they would be kept, and which of them would be held, with the reason."""
+    """Return the messages as they would be kept, and those that would be held, with the reason."""
     messages, held = [], []
     each_screened = screen_each(
         request.all_messages, allowed,
@@ -138,7 +138,7 @@ def _messages(
 
 
 def _before(asker: Scope, request: IngestRequest, messages: list[Message]) -> tuple[Message, ...]:
-    """What the request's thread had said before, as the asker may read it."""
+    """Return what the request's thread had said before, as far as the asker may read it."""
     if not request.thread_id or not messages:
         return ()
     thread = Conversation.objects.visible_to(asker).filter(external_id=request.thread_id).first()

@@ -1,4 +1,4 @@
-"""What an agent tells, as values, and the rows that it names."""
+"""Ingest requests of agents, as values, and the rows that they name."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -50,8 +50,8 @@ for no key update
 
 @dataclass(frozen=True, slots=True)
 class NewMessage:
-    """One message as the caller gave it; `id` is the caller's own. To `remember` is as if it said
-    so."""
+    """A message as the caller gave it; `id` is the caller's own. `remember` counts as if the words
+    asked for it."""
 
     content: str
     role: str = "user"
@@ -67,7 +67,8 @@ class NewMessage:
 @declared
 @dataclass(frozen=True, slots=True)
 class IngestOptions:
-    """What a caller may say beside messages; ids are the caller's own."""
+    """The fields of an ingest request, all but the type of its messages; ids are the caller's
+    own."""
 
     content: Text | None = None
     messages: Sequence[Any] | None = None
@@ -88,7 +89,7 @@ class IngestOptions:
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest(IngestOptions):
-    """What an agent tells: exactly one of `content` and `messages`.
+    """An ingest request of an agent: exactly one of `content` and `messages`.
 
     `answer` is the id of the kept answer of a request with an Idempotency-Key, and the number of
     the claim by which this one holds it.
@@ -126,8 +127,8 @@ def check_ids(messages: Sequence[NewMessage]) -> None:
 
 
 def new_session(scope: Scope, request: IngestRequest) -> MemorySession:
-    """A new session for a request, with the subject, agent and conversation that it names; made
-    known here where they are new."""
+    """Make a session for a request, with the subject, agent and conversation that it names; new
+    ones are recorded here."""
     subject = None
     if request.user_id and scope.subject_ids is None:  # the usual case, without planning anew
         values = {"workspace": scope.workspace_id, "name": request.user_id}
@@ -182,10 +183,11 @@ def _conversation(
 def known_episodes(
     scope: Scope, conversation: Conversation | None, new: Sequence[NewMessage]
 ) -> dict[str, Episode]:
-    """Episodes by external id that are here already; Conflict where one says something else.
+    """Return the episodes that are here already, by external id. Raises Conflict where one says
+    something else.
 
-    An id is unique within workspace and thread, whoever sends it: that it is taken is all that is
-    told of an episode which the asker may not see, right or wrong."""
+    An id is unique within workspace and thread, whoever sends it: of an episode that the asker may
+    not see, the answer reveals only that its id is taken, whether the words match or not."""
     asked = {message.id: (at, message) for at, message in enumerate(new) if message.id}
     if not asked:
         return {}
@@ -205,8 +207,8 @@ def known_episodes(
 
 
 def _says(scope: Scope, episode: Episode, words: str) -> bool:
-    """Whether an episode is that of these words. Who may not see what is masked of it is compared
-    with the rest: whatever they send in its place, the answer is the same."""
+    """Tell whether an episode has these words. For askers who may not see its masked words, only
+    the rest is compared: whatever they send in their place, the answer is the same."""
     if words == episode.content:
         return True
     if scope.may_unmask:

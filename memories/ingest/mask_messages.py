@@ -27,7 +27,7 @@ from workspaces.scope import Scope
 
 OWN_KINDS = (Episode.Kind.USER, Episode.Kind.SYSTEM)
 GUARD = "guard"  # what a session's steps call it; so begins the rule of a fact that is held
-# What a person pastes in: code, quoted lines, a mail, a quotation, what he says that he found.
+# What a person pastes in: code, quoted lines, a mail, a quotation, what they say that they found.
 _pasted = re.compile(
     r"```.{0,20000}?(?:```|\Z)|^>[^\n]*(?:\n>[^\n]*)*|^(?:From|Subject|Sent): [^\n]+\n.{0,20000}"
     r"|[“„][^“”\n]{25,2000}[“”]|«[^»\n]{25,2000}»|‘[^’\n]{25,2000}’|\"[^\"\n]{25,2000}\""
@@ -42,8 +42,8 @@ _pasted = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Screened:
-    """What is to be masked of a message: `places` of its content, `words` of its payload and
-    metadata; and where it tells again what was `forgotten`."""
+    """The words to mask in a message: `places` of its content, `words` of its payload and metadata,
+    and places that repeat what was `forgotten`."""
 
     places: tuple[guard.Finding, ...] = ()
     words: tuple[str, ...] = ()
@@ -57,8 +57,8 @@ def screen(
     before: str = "",
     is_whole_text: bool = False,
 ) -> Screened:
-    """What a message holds that nobody is to read, without what the workspace allows; `before` is
-    the message that it may answer. A whole text is its teller's own words; one among messages is a
+    """Find what nobody may read in a message, but for what the workspace allows; `before` is the
+    message that it may answer. A whole text is its sender's own words; a text among messages is a
     document's."""
     text = message.content
     kind = message.kind or message.role
@@ -87,7 +87,7 @@ def screen_each(
     before: str = "",
     is_whole_text: bool = False,
 ) -> list[Screened]:
-    """As `screen`, each after the one before it."""
+    """Screen each message, with the one before it as `before`."""
     befores = [before, *(message.content for message in messages)]
     return [
         screen(message, allowed, before=earlier, is_whole_text=is_whole_text)
@@ -105,8 +105,7 @@ def without_secrets(message: NewMessage, screened: Screened) -> str:
 def with_forgotten(
     messages: Sequence[NewMessage], screened: Sequence[Screened], scope: Scope, user: str
 ) -> list[Screened]:
-    """Screened likewise, with what an assistant or a tool tells again of what this subject had
-    forgotten."""
+    """Add the places where an assistant or a tool repeats what this subject had forgotten."""
     others = (*Episode.OF_MACHINES, "tool")
     kinds = [message.kind or message.role for message in messages]
     if not user or not any(kind in others for kind in kinds):
@@ -124,7 +123,7 @@ def with_forgotten(
 
 @dataclass(slots=True)
 class HeldBatch:
-    """What is written beside new episodes: masks, and facts that wait for a person."""
+    """The rows written beside new episodes: masks, and facts that wait for a person."""
 
     masks: list[MaskedSpan] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
@@ -134,7 +133,7 @@ class HeldBatch:
     def of(
         cls, made: Sequence[Episode], screened: Sequence[Screened], session: MemorySession | None
     ) -> "HeldBatch":
-        """Of new episodes, which are masked by this."""
+        """Make the batch of new episodes, and mask these."""
         batch = cls()
         for episode, own in zip(made, screened, strict=True):
             for place in own.forgotten:
@@ -191,7 +190,7 @@ class HeldBatch:
         self.masks += masks.of_new(episode, rest, why, screened.words)
 
     def write(self) -> None:
-        """After the episodes, in their transaction."""
+        """Write the rows after the episodes, in their transaction."""
         if not self.masks:
             return
         Fact.objects.bulk_create(self.facts)

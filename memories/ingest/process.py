@@ -77,7 +77,7 @@ END = 2**31 - 1  # behind all positions
 def mark_own_output(
     messages: Sequence[Message], asker: Callable[[], Scope], own: Collection[uuid.UUID] = ()
 ) -> list[Message]:
-    """The messages, each with the places in it that were served before.
+    """Return the messages, each with the places in it that were served before.
 
     `asker` is whoever sent them: only what they may see can have been served to them. It is
     called, and the database asked, only where a message is not a person's. `own` are memories
@@ -104,7 +104,7 @@ def mark_own_output(
 
 
 def _pieces(text: str) -> Iterator[tuple[Span, bytes]]:
-    """Sentences and lines of `text`, and the whole of it, with what they say as a fingerprint."""
+    """Yield the sentences and lines of `text`, and the whole of it, each with its fingerprint."""
     lines, start = [], 0
     for line in text.splitlines(keepends=True):
         body = line.lstrip(" \t-*•>")
@@ -156,7 +156,7 @@ def said_before(place: ConversationPlace, subject_name: str) -> tuple[Message, .
 
 
 def messages_before(kept: Kept) -> tuple[Message, ...]:
-    """What was said before the episodes of a session; nothing where they begin a conversation."""
+    """Return what was said before a session's episodes; nothing if they begin a conversation."""
     session, first = kept.session, kept.episodes[0] if kept.episodes else None
     if first is None or first.position == 0 or session.conversation_id is None:
         return ()
@@ -188,8 +188,8 @@ def messages_of(kept: Kept) -> list[Message]:
 
 
 def writer_of(session: MemorySession) -> Scope:
-    """Who sees what the session's agent sees; without an agent, all of the workspace that a key
-    limited to spaces may see."""
+    """Return a scope that sees what the session's agent sees; without an agent, all of the
+    workspace, or as much as its key limited to spaces may see."""
     scope = worker_scope(session.workspace_id, session.requested_by)
     scope = replace(scope, container_tags=resolve.spaces_of(session))
     return scope if session.agent is None else scope.as_agent(session.agent)
@@ -197,9 +197,8 @@ def writer_of(session: MemorySession) -> Scope:
 
 # A claimed session, learned step by step: read, embed, resolve, commit; then the next messages.
 #
-# Whoever comes after a worker that died, or after one whose turn was over, goes on behind the last
-# step that was committed. What was said before that is heard again, so it makes no difference in
-# how many steps a session is learned.
+# After a worker has died, or its turn is over, the next one goes on behind the last step that was
+# committed. It hears again what was said before, so the number of steps makes no difference.
 
 FactPlace = tuple[str, uuid.UUID | None, int | None]
 EpisodeSpan = tuple[uuid.UUID, int, int]
@@ -211,9 +210,9 @@ MOST_MESSAGES, MOST_CLAIMS, LONGEST_READING = 100, 300, 2.0
 
 
 class SessionSteps:
-    """What is left to be learned of a session. `taken` of the claims that were found are written;
-    `ahead` are the episodes that were said to be of the future, with when that was. `has_waited`:
-    something may have been said to the memory since its messages came."""
+    """The steps left to learn a session. `taken` of the claims found are written; `ahead` are the
+    episodes dated in the future, with the time that counts instead. `has_waited`: instructions to
+    the memory may have come since the session's messages."""
 
     def __init__(
         self,
@@ -245,8 +244,8 @@ class SessionSteps:
         return self.session.learned >= len(self.messages)
 
     def take(self, *, is_late: bool = False) -> MemorySession:
-        """The next step, which leaves the rest to another worker where it `is_late`; the session as
-        its row is then. Raises TakenOver."""
+        """Do the next step, and leave the rest to another worker where it `is_late`; return the
+        session as its row is then. Raises TakenOver."""
         if self.is_written:
             return self._obey()
         end, first = time.monotonic() + LONGEST_READING, self.session.learned
@@ -293,8 +292,8 @@ class SessionSteps:
         return named.claims
 
     def _log(self, row: MemorySession, outcome: ResolveOutcome) -> None:
-        """What an operator asks about, by ids: never what was said. What was held back or is in
-        quarantine is told by whoever wrote it."""
+        """Log what an operator asks about, by ids, never what was said. Held and quarantined claims
+        are logged where they are written."""
         name = session_queue.name_of(row)
         if outcome.rejected:
             log.info("%d claims refused: a person rejected them (%s)", len(outcome.rejected), name)
@@ -371,8 +370,8 @@ class SessionSteps:
             document_memories.take_support(scope, self.space, document)
 
     def _obey(self) -> MemorySession:
-        """Do what was said to the memory, and end: whoever comes after a worker that died does what
-        is left of it."""
+        """Carry out the orders to the memory, and end the session. After a worker has died, the
+        next one does what is left."""
         for intent in intents.waiting_of(self.session):
             intents.carry_out(writer_of(self.session), intent, self.chain)
         for intent in intents.unmet_before(self.session):
@@ -387,7 +386,7 @@ class SessionSteps:
         return row
 
     def _note(self, outcome: ResolveOutcome) -> None:
-        """What all steps came to so far."""
+        """Note in the session the outcome of all steps so far."""
         session, found, counts = self.session, self.run.found, self.session.counts
         session.created_ids = [*session.created_ids, *outcome.created]
         session.updated_ids = [*session.updated_ids, *outcome.superseded]
@@ -439,7 +438,7 @@ class SessionSteps:
 def _still_said(
     claims: Sequence[Claim], vectors: Sequence[entries.Vectors] | None
 ) -> tuple[Sequence[Claim], Sequence[entries.Vectors] | None]:
-    """The claims whose words their messages still have: others were masked while they were read."""
+    """Return the claims whose words are still in their messages, not masked meanwhile."""
     cited = {quote.text_id for claim in claims for quote in claim.quotes}
     rows = Episode.objects.filter(pk__in=cited, masks__isnull=False).distinct()
     texts = dict(rows.values_list("pk", "content"))
@@ -459,9 +458,9 @@ def _still_said(
 
 @dataclass(frozen=True, slots=True)
 class EarlierFacts:
-    """What earlier attempts of a session have written, none of which is written again: statements
-    with the place that they stand on, where they have one; of a model's the spans, for it may tell
-    the same in other words; and what a person had rejected before."""
+    """The facts that earlier attempts of a session wrote, so that none is written again: statements
+    with the place that they stand on, if any; the spans of a model's, for it may put the same in
+    other words; and statements that a person had rejected before."""
 
     places: frozenset[FactPlace] = frozenset()
     spans: tuple[EpisodeSpan, ...] = ()
@@ -507,7 +506,7 @@ class EarlierFacts:
         return fresh
 
     def without_doubted(self, doubted: Sequence[tuple[Claim, str]]) -> list[tuple[Claim, str]]:
-        """As `without`, of claims that go to quarantine, each with its reason."""
+        """Return the claims for quarantine, each with its reason, that are not written yet."""
         return [one for one in doubted if (one[0].statement, None, None) not in self.places]
 
 
@@ -517,8 +516,8 @@ TURN = 100.0  # seconds that a worker stays with one session
 
 
 def ingest(scope: Scope, request: IngestRequest, seconds: float = math.inf) -> MemorySession:
-    """Keep, and learn at once where that is asked and no network model stands in the way; the
-    session as the rows have it then.
+    """Keep a request, and learn from it at once if asked to and no network model is needed; return
+    the session as the rows have it then.
 
     It is not final where it is still to be run: an async one has woken the worker already, and so
     has one of which a part was not learned in `seconds`.
@@ -568,7 +567,7 @@ def run(session_id: uuid.UUID, seconds: float = math.inf) -> MemorySession | Non
 
 
 def run_next(seconds: float = math.inf, *, only_quick: bool = False) -> MemorySession | None:
-    """As `run`, of whichever session is due next (`session_queue.next_due`); None where none is."""
+    """Run the session that is due next (`session_queue.next_due`); None where none is."""
     while (session_id := session_queue.next_due(only_quick=only_quick)) is not None:
         if done := run(session_id, seconds):
             return done
@@ -603,7 +602,7 @@ def _learn(
 
 
 def _messages_of(kept: Kept) -> list[Message]:
-    """What is to be read; of a document none is an order to the memory."""
+    """Return the messages to be read; none of a document is an order to the memory."""
     session, own = kept.session, kept.session.created_ids
     if kept.document is not None:
         document_memories.carry_over(kept.space, kept.document)

@@ -1,5 +1,5 @@
-"""What other patterns would have made of the messages of the last days: read once with those in use
-and once with others. Nothing is stored; somebody waits for it, so it is bounded."""
+"""Rehearsals of other patterns on messages of the last days: read once with those in use and once
+with the others. Nothing is stored; somebody waits for it, so it is bounded."""
 
 import time
 import uuid
@@ -21,7 +21,7 @@ MOST_MESSAGES = 600
 
 @dataclass(frozen=True, slots=True)
 class PatternChoice:
-    """What reads: the workspace's own patterns, and names of the library's that are off."""
+    """A choice of patterns: the workspace's own, and names of the library's that are off."""
 
     own: tuple[OwnPattern, ...]
     off: frozenset[str]
@@ -40,7 +40,8 @@ class StatementChange:
 
 @dataclass(frozen=True, slots=True)
 class PatternsRehearsal:
-    """Of `messages` of the time, at most MOST_MESSAGES, so many were `read`."""
+    """The changed statements, and how many of the period's `messages` (at most MOST_MESSAGES) were
+    `read`."""
 
     read: int
     messages: int
@@ -51,8 +52,8 @@ class PatternsRehearsal:
 def rehearse_patterns(
     scope: Scope, before: PatternChoice, after: PatternChoice, since: datetime, *, seconds: float
 ) -> PatternsRehearsal:
-    """The newest messages since then that `scope` may see, conversation by conversation, as far as
-    `seconds` of work last."""
+    """Read the newest messages since then that `scope` may see, conversation by conversation, as
+    far as `seconds` of work last."""
     space = workspace_index.index_of(scope.workspace_id)
     rows = Episode.objects.visible_to(scope).filter(
         pk__gte=first_uuid7(since), kind__in=(*Episode.OF_PEOPLE, Episode.Kind.ASSISTANT)

@@ -1,5 +1,5 @@
-"""Whose a session is, and how it stands: claimed, tried again later, ended. The row is the
-queue."""
+"""The queue of sessions: which worker has a session, and its state: claimed, tried again later,
+ended. The row is the queue."""
 
 import logging
 import uuid
@@ -96,9 +96,9 @@ NEXT_DUE, NEXT_QUICK = NEXT.format(only=""), NEXT.format(only=ONLY_QUICK)
 
 
 def next_due(*, only_quick: bool = False) -> uuid.UUID | None:
-    """A session whose turn it is: first of the workspaces of which the fewest are worked on,
-    however much one of them sent; within one the oldest is first. `only_quick`: none that may wait
-    for a model or is long."""
+    """Return the next session: from the workspace with the fewest in work, however much another has
+    sent; within a workspace the oldest comes first. `only_quick`: none that may wait for a model or
+    is long."""
     values: dict[str, object] = {"now": timezone.now()}
     if only_quick:
         values |= {"has_model": server_model() is not None, "most": AT_ONCE}
@@ -125,7 +125,7 @@ def claim(session_id: uuid.UUID) -> MemorySession | None:
 
 
 def name_of(session: MemorySession) -> str:
-    """For the log, which never has content."""
+    """Return a name for the log, which never has content."""
     return f"session {session.pk} of workspace {session.workspace_id}"
 
 
@@ -143,12 +143,12 @@ def held(session: MemorySession) -> QuerySet[MemorySession]:
 
 
 def go_on(session: MemorySession) -> None:
-    """A step is done, and the next one follows: those whose worker died before count no more."""
+    """Note that a step is done and the next follows: earlier deaths of workers count no more."""
     session.attempts, session.lease_until = 1, leases.end()
 
 
 def hand_over(session: MemorySession) -> None:
-    """A step is done, and another worker does the next."""
+    """Note that a step is done, and leave the next one to another worker."""
     session.state, session.attempts = State.RECEIVED, 0
     session.next_attempt_at, session.lease_until = timezone.now(), None
     outbox.post("run_session", session.pk)

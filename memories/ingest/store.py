@@ -79,9 +79,9 @@ class Tail:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What the index needs of new messages and takes time to make. None for vectors that are due,
-    and for keys that hang on a message's neighbours; those of a text that is too long to be
-    waited for are `entries.UNMADE`, and due as well."""
+    """Values that the index needs of new messages and that take time to make. None for vectors that
+    are due, and for keys that depend on a message's neighbours; vectors of a text too long to wait
+    for are `entries.UNMADE`, and due as well."""
 
     vectors: Sequence[entries.Vectors | None] | None
     keys: Sequence[entries.Keys | None]
@@ -95,8 +95,8 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a request left behind: its session, and the episodes to learn from in their order; or
-    the revision of a document."""
+    """The rows of a request that was kept: its session, and the episodes to learn from in their
+    order; or the revision of a document."""
 
     session: MemorySession
     space: WorkspaceIndex
@@ -116,7 +116,7 @@ def receive(scope: Scope, request: IngestRequest) -> MemorySession:
 def keep(
     scope: Scope, request: IngestRequest, space: WorkspaceIndex, *, claimed: bool = False
 ) -> Kept:
-    """As `receive`; `claimed`: by the caller, who goes on to learn from it at once."""
+    """Keep a request as `receive` does; `claimed`: by the caller, which learns from it at once."""
     request.check()
     prepared = prepare(space, scope, request, request.user_id)
     try:
@@ -199,7 +199,7 @@ def _hold_answer(request: IngestRequest) -> None:
 def append(
     scope: Scope, conversation: Conversation, messages: Sequence[NewMessage]
 ) -> list[Episode]:
-    """Keep what was said in a conversation without learning from it; the episodes in their order.
+    """Keep messages in a conversation without learning from them; return the episodes in order.
 
     Ids are as in `receive`: a known message is the same episode. Sent to `receive` later, the
     message is learned from. The caller has checked that `scope` sees the conversation.
@@ -242,16 +242,16 @@ def _append(
 
 
 def _due_by(session: MemorySession, tail: Tail, made: Sequence[Episode]) -> list[Asked]:
-    """Summaries of the conversation, if there is one that is long enough, and of its subjects are
-    due: to be asked."""
+    """Return the query that makes summaries of the conversation, if it is long enough, and of its
+    subjects due."""
     if session.conversation_id is None or tail.positions + len(made) < due_summaries.FEWEST:
         return []
     return [due_summaries.of_conversation(session.workspace_id, session.conversation_id)]
 
 
 def _grow(session: MemorySession, tail: Tail, made: Sequence[Episode]) -> None:
-    """What stands before the window of the conversation grows; without one that is long enough
-    those summaries are due that are of whom it is about."""
+    """Note that the conversation has grown, for its running summary. Without a conversation that is
+    long enough, make the summaries of the subject due."""
     known, after = tail.positions, tail.positions + len(made)
     if session.conversation_id is not None:
         running_summary.grown(session.conversation_id, known, after)
@@ -261,13 +261,13 @@ def _grow(session: MemorySession, tail: Tail, made: Sequence[Episode]) -> None:
 
 
 def _place_after(tail: Tail, made: list[Episode]) -> None:
-    """Positions go on where the conversation ended."""
+    """Continue the positions where the conversation ended."""
     for episode in made:
         episode.position += tail.positions
 
 
 def _finish_known(sessions: set[uuid.UUID]) -> None:
-    """An unfinished extraction of episodes that are sent again is finished."""
+    """Finish unfinished extractions of episodes that are sent again."""
     unfinished = MemorySession.objects.filter(pk__in=sessions).exclude(state__in=[State.DONE])
     for session_id in unfinished.values_list("pk", flat=True):
         MemorySession.objects.filter(pk=session_id, state__in=[State.FAILED, State.DEAD]).update(
@@ -282,7 +282,7 @@ def _finish_known(sessions: set[uuid.UUID]) -> None:
 
 
 def prepare(space: WorkspaceIndex, scope: Scope, request: IngestRequest, user: str) -> Prepared:
-    """Before the transaction: others wait for its locks. What is masked is not in the index."""
+    """Prepare before the transaction, whose locks others wait for. Masked words are not indexed."""
     messages = request.all_messages
     screened = screen_each(
         [replace(each, metadata={**request.metadata, **each.metadata}) for each in messages],
@@ -309,8 +309,8 @@ def prepare(space: WorkspaceIndex, scope: Scope, request: IngestRequest, user: s
 
 
 def last_words(scope: Scope, request: IngestRequest) -> str:
-    """How the last message of the request's thread that the asker sees ends, where the first of the
-    new ones may be an answer to it."""
+    """Return the end of the last message in the request's thread that the asker sees, if the first
+    of the new ones may answer it."""
     if not request.thread_id or not guard.may_answer(request.all_messages[0].content):
         return ""
     values = {
@@ -340,8 +340,8 @@ def index_episodes(
     beside: Sequence[New],
     then: Sequence[Asked] = (),
 ) -> None:
-    """Entries of new episodes, which follow the `tail` of their conversation; what is written
-    `beside` them, and what is asked `then`."""
+    """Write entries of new episodes, which follow the `tail` of their conversation; also the rows
+    `beside` them, and `then` run queries."""
     before = tail.last if made else ()
     texts = [*(text for _, text in before), *(episode.content for episode in made)]
     stems = [lexical.lent(text) for text in texts]

@@ -1,8 +1,8 @@
-"""What people say to the memory: heard before anything is extracted, done, and taken back.
+"""Orders of people to the memory: heard before anything is extracted, carried out, and undone.
 
 `hear` writes down the orders of a session and keeps their sentences from being read as claims;
 `carry_out` finds what is meant and does it, once the session's claims are written; `undo` takes
-it back. An order that is not surely meant, or not the person's to give, waits for a person."""
+it back. An order that is unclear, or not the person's to give, waits for another person."""
 
 from memories.intents.carry_out import (
     OrderPlan,

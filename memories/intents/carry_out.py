@@ -1,5 +1,5 @@
-"""Orders done: what is meant is forgotten with its words, wherever else it is told, corrected, or
-kept; and an order taken back."""
+"""Orders carried out: what is meant is forgotten with its words, wherever else it is told, or is
+corrected, or kept; and orders undone."""
 
 import uuid
 from collections.abc import Collection
@@ -66,9 +66,9 @@ LEFT = "left as it is"
 
 @dataclass(frozen=True, slots=True)
 class OrderPlan:
-    """What an order comes to: memories and the places that say it, with the words that it names
-    exactly, and the `others` that may tell of it; or, of a correction, the one memory and what it
-    should say, with their vectors."""
+    """The effect of an order: memories and the places that say it, with the words that it names
+    exactly, and the `others` that may tell of it; or, of a correction, the one memory and its new
+    content, with their vectors."""
 
     intent: Intent
     space: WorkspaceIndex
@@ -80,10 +80,9 @@ class OrderPlan:
 
 
 def carry_out(scope: Scope, intent: Intent, chain: FallbackChain | None = None) -> Intent:
-    """Do what somebody said to the memory, find nothing, or open a case. `scope` sees what the
-    agent sees to whom it was said; where the words leave open what is meant, the `chain` is asked.
-    Done twice, it is done once: words that a process took which ended before it was through are
-    put back, and looked for again."""
+    """Carry out an order, find nothing, or open a case. `scope` sees what the agent sees that was
+    addressed; where the words leave open what is meant, the `chain` is asked. It may be repeated:
+    words masked by a process that ended early are put back, and looked for again."""
     if intent.state == State.HEARD and masks_of(intent).exists():
         give_back(worker_scope(intent.workspace_id, scope.actor), masks_of(intent))
     if intent.kind == Kind.REMEMBER:
@@ -128,8 +127,8 @@ def carry_out(scope: Scope, intent: Intent, chain: FallbackChain | None = None) 
 
 
 def mask_ahead(scope: Scope, plan: OrderPlan) -> list[uuid.UUID]:
-    """Take the words of many texts before the order is done, each batch in a transaction of its
-    own, as long as it waits; the masks, which are the order's. Few go when it is done."""
+    """Mask the words of many texts before the order is done, each batch in its own transaction, as
+    long as it waits; return the masks, which are the order's. A few are masked when it is done."""
     intent, made = plan.intent, []
     if plan.content or intent.kind not in HIDING:
         return []
@@ -157,8 +156,8 @@ def give_back(scope: Scope, taken: QuerySet[MaskedSpan]) -> None:
 
 
 def plan_decided(scope: Scope, intent_id: uuid.UUID, kept: Collection[uuid.UUID] = ()) -> OrderPlan:
-    """What becomes of an order that waits, now that a person says so: all that it named but for the
-    memories that are `kept`. Conflict where it does not wait, or what it named is gone."""
+    """Plan a waiting order that a person has now approved: all that it named but for the memories
+    to be `kept`. Raises Conflict where it does not wait, or what it named is gone."""
     intent = waiting_intent(scope, intent_id)
     intent.episode.content = masks.originals([intent.episode])[intent.episode_id]
     reach = OrderReach.of(scope, intent)
@@ -193,11 +192,11 @@ def plan_decided(scope: Scope, intent_id: uuid.UUID, kept: Collection[uuid.UUID]
 
 
 def do_locked(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
-    """Carry out a plan within the caller's transaction, which holds the workspace's lock; what was
-    masked, of which the caller fills the vectors afterwards.
+    """Carry out a plan within the caller's transaction, which holds the workspace's lock; return
+    the masks, for whose rows the caller makes the vectors afterwards.
 
-    What is to be forgotten ends with all its versions; where it shall not be told again, the words
-    are masked, and those of the order that name it; what is never to be mentioned is not learned
+    A forgotten memory ends with all its versions. Where it must not be told again, its words are
+    masked, and those of the order that name it; what must never be mentioned is not learned
     again."""
     if plan.content:
         return _correct(scope, plan)
@@ -219,20 +218,20 @@ def do_locked(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
 
 
 def leave_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -> list[uuid.UUID]:
-    """A person decided that an order which waited is not done: the rows whose words are shown
-    again, of which the caller fills the vectors."""
+    """Leave a waiting order undone, as a person decided; return the rows whose words are shown
+    again, for which the caller makes the vectors."""
     intent.memory_ids, intent.reason = [], LEFT
     _end(scope, intent, State.UNDONE)
     return masks.unmask(scope, space, masks_of(intent))
 
 
 def masks_of(intent: Intent) -> QuerySet[MaskedSpan]:
-    """What is kept from everybody for the sake of this order."""
+    """Return the masks that hide words from everybody because of this order."""
     return MaskedSpan.objects.filter(workspace_id=intent.workspace_id, cause=intent.pk)
 
 
 def withhold_again_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -> None:
-    """An order waits again, and what it names is kept from everybody again until then."""
+    """Hide again from everybody what an order names, while it waits again."""
     reach = OrderReach.of(scope, intent)
     spoken = spoken_in(intent)
     if spoken and spoken.values:
@@ -245,7 +244,7 @@ def withhold_again_locked(scope: Scope, space: WorkspaceIndex, intent: Intent) -
 
 
 def waiting_intent(scope: Scope, intent_id: uuid.UUID, *, lock: bool = False) -> Intent:
-    """An order that waits for a person; Conflict where it does not."""
+    """Return an order that waits for a person. Raises Conflict where it does not."""
     rows = Intent.objects.select_related("episode", "session", "subject")
     if lock:
         rows = rows.select_for_update(of=("self",))
@@ -257,7 +256,7 @@ def waiting_intent(scope: Scope, intent_id: uuid.UUID, *, lock: bool = False) ->
 
 
 def _plan(reach: OrderReach, spoken: SpokenIntent) -> OrderPlan | None:
-    """None where there is nothing that it could mean."""
+    """Plan an order; None where there is nothing that it could mean."""
     intent = reach.intent
     if intent.kind == Kind.CORRECT:
         found = targets.by(reach, spoken)
@@ -275,7 +274,7 @@ def _plan(reach: OrderReach, spoken: SpokenIntent) -> OrderPlan | None:
 
 
 def _with_others(reach: OrderReach, spoken: SpokenIntent, plan: OrderPlan) -> OrderPlan:
-    """With what tells of the same in other words: a machine's is meant, too."""
+    """Add what tells of the same in other words to the plan: machines' words are meant, too."""
     is_named = spoken.topic is not None and not spoken.values
     if plan.intent.kind not in HIDING or not is_named or not plan.target.is_sure:
         return plan
@@ -308,7 +307,7 @@ def _embedded(plan: OrderPlan) -> OrderPlan:
 
 
 def _why_to_ask(reach: OrderReach, target: Target) -> str:
-    """Why this is not done at once; "" where it is its giver's own to order, and surely meant."""
+    """Return why a person must decide; "" where it is clear and the giver's own to order."""
     episode, memories = reach.intent.episode, target.memories
     if not reach.intent.subject_id and any(memory.subject_id for memory in memories):
         return "nobody is named"
@@ -340,8 +339,8 @@ def _why_of(intent: Intent) -> MaskReason:
 def _told_of(
     scope: Scope, plan: OrderPlan, every: Collection[uuid.UUID]
 ) -> tuple[taken_words.Places, taken_words.Places]:
-    """The places in messages and in documents that tell what is meant, and what these memories say,
-    as far as it is whose order it is."""
+    """Return the places in messages and in documents that tell what is meant, and what these
+    memories say, as far as they belong to the subject of the order."""
     intent = plan.intent
     said: taken_words.Places = {pk: list(own) for pk, own in plan.target.spans.items()}
     if intent.topic_start is not None and intent.topic_end is not None:
@@ -373,7 +372,8 @@ def _told_of(
 def _mask_all(
     scope: Scope, plan: OrderPlan, every: set[uuid.UUID], why: MaskReason
 ) -> list[MaskedSpan]:
-    """All that tells what is meant, as far as it is whose order it is, and these memories."""
+    """Mask all that tells what is meant, as far as it belongs to the subject of the order, and
+    these memories."""
     space = plan.space
     said, written = _told_of(scope, plan, every)
     made = masks.mask_episodes(space, said, why) + masks.mask_documents(space, written, why)
@@ -399,9 +399,9 @@ def _correct(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
 
 
 def _ask(scope: Scope, plan: OrderPlan, reason: str, *, is_first: bool) -> Intent:
-    """Open a case; nothing is forgotten before somebody decides. What is surely meant is kept from
-    everybody until then, where it is asked what else tells of it, or which of those that have its
-    name are meant; and in a talk of several what the giver of the order told first, or names
+    """Open a case; nothing is forgotten before somebody decides. Until then, what is surely meant
+    is hidden from everybody, if the question is what else tells of it, or which things of its name
+    are meant; and in a conversation of several, what the giver of the order told first, or names
     exactly, whoever told that first."""
     intent, memories = plan.intent, [*plan.target.memories, *plan.others.memories]
     withheld: list[MaskedSpan] = []
@@ -427,7 +427,8 @@ def _ask(scope: Scope, plan: OrderPlan, reason: str, *, is_first: bool) -> Inten
 
 
 def _is_among_several(intent: Intent) -> bool:
-    """Whether several speak in the talk, or of the same subject."""
+    """Tell whether at least `SEVERAL` people speak in the conversation or in others of its
+    subject."""
     here = Q(conversation=intent.episode.conversation_id, conversation__isnull=False)
     about = Q(subject=intent.subject_id, subject__isnull=False)
     rows = Episode.objects.filter(
@@ -451,7 +452,7 @@ def _withhold_locked(scope: Scope, plan: OrderPlan) -> list[MaskedSpan]:
 
 
 def _take(intent: Intent) -> bool:
-    """Whether it still waits for this; the row is locked until the transaction ends."""
+    """Tell whether it still waits for this; the row is locked until the transaction ends."""
     rows = Intent.objects.select_for_update(of=("self",)).filter(pk=intent.pk)
     return rows.filter(state__in=[State.HEARD, State.CASE, State.NOTHING_FOUND]).exists()
 
@@ -474,9 +475,9 @@ def _end(scope: Scope, intent: Intent, state: str) -> Intent:
 
 
 def undo(scope: Scope, intent_id: uuid.UUID) -> Intent:
-    """Take back what was done; the words of messages return in batches, and who is stopped in
-    between asks again. NotFound where `scope` does not see it, Conflict where nothing was done, or
-    a memory has a newer version since, Forbidden where it may not see the words that come back."""
+    """Undo an order; the words of messages return in batches, and an interrupted caller asks again.
+    Raises NotFound where `scope` does not see it, Conflict where nothing was done or a memory has a
+    newer version since, Forbidden where it may not see the words that come back."""
     intent = needed(Intent.objects.visible_to(scope).filter(pk=intent_id).first(), "Intent")
     space = workspace_index.index_of(scope.workspace_id)
     masks.refuse_unmasking(scope, masks_of(intent))
@@ -500,9 +501,9 @@ def take_back_locked(
     intent: Intent,
     taken: QuerySet[MaskedSpan] | None = None,
 ) -> list[uuid.UUID]:
-    """Take back what was done, within the caller's transaction, which holds the workspace's lock:
-    the rows whose words are shown again, all that were masked for it or those that were `taken`.
-    The caller fills their vectors."""
+    """Undo an order within the caller's transaction, which holds the workspace's lock; return the
+    rows whose words are shown again: all masked for it, or those of `taken`. The caller makes their
+    vectors."""
     if intent.supersession_id:
         undo_locked(scope, space, intent.supersession_id)
     touched = masks.unmask(scope, space, masks_of(intent) if taken is None else taken)

@@ -1,5 +1,5 @@
-"""What tells of the same thing in other words, in whichever talk: an assistant's goes with what is
-meant; of what the person said himself somebody is asked. Reads only."""
+"""Other words about the same thing, in any conversation: an assistant's are forgotten with it;
+about the person's own, somebody is asked. Reads only."""
 
 import uuid
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ MOST_ECHOES = 20  # sentences of machines that go without a question
 class OtherWords:
     """Sentences of the person, by episode, with the memories that stand on them, which may tell of
     it; and those of machines, which do. `is_named`: the order names what was told to the memory,
-    so that all of these are kept from everybody until somebody decides."""
+    so all of these are hidden from everybody until somebody decides."""
 
     own: dict[uuid.UUID, list[Span]] = field(default_factory=dict)
     memories: list[Memory] = field(default_factory=list)
@@ -31,13 +31,13 @@ class OtherWords:
 
     @property
     def question(self) -> str:
-        """Why a person is asked; "" where nothing is left to ask."""
+        """Return the reason to ask a person; "" where nothing is left to ask."""
         if len(self.own) == 1:
             return "another message may tell of it"
         return f"{len(self.own)} more messages may tell of it" if self.own else ""
 
     def join(self, target: Target) -> None:
-        """All of it is meant."""
+        """Add all of it to what is meant."""
         target.memories += [one for one in self.memories if one not in target.memories]
         for spans in (self.own, self.of_machines):
             for episode, places in spans.items():
@@ -46,7 +46,7 @@ class OtherWords:
 
 
 def other_words(reach: OrderReach, thing: ToldThing, target: Target) -> OtherWords:
-    """Beside what is meant already."""
+    """Find what else tells of the thing, beside what is meant already."""
     found = OtherWords()
     for sentence in reach.sentences:
         text = sentence.text
@@ -65,7 +65,7 @@ def other_words(reach: OrderReach, thing: ToldThing, target: Target) -> OtherWor
 
 
 def of_that_name(reach: OrderReach, topic: str) -> Target:
-    """A guess, where nothing tells all that the order names: what has a name that stands in it."""
+    """Return a guess, where nothing tells all that the order names: what has a name from it."""
     thing = ToldThing.of(topic, ())
     target = Target(is_sure=False)
     for memory in reach.memories.values():

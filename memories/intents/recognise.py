@@ -29,8 +29,8 @@ UNREAD = (english.FORGET, english.NEVER, english.RETRACT)
 
 
 def hear(session: MemorySession, messages: Sequence[Message]) -> list[Message]:
-    """Write down what the messages of a session say to the memory; the messages, with the places of
-    those orders that are no claim. Heard twice, it is the same."""
+    """Record the orders to the memory in a session's messages; return the messages, with the places
+    of orders that are no claim. Repeating it changes nothing."""
     rows: list[Intent] = []
     read = []
     for message in messages:
@@ -51,8 +51,8 @@ def hear(session: MemorySession, messages: Sequence[Message]) -> list[Message]:
 
 
 def remember(session: MemorySession, marked: Sequence[tuple[Episode, int]]) -> None:
-    """Write down that these messages, each with its place in the request, are to be remembered; in
-    the transaction that keeps them."""
+    """Record that these messages, each with its place in the request, are to be remembered; in the
+    transaction that keeps them."""
     Intent.objects.bulk_create(
         Intent(
             workspace_id=session.workspace_id, session=session, episode=episode,
@@ -70,7 +70,7 @@ def remember(session: MemorySession, marked: Sequence[tuple[Episode, int]]) -> N
 def claims_to_keep(
     session: MemorySession, messages: Sequence[Message], claims: Sequence[Claim]
 ) -> list[Claim]:
-    """What is to be remembered and nothing was read from: kept in its own words."""
+    """Return claims for what is to be remembered though nothing was read from it: its own words."""
     by_id = {message.id: message for message in messages}
     rows = Intent.objects.filter(session=session, kind=Intent.Kind.REMEMBER)
     kept = []
@@ -107,13 +107,13 @@ def claims_to_keep(
 
 
 def waiting_of(session: MemorySession) -> list[Intent]:
-    """The orders of a session that nothing was done about yet, in their order."""
+    """Return the orders of a session that are not handled yet, in their order."""
     rows = Intent.objects.filter(session=session, state=Intent.State.HEARD)
     return list(rows.select_related("episode", "session", "subject").order_by("episode", "start"))
 
 
 def unmet_before(session: MemorySession) -> QuerySet[Intent]:
-    """Orders about what the session read, that were given before it was read and found nothing."""
+    """Return orders about what the session read that came before and found nothing."""
     rows = Intent.objects.filter(
         workspace=session.workspace_id, subject=session.subject_id, state=Intent.State.NOTHING_FOUND
     )
@@ -124,7 +124,7 @@ def unmet_before(session: MemorySession) -> QuerySet[Intent]:
 
 
 def spoken_in(intent: Intent) -> SpokenIntent | None:
-    """The order as its sentence says it; None where the sentence is masked meanwhile."""
+    """Return the order as its sentence says it; None where the sentence has been masked since."""
     found = english.find_intents(intent.episode.content)
     return next(
         (one for one in found if (one.kind, one.start) == (intent.kind, intent.start)), None
@@ -147,7 +147,7 @@ def _spoken(message: Message) -> list[SpokenIntent]:
 
 
 def _is_known(messages: Sequence[Message], message: Message, one: SpokenIntent) -> bool:
-    """Whether a message before says the value that a whole statement corrects."""
+    """Tell whether an earlier message says the value that a whole statement corrects."""
     return bool(one.old) and any(
         one.old.casefold() in each.text.casefold()
         for each in messages

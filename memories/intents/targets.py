@@ -1,4 +1,4 @@
-"""What an order means: memories, and the places in messages that say it. Reads only.
+"""Targets of an order: the memories it means, and the places in messages that say it. Reads only.
 
 First what was said in this conversation, then what is believed about the subject: by words that
 name the same, then by meaning. What is not surely meant is a guess, for a person to decide.
@@ -76,8 +76,8 @@ class SaidSentence:
 
 @dataclass(slots=True)
 class Target:
-    """`memories` are heads; `spans` the places that say it, by episode. `is_sure`: nobody has to
-    ask; `is_of_asker`: it is a thing that its giver told first, or that is told of him by name;
+    """`memories` are heads; `spans` the places that say it, by episode. `is_sure`: nobody has to be
+    asked; `is_of_asker`: the giver of the order told it first, or it is told of the giver by name;
     `is_named`: all of it has a name that the order has."""
 
     memories: list[Memory] = field(default_factory=list)
@@ -96,7 +96,7 @@ class Target:
 
 @dataclass(slots=True)
 class OrderReach:
-    """What an order may be about, as its giver's agent sees it."""
+    """Everything that an order may be about, as its giver's agent sees it."""
 
     scope: Scope
     intent: Intent
@@ -144,7 +144,7 @@ class OrderReach:
         return cls(scope, intent, space, sentences, memories, cited)
 
     def citing(self, sentence: SaidSentence) -> list[Memory]:
-        """The memories that stand on words of this sentence."""
+        """Return the memories that stand on words of this sentence."""
         return [
             self.memories[pk]
             for pk, own in self.cited.items()
@@ -157,17 +157,17 @@ class OrderReach:
         ]
 
     def told_first(self, target: Target) -> bool:
-        """Whether the giver of the order was the first to say what stands in these places."""
+        """Tell whether the giver of the order was the first to say what is in these places."""
         said = {one.episode.pk: one.episode for one in self.sentences if one.is_own}
         first = next((said[pk] for pk in sorted(target.spans) if pk in said), None)
         return first is not None and first.author == self.intent.episode.author
 
     def tells(self, sentence: SaidSentence) -> bool:
-        """Whether something is told by it, and not asked for."""
+        """Tell whether the sentence tells something, rather than asks for it."""
         return bool(self.citing(sentence)) or not spoken_intents.asks(sentence.text)
 
     def standing_on_order(self) -> list[Memory]:
-        """The memories that stand on words of the order alone."""
+        """Return the memories that stand on words of the order alone."""
         start, end, order = self.intent.start, self.intent.end, self.intent.episode_id
         return [
             self.memories[pk]
@@ -176,8 +176,8 @@ class OrderReach:
         ]
 
     def is_of_others(self, target: Target) -> bool:
-        """Whether a memory stands on somebody else's words, or he was the first to say what stands
-        in these places."""
+        """Tell whether a memory stands on somebody else's words, or on a document about another
+        subject, or somebody else was the first to say what is in these places."""
         author = self.intent.episode.author
         cited = [one for memory in target.memories for one in self.cited.get(memory.pk, ())]
         documents = [one.revision.document for one in cited if one.revision is not None]
@@ -198,7 +198,7 @@ class OrderReach:
 
 
 def target_of(reach: OrderReach, spoken: SpokenIntent) -> Target:
-    """What is meant by an order to forget, or to take back."""
+    """Return what an order to forget, or to retract, means."""
     if spoken.is_everything:
         return Target(list(reach.memories.values()), reach.spans_of(reach.memories.values()))
     if spoken.values and ((target := _by_letter(reach, spoken)) or spoken.is_weak):
@@ -213,8 +213,8 @@ def target_of(reach: OrderReach, spoken: SpokenIntent) -> Target:
 
 
 def weighed(reach: OrderReach, spoken: SpokenIntent, target: Target) -> Target:
-    """What was found, as sure as the order's words make it: nothing, where these are said of
-    something else than the memory; a guess, where they may be."""
+    """Return the target, as sure as the order's words make it: empty where these are about
+    something other than the memory; a guess where they may be."""
     if spoken.kind not in (FORGET, NEVER) or not target:
         return target
     signs = evidence_of(reach.intent.episode.content, spoken)
@@ -256,15 +256,16 @@ def _is_sure(reach: OrderReach, spoken: SpokenIntent, target: Target, signs: Ord
 
 
 def _is_one(reach: OrderReach, target: Target) -> bool:
-    """Whether it is one thing: a memory, or where none stands on it one sentence of a person."""
+    """Tell whether it is one thing: one memory, or without memories at most one sentence of a
+    person."""
     own = {one.episode.pk for one in reach.sentences if one.is_own}
     said = sum(len(spans) for episode, spans in target.spans.items() if episode in own)
     return len(target.memories) == 1 or (not target.memories and said <= 1)
 
 
 def _is_in_answer(reach: OrderReach, spoken: SpokenIntent) -> bool:
-    """Whether what is named stands in the text that was written last for the person, and does not
-    tell of him there: then that text is to be changed."""
+    """Tell whether what is named is in the text last written for the person, and is not about them
+    there: then that text is to be changed."""
     if spoken.topic is None:
         return False
     topic = topics.meaningful(reach.intent.episode.content[slice(*spoken.topic)])
@@ -342,7 +343,7 @@ def _by_words(reach: OrderReach, topic: str) -> Target:
 
 
 def _by_letter(reach: OrderReach, spoken: SpokenIntent) -> Target:
-    """What is named exactly, wherever it stands: of messages these words alone."""
+    """Return what is named exactly, wherever it is; in messages only these words."""
     intent = reach.intent
     target = Target(is_of_asker=True)
     for value in spoken.values:
@@ -364,7 +365,7 @@ def _by_letter(reach: OrderReach, spoken: SpokenIntent) -> Target:
 
 
 def _is_of_asker(order: Episode, said: Sequence[tuple[Episode, int, int]]) -> bool:
-    """Whether a value was told first by who gives the order, or is told of him by his name."""
+    """Tell whether the order's giver told a value first, or it is told of the giver by name."""
     first = said[0][0]
     if first.kind in Episode.OF_PEOPLE and first.author == order.author:
         return True
@@ -377,7 +378,7 @@ def _is_of_asker(order: Episode, said: Sequence[tuple[Episode, int, int]]) -> bo
 
 
 def _was_forgotten(intent: Intent, value: str) -> bool:
-    """Whether the value was masked before, for its subject."""
+    """Tell whether the value was forgotten, and so masked, for this subject before."""
     rows = MaskedSpan.objects.filter(
         workspace=intent.workspace_id, kind=MaskedSpan.Kind.FORGOTTEN, words__iexact=value
     )
@@ -385,8 +386,8 @@ def _was_forgotten(intent: Intent, value: str) -> bool:
 
 
 def _likely(reach: OrderReach, scores: Mapping[uuid.UUID, float]) -> Target:
-    """Most of the words, and nothing else as many: meant in this conversation, a guess
-    elsewhere."""
+    """Return what has most of the words, if nothing else has as many: meant in this conversation, a
+    guess elsewhere."""
     best = max(scores.values(), default=0.0)
     if best < LIKELY - 0.1:
         return Target()
@@ -398,7 +399,8 @@ def _likely(reach: OrderReach, scores: Mapping[uuid.UUID, float]) -> Target:
 
 
 def _add_repeats(reach: OrderReach, target: Target) -> None:
-    """What others in this conversation repeat of it: most of its words, or its figures."""
+    """Add the sentences of this conversation in which others repeat most of its words, or anybody
+    its figures."""
     meant = [topics.meaningful(memory.content) for memory in target.memories]
     meant += [
         topics.meaningful(one.text)
@@ -420,7 +422,7 @@ def _add_repeats(reach: OrderReach, target: Target) -> None:
 
 
 def _by_meaning(reach: OrderReach, topic: str) -> Target:
-    """What is nearest in meaning, for a person to say whether it is meant."""
+    """Return what is nearest in meaning, as a guess for a person to decide."""
     embedder = configured_embedder.embedder_of(reach.space)
     said = [
         one for one in reach.sentences
@@ -448,8 +450,7 @@ def _by_meaning(reach: OrderReach, topic: str) -> Target:
 
 
 def _said_before(scope: Scope, intent: Intent) -> QuerySet[Episode]:
-    """What was said before, to whom it was said: of the subject, or without one in this
-    conversation."""
+    """Return what the agent heard before: of the subject, or without one in this conversation."""
     if not intent.subject_id:
         return _conversation(scope, intent)
     rows = Episode.objects.visible_to(scope).filter(subject=intent.subject)
@@ -457,7 +458,8 @@ def _said_before(scope: Scope, intent: Intent) -> QuerySet[Episode]:
 
 
 def _conversation(scope: Scope, intent: Intent) -> QuerySet[Episode]:
-    """What was said before in this conversation, or without one by this person, newest first."""
+    """Return what was said before in this conversation, or without one of this subject, newest
+    first."""
     episode = intent.episode
     rows = Episode.objects.visible_to(scope).filter(subject=intent.subject)
     if episode.conversation_id:
@@ -471,7 +473,7 @@ def _conversation(scope: Scope, intent: Intent) -> QuerySet[Episode]:
 
 
 def _sentences(episode: Episode, end: int, *, is_here: bool) -> list[SaidSentence]:
-    """Of a message up to `end`, the last one first."""
+    """Return the sentences of a message up to `end`, the last one first."""
     found = [
         SaidSentence(episode, start, stop, is_here)
         for start, stop in clauses.sentences(episode.content[:end])
@@ -479,16 +481,16 @@ def _sentences(episode: Episode, end: int, *, is_here: bool) -> list[SaidSentenc
     return found[::-1]
 
 
-# Which statements an order means, where its words leave that open: a model of the workspace
-# chooses among those that its giver's agent sees. Who may order it is decided without it.
+# Where an order's words leave open which statements it means, a model of the workspace chooses
+# among those that its giver's agent sees. The model does not decide who may give the order.
 
 log = logging.getLogger(__name__)
 ASKED_MEMORIES, ASKED_SENTENCES, BEFORE = 60, 30, 6  # that one question holds
 
 
 def choose(reach: OrderReach, chain: FallbackChain) -> Target | None:
-    """What a model takes the order to mean, which may be nothing; None where no model answered as
-    it was asked to. Asks with no transaction open."""
+    """Return what a model takes the order to mean, which may be nothing; None where no model gave a
+    valid answer. Asks with no transaction open."""
     intent = reach.intent
     # Those of this conversation first: they are meant most often.
     said = [
@@ -541,8 +543,9 @@ _of_last = re.compile(
 
 
 def by(reach: OrderReach, spoken: SpokenIntent) -> tuple[Memory, str] | None:
-    """The newest memory in which the value can stand: of this conversation, or with all the words.
-    Never what the correction's own words made, but for what it says it is not."""
+    """Return the newest memory in which the value can stand, and its corrected content: of this
+    conversation, or with all the words. Never what the correction's own words made, but for what it
+    says it is not."""
     if spoken.is_clause and not spoken.old:
         return anew(reach, spoken)
     wanted, told = _named(reach, spoken)
@@ -572,8 +575,8 @@ def by(reach: OrderReach, spoken: SpokenIntent) -> tuple[Memory, str] | None:
 
 
 def anew(reach: OrderReach, spoken: SpokenIntent) -> tuple[Memory, str] | None:
-    """The memory of this conversation that is said anew with another value, and what it says then;
-    where what is said names nothing of it, it can only be what was said last."""
+    """Return the memory of this conversation that is restated with another value, and its new
+    content; where the statement names nothing of it, it can only be what was said last."""
     text = reach.intent.episode.content
     said = text[slice(*spoken.clause)] if spoken.clause else spoken.new
     here = _since_request(reach)
@@ -597,7 +600,8 @@ def anew(reach: OrderReach, spoken: SpokenIntent) -> tuple[Memory, str] | None:
 
 
 def _since_request(reach: OrderReach) -> list[SaidSentence]:
-    """What the person told last. A request in between is what a bare value is about."""
+    """Return the person's sentences since their last request, the newest first; a bare value after
+    a request is about that request."""
     own = [one for one in reach.sentences if one.is_here and one.is_own]
     order = reach.intent.episode_id
     since = takewhile(lambda one: one.episode.pk == order or not spoken_intents.asks(one.text), own)
@@ -605,7 +609,7 @@ def _since_request(reach: OrderReach) -> list[SaidSentence]:
 
 
 def _named(reach: OrderReach, spoken: SpokenIntent) -> tuple[list[str], list[str]]:
-    """The stems of what is corrected, and all that a whole statement has."""
+    """Return the stems of what is corrected, and all stems of a whole statement."""
     if spoken.topic is None:
         return [], []
     topic = reach.intent.episode.content[slice(*spoken.topic)]

@@ -206,7 +206,7 @@ def is_limited(session: MemorySession) -> bool:
 
 
 def spaces_of(session: MemorySession) -> tuple[str, ...] | None:
-    """Return the tags of the spaces that the session's key is limited to; None if to none."""
+    """Return the tags of the spaces that the session's key is limited to; None if unlimited."""
     kind, _, key_id = session.requested_by.partition(":")
     rows = ApiKey.objects.filter(workspace_id=session.workspace_id, container_tags__isnull=False)
     for (tags,) in rows.filter(pk=key_id).values_list("container_tags") if kind == "key" else ():
