@@ -1,4 +1,4 @@
-"""Routes: sources of documents, and the runs in which they were asked."""
+"""Routes: sources of documents, and the runs that sync and test them."""
 
 import uuid
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ DOCUMENTS = ("keep", "erase")
 
 
 class ConnectionJson(JsonAnswer):
-    """Credentials are never answered."""
+    """A connection; its credentials are never returned."""
 
     id: uuid.UUID
     provider: Annotated[str, one_of(CONNECTORS)]
@@ -140,7 +140,7 @@ class ConnectionView(WorkspaceView):
 
     @operation("readConnection", answer=ConnectionJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A connection with its last run, without its credentials."""
+        """Return a connection with its last run, without its credentials."""
         return Response(ConnectionJson.of(connection_store.connection_of(self.scope, row)))
 
     @operation("changeConnection", request=ConnectionChanges, answer=ConnectionJson)

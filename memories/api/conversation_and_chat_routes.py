@@ -1,5 +1,4 @@
-"""Routes: conversations (threads) and what was said in each; and the chat, as one answer or as it
-is made."""
+"""Routes: conversations (threads) and their messages; and the chat, at once or streamed."""
 
 import asyncio
 import json
@@ -116,7 +115,7 @@ class ConversationChanges(TypedDict, total=False):
 class ConversationsView(WorkspaceView):
     @operation("createConversation", request=NewConversation, answer={201: ConversationJson})
     def post(self, request: Request, workspace: str) -> Response:
-        """Begin a conversation before anything is said in it; ingests make theirs themselves."""
+        """Create a conversation before anything is said in it; ingests create theirs themselves."""
         new = read(NewConversation, request.data)
         space = workspace_index.index_of(self.scope.workspace_id)
         made = Conversation(
@@ -138,7 +137,7 @@ class ConversationsView(WorkspaceView):
 
     @operation("listConversations", query=ConversationQuery, page=ConversationJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Conversations, the newest first; by thread or user."""
+        """List conversations, the newest first; by thread or user."""
         wanted = narrowing(read_query(ConversationQuery, request), NARROWING)
         rows = Conversation.objects.visible_to(self.scope).filter(**wanted)
         return paged(request, rows.with_names(), ConversationJson.of)
@@ -147,13 +146,13 @@ class ConversationsView(WorkspaceView):
 class ConversationView(WorkspaceView):
     @operation("readConversation", answer=ConversationJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A conversation, by our id."""
+        """Return a conversation by our id (not by its thread's)."""
         rows = Conversation.objects.visible_to(self.scope).with_names()
         return Response(ConversationJson.of(get_object_or_404(rows, pk=row)))
 
     @operation("changeConversation", request=ConversationChanges, answer=ConversationJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Give it another title, audience or metadata; what was learned before stays as it is."""
+        """Change its title, audience or metadata; what was learned before stays as it is."""
         rows = Conversation.objects.visible_to(self.scope).with_names()
         conversation = get_object_or_404(rows, pk=row)
         if self.scope.is_bound and conversation.agent_id != self.scope.agent_id:
@@ -189,7 +188,8 @@ class AppendedJson(JsonAnswer):
 class ConversationEpisodesView(WorkspaceView):
     @operation("appendEpisodes", request=AppendBody, answer={201: AppendedJson})
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Keep messages in this conversation without learning from them; one may come bare."""
+        """Keep messages in this conversation without learning from them; a single one may be sent
+        without `messages`."""
         rows = Conversation.objects.visible_to(self.scope)
         conversation = get_object_or_404(rows, pk=row)
         data = request.data
@@ -271,7 +271,7 @@ class ConversationContextJson(JsonAnswer):
 class ConversationContextView(WorkspaceView):
     @operation("readConversationContext", query=WindowQuery, answer=ConversationContextJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """The newest messages as they were said and a summary of the rest, in a token budget."""
+        """Return the newest messages word for word and a summary of the rest, in a token budget."""
         found = running_summary.window(self.scope, row, read_query(WindowQuery, request).tokens)
         return Response(
             ConversationContextJson.of(
@@ -314,7 +314,7 @@ class EpisodesView(WorkspaceView):
 class EpisodeView(WorkspaceView):
     @operation("readEpisode", answer=EpisodeJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A message or event as it came."""
+        """Return a message or event as it came."""
         rows = Episode.objects.visible_to(self.scope).with_names()
         return Response(EpisodeJson.of(get_object_or_404(rows, pk=row)))
 
@@ -503,10 +503,10 @@ class ChatView(WorkspaceView):
         answer={200: ChatJson, (200, "text/event-stream"): OpenApiTypes.STR},
     )
     def post(self, request: Request, workspace: str) -> Response | HttpResponse:
-        """Answer out of documents and memories, each statement with its source. Without a language
+        """Answer from documents and memories, each statement with its source. Without a language
         model `simple` answers in quotes, and the other modes are 409 with the code `no_model`. With
-        `stream` events come as it is made: conversation, search, text (`delta`), citation, usage,
-        done, error."""
+        `stream` the answer is sent as events while it is made: conversation, search, text
+        (`delta`), citation, usage, done, error."""
         body = read(ChatBody, request.data)
         if body.messages[-1].role != "user":
             raise invalid("messages", "The last one must be the user's.")

@@ -1,4 +1,4 @@
-"""Routes: documents, what each is made of, search in them, and the spaces that they stand in."""
+"""Routes: documents, their parts, search in them, and the spaces that they are in."""
 
 import json
 import uuid
@@ -290,7 +290,7 @@ def uploaded(request: Request) -> NewDocument:
 class DocumentBatchView(WorkspaceView):
     @operation("createDocuments", request=BatchBody, answer=BatchJson)
     def post(self, request: Request, workspace: str) -> Response:
-        """Up to 100 documents, each kept or refused by itself; in their order."""
+        """Keep up to 100 documents, each kept or refused by itself; results are in their order."""
         bodies = read(BatchBody, request.data).documents
         items: list[BatchItemJson] = []
         for body in bodies:
@@ -313,7 +313,7 @@ class DocumentBatchView(WorkspaceView):
 class DocumentView(WorkspaceView):
     @operation("readDocument", query=IncludeQuery, answer=DocumentJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A document with its status; `include` adds text, parts, chunks and steps."""
+        """Return a document with its status; `include` adds text, parts, chunks and steps."""
         query = read_query(IncludeQuery, request)
         names, document = query.names, document_store.document_of(self.scope, row, query.at)
         return Response(DocumentJson.of(document).include(document, names))
@@ -344,7 +344,7 @@ class ReprocessView(WorkspaceView):
 
     @operation("reprocessDocument", answer=DocumentJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Read and cut it anew, as after a change of the workspace's sizes."""
+        """Read the document and cut it into chunks again, as after a change of the chunk sizes."""
         document_store.reprocess(self.scope, row)
         return Response(DocumentJson.of(get_object_or_404(rows_for(self.scope), pk=row)))
 
@@ -544,7 +544,7 @@ class DocumentSearchView(WorkspaceView):
 
     @operation("searchDocuments", request=DocumentSearchBody, answer=DocumentSearchAnswerJson)
     def post(self, request: Request, workspace: str) -> Response:
-        """The documents that answer a question best, each with its best chunks."""
+        """Return the documents that answer a question best, each with its best chunks."""
         body = read(DocumentSearchBody, request.data)
         wanted = DocumentSearch(
             **values_of(body, DocumentSearchOptions),
@@ -616,12 +616,12 @@ def spaces_for(scope: Scope) -> QuerySet[Space]:
 class SpacesView(WorkspaceView):
     @operation("listSpaces", page=SpaceJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Shelves of documents, the newest first."""
+        """List the spaces that documents are in, the newest first."""
         return paged(request, spaces_for(self.scope).annotate(tag=F("container_tag")), SpaceJson.of)
 
     @operation("createSpace", request=NewSpace, answer={201: SpaceJson})
     def post(self, request: Request, workspace: str) -> Response:
-        """Make a space before anything stands in it; documents make theirs themselves."""
+        """Create a space before anything is in it; documents create theirs themselves."""
         new = read(NewSpace, request.data)
         row = document_store.make_space(self.scope, new.container_tag, new.name, new.metadata)
         return Response(SpaceJson.of(row), status=201)
@@ -630,12 +630,12 @@ class SpacesView(WorkspaceView):
 class SpaceView(WorkspaceView):
     @operation("readSpace", answer=SpaceJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A space, by our id."""
+        """Return a space by our id (not by its container tag)."""
         return Response(SpaceJson.of(get_object_or_404(spaces_for(self.scope), pk=row)))
 
     @operation("changeSpace", request=SpaceChanges, answer=SpaceJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Give it another name or metadata."""
+        """Change the name or metadata of a space."""
         space = get_object_or_404(spaces_for(self.scope), pk=row)
         document_store.change_space(self.scope, space, {**read(SpaceChanges, request.data)})
         return Response(SpaceJson.of(space))

@@ -1,4 +1,4 @@
-"""Routes: erasing a subject, a conversation or an episode, the certificates that stay, and legal
+"""Routes: erasing a subject, a conversation or an episode, the certificates of it, and legal
 holds."""
 
 import uuid
@@ -77,7 +77,7 @@ def erased(scope: Scope, kind: str, row: uuid.UUID) -> Response:
 
 
 def erases(view: type[WorkspaceView], kind: str, name: str) -> type[WorkspaceView]:
-    """`view` with DELETE, which erases its row."""
+    """Add DELETE to `view`, which erases its row."""
 
     class Erasing(view):  # type: ignore[misc, valid-type]
         needs = {**view.needs, "DELETE": Capability.ADMIN}
@@ -87,7 +87,7 @@ def erases(view: type[WorkspaceView], kind: str, name: str) -> type[WorkspaceVie
         )
         def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
             """Erase it with all that was made of it: 200 with the certificate, or 202 while the
-            worker is still at it. With `dryRun`, only say what would go: 200 with the plan."""
+            worker is still at it. With `dryRun`, only count what would go: 200 with the plan."""
             if read_query(EraseQuery, request).dry_run:
                 return planned(self.scope, kind, row)
             return erased(self.scope, kind, row)
@@ -122,7 +122,7 @@ class ErasureView(WorkspaceView):
 
     @operation("readErasure", answer=ErasureJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """The certificate of an erasure: what went, and the proof that it is gone."""
+        """Return the certificate of an erasure: what was removed, and the proof that it is gone."""
         rows = Erasure.objects.filter(workspace_id=self.scope.workspace_id)
         return Response(ErasureJson.of(get_object_or_404(rows, pk=row)))
 

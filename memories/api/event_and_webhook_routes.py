@@ -1,4 +1,4 @@
-"""Routes: what changes, as server-sent events; webhooks, and what was sent to them."""
+"""Routes: changes as server-sent events; webhooks, and their deliveries."""
 
 import uuid
 from dataclasses import dataclass
@@ -224,7 +224,7 @@ class WebhookView(WorkspaceView):
 
     @operation("readWebhook", answer=WebhookJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A webhook, without its secret."""
+        """Return a webhook, without its secret."""
         return Response(WebhookJson.of(webhooks.webhook_of(self.scope, row)))
 
     @operation("changeWebhook", request=WebhookChanges, answer=WebhookJson)
@@ -235,7 +235,7 @@ class WebhookView(WorkspaceView):
 
     @operation("removeWebhook", answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Send nothing there any more."""
+        """Remove a webhook: nothing is sent there any more."""
         webhooks.remove(self.scope, row)
         return Response(status=204)
 
@@ -280,5 +280,5 @@ class RedeliverView(WorkspaceView):
 
     @operation("redeliver", answer={202: DeliveryJson})
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Send it again, with the same id; 409 while it is being sent."""
+        """Send a delivery again, with the same id; 409 while it is being sent."""
         return Response(DeliveryJson.of(webhooks.redeliver(self.scope, row)), status=202)

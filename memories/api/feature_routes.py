@@ -96,7 +96,7 @@ class FeatureJson(JsonAnswer):
 
 
 class ChangeJson(JsonAnswer):
-    """One step in a feature's history; `after` null: it ended. Changes of one act share `batch`."""
+    """A step in a feature's history; `after` null: it ended. Joint changes share `batch`."""
 
     id: UUID
     feature_id: UUID
@@ -237,7 +237,7 @@ def with_citations(scope: Scope, rows: QuerySet[FeatureChange]) -> QuerySet[Feat
 class FeaturesOfSetView(WorkspaceView):
     @operation("listFeatures", query=FeatureQuery, page=FeatureJson)
     def get(self, request: Request, workspace: str, key: str) -> Response:
-        """The features of a set with the words they stand on, the newest first."""
+        """List the features of a set with the words they stand on, the newest first."""
         query = read_query(FeatureQuery, request)
         rows = Feature.objects.visible_to(self.scope).filter(set=find(self.scope, key))
         if query.live != "any":
@@ -255,7 +255,7 @@ class FeaturesOfSetView(WorkspaceView):
 class FeatureView(WorkspaceView):
     @operation("readFeature", answer=FeatureJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A feature with the words it stands on."""
+        """Return a feature with the words it stands on."""
         return feature_response(self.scope, find_feature(self.scope, row).pk)
 
     @operation("editFeature", request=FeatureChanges, answer=FeatureJson)
@@ -274,7 +274,8 @@ class FeatureView(WorkspaceView):
 class FeatureHistoryView(WorkspaceView):
     @operation("readFeatureHistory", page=ChangeJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Every value a feature had: who or what changed it, from which words. Newest first."""
+        """List every value a feature had, with who or what changed it, and the words it stands on.
+        The newest come first."""
         rows = FeatureChange.objects.filter(feature=find_feature(self.scope, row))
         return paged(request, with_citations(self.scope, rows), ChangeJson.of)
 
@@ -360,7 +361,7 @@ class SetsView(WorkspaceView):
 
     @operation("listSets", query=SetQuery, answer=SetPageJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Feature sets, the newest first, and what waits in all of them."""
+        """List feature sets, the newest first, and count what waits in all of them."""
         wanted = narrowing(read_query(SetQuery, request), SETS_BY)
         whole = sees_all(self.scope)
         counted = sets.count_now(self.scope.workspace_id) if whole else {}
@@ -372,7 +373,7 @@ class SetsView(WorkspaceView):
 
     @operation("createSet", request=NewSet, answer={201: SetJson})
     def post(self, request: Request, workspace: str) -> Response:
-        """A set of your own, beside the one that every subject has."""
+        """Create a set of your own, beside the one that every subject has."""
         return set_response(self.scope, sets.create(self.scope, read(NewSet, request.data)), 201)
 
 
@@ -388,7 +389,7 @@ class SetView(WorkspaceView):
 
     @operation("readSet", answer=SetJson)
     def get(self, request: Request, workspace: str, key: str) -> Response:
-        """A set, by its key or id."""
+        """Return a set by its key or id."""
         found = find(self.scope, key)
         if sees_all(self.scope):
             sets.count(found)
@@ -464,7 +465,7 @@ class ChangesView(WorkspaceView):
 class RefusalsView(WorkspaceView):
     @operation("listRefusalsOfSet", page=RefusalJson)
     def get(self, request: Request, workspace: str, key: str) -> Response:
-        """Commands that were not done, and why, the newest first."""
+        """List the commands that were refused, with the reasons, the newest first."""
         rows = refusals(self.scope, find(self.scope, key))
         return paged(request, rows, RefusalJson.of)
 
@@ -553,7 +554,7 @@ def wants_markdown(request: Request, asked: ProfileQuery) -> bool:
 
 
 def profile_answer(scope: Scope, options: ProfileOptions, user_id: str) -> dict[str, Any]:
-    """The answer as plain values, which a cache can keep, and the same as text."""
+    """Return the answer as plain values, which a cache can keep, and the same as text."""
     found = profile(scope, options)
     name = Subject.objects.filter(pk=options.subject_id).values_list("name", flat=True).first()
     groups = {

@@ -1,4 +1,4 @@
-"""Routes: golden questions and how they do."""
+"""Routes: golden questions and their runs."""
 
 import uuid
 from collections.abc import Mapping
@@ -171,7 +171,7 @@ class ImportGoldenQuestionsView(WorkspaceView):
 class GoldenQuestionView(WorkspaceView):
     @operation("readGoldenQuestion", answer=GoldenQuestionJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A question whose answer is known, and how it did last."""
+        """Return a question whose answer is known, with its last result."""
         rows = GoldenQuestion.objects.visible_to(self.scope).with_names()
         return Response(GoldenQuestionJson.of_row(get_object_or_404(rows, pk=row)))
 

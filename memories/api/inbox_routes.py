@@ -1,5 +1,5 @@
-"""Routes: the inbox, which is all that waits for a person; cases, supersessions, and a person's
-word on what failed."""
+"""Routes: the inbox, which is all that waits for a person; cases, supersessions, and decisions on
+failures."""
 
 import uuid
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ def supersession_response(scope: Scope, row: uuid.UUID) -> Response:
 class SupersessionsView(WorkspaceView):
     @operation("listSupersessions", query=SupersessionQuery, page=SupersessionJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Decisions, the newest first; `state=pending` is what waits for a person."""
+        """List decisions, the newest first; those with `state=pending` wait for a person."""
         wanted = narrowing(read_query(SupersessionQuery, request), SUPERSESSION_NARROWING)
         return paged(
             request, visible_supersessions(self.scope).filter(**wanted), SupersessionJson.of
@@ -94,7 +94,7 @@ class SupersessionsView(WorkspaceView):
 class SupersessionView(WorkspaceView):
     @operation("readSupersession", answer=SupersessionJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A decision with both memories."""
+        """Return a decision with both memories."""
         return supersession_response(self.scope, row)
 
 
@@ -123,7 +123,7 @@ class KeepBothView(WorkspaceView):
 
     @operation("keepBothMemories", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Both memories live on."""
+        """Keep both memories."""
         return supersession_response(self.scope, review.keep_both(self.scope, row).pk)
 
 
@@ -132,7 +132,7 @@ class UndoView(WorkspaceView):
 
     @operation("undoSupersession", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Take an applied supersession back: the old memory is the head again."""
+        """Undo an applied supersession: the old memory is the head again."""
         return supersession_response(self.scope, review.undo(self.scope, row).pk)
 
 
@@ -141,7 +141,7 @@ class ReopenView(WorkspaceView):
 
     @operation("reopenSupersession", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Let what a person decided wait again: both memories are as they were before."""
+        """Reopen what a person decided: it waits again, with both memories as they were before."""
         return supersession_response(self.scope, review.reopen(self.scope, row).pk)
 
 
@@ -150,7 +150,7 @@ class RedoView(WorkspaceView):
 
     @operation("redoSupersession", answer=SupersessionJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Let a supersession that was undone stand again."""
+        """Apply a supersession again that was undone."""
         return supersession_response(self.scope, review.redo(self.scope, row).pk)
 
 
@@ -301,7 +301,7 @@ class CasesView(WorkspaceView):
 class CaseView(WorkspaceView):
     @operation("readCase", answer=CaseJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A case with its statements, what each stands on, and why it waits."""
+        """Return a case with its statements, what each stands on, and why it waits."""
         return case_response(self.scope, row)
 
 
@@ -329,7 +329,7 @@ class SnoozeCaseView(WorkspaceView):
 
     @operation("snoozeCase", request=SnoozeBody, answer=CaseJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Leave it for later."""
+        """Put a case off until later."""
         until = read(SnoozeBody, request.data).until
         return case_response(self.scope, cases.snooze_case(self.scope, row, until).pk)
 
@@ -339,7 +339,7 @@ class AssignCaseView(WorkspaceView):
 
     @operation("assignCase", request=AssignBody, answer=CaseJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Give it to a member."""
+        """Assign a case to a member."""
         member = read(AssignBody, request.data).assignee
         return case_response(self.scope, cases.assign_case(self.scope, row, member).pk)
 
@@ -478,7 +478,7 @@ class AssignInboxView(WorkspaceView):
 
     @operation("assignInInbox", request=AssignBody, answer={204: None})
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Give a case or a failure to a member."""
+        """Assign a case or a failure to a member."""
         member = read(AssignBody, request.data).assignee
         if is_case(self.scope, row):
             cases.assign_case(self.scope, row, member)
@@ -492,7 +492,7 @@ class SnoozeInboxView(WorkspaceView):
 
     @operation("snoozeInInbox", request=SnoozeBody, answer={204: None})
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Leave a case or a failure for later."""
+        """Put a case or a failure off until later."""
         until = read(SnoozeBody, request.data).until
         if is_case(self.scope, row):
             cases.snooze_case(self.scope, row, until)

@@ -1,5 +1,5 @@
-"""Routes: ingest, its preview, and sessions, each one ingest with its state and outcome; and how
-one that is sent again is answered again."""
+"""Routes: ingest, its preview, and sessions, each of which is an ingest with its state and outcome;
+and idempotent answers to requests that are sent again."""
 
 import hashlib
 import json
@@ -71,7 +71,7 @@ class SessionQuery(PageQuery):
 class SessionsView(WorkspaceView):
     @operation("listSessions", query=SessionQuery, page=SessionJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Ingests with their state and outcome, the newest first."""
+        """List ingests with their state and outcome, the newest first."""
         wanted = narrowing(read_query(SessionQuery, request), NARROWING)
         rows = MemorySession.objects.visible_to(self.scope).filter(**wanted)
         return paged(request, rows.with_names(), SessionJson.of)
@@ -80,7 +80,7 @@ class SessionsView(WorkspaceView):
 class SessionView(WorkspaceView):
     @operation("readSession", answer=SessionJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """An ingest: how far it is, what came of it, and why not more."""
+        """Return an ingest: its progress, its outcome, and why there is not more of it."""
         rows = MemorySession.objects.visible_to(self.scope).with_names()
         return Response(SessionJson.of(get_object_or_404(rows, pk=row)))
 
@@ -427,7 +427,7 @@ def answer_once(
     /,  # a route may have a part of its own that is called `key`
     **kwargs: Any,
 ) -> Response:
-    """The kept answer to `key`, or that of `act`, kept for 24 hours without its `secrets`.
+    """Return the kept answer to `key`, or that of `act`, kept for 24 hours without its `secrets`.
 
     Only answers that did something are kept: an error frees the key. Where the process of the
     first request died, an ingest is answered as its session stands, and all else is done again.

@@ -1,5 +1,5 @@
-"""Routes: memories, written and corrected by hand; facts, with the words they stand on; and what
-people said to the memory, with its undoing."""
+"""Routes: memories, written and corrected by hand; facts, with the words they stand on; and
+people's instructions to the memory, which can be undone."""
 
 import re
 import uuid
@@ -109,7 +109,7 @@ def cited(rows: QuerySet[Fact]) -> QuerySet[Fact]:
 class FactsView(WorkspaceView):
     @operation("listFacts", query=FactQuery, page=FactJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Claims as they were extracted; each citation's quote is its episode's own words."""
+        """List claims as they were extracted; each citation quotes its episode word for word."""
         query = read_query(FactQuery, request)
         wanted = narrowing(query, FACTS_BY)
         waits = {"quarantined_at__isnull": not query.quarantined}
@@ -126,7 +126,7 @@ def seen_fact(scope: Scope, row: uuid.UUID) -> Fact:
 class FactView(WorkspaceView):
     @operation("readFact", answer=FactJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A claim with the words it was read from."""
+        """Return a claim with the words it was read from."""
         return Response(FactJson.of(seen_fact(self.scope, row)))
 
 
@@ -135,7 +135,7 @@ class AcceptView(WorkspaceView):
 
     @operation("acceptFact", request=AcceptBody, answer=MemoryJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Believe a fact that waits in quarantine, for words of its messages; its memory."""
+        """Believe a fact that waits in quarantine, on words of its messages; return its memory."""
         fact = seen_fact(self.scope, row)
         body = read(AcceptBody, request.data)
         memory = review.accept(self.scope, fact.pk, body.quote, unmask=body.unmask)
@@ -147,7 +147,7 @@ class DismissView(WorkspaceView):
 
     @operation("dismissFact", answer=FactJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Leave a fact that waits in quarantine unbelieved for good."""
+        """Dismiss a fact that waits in quarantine: it stays unbelieved for good."""
         review.dismiss(self.scope, row)
         return Response(FactJson.of(seen_fact(self.scope, row)))
 
@@ -277,7 +277,7 @@ class MemoryChanges(TypedDict, total=False):
 
 
 def listed(scope: Scope, query: MemoryQuery) -> QuerySet[Memory]:
-    """The memories that a list's parameters leave."""
+    """Return the memories that match a list's parameters."""
     at = AsOf(query.valid_at, query.known_at)
     rows: MemoryQuerySet = Memory.objects.visible_to(scope)
     if query.live == "true" or not at.is_now:
@@ -299,26 +299,26 @@ def memory_response(memory: Memory, status: int = 200) -> Response:
 class MemoriesView(WorkspaceView):
     @operation("listMemories", query=MemoryQuery, page=MemoryJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Memories, the newest first; parameters narrow."""
+        """List memories, the newest first; parameters narrow the list."""
         query = read_query(MemoryQuery, request)
         shape = partial(MemoryJson.of, known_at=query.known_at)
         return paged(request, listed(self.scope, query), shape)
 
     @operation("createMemory", request=NewMemory, answer={201: MemoryJson})
     def post(self, request: Request, workspace: str) -> Response:
-        """Write a memory by hand; one that is believed with the same text is answered again."""
+        """Write a memory by hand; if one with the same text is believed, return that."""
         return memory_response(review.create(self.scope, read(NewMemory, request.data)), 201)
 
 
 class MemoryView(WorkspaceView):
     @operation("readMemory", answer=MemoryJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A memory: what is believed, or was."""
+        """Return a memory, whether it is believed now or was before."""
         return memory_response(seen_memory(self.scope, row))
 
     @operation("editMemory", headers=[IF_MATCH], request=MemoryChanges, answer=MemoryJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Change a memory; new content makes a new version, and answers the new head."""
+        """Change a memory; new content makes a new version, and the answer is the new head."""
         changes = read(MemoryChanges, request.data)
         begin, end = changes.get("valid_from"), changes.get("valid_until")
         if begin and end and end < begin:
@@ -336,7 +336,7 @@ class MemoryView(WorkspaceView):
 
 
 def expected_version(request: Request) -> int | None:
-    """The version in If-Match; None where it is not given, or is `*`."""
+    """Return the version in If-Match; None where it is not given, or is `*`."""
     given = request.META.get("HTTP_IF_MATCH", "*").strip()
     if given == "*":
         return None
@@ -362,7 +362,7 @@ class ChainJson(JsonAnswer):
 class ChainView(WorkspaceView):
     @operation("readChain", query=ChainQuery, answer=ChainJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """All versions and the decisions between them, oldest first."""
+        """List all versions and the decisions between them, the oldest first."""
         known_at = read_query(ChainQuery, request).known_at
         links = chain(self.scope, seen_memory(self.scope, row).pk, known_at)
         return Response(ChainJson([LinkJson.of_link(link, known_at) for link in links]))
@@ -371,7 +371,7 @@ class ChainView(WorkspaceView):
 class MemoryFactsView(WorkspaceView):
     @operation("listFactsOfMemory", page=FactJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """The facts that stand under a memory, with the words they cite."""
+        """List the facts that a memory stands on, with the words they cite."""
         memory = seen_memory(self.scope, row)
         facts = cited(Fact.objects.visible_to(self.scope).filter(memory=memory))
         return paged(request, facts, FactJson.of)
@@ -403,8 +403,8 @@ class UndoIntentView(WorkspaceView):
 
     @operation("undoIntent", answer=IntentJson)
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Take back what was done: memories are believed again, words are shown again; 409 where
-        nothing was done, or a newer version stands."""
+        """Undo an instruction: memories are believed again, words are shown again; 409 where
+        nothing was done, or there is a newer version."""
         intents.undo(self.scope, row)
         rows = Intent.objects.visible_to(self.scope).select_related("episode").with_names()
         return Response(IntentJson.of(rows.get(pk=row)))

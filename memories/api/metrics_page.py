@@ -1,6 +1,6 @@
-"""`/metrics` in Prometheus' text format: what all processes counted, and what the rows say now.
+"""`/metrics` in Prometheus' text format: counts of all processes, and figures of the present rows.
 
-No label names a workspace, a person or anything that was told.
+No label has a workspace, a person or any content.
 """
 
 import secrets

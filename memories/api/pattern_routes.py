@@ -1,5 +1,5 @@
-"""Routes: a workspace's own patterns, messages that no pattern covered, and what must not be
-learned again."""
+"""Routes: a workspace's own patterns, messages that no pattern covered, and statements that must
+not be learned again."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -126,8 +126,8 @@ class RejectionQuery(PageQuery):
 class PatternsView(WorkspaceView):
     @operation("listPatterns", query=PatternQuery, page=PatternJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """The patterns that the workspace has beside those that ship. Their examples are words of
-        anybody: not for keys of an agent, or limited to subjects or spaces."""
+        """List the workspace's own patterns. Their examples may be anybody's words, so this is not
+        for keys of an agent, or keys limited to subjects or spaces."""
         refuse_narrow(self.scope.is_narrow)
         columns = {"category": "category", "enabled": "enabled"}
         wanted = narrowing(read_query(PatternQuery, request), columns)
@@ -138,9 +138,9 @@ class PatternsView(WorkspaceView):
 class MissesView(WorkspaceView):
     @operation("listMisses", query=MissQuery, answer=MissPage)
     def get(self, request: Request, workspace: str) -> Response:
-        """Messages that patterns passed over though something stands in them, the newest first:
-        where another pattern would help. Only a model or a person finds these: `unread` says how
-        much was kept of which nothing was learned, and whether there is a model."""
+        """List messages that patterns passed over although they tell something, the newest first:
+        another pattern would help there. Only a model or a person finds these: `unread` counts the
+        messages that were kept with nothing learned, and tells whether there is a model."""
         columns = {
             "status": "state", "category": "category", "found_by": "found_by",
             "user_id": "episode__subject__external_id",

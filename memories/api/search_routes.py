@@ -53,7 +53,7 @@ class SearchBody(SearchOptions):
 
 
 class SourceJson(JsonAnswer):
-    """All of a short message, or the sentences around the quote; of a document those of the
+    """The whole of a short message, or the sentences around the quote; for a document those of the
     passage, with `documentId`, `chunkId` and `part` instead of the message's fields."""
 
     occurred_at: datetime
@@ -275,7 +275,7 @@ class SearchView(WorkspaceView):
 
     @operation("search", request=SearchBody, answer=SearchAnswerJson)
     def post(self, request: Request, workspace: str) -> Response:
-        """The memories (or episodes, or features) that answer a question best."""
+        """Return the memories (or episodes, or features) that answer a question best."""
         wanted = request_of(read(SearchBody, request.data))
         answer = search.search(self.scope, replace(wanted, include=wanted.include | {"source"}))
         shown = SearchAnswerJson(

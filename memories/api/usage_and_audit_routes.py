@@ -1,5 +1,5 @@
-"""Routes: how much is searched, how much of it comes to nothing, what models cost, and what may
-still be spent; and the audit log."""
+"""Routes: numbers of searches and of those without a result, costs of models, and the budget; and
+the audit log."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -59,7 +59,7 @@ class UsageView(WorkspaceView):
 
     @operation("readUsage", query=UsageQuery, answer=UsageJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Searches by day. Not for keys of an agent, or limited to subjects or spaces."""
+        """Count searches by day. Not for keys of an agent, or limited to subjects or spaces."""
         refuse_narrow(self.scope.is_narrow)
         query, today = read_query(UsageQuery, request), timezone.now().date()
         until = query.until.date() if query.until else today + timedelta(days=1)
@@ -134,8 +134,8 @@ class CostsView(WorkspaceView):
 
     @operation("listCosts", query=CostQuery, answer=CostListJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Calls, tokens and money by day, purpose and model, and the budget. Not for keys of an
-        agent, or limited to subjects or spaces."""
+        """Return calls, tokens and money by day, purpose and model, and the budget. Not for keys of
+        an agent, or keys limited to subjects or spaces."""
         refuse_narrow(self.scope.is_narrow)
         query, today = read_query(CostQuery, request), timezone.now().date()
         until = query.until.date() if query.until else today + timedelta(days=1)

@@ -93,7 +93,7 @@ class RemovalJson(JsonAnswer):
 
 class CreatingWorkspacesView(WorkspacesView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """With an Idempotency-Key, an administrator's POST makes one workspace."""
+        """Let an administrator's POST with an Idempotency-Key make a single workspace."""
         super().initial(request, *args, **kwargs)
         if request.method == "POST" and (actor := administrator_of(request)):
             key = idempotency_key(request)
@@ -124,8 +124,8 @@ class ChangingWorkspaceView(OneWorkspaceView):
 
     @operation("removeWorkspace", query=RemoveQuery, answer={200: RemovalJson, 202: RemovalJson})
     def delete(self, request: Request, workspace: str) -> Response:
-        """Remove it with every row of it; with `dryRun`, only say what would go. For administrators
-        of the server. Asked again by its id, it says how far it has come."""
+        """Remove a workspace with all its rows; with `dryRun`, only count what would go. For
+        administrators of the server. Sent again with its id, it reports the progress."""
         actor = administrator_of(request)
         if not actor:
             raise refused("Administrators of the server remove workspaces.")
@@ -153,9 +153,9 @@ class ExportView(WorkspaceView):
 
     @operation("exportWorkspace", answer={(200, "application/x-ndjson"): OpenApiTypes.STR})
     def get(self, request: Request, workspace: str) -> StreamingHttpResponse:
-        """The workspace with all its history as lines of JSON, as `importworkspace` reads them:
-        with masked words, and without keys and members. One that is too large for a request is 409
-        with code `too_large`. The audit keeps who had it."""
+        """Export the workspace with all its history as lines of JSON, as `importworkspace` reads
+        them: with masked words, and without keys and members. One that is too large for a request
+        is 409 with code `too_large`. The audit log keeps who exported it."""
         row = Workspace.objects.get(pk=self.scope.workspace_id)
         parts = export_over_http(row, self.scope.actor)
         answer = StreamingHttpResponse(parts, content_type="application/x-ndjson")
@@ -197,7 +197,7 @@ class RankingView(WorkspaceView):
 
     @operation("readRanking", answer=WeightsJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """The weights of the hybrid ranking, with defaults and ranges."""
+        """Return the weights of the hybrid ranking, with defaults and ranges."""
         return weights_response(settings_of(self.scope).ranking)
 
     @operation("changeRanking", request=WeightChanges, answer=WeightsJson)

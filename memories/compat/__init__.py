@@ -1,4 +1,4 @@
-"""Doors that speak other memory servers' words, so that their own clients work here unchanged.
+"""Routes in the protocols of other memory servers, so that their clients work here unchanged.
 
-The workspace is that of the key. What such a client asks for and is not built is an error as that
-client reads it, never an empty success."""
+The workspace is that of the key. A request for something that is not built is an error in that
+client's form, never an empty success."""

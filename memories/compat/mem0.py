@@ -231,7 +231,7 @@ class Mem0Batch:
 def shown(
     scope: Scope, rows: Sequence[Any], scores: Sequence[float] | None = None
 ) -> list[dict[str, Any]]:
-    """Heads, each with the names of its ids, as mem0 has them."""
+    """Return heads with the names of their ids, in mem0's form."""
     ids = [row.id for row in rows]
     roots, said = roots_of(scope, ids), metadata_of(scope, ids)
     answers = []
@@ -348,7 +348,7 @@ class AddView(Mem0View):
     needs = {**Mem0View.needs, "POST": Capability.WRITE}
 
     def post(self, request: Request) -> Response:
-        """Keep what was said, and learn from it; word for word with `infer` false."""
+        """Keep messages and learn from them; with `infer` false, keep them word for word."""
         asked = read(Mem0Add, request.data)
         if session := session_waited_for(self.scope, request.META):
             return self.added(session, asked)
@@ -476,7 +476,7 @@ class BatchMem0View(Mem0View):
 
 class EntitiesMem0View(Mem0View):
     def get(self, request: Request) -> Response:
-        """Users, agents and runs of whom something is believed."""
+        """List the users, agents and runs that have memories."""
         results = []
         for kind, column in COLUMNS.items():
             rows = self.believed().filter(**{f"{column}__isnull": False}).values(column)
@@ -500,7 +500,8 @@ class EntitiesMem0View(Mem0View):
 
 
 class EntityMem0View(Mem0View):
-    """A user or a run is erased with all that was said; of an agent or an app the memories go."""
+    """An entity: a user or a run is erased with all that was said; an agent's or app's memories are
+    forgotten."""
 
     needs = {**Mem0View.needs, "DELETE": Capability.ADMIN}
 

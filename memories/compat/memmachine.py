@@ -81,7 +81,7 @@ def _name(given: Any) -> str:
 
 
 def _moment(given: Any) -> datetime:
-    """ISO 8601, or seconds or milliseconds since 1970; without a zone it is UTC."""
+    """Read ISO 8601, or seconds or milliseconds since 1970; without a zone it is UTC."""
     moment = None
     try:
         if isinstance(given, str):
@@ -111,7 +111,7 @@ class ProjectNames:
 
     @property
     def project(self) -> str:
-        """Both as one; a name holds no slash."""
+        """Organisation and project as one name; neither has a slash."""
         return f"{self.org_id}/{self.project_id}"
 
 
@@ -220,7 +220,7 @@ class FeatureUpdate(ProjectNames):
 @sent
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedSet(ProjectNames):
-    """The set of what is known of a user: {"metadata_tags": ["user_id"], "set_metadata":
+    """The set of a user's features: {"metadata_tags": ["user_id"], "set_metadata":
     {"user_id": "ada"}}."""
 
     is_org_level: Annotated[Flag, NullIs(False)] = False
@@ -266,7 +266,7 @@ def kept_in(row: Conversation) -> KeptProject | None:
 
 
 def projects(scope: Scope, **named: str) -> list[Conversation]:
-    """Those of the workspace: name and description are for all of its keys."""
+    """Return the workspace's projects: name and description are for all of its keys."""
     rows = Conversation.objects.filter(
         workspace_id=scope.workspace_id, metadata__has_key=PROJECT, **named
     )
@@ -440,7 +440,7 @@ class EpisodeCountView(MemMachineView):
 
 
 class DeleteProjectView(MemMachineView):
-    """Everything that was said in it is erased, with what was learned from that alone."""
+    """Erases everything that was said in a project, with what was learned from that alone."""
 
     needs = {**MemMachineView.needs, "POST": Capability.ADMIN}
 
@@ -465,7 +465,7 @@ class MemoriesMemMachineView(MemMachineView):
     needs = {**MemMachineView.needs, "POST": Capability.WRITE}
 
     def post(self, request: Request) -> Response:
-        """Keep what was said, and learn from it, unless it shall be episodic alone."""
+        """Keep messages and learn from them, unless they are to be episodic only."""
         asked = read(MemMachineAdd, request.data)
         make_project(self.scope, asked, "", {})
         threads: dict[str, list[int]] = {}
@@ -479,7 +479,8 @@ class MemoriesMemMachineView(MemMachineView):
         return Response({"results": [{"uid": uids[at]} for at in sorted(uids)]})
 
     def learned(self, project: str, thread: str, said: list[MemMachineMessage]) -> list[uuid.UUID]:
-        """The ids of the messages; where a model is asked to learn from them, a worker does it."""
+        """Keep messages and learn from them; where a model is asked, a worker does it. Returns
+        their ids."""
         session = ingest.ingest(
             self.scope,
             IngestRequest(
@@ -529,7 +530,7 @@ class NarrowedView(MemMachineView):
 
 class SearchMemMachineView(NarrowedView):
     def post(self, request: Request) -> Response:
-        """All messages are found as long-term memory: none has to be waited for."""
+        """Search; all messages are found as long-term memory, for none has to be waited for."""
         asked = read(MemMachineSearch, request.data)
         project_of(self.scope, asked)
         if asked.agent_mode:
@@ -598,7 +599,7 @@ class SearchMemMachineView(NarrowedView):
 
 class ListMemMachineView(NarrowedView):
     def post(self, request: Request) -> Response:
-        """A page of messages in their order, or of features, the newest first."""
+        """Return a page of messages in their order, or of features, the newest first."""
         asked = read(MemMachineList, request.data)
         project_of(self.scope, asked)
         wanted, types = self.asked_filter(asked), (asked.type,) if asked.type else ()
@@ -721,7 +722,7 @@ class SetOfUserView(MemMachineView):
 
 class SetsOfUsersView(MemMachineView):
     def post(self, request: Request) -> Response:
-        """The sets of those of whom something was said in the project."""
+        """List the sets of users about whom something was said in the project."""
         asked = read(NamedSet, request.data)
         project_of(self.scope, asked)
         threads = Conversation.objects.visible_to(self.scope)

@@ -176,7 +176,7 @@ class _FilterReader:
 
 
 def _value_of(token: str) -> str:
-    """Metadata of messages are texts, and so are all values."""
+    """Return a token's value, always a text, as metadata of messages are. Raises Invalid."""
     if token.startswith("'"):
         return token[1:-1].replace("''", "'")
     if token in "(),=<>!":

@@ -93,7 +93,7 @@ class SupermemoryDocumentsView(SupermemoryView):
     parser_classes: Any = (StrictJSONParser, MultiPartParser)
 
     def post(self, request: Request) -> Response:
-        """Keep a text and learn from it; of a form, a file."""
+        """Keep a text, or the file of a form, and learn from it."""
         if file := request.FILES.get("file"):
             asked = read(SupermemoryDocument, request.POST.dict())
             new = new_document(asked, file.chunks(), filename=file.name or "")
@@ -142,7 +142,7 @@ def added(scope: Scope, asked: SupermemoryDocument) -> Document:
 
 
 def learned(scope: Scope, document: Document, asked: SupermemoryDocument) -> Document:
-    """Read it at once, where it is no longer than what a request may learn, and learn from it."""
+    """Read a document and learn from it at once, if it is short enough for a request."""
     content = asked.content or ""
     if len(content) > AT_ONCE:
         return document
@@ -166,7 +166,7 @@ def thread_of(document_id: uuid.UUID) -> str:
 def new_document(
     asked: SupermemoryDocument, parts: Iterable[bytes] | None, *, filename: str = ""
 ) -> NewDocument:
-    """`parts` None: what its address has."""
+    """Return the new document of a request; with `parts` None, its address is fetched."""
     metadata = asked.metadata or {}
     title = asked.title or metadata.get("title")
     # What a short text says is learned by its ingest.
@@ -220,7 +220,7 @@ class SupermemoryDocumentView(SupermemoryView):
         return Response({"id": document.pk, "status": document.state})
 
     def delete(self, request: Request, name: str) -> Response:
-        """Erase it, with what was learned from it."""
+        """Erase a document, with what was learned from it."""
         refuse_erasing(self.scope)
         erased(self.scope, self.document(name).pk, time.monotonic() + USUAL_WAIT)
         return Response(status=204)
@@ -339,7 +339,7 @@ class SupermemoryChatView(SupermemoryView):
     needs = {**SupermemoryView.needs, "POST": Capability.WRITE}
 
     def post(self, request: Request) -> Response:
-        """Answer out of documents and memories, as our own chat does, as a whole."""
+        """Answer from documents and memories, as our own chat does, all at once."""
         asked = read(AskedInChat, request.data)
         if asked.messages[-1].role != "user":
             raise Invalid("messages", "The last one must be the user's.")

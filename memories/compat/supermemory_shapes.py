@@ -61,7 +61,7 @@ def _object(given: Any) -> Any:
 
 
 def _day(given: Any) -> Any:
-    """A day, too, is a moment."""
+    """Turn a day into its first moment, in UTC."""
     is_day = isinstance(given, str) and len(given) == len("2026-05-01")
     return f"{given}T00:00:00Z" if is_day else given
 

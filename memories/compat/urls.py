@@ -1,5 +1,5 @@
-"""The routes of other servers, below the root: who proves that workspaces are apart reads them
-here, for they stand in no schema."""
+"""The routes of other servers, below the root. They are in no schema, so the check that workspaces
+are isolated reads them here."""
 
 from django.urls import path
 

@@ -176,7 +176,7 @@ _MARGINS = {
 
 
 def addresses(statement: str, evidence: str) -> Iterator[str]:
-    """Web and mail addresses and handles of `statement` that `evidence` does not hold."""
+    """Yield web and mail addresses and handles of `statement` that `evidence` does not have."""
     known = {found.lower().rstrip(_ends) for found in _address.findall(evidence)}
     for found in _address.findall(statement):
         if found.lower().rstrip(_ends) not in known:
@@ -186,8 +186,8 @@ def addresses(statement: str, evidence: str) -> Iterator[str]:
 def numbers(
     statement: str, evidence: str, said_at: datetime, order: DateOrder = "auto"
 ) -> Iterator[str]:
-    """Numbers of `statement` that `evidence` does not hold, in digits or in words, and that are no
-    part of a day which follows from it."""
+    """Yield numbers of `statement` that `evidence` does not have, in digits or in words, and that
+    are no part of a day that follows from it."""
     rest = _address.sub(" ", statement)
     meant = _Meant(evidence, said_at, order)
     for span in filter(meant.holds, spans(statement, None, order)):
@@ -208,7 +208,7 @@ def numbers(
 def days(
     statement: str, evidence: str, said_at: datetime, order: DateOrder = "auto"
 ) -> Iterator[str]:
-    """Months and weekdays of `statement` that `evidence` does not name and that do not follow."""
+    """Yield months and weekdays of `statement` that `evidence` neither names nor implies."""
     meant = _Meant(evidence, said_at, order)
     months = {month for span in spans(evidence, None, order) for month in _months(span)}
     for span in spans(statement, None, order):
@@ -284,7 +284,7 @@ def _months(span: Span) -> set[int]:
 
 
 def _numbers(text: str) -> Iterator[str]:
-    """In digits, as they stand and without what only groups or pads them."""
+    """Yield the numbers of a text in digits, without what only groups or pads them."""
     text = _clock.sub(_in_24_hours, _iso.sub(r" \1 \2 \3 ", text)).replace("-", " ")
     before = ""
     for word in _number.findall(re.sub(r"(?<=\d)[,.](?=\d{3}\b)", "", text)):
@@ -323,7 +323,7 @@ _clause = re.compile(
 _pronoun = re.compile(
     r"\b(?:he|she|it|they|him|her|his|its|their|them|that|this|there|one)\b", re.IGNORECASE
 )
-# Whose husband he is makes nobody else the husband
+# "Her husband" makes only one person the husband
 _relative = re.compile(rf"(?:\b(?:my|our)|\b[\w-]+['’]s) (?P<who>{KIN}|{PEOPLE})\b", re.IGNORECASE)
 _leaving = re.compile(
     r"\b(?:left|leaves|leaving) (?:my|our|her|his|their|the) (?:job|work|school|company|team|band|club|church|husband|wife|partner|army)\b",

@@ -38,8 +38,8 @@ NEW_LINE, BULLETS = "\n", "… \t\r\n-*•>"
 class Message:
     """One episode as extraction sees it; `index` is its place in the request.
 
-    `served` are the places of what this server itself had told, and of a document its headings:
-    they are not read.
+    `served` are the places of what this server itself had served, and a document's headings: they
+    are not read.
     """
 
     index: int
@@ -53,7 +53,7 @@ class Message:
 
     @property
     def readable(self) -> str:
-        """The text, each place as it was, with other signs where it was served."""
+        """The text of the same length, with other characters in the served places."""
         kept, position = [], 0
         for start, end in sorted(self.served):
             if end > position:
@@ -203,8 +203,8 @@ OF_TEAM = ("Team ", "The team's ")
 
 
 def visibility_of(category: str, statement: str = "", *, shares: bool = True) -> str:
-    """The default of API.md's table: preferences and people private, the team's rules team, but for
-    what no team decides; and what a statement of any category tells of the team itself."""
+    """Return the default visibility of API.md's table: preferences and people private; the team's
+    rules team, but for what no team decides, and so are statements about the team itself."""
     is_of_team = category in TEAM_CATEGORIES or statement.startswith(OF_TEAM)
     is_team = shares and is_of_team and not is_private_life(statement)
     return Visibility.TEAM if is_team else Visibility.PRIVATE

@@ -74,7 +74,7 @@ def _key_name(text: str) -> str:
 
 
 def _owned(url: str, info: ValidationInfo) -> str:
-    """Check an address: calls go only where the operator allows them, and a key of the server's only
+    """Check an address: calls go only where the operator allows them, and a key of the server only
     to the address that the operator gave with it."""
     key_env = info.data.get("key_env", "")
     allowed = _allowed(url, key_env)
@@ -108,7 +108,7 @@ class ConfiguredModel(SettingsObject):
     @model_validator(mode="before")
     @classmethod
     def _without_null(cls, raw: object) -> object:
-        """null says nothing, as where the field is left out."""
+        """Drop nulls: they mean the same as a field that is left out."""
         return {k: v for k, v in raw.items() if v is not None} if isinstance(raw, dict) else raw
 
     @property
@@ -176,7 +176,7 @@ def address_env(key_env: str) -> str:
 
 
 def address_for(key_env: str) -> str:
-    """The address that the server's operator gave with the key."""
+    """Return the address that the server's operator gave with the key."""
     return env_str(address_env(key_env)).rstrip("/")
 
 
@@ -208,7 +208,7 @@ def unusable(raw: object) -> list[str]:
 
 
 def key_for(provider: str, base_url: str, key_env: str) -> str:
-    """The named key; else the server's own, where the call goes to where that belongs."""
+    """Return the named key; else the server's own, where the call goes to that key's address."""
     if key_env:
         return env_secret(key_env)
     is_openai = provider == "openai"
@@ -252,8 +252,8 @@ class ReadFact:
 
 @dataclass(slots=True)
 class ChainAnswer:
-    """`error` where a piece was read by no model; the facts of the others are there all the same.
-    Of `pieces` the last `unread` were left out: there were too many, or no time was left."""
+    """The answer of a chain. `error` if no model read a piece; the facts of the others are there
+    all the same. The last `unread` of `pieces` were left out: too many, or no time was left."""
 
     pieces: list[ExtractionRequest] = field(default_factory=list)
     facts: list[ReadFact] = field(default_factory=list)
@@ -312,8 +312,8 @@ class FallbackChain:
 
 
 def chain_of(workspace_id: uuid.UUID, use: str = "extraction") -> FallbackChain | None:
-    """The workspace's own chain, or the server's one model; None where there is no model. `use` is
-    what its calls are written down as."""
+    """Return the workspace's own chain, or the server's one model; None where there is no model.
+    `use` is the purpose that its calls are recorded under."""
     rows = Workspace.objects.filter(pk=workspace_id).values_list("settings__extractors", flat=True)
     return chain_from(workspace_id, rows.first(), use)
 
@@ -350,7 +350,7 @@ class _Climb:
     def read(
         self, piece: ExtractionRequest, answer: ChainAnswer
     ) -> tuple[Sequence[ExtractedFact], str]:
-        """The facts of a piece and their rule."""
+        """Return the facts of a piece and their rule."""
         errors = []
         for model in self.chain.models:
             if model in self.failed:
@@ -411,7 +411,7 @@ def _call(
     extractor = extractor_from(config)
 
     def counted() -> Answer:
-        """Raises CapReached where the day's calls are used up."""
+        """Call and count it. Raises CapReached where the day's calls are used up."""
         network.check_allowed(extractor.who or model.model)  # before anything is written
         now = timezone.now()
         if not ExtractorUse.objects.take(workspace_id, model.name, now.date(), model.daily_cap):

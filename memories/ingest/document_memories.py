@@ -69,7 +69,7 @@ class DocumentReading:
         return self.revision.document
 
     def placed(self, claim: Claim) -> Claim:
-        """The claim, with the places of its quotes in the whole text."""
+        """Return the claim with the places of its quotes in the whole text."""
         quotes = (
             Quote(
                 self.revision.pk,

@@ -117,7 +117,7 @@ class IngestRequest(IngestOptions):
 
 
 def check_ids(messages: Sequence[NewMessage]) -> None:
-    """Raise Invalid where one of the caller's own ids stands twice."""
+    """Raise Invalid where one of the caller's own ids is given twice."""
     met: set[str] = set()
     for position, message in enumerate(messages):
         if message.id in met:

@@ -96,7 +96,7 @@ def screen_each(
 
 
 def without_secrets(message: NewMessage, screened: Screened) -> str:
-    """The message's content as it will be kept."""
+    """Return the message's content as it will be kept."""
     hidden = [(place.start, place.end) for place in screened.places]
     hidden += [(place.start, place.end) for place in screened.forgotten]
     return masked(message.content, hidden) if hidden else message.content
@@ -202,8 +202,8 @@ class HeldBatch:
 def _sentences(
     text: str, places: Sequence[guard.Finding]
 ) -> list[tuple[int, int, list[guard.Finding]]]:
-    """The sentences that hold the places, each with its own, none longer than a statement may be
-    but for what it holds."""
+    """Return the sentences that hold the places, each with its places; none is longer than a
+    statement may be, unless a place is."""
     found: list[tuple[int, int, list[guard.Finding]]] = []
     for place in places:
         begin = max(0, place.start - STATEMENT)

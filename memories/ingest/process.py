@@ -118,7 +118,7 @@ def _pieces(text: str) -> Iterator[tuple[Span, bytes]]:
 
 @dataclass(frozen=True, slots=True)
 class ConversationPlace:
-    """A place in a conversation, and whose words there may be read: the agent's own, about the
+    """A place in a conversation, and the words that may be read there: the agent's own, about the
     subject; without an agent, everybody's."""
 
     conversation_id: uuid.UUID
@@ -129,7 +129,7 @@ class ConversationPlace:
 
 
 def said_before(place: ConversationPlace, subject_name: str) -> tuple[Message, ...]:
-    """The last messages before `place`, oldest first."""
+    """Return the last messages before `place`, the oldest first."""
     values = {
         "conversation": place.conversation_id,
         "subject": place.subject_id,
@@ -487,7 +487,7 @@ class EarlierFacts:
         )
 
     def without(self, claims: Sequence[Claim]) -> list[Claim]:
-        """The claims that are not written yet."""
+        """Return the claims that are not written yet."""
         if not self.places:
             return list(claims)
         fresh = []
@@ -550,8 +550,8 @@ def _chain(extract: str, space: WorkspaceIndex) -> FallbackChain | None:
 
 
 def run(session_id: uuid.UUID, seconds: float = math.inf) -> MemorySession | None:
-    """Extract and resolve a session that is due, for about `seconds`: what is left then wakes a
-    worker. None where another worker has it, or it is done."""
+    """Extract and resolve a session that is due, for about `seconds`, and wake a worker for the
+    rest. None where another worker has it, or it is done."""
     until = time.monotonic() + seconds
     with crossings.of_row("memories_memorysession", session_id):
         session = session_queue.claim(session_id)

@@ -136,7 +136,7 @@ def _row(values: dict[str, object]) -> MemorySession:
 
 
 def held(session: MemorySession) -> QuerySet[MemorySession]:
-    """The session, as long as this claim of it stands."""
+    """Return the session's row, as long as this claim of it stands."""
     return MemorySession.objects.filter(
         pk=session.pk, claims=session.claims, state=State.EXTRACTING
     )
@@ -155,9 +155,9 @@ def hand_over(session: MemorySession) -> None:
 
 
 def settle(session: MemorySession, error: ProviderError | None, *, kept_whole: bool) -> None:
-    """Done, also where the day's calls of the models are used up; or, where a model failed and
-    what it did not read waits for it, due again, failed or dead. What was kept whole is not lost
-    by that: of a failure for good it is done."""
+    """Settle the state: done, also where the day's calls of the models are used up. After a model's
+    failure, it is due again; after a permanent one or too many, failed or dead, or done if the
+    text was kept whole."""
     if error is None or isinstance(error, CapReached):
         close(session, State.DONE, "" if error is None else error.message)
         return
@@ -200,8 +200,8 @@ DOCUMENTS = ("counts", "timings", "steps")
 
 
 def save(session: MemorySession) -> MemorySession | None:
-    """Write how a session stands, and of one that was closed a line in the audit log; the row as it
-    is then, None where another worker has taken it."""
+    """Write the state of a session, and a line in the audit log if it was closed; return the row as
+    it is then, None where another worker has taken it."""
     values = {name: getattr(session, name) for name in (*PLAIN, *LISTS)}
     values |= {name: Jsonb(getattr(session, name)) for name in DOCUMENTS}
     values |= {"state": str(session.state), "now": timezone.now()}
@@ -220,8 +220,8 @@ def save(session: MemorySession) -> MemorySession | None:
 
 
 def settled_among(ids: Sequence[str]) -> list[str]:
-    """Those of the sessions for which it makes no sense to wait on: final, tried again later, or
-    erased meanwhile."""
+    """Return the sessions that need not be waited for any more: final, tried again later, or erased
+    meanwhile."""
     with visible.only(*crossings.workspaces_of_sessions([uuid.UUID(each) for each in ids])):
         rows = MemorySession.objects.filter(pk__in=ids).only("state", "failures")
         under_way = {str(row.pk) for row in rows if not (row.is_final or row.is_postponed)}
@@ -229,9 +229,9 @@ def settled_among(ids: Sequence[str]) -> list[str]:
 
 
 def retry(scope: Scope, session: MemorySession) -> MemorySession:
-    """Make due now what failed, is dead or waits, or was kept whole because a model failed.
+    """Make a session due now that failed, is dead or waits, or was kept whole after a failure.
 
-    Conflict for a session with nothing to try again.
+    Raises Conflict for a session with nothing to try again.
     """
     waits = Q(state__in=[State.FAILED, State.DEAD, State.RECEIVED])
     changed = (

@@ -70,8 +70,8 @@ where c.workspace_id = %(workspace)s and c.external_id = %(thread)s
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The end of a conversation: how many positions it has, and its last three episodes' ids and
-    words, oldest first: the last borrows again. Of a long one, more than it can lend."""
+    """The end of a conversation: its number of positions, and the ids and words (cut if long) of
+    its last three episodes, the oldest first; the last is indexed again beside the new ones."""
 
     positions: int
     last: tuple[tuple[uuid.UUID, str], ...]
@@ -108,7 +108,7 @@ def receive(scope: Scope, request: IngestRequest) -> MemorySession:
     """Keep the episodes and a session in state received; the worker is woken with the commit.
 
     A message whose id is known with the same content is the same episode. Raises Conflict
-    where it is known with other content, Invalid and Forbidden for what cannot be.
+    where it is known with other content, Invalid and Forbidden for what cannot be kept.
     """
     return keep(scope, request, workspace_index.index_of(scope.workspace_id)).session
 

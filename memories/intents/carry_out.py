@@ -146,7 +146,7 @@ def mask_ahead(scope: Scope, plan: OrderPlan) -> list[uuid.UUID]:
 
 
 def give_back(scope: Scope, taken: QuerySet[MaskedSpan]) -> None:
-    """Put words back, those of messages in batches. Raises Forbidden as `masks.unmask` does."""
+    """Put masked words back, messages' in batches. Raises Forbidden as `masks.unmask` does."""
     space = workspace_index.index_of(scope.workspace_id)
     taken_words.give_back_words(scope, space, taken)
     with transaction.atomic(durable=True):

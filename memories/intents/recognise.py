@@ -1,4 +1,4 @@
-"""The orders in the messages of a session, written down before anything is done about them."""
+"""The orders in the messages of a session, recorded before anything is done about them."""
 
 from collections.abc import Sequence
 from dataclasses import replace

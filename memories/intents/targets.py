@@ -280,8 +280,8 @@ def _is_in_answer(reach: OrderReach, spoken: SpokenIntent) -> bool:
 
 
 def _last_said(reach: OrderReach, spoken: SpokenIntent) -> Target:
-    """ "That": the statements of the same message before the order, or of the person's last one. A
-    request in between is what is meant then, or what came of it."""
+    """Return what "that" means: the statements of the same message before the order, or of the
+    person's last message. A guess where a request came in between, which may be meant instead."""
     here = [one for one in reach.sentences if one.is_here]
     if spoken.is_weak and here and not here[0].is_own:
         return Target()  # the answer of the other one is meant

@@ -117,7 +117,7 @@ class Claim:
 
     @property
     def valid_from(self) -> datetime:
-        """Since when it is said to hold; of a past event, since then; of a plan, since it was
+        """The time since which it is said to hold: a past event since then, a plan since it was
         made."""
         return self.since or min(self.event_date or self.occurred_at, self.occurred_at)
 
@@ -217,7 +217,7 @@ def spaces_of(session: MemorySession) -> tuple[str, ...] | None:
 def new_facts(
     placement: Placement, facts: Sequence[Mapping[str, object]], session_id: uuid.UUID | None
 ) -> Rows:
-    """Rows of `fact_values`, and what else a fact has."""
+    """Return rows of facts from `fact_values` and the other fields of a fact."""
     return prepared_sql.rows_with(
         Fact,
         facts,
@@ -248,8 +248,8 @@ def fact_values(claim: Claim) -> dict[str, object]:
 def quarantine(
     placement: Placement, doubted: Sequence[tuple[Claim, str]], session_id: uuid.UUID
 ) -> None:
-    """Keep claims that are not believed, each with the reason, for a person to review. What a
-    pattern read has its citations; of a model's claim a person says what it stands on."""
+    """Keep claims that are not believed, each with the reason, for a person to review. Claims of
+    patterns keep their citations; of a model's claim a person says which words it stands on."""
     if not doubted:
         return
     at = timezone.now()
@@ -311,7 +311,7 @@ class Draft:
         at: datetime,
         past: PastPeriod | None = None,
     ) -> "Draft":
-        """`past`: when it was true what it tells of the past."""
+        """Make the draft of a claim. `past`: the period of what it tells of the past."""
         mark = lexical.fingerprint(claim.statement)
         if past is None:
             return cls(claim, index, slots, mark, claim.valid_from, at, valid_until=claim.until)
@@ -349,7 +349,8 @@ class Draft:
 def new_memories(
     placement: Placement, drafts: Sequence[Draft], resting: Collection[object] = ()
 ) -> Rows:
-    """`resting`: the ids of those that rest on other memories, and are inferences so far."""
+    """Return the rows of new memories. `resting`: the ids of those that rest on other memories, and
+    are inferences so far."""
     rows: list[dict[str, object]] = [
         {
             **values_of(draft.claim),

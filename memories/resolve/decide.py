@@ -36,8 +36,8 @@ MOST_OF_BATCH = 12  # of one batch, that a statement is compared with beside wha
 
 @dataclass(frozen=True, slots=True)
 class KnownMemory:
-    """A live memory as the resolver sees it. `group` is its visibility: only one meets itself.
-    `verbatim`: it is what somebody wrote, by hand or in a message kept whole; nothing read it."""
+    """A live memory as the resolver sees it. `group` is its visibility: memories meet only within
+    one. `verbatim`: it has somebody's own words, written by hand or kept whole from a message."""
 
     id: uuid.UUID
     content: str
@@ -97,7 +97,7 @@ class Judge:
     def decide(
         self, new: KnownMemory, said_at: datetime, neighbours: Sequence[Neighbour]
     ) -> Decision:
-        """`neighbours`: the nearest first, those without a similarity last."""
+        """Decide a statement. `neighbours`: the nearest first, those without a similarity last."""
         for near in neighbours:
             if near.memory.fingerprint == new.fingerprint and _is_same_day(near.memory, new):
                 return Decision("reinforce", (near,))
@@ -114,7 +114,7 @@ class Judge:
     def _guarded(
         self, new: KnownMemory, said_at: datetime, neighbours: Sequence[Neighbour]
     ) -> Decision:
-        """Same before newer before in doubt; what none of these is stands beside the rest."""
+        """Decide in this order: the same, newer, in doubt; else it stands beside the others."""
         related = self._related(new, said_at, neighbours)
         pairs = [(near, *self._relation(new, said_at, near)) for near in related]
         for near, relation, _ in pairs:
@@ -150,7 +150,7 @@ class Judge:
         return Decision("review", (near,), rule, tuple(others), ends)
 
     def _are_rivals(self, old: KnownMemory, new: KnownMemory) -> bool:
-        """Two values of one attribute, one of which is told of the past."""
+        """Tell whether they are two values of one attribute, one of which is about the past."""
         if (old.until is None and new.until is None) or old.slots.isdisjoint(new.slots):
             return False
         was, told = (statements.read(each.content, self.words) for each in (old, new))
@@ -219,7 +219,8 @@ def _is_newer(old: KnownMemory, said_at: datetime) -> bool:
 
 
 def _is_same_day(old: KnownMemory, new: KnownMemory) -> bool:
-    """ "saw the dentist yesterday", said in May and in June, is two events."""
+    """Tell whether they are of one day: "saw the dentist yesterday", said in May and in June, is
+    two events."""
     if old.event_date is None or new.event_date is None:
         return True
     return old.event_date.date() == new.event_date.date()

@@ -134,8 +134,8 @@ class WaitingPair:
 def file_pairs(
     subject_id: uuid.UUID | None, pairs: Iterable[WaitingPair], words: OwnWords = NO_WORDS
 ) -> None:
-    """Put pairs that wait into cases, and name these in the decisions, which are not saved. What
-    rests on one of them is decided with them."""
+    """Put pairs that wait into cases, and name these in the decisions, which are not saved.
+    Memories that rest on one of a pair are decided with it."""
     pairs = list(pairs)
     olds = [pair.old.id for pair in pairs]
     rows = Ground.objects.filter(on__in=olds, kept_at=None, memory__is_head=True)
@@ -155,11 +155,11 @@ def file_pairs(
 
 
 def risk_of(pair: WaitingPair) -> float:
-    """0 to 1, by which cases are ordered: how contradictory the rule says that the two are, times
-    between a half and one by how much is served on them: their sources, and a pin as three; less
-    where the new one is held back. Waiting adds to it: 30 days weigh as much as the highest risk;
-    and each answer that serves one of its memories while it waits (`models.case.add_served`). An
-    order that waits is 0.8, a fact in quarantine 0.2.
+    """Return the risk from 0 to 1 by which cases are ordered. It is how contradictory the rule says
+    that the two are, times 0.5 to 1 for the support of what is served: their sources, and a pin as
+    three; less where the new one is held back. Waiting adds to it: 30 days weigh as much as the
+    highest risk; and so does each answer that serves one of its memories while it waits
+    (`models.case.add_served`). An order that waits is 0.8, a fact in quarantine 0.2.
     """
     supported = pair.old.support + pair.new.support + 3 * pair.old.pinned
     # Both are served while they wait, unless the new one is held back.
@@ -233,7 +233,7 @@ def file_uncertain(rows: Iterable[Ground], words: OwnWords = NO_WORDS) -> None:
 
 
 def file_unsupported(memories: Iterable[Memory], words: OwnWords = NO_WORDS) -> None:
-    """Ask whether these hold, though no document says them any more."""
+    """Put memories that no document says any more into cases, to ask whether they still hold."""
     for memory in memories:
         keys = english.slot_keys(english.read(memory.content, words))
         attribute, topic = memory.category, memory.pk

@@ -1,7 +1,7 @@
 """The live memories that new statements may meet: by text, by vector, by slot, by what they end.
 
-Few statements for a whole batch, whatever its size. Only memories of the same subject, scope,
-visibility and writer are looked at, and of those of documents the ones of the writer's spaces.
+Few queries for a whole batch, whatever its size. Only memories of the same subject, scope,
+visibility and writer count, and of those from documents only the ones of the writer's spaces.
 """
 
 import uuid
@@ -234,8 +234,8 @@ where exists (
 
 @dataclass(frozen=True, slots=True)
 class Bystanders:
-    """`about`: the readings of those claims of a batch that somebody else makes about a person.
-    `speakers`: by memory, whose words it was read out of."""
+    """Claims of a batch that one person makes about another. `about`: their readings, by claim.
+    `speakers`: by memory, the people whose words it was read from."""
 
     about: dict[int, Reading] = field(default_factory=dict)
     speakers: dict[uuid.UUID, set[str]] = field(default_factory=dict)

@@ -33,9 +33,9 @@ class Rehearsal:
 
 
 def rehearse(workspace_id: uuid.UUID, policy: Policy, since: datetime) -> Rehearsal:
-    """Ask `policy` about each replacement that a machine has come to since then.
+    """Ask `policy` about each replacement that a machine has decided since then.
 
-    What is pinned now may not have been: a pin counts where it was what held one back.
+    A memory pinned now may not have been then: a pin counts only where it held one back.
     """
     rows = Supersession.objects.filter(
         workspace_id=workspace_id, pk__gte=first_uuid7(since), method__in=MACHINES
@@ -90,8 +90,8 @@ class WordsRehearsal:
 def rehearse_words(
     scope: Scope, before: OwnWords, after: OwnWords, since: datetime, *, seconds: float
 ) -> WordsRehearsal:
-    """Ask both about each pair that a machine decided since then and, where words are added, about
-    new memories and what is believed of the same subject. As far as `seconds` of work last."""
+    """Compare both on each pair that a machine decided since then and, where words are added, on
+    new memories and those of the same subject, as far as `seconds` of work last."""
     space = workspace_index.index_of(scope.workspace_id)
     model, end = space.embedding_model, time.thread_time() + seconds
     threshold = model.duplicate_threshold if model is not None else 1.0
