@@ -146,7 +146,7 @@ class ConversationsView(WorkspaceView):
 class ConversationView(WorkspaceView):
     @operation("readConversation", answer=ConversationJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Return a conversation by our id (not by its thread's)."""
+        """Return a conversation by its `id` (not its `threadId`)."""
         rows = Conversation.objects.visible_to(self.scope).with_names()
         return Response(ConversationJson.of(get_object_or_404(rows, pk=row)))
 

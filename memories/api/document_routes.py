@@ -630,7 +630,7 @@ class SpacesView(WorkspaceView):
 class SpaceView(WorkspaceView):
     @operation("readSpace", answer=SpaceJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Return a space by our id (not by its container tag)."""
+        """Return a space by its `id` (not its `containerTag`)."""
         return Response(SpaceJson.of(get_object_or_404(spaces_for(self.scope), pk=row)))
 
     @operation("changeSpace", request=SpaceChanges, answer=SpaceJson)

@@ -2,7 +2,7 @@
 
 `hear` writes down the orders of a session and keeps their sentences from being read as claims;
 `carry_out` finds what is meant and does it, once the session's claims are written; `undo` takes
-it back. An order that is unclear, or not the person's to give, waits for another person."""
+it back. An order that is unclear, or not the speaker's to give, waits for a person to decide."""
 
 from memories.intents.carry_out import (
     OrderPlan,
