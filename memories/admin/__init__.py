@@ -1,4 +1,4 @@
-"""What is remembered, in the browser: to be found, checked, corrected and decided."""
+"""Admin pages where people find, check and correct memories, and take decisions."""
 
 from django.contrib import admin
 from django_q.models import Failure, OrmQ, Schedule, Success

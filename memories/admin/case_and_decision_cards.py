@@ -89,7 +89,7 @@ class CaseStatement:
 
     @property
     def asks(self) -> str:
-        """What somebody asks for, in plain words."""
+        """The order of the statement in plain words, "" where it has none."""
         return ORDERS[self.order.kind] if self.order else ""
 
 
@@ -117,13 +117,13 @@ class CaseCard:
 
     @property
     def orders(self) -> list[Intent]:
-        """What somebody asks for, and waits."""
+        """The orders in the case that wait for a decision."""
         rows = [each.order for each in self.statements if each.order]
         return [row for row in rows if row.state == Intent.State.CASE]
 
     @property
     def unseen(self) -> int:
-        """How many more memories the orders name than the case shows."""
+        """The number of memories that the orders name and the case does not show."""
         named = {pk for row in self.orders for pk in row.memory_ids}
         return len(named - {each.item.memory_id for each in self.statements})
 
@@ -134,7 +134,7 @@ class CaseCard:
 
     @property
     def is_about_end(self) -> bool:
-        """Whether it asks no more than if something still holds."""
+        """Tell whether the case asks only if something still holds."""
         return is_about_an_end([each.item for each in self.statements], self.newest)
 
     @property
@@ -143,7 +143,7 @@ class CaseCard:
 
     @property
     def question(self) -> str:
-        """What the case asks, as its title."""
+        """The question that the case asks, as its title."""
         orders = self.orders or [each.order for each in self.statements if each.order]
         if orders:
             return question_of_order(orders[0].kind, self.who)
@@ -166,7 +166,7 @@ class CaseCard:
         return [CaseButton("approve", "a", yes, "yes"), CaseButton("reject", "r", no, "no")]
 
     def _rivals(self, memories: Sequence[Memory]) -> list[str]:
-        """What those that cannot all be true are called, the newest last."""
+        """Return short names of the memories that cannot all be true, the newest last."""
         newest = self.newest
         others = [m for m in memories if m != newest and m not in self._doubted]
         rows = [*others, newest] if newest else others
@@ -226,7 +226,7 @@ class CaseCard:
 
     @property
     def has_choices(self) -> bool:
-        """Whether what becomes of each may be said one by one."""
+        """Tell whether each statement can be decided by itself."""
         if self.is_about_end:
             return sum(bool(each.choices) for each in self.statements) > 1
         return sum(bool(each.choices or not each.memory) for each in self.statements) > 2
@@ -238,7 +238,7 @@ class CaseCard:
 
     @property
     def text(self) -> str:
-        """What it is about, in the newest words."""
+        """The subject matter of the case, in the newest words."""
         if self.newest is not None:
             return self.newest.content
         if self._doubted:
@@ -279,8 +279,8 @@ def case_cards(cases: Sequence[Case], *, quotes: bool = True) -> list[CaseCard]:
 
 
 def card_of(case: Case) -> CaseCard:
-    """Of a case that came `with_statements`, read once: its page asks for it for its text, its
-    buttons and their forms."""
+    """Return the card of a case loaded `with_statements`. It is made once, though the page needs it
+    for its text, its buttons and their forms."""
     held = vars(case)
     if "card" not in held:
         [held["card"]] = case_cards([case])
@@ -359,12 +359,12 @@ class DecisionCard:
 
     @property
     def is_held(self) -> bool:
-        """Whether the new memory is not believed while it waits."""
+        """Tell whether the new memory is not believed while it waits."""
         return self.decision.new.held_at is not None
 
     @property
     def is_moot(self) -> bool:
-        """Whether the old memory ended meanwhile, so that nothing can be replaced."""
+        """Tell whether the old memory has ended meanwhile, so that nothing can be replaced."""
         old = self.decision.old
         return self.decision.state == State.PENDING and not old.is_live
 
@@ -378,14 +378,14 @@ class DecisionCard:
 
     @property
     def why_not_undone(self) -> str:
-        """Why an applied one offers no undo, "" where it does."""
+        """The reason why an applied decision offers no undo, otherwise ""."""
         if self.decision.state != State.APPLIED or self.undoing:
             return ""
         return "a newer version replaced it: undo that first, in its chain"
 
     @property
     def outcome(self) -> str:
-        """What it came to, as the rows have it now."""
+        """The result in a sentence: which of the two memories are believed now."""
         old, new = short_names([self.decision.old.content, self.decision.new.content])
         was, now = self.decision.old.is_live, self.decision.new.is_live
         if was and now:
@@ -425,7 +425,7 @@ def decision_cards(decisions: Sequence[Supersession]) -> list[DecisionCard]:
 
 
 def deed(decision: Supersession) -> str:
-    """What was done, as in "<somebody> approved it"."""
+    """Return the act in words, as in "<somebody> approved it"."""
     if decision.state == State.REJECTED:
         return KEPT_BOTH if decision.is_kept_both else "rejected it"
     if decision.state == State.APPLIED and decision.rule == "edit":
@@ -450,7 +450,8 @@ def undoing(decision: Supersession) -> str:
 
 
 def meanwhile(decision: Supersession) -> str:
-    """What somebody else did to it, and when, for whoever comes too late."""
+    """Return a sentence on what somebody else did to it, and when, for a person who comes too
+    late."""
     return f"{name_of(decision.decided_by)} {deed(decision)} {ago(decision)}."
 
 

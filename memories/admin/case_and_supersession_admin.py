@@ -205,7 +205,8 @@ def state_words(case: Case) -> str:
 
 
 def decided_words(case: Case) -> str:
-    """What somebody else did to it, and when, for whoever comes too late."""
+    """Return a sentence on what somebody else did to it, and when, for a person who comes too
+    late."""
     if not case.is_decided:
         return "It waits again."
     name = names_of([case.decided_by]).get(case.decided_by, case.decided_by)

@@ -261,7 +261,7 @@ class SessionAdmin(MemoryRowAdmin):
 
 
 def passed_over(session: MemorySession) -> list[tuple[str, int]]:
-    """Why messages were not read, in words, with their number."""
+    """Return the reasons why messages were not read, in words, each with the number of messages."""
     counts = (
         (label, session.counts.get(f"{skip_counts.KEY}{label}", 0)) for label in gatekeeper.REASONS
     )
@@ -269,7 +269,8 @@ def passed_over(session: MemorySession) -> list[tuple[str, int]]:
 
 
 def outcome(session: MemorySession) -> str:
-    """What a session brought, in words: `2 facts, 1 new, 1 replaced`; empty while it is at work."""
+    """Return a session's result in words: `2 facts, 1 new, 1 replaced`; empty while it is at
+    work."""
     facts = session.counts.get("facts", 0)
     counts = [
         (facts, "fact" if facts == 1 else "facts"),

@@ -1,6 +1,6 @@
-"""What was decided last, whatever kind of decision it was and by whatever door: cases, replacements
-and corrections, people put together, and all else that somebody did by hand. Each says what changed
-and can be taken back."""
+"""The newest decisions of all kinds, by any route: cases, replacements and corrections, merged
+people, and everything else that somebody did by hand. Each says what changed and can be taken
+back."""
 
 import uuid
 from collections.abc import Sequence
@@ -96,7 +96,7 @@ Row = Case | Supersession | SubjectMerge | AuditEntry
 
 @dataclass(frozen=True, slots=True)
 class DecidedAsked:
-    """Whose decisions are shown, and from when on back."""
+    """The choices in the page's address: whose decisions to show, and those before which time."""
 
     who: str
     me: str
@@ -131,7 +131,8 @@ class DecidedAsked:
 
 
 def newest_decisions(access: Access, asked: DecidedAsked) -> list[tuple[datetime, Row]]:
-    """Of all kinds of decisions the newest, each once: what a case replaced is told with it."""
+    """Return the newest decisions of all kinds with their times. Replacements made by a case are
+    shown with the case, not again."""
     decided = Case.objects.filter(state=Case.State.DECIDED).exclude(steps=[])
     pairs = Supersession.objects.exclude(state=Supersession.State.PENDING)
     pairs = pairs.exclude(note=REWORDED).exclude(
@@ -233,7 +234,7 @@ def _line(line: AuditEntry, names: dict[str, str], *, is_open: bool) -> Decided:
 
 
 def line_told(line: Any) -> str:
-    """What it changed. `line` comes with its `words`."""
+    """Return a sentence on what a line of the audit log changed. `line` comes with its `words`."""
     before, after = line.before or {}, line.after or {}
     if line.words:
         what = f"“{line.words}”"

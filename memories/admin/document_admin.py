@@ -61,7 +61,7 @@ from workspaces.models.key import CONTAINER_TAG
 
 
 class UploadForm(forms.Form):
-    """What is said of all files that are dropped while it says so."""
+    """The settings of an upload; they apply to all files dropped while they are set."""
 
     workspace = forms.ModelChoiceField(
         Workspace.objects.none(),
@@ -327,7 +327,8 @@ def fields_of(of: type[SettingsObject] | None, prefix: str) -> dict[str, forms.F
 def values_of(
     of: type[SettingsObject] | None, prefix: str, cleaned: dict[str, Any]
 ) -> dict[str, Any]:
-    """What such a form says, as the API would; what was left empty has its default."""
+    """Return the values of a filled form as the API takes them. Empty fields are left out and have
+    their defaults."""
     values: dict[str, Any] = {}
     for name, field in (of.model_fields if of else {}).items():
         value = cleaned.get(prefix + name)

@@ -31,7 +31,7 @@ NEWEST = 20_000  # facts that are looked through for the rules that may be chose
 
 
 class RepeatsForm(AskedWorkspaceForm):
-    """What the page is asked."""
+    """The filters of the page of repeats."""
 
     category = forms.ChoiceField(
         choices=[("", "All categories"), *Category.choices],

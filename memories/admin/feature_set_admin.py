@@ -139,8 +139,8 @@ class SetConfigForm(forms.Form):
 
     @property
     def changes(self) -> dict[str, Any]:
-        """As `configure` takes them: None where the set says nothing itself. What could not be
-        read is left out."""
+        """The changes as `configure` takes them: None where the set has no value of its own. Values
+        that could not be read are left out."""
         values = self.cleaned_data
         unread = {name.partition(".")[0] for name in self.errors}
         own = {name: values.get(name) or None for name in (TYPE, *TEXTS)}
@@ -209,7 +209,7 @@ class CategoryForm(forms.Form):
 
     @property
     def category(self) -> dict[str, Any] | None:
-        """None where the row is empty or to be removed."""
+        """The category in this row, None where the row is empty or to be removed."""
         values = self.cleaned_data
         if values.get("DELETE") or not any(values.get(n) for n in ("name", "description", "tags")):
             return None
@@ -261,7 +261,7 @@ class CategoriesForm:
 
     @property
     def changes(self) -> dict[str, Any]:
-        """As `configure` takes them; nothing where a row could not be read."""
+        """The changes as `configure` takes them; empty where none can be read from the rows."""
         if self.given_back:
             return {"categories": None}
         is_said = self.rows.is_valid() and self.rows.has_changed()

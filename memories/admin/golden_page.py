@@ -74,7 +74,8 @@ class GoldenPage(OneWorkspacePage):
         )
 
     def act(self, request: HttpRequest, scope: Scope) -> None:
-        """What a form asks for: a question more, one less, or a run. Raises Invalid, NotFound."""
+        """Carry out a form: add a question, remove one, or run them all. Raises Invalid,
+        NotFound."""
         sent = request.POST
         if "remove" in sent:
             golden.remove(scope, as_uuid(sent["remove"]) or uuid.UUID(int=0))
@@ -117,7 +118,8 @@ def _told(run: GoldenRun) -> str:
 
 
 def _lines(run: GoldenRun, known: list[GoldenQuestion]) -> list[dict[str, Any]]:
-    """What became worse first, then what became better; what is gone has no query any more."""
+    """Return the results of a run: worse first, then better, then unchanged. Results of questions
+    that were removed have no query."""
     queries = {str(row.pk): row.query for row in known}
     lines = [
         each

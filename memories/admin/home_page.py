@@ -58,7 +58,7 @@ def last_days(number: int) -> list[date]:
 def by_day(
     model: type[Model], access: Access, days: Sequence[date], where: str = "true"
 ) -> list[int]:
-    """How many rows of the person's workspaces were made on each day; `where` is a constant."""
+    """Count the rows of the person's workspaces made on each day. `where` must be a constant."""
     conditions = [sql.SQL(where)]
     if not access.everywhere:
         conditions.append(sql.SQL("workspace_id = any(%(workspaces)s)"))
@@ -108,7 +108,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def needs(request: HttpRequest, access: Access) -> list[Tile]:
-    """What waits for a person; nothing is a good sign."""
+    """Return a tile for each kind of waiting work; an empty list is a good sign."""
     now = waiting(request)
     quarantined, misses, failing = bounded_counts(
         access.limit(Fact.objects.filter(quarantined_at__isnull=False), "workspace"),
@@ -132,7 +132,8 @@ def needs(request: HttpRequest, access: Access) -> list[Tile]:
 
 
 def doing(access: Access, days: "Days", open_ones: int) -> list[Tile]:
-    """How memory is doing. Live rows are counted as they come and go; the rest up to a limit."""
+    """Return tiles on the state of the memory. Live rows have running counts; the rest is counted
+    up to a limit."""
     indexes = access.limit(WorkspaceIndex.objects.all(), "workspace")
     live = indexes.aggregate(memories=Sum("live_memories"), episodes=Sum("live_episodes"))
     # Of the whole server: a provider serves all workspaces.
@@ -183,7 +184,7 @@ def _memory_tiles(access: Access, live: int) -> list[Tile]:
 
 
 def _work_tiles(access: Access, due: QuerySet[DueVector]) -> list[Tile]:
-    """Who talks, and what is still to be done."""
+    """Return tiles on conversations, people and unfinished work."""
     rows = (
         Conversation.objects.all(),
         Subject.objects.all(),
@@ -243,7 +244,8 @@ class Days:
 
 
 def charts(days: Days) -> list[Chart]:
-    """What came in and what was asked, by the day; a column leads to the rows of its day."""
+    """Return charts by day of what came in and what was asked; a column links to the rows of its
+    day, except for searches."""
     done = [every - stuck for every, stuck in zip(days.sessions, days.stuck, strict=True)]
     return [
         bar_chart(

@@ -81,7 +81,7 @@ class FailureCard:
 
     @property
     def key(self) -> str:
-        """By which the page acts on it."""
+        """The key by which the page acts on the failure."""
         return f"{self.kind}:{self.row.pk}"
 
     @property
@@ -119,7 +119,7 @@ class InboxEntry:
 
 @dataclass(frozen=True, slots=True)
 class InboxAsked:
-    """What the address of the page asks for; nonsense asks for nothing."""
+    """The choices in the page's address; invalid ones are ignored."""
 
     kind: str
     who: str
@@ -131,7 +131,7 @@ class InboxAsked:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether an empty list says little about what waits."""
+        """Tell whether filters are set with which an empty list says little about what waits."""
         return bool(self.kind or self.user or self.document or self.is_snoozed)
 
     @classmethod
@@ -165,7 +165,7 @@ class InboxAsked:
 
 
 class InboxBase(AdminPage):
-    """What the page and its count share."""
+    """The common part of the page and of its count."""
 
     model_admin: RowAdmin
 
@@ -195,7 +195,7 @@ class InboxBase(AdminPage):
         return self.asked.filter(frozenset(own.values_list("pk", flat=True)))
 
     def counts(self) -> dict[str, str]:
-        """What waits under the filters, and in the side bar."""
+        """Count the entries that wait under the filters, and those for the side bar."""
         counted = bounded_counts(*waiting_rows(self.limit, self.wanted).values(), most=MOST_COUNTED)
         now = waiting(self.request)
         return {
@@ -285,7 +285,8 @@ class InboxPage(InboxBase):
         ]
 
     def address(self, **changed: str) -> str:
-        """Of this page with other choices, from its beginning unless `offset` is among them."""
+        """Return the address of this page with other choices, from its beginning unless `offset` is
+        among them."""
         query = self.request.GET.copy()
         query.pop("offset", None)
         for name, value in changed.items():
@@ -294,7 +295,7 @@ class InboxPage(InboxBase):
 
 
 class InboxCountPage(InboxBase):
-    """How many wait, as JSON, for pages that stay open while others decide."""
+    """The number of waiting entries as JSON, for pages that stay open while others decide."""
 
     path, name = "review/waiting/", "memories_review_waiting"
 
@@ -306,7 +307,7 @@ class InboxCountPage(InboxBase):
 
 
 class FormerReviewPage(AdminPage):
-    """Where the inbox was found before."""
+    """A redirect from the former address of the inbox."""
 
     path, name, title = "review/", "memories_review", "Inbox"
 
@@ -381,7 +382,8 @@ def shown(rows: Sequence[Any], groups: Sequence[tuple[str, int]] = ()) -> list[I
 
 
 def failure_cards(rows: Sequence[Any]) -> list[FailureCard]:
-    """Of the rows that are no cases; the messages of all sessions in one query."""
+    """Return the cards of the rows that are not cases. One query reads the messages of all
+    sessions."""
     firsts = {r.pk: r.episode_ids[0] for r in rows if kind_of(r) == "session" and r.episode_ids}
     said = Episode.objects.in_bulk(firsts.values())
     found = []
@@ -420,7 +422,7 @@ QUESTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class DecisionResult:
-    """What became of one decision; `message` is a sentence, `undo` the verb that takes it back."""
+    """The result of one decision; `message` is a sentence, `undo` the verb that takes it back."""
 
     id: str
     ok: bool
@@ -479,7 +481,7 @@ class DecidePage(InboxBase):
         return redirect(back_to(request) or reverse("admin:memories_inbox"))
 
     def decide(self, asked: str) -> DecisionResult:
-        """Where somebody was faster, or the row has become another one: who did what."""
+        """Decide one row. Where somebody was faster, or the row has changed, say who did what."""
         admin, request, verb = self.model_admin, self.request, self.verb
         row_id, rows = as_uuid(asked), admin.get_queryset(request)
         row = rows.filter(pk=row_id).first() if row_id else None

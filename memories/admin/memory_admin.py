@@ -97,7 +97,7 @@ def readers(row: Memory) -> list[ApiKey]:
 
 
 def _by_asker(rows: QuerySet[Any], counted: str) -> list[dict[str, Any]]:
-    """How `often` and when `last`, by asker with a `name`, the last first."""
+    """Return how `often` and when `last` for each asker, with a `name`, the latest first."""
     sums = rows.values("actor").annotate(last=Max("day"), often=Sum(counted))
     found = list(sums.order_by("-last", "-often", "actor")[:MOST_READERS])
     names = names_of(each["actor"] for each in found)
@@ -105,14 +105,14 @@ def _by_asker(rows: QuerySet[Any], counted: str) -> list[dict[str, Any]]:
 
 
 def asked_lately(row: Memory) -> list[dict[str, Any]]:
-    """Who searched for what is known of its person since it was learned, and how often, the last
-    first: as far back as searches are counted."""
+    """Return who has searched for what is known of the memory's person since it was learned, and
+    how often, the latest first: as far back as searches are counted."""
     rows = SearchUse.objects.filter(workspace=row.workspace_id, subject=row.subject_id)
     return _by_asker(rows.filter(day__gte=row.created_at.astimezone(UTC).date()), "searches")
 
 
 def served_to(row: Memory) -> list[dict[str, Any]]:
-    """Whose searches had this version among their hits, and how often, the last first."""
+    """Return whose searches had this version among their hits, and how often, the latest first."""
     return _by_asker(MemoryUse.objects.filter(workspace=row.workspace_id, memory=row), "times")
 
 
@@ -143,7 +143,7 @@ class ForgetForm(forms.Form):
 
 
 class CorrectForm(forms.Form):
-    """What is not sent at all stays as it is."""
+    """A correction. A field that is not sent stays as it is."""
 
     content = forms.CharField(max_length=100_000, widget=UnfoldAdminTextareaWidget)
     category = forms.ChoiceField(
@@ -302,7 +302,7 @@ class MemoryAdmin(MemoryList):
         return newer.select_related("workspace", "subject").first() or row
 
     def sent_again(self, row: Any, data: QueryDict) -> QueryDict:
-        """By then the person has seen which version is believed now."""
+        """Return the form with the current version, which the person has seen by then."""
         again = data.copy()
         if "version" in again:
             again["version"] = str(row.version)

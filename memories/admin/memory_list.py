@@ -55,7 +55,7 @@ COLUMNS = (
 
 
 def said_twice(rows: Any) -> Any:
-    """Of live memories those whose text another one about the same subject has, too."""
+    """Return the live memories whose text another live one about the same subject has, too."""
     # The first look reads an index alone and leaves few rows for the second, which knows the clock.
     texts = (
         rows.order_by()
@@ -75,7 +75,7 @@ def said_twice(rows: Any) -> Any:
 
 
 class LifeFilter(StateFilter):
-    """What we believe now, and what we do not (any more, or yet)."""
+    """Filter by whether memories are believed now, no longer, or not yet."""
 
     first = MemoryState.LIVE.value
     states = {
@@ -94,7 +94,7 @@ class LifeFilter(StateFilter):
 
 
 class TrueFilter(StateFilter):
-    """When it is true: a time without a beginning or an end is open there."""
+    """Filter by when memories are true: a period without a beginning or an end is open there."""
 
     title = _("true")
     parameter_name = "true"
@@ -117,7 +117,8 @@ class TrueFilter(StateFilter):
 
 
 class DocumentFilter(DropdownFilter):
-    """What stands on a document, whose page leads here; not to be chosen among the filters."""
+    """Filter for memories that cite a document. The document's page links here; the list of filters
+    does not offer it."""
 
     title = _("document")
     parameter_name = "document"
@@ -286,7 +287,7 @@ class MemoryList(MemoryRowAdmin):
         return answer
 
     def why_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """What a memory stands on and came out of, to be shown beside the list."""
+        """Show a memory's sources and its history, beside the list."""
         row = self.row_or_404(request, object_id)
         story = timeline(self.scope(request, row), row)
         context = {
@@ -319,12 +320,12 @@ def day_text(at: datetime) -> str:
 
 
 def day_value(at: datetime | None) -> str:
-    """As a field for days is filled."""
+    """Return the day as a date field takes it, "" for None."""
     return day_of(at).isoformat() if at else ""
 
 
 def true_text(memory: Memory) -> str:
-    """When a memory is true, in words; "" where nothing tells."""
+    """Return when a memory is true, in words; "" where it has no dates."""
     begin, end = memory.valid_from, memory.valid_until
     if begin and end:
         return f"{day_text(begin)} – {day_text(end)}"

@@ -64,7 +64,7 @@ class MemoryRowAdmin(RowAdmin):
         return access_of(request).scope(workspace_id_of(row))
 
     def is_indexed(self, request: HttpRequest) -> bool:
-        """Whether the rows of this list are those that the index holds."""
+        """Tell whether the rows of this list are those that the index holds."""
         return self.layer is not None
 
     def get_search_results(
@@ -90,7 +90,7 @@ class MemoryRowAdmin(RowAdmin):
 
 
 def ingest_hint(request: HttpRequest, title: str, text: str = "") -> Empty:
-    """What to do where nothing has been told yet."""
+    """Return the text of an empty page that says how to send the first words."""
     workspace = access_of(request).workspaces().order_by("name").first()
     slug = workspace.slug if workspace else "<workspace>"
     url = request.build_absolute_uri(f"/api/v1/workspaces/{slug}/memories/ingest")
@@ -138,7 +138,8 @@ def in_index(access: Access, layer: int, words: Sequence[str]) -> list[uuid.UUID
 
 
 class MaskedTextAdmin(MemoryRowAdmin):
-    """Of rows whose text may have masked words, which those who curate can look at."""
+    """The admin of rows whose text may have masked words, which people who may curate can look
+    at."""
 
     unmask_page = ""  # its name
 
@@ -161,7 +162,7 @@ class MaskedTextAdmin(MemoryRowAdmin):
         return TemplateResponse(request, self.page_template, context)
 
     def unmasked(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        """What that page shows."""
+        """Return the context of the page with the unmasked words."""
         raise NotImplementedError
 
 
@@ -194,7 +195,8 @@ def segments(text: str, spans: Sequence[CitedSpan]) -> list[MarkedText]:
 
 
 def excerpt(text: str, start: int, end: int, *, around: int = 240) -> tuple[str, str, str]:
-    """What stands before, in and after a span, cut at `around` characters on each side."""
+    """Return the text before, in and after a span, with at most `around` characters on each
+    side."""
     before, after = text[max(0, start - around) : start], text[end : end + around]
     if start > around:
         before = "…" + before

@@ -41,7 +41,7 @@ class Version:
 
     @property
     def why(self) -> str:
-        """By what it took the place of the version before, in plain words."""
+        """The rule by which it replaced the version before, in plain words."""
         return rule_words(self.decision.rule) if self.decision else ""
 
     @property
@@ -125,7 +125,7 @@ class Axis:
 
     @property
     def open_end(self) -> str:
-        """What `last` means."""
+        """The meaning of `last`, in words."""
         return WORDS[self.name][1]
 
     @property
@@ -164,8 +164,8 @@ class ChainAsOf:
 def chain_as_of(
     asked: QueryDict, memories: Sequence[Memory], lives: Iterable[Sequence[MemoryPeriod]]
 ) -> ChainAsOf:
-    """Where `asked` looks on the axes of a chain; `memories` and `lives` by version, oldest
-    first."""
+    """Return both axes of a chain at the point that `asked` names, and the versions believed there.
+    `memories` and `lives` are ordered by version, oldest first."""
     at = as_of(asked)
     believed = [[(life.from_at, life.until_at) for life in each] for each in lives]
     true = [
@@ -182,8 +182,8 @@ def chain_as_of(
 
 
 def as_of(asked: QueryDict) -> AsOf:
-    """Where `asked` looks on both axes (`valid_on` and `known_on`, typed; `valid` and `known`, slid
-    to); nonsense asks for nothing."""
+    """Return the point that `asked` names on both axes (`valid_on` and `known_on`, typed; `valid`
+    and `known`, from the slider). Invalid values are ignored."""
     return AsOf(valid_at=_instant(asked, "valid"), known_at=_instant(asked, "known"))
 
 

@@ -1,5 +1,5 @@
-"""Where a page hangs: the side bar, the tabs below each of its entries, breadcrumbs; what waits;
-and Ctrl-K."""
+"""Navigation: the side bar, the tabs below each of its entries, breadcrumbs, the counts of what
+waits, and Ctrl-K."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -30,8 +30,8 @@ EVERYWHERE = "everywhere"  # needed where only those who see all workspaces may 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What needs a person, counted up to 99 and one more; `inbox` is all that the inbox lists,
-    `work` what runs by itself."""
+    """Counts of what needs a person, each up to 99 and one more; `inbox` is all that the inbox
+    lists, `work` what runs by itself."""
 
     decisions: int
     stuck: int
@@ -267,7 +267,7 @@ MENU = (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the person is: `links` has the address of each tab of the section."""
+    """The person's place in the navigation: `links` has the address of each tab of the section."""
 
     section: Section
     tab: Tab
@@ -457,7 +457,7 @@ class JumpPage(AdminPage):
             yield JumpTarget(kind, str(tab.title), note, link)
 
     def rows(self, asked: str) -> Iterator[JumpTarget]:
-        """As the lists of each find them, the newest first."""
+        """Yield the rows that the list of each kind finds, the newest first."""
         for kind, model in KINDS:
             admin = self.model_admin.admin_site.get_model_admin(model)
             seen = admin.get_queryset(self.request).select_related("workspace").order_by("-pk")

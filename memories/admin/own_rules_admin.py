@@ -1,5 +1,5 @@
-"""What a workspace adds to the rules that ship, each with a box to try it in: patterns, slots and
-words of change."""
+"""Rules that a workspace adds to those that ship: patterns, slots and words of change. Each has a
+box to try it in."""
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -76,7 +76,7 @@ def fault_lines(faults: Iterable[Fault]) -> list[str]:
 
 
 def form_faults(form: forms.Form) -> list[str]:
-    """What is wrong with a form, each field by its label."""
+    """Return the errors of a form, each with the label of its field."""
     errors = form.errors.items()
     return [f"{LABELS.get(name, name)}: {' '.join(map(str, each))}" for name, each in errors]
 
@@ -163,7 +163,7 @@ class OwnRuleAdmin(ScopedAdmin):
         return [path("rehearsal/", view, name=name), *super().get_urls()]
 
     def rehearsal_view(self, request: HttpRequest) -> HttpResponse:
-        """What would have been otherwise in the last week under the form as it is filled, as JSON;
+        """Answer, as JSON, how the last week would have differed under the form as it is filled;
         nothing is stored."""
         if request.method != "POST":
             raise PermissionDenied
@@ -183,12 +183,12 @@ class OwnRuleAdmin(ScopedAdmin):
         return JsonResponse({"faults": [], "told": told, "lines": rows})
 
     def proposed(self, values: QueryDict) -> tuple[list[str], Any]:
-        """What is wrong with the rule that a form holds, and the rule."""
+        """Return the errors in the rule that a form holds, and the rule."""
         raise NotImplementedError
 
     def rehearse(self, scope: Scope, known: Any, proposed: Any) -> tuple[str, list[str]]:
-        """What would have been otherwise with `proposed` in the place of `known`, in words: the
-        sum, and each."""
+        """Return what would have differed with `proposed` in place of `known`, in words: the sum,
+        and each change."""
         raise NotImplementedError
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
@@ -258,7 +258,8 @@ class WorkspacePatternAdmin(OwnRuleAdmin):
         return one_line(pattern.regex, 60)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """What a miss suggests, where one is named: its frame, and parts for what varies in it."""
+        """Return what a miss suggests, where one is named: its frame, and parts for what varies in
+        it."""
         initial: dict[str, Any] = dict(super().get_changeform_initial_data(request))
         initial.pop("miss", None)
         miss = _miss_of(request)
@@ -288,7 +289,7 @@ class WorkspacePatternAdmin(OwnRuleAdmin):
                 )
 
     def trial_view(self, request: HttpRequest) -> HttpResponse:
-        """What a pattern finds in a text, as JSON; nothing is stored."""
+        """Answer what a pattern finds in a text, as JSON; nothing is stored."""
         if request.method != "POST" or not self.may(request, self.write_capability):
             raise PermissionDenied
         form = PatternTrialForm(request.POST)
@@ -440,7 +441,8 @@ class OwnWordsAdmin(OwnRuleAdmin):
         return initial | ({"workspace": own[0]} if len(own) == 1 else {})
 
     def trial_view(self, request: HttpRequest) -> HttpResponse:
-        """What would become of the second statement after the first, as JSON; nothing is stored."""
+        """Answer what would become of the second statement after the first, as JSON; nothing is
+        stored."""
         if request.method != "POST" or not self.may(request, self.write_capability):
             raise PermissionDenied
         form = StatementsTrialForm(request.POST)
@@ -527,7 +529,8 @@ class WorkspaceChangeAdmin(OwnWordsAdmin):
 
 
 def outcome_lines(before: str, after: str, own: OwnWords) -> list[str]:
-    """What becomes of the second statement after the first, and what was read in both."""
+    """Return lines on what becomes of the second statement after the first, and on what was read in
+    both."""
     old, new = statements.read(before, own), statements.read(after, own)
     result = statements.relation(old, new, cosine=None, threshold=1.0, words=own)
     values = [*_values("Before", old), *_values("After", new)]

@@ -69,7 +69,7 @@ class TalkReply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class TalkPlace:
-    """Where is talked: about whom, and in which thread; ids are the callers' own."""
+    """The person that a talk is about, and its thread; ids are the callers' own."""
 
     user_id: str
 
@@ -88,8 +88,8 @@ class TalkTurn:
 
 
 def recall(scope: Scope, place: TalkPlace, words: str, turn_id: str = "") -> Context:
-    """What would go into the prompt with these words: without the turn itself, where it was said
-    already. Raises Invalid, Forbidden."""
+    """Return the context that would go into the prompt with these words, without the turn itself
+    where it is stored already. Raises Invalid, Forbidden."""
     own = {"not": {"field": f"metadata.{MARK}", "op": "eq", "value": turn_id}}
     request = SearchRequest(
         words[:10_000],
@@ -111,7 +111,7 @@ def said_in(scope: Scope, place: TalkPlace) -> list[Episode]:
 
 
 def is_answering(scope: Scope) -> bool:
-    """Whether a model is configured that answers."""
+    """Tell whether a model that can answer is configured."""
     return chain_from(scope.workspace_id, workspace_index.index_for(scope).extractors) is not None
 
 
@@ -139,7 +139,8 @@ def new_turn_id() -> str:
 
 
 def _reply(scope: Scope, place: TalkPlace, words: str) -> tuple[str, str]:
-    """What a model says, and why none did; both empty where none is configured."""
+    """Return a model's reply, and the reason where it gave none; both empty where none is
+    configured."""
     index = workspace_index.index_for(scope)
     chain = chain_from(scope.workspace_id, index.extractors, MARK)
     if chain is None:
@@ -232,7 +233,7 @@ class RecalledHit:
 
 @dataclass(frozen=True, slots=True)
 class LearnedFact:
-    """What was read out of the message, what it stands on, and what it replaced or waits for."""
+    """A fact read from the message, with its quotes and what it replaced or waits for."""
 
     number: int
     fact: Fact
@@ -352,7 +353,7 @@ class PlaygroundPage(AdminPage):
         return result
 
     def buttons(self, memory: Memory) -> list[Button]:
-        """What the person may do about it, of its own page's buttons."""
+        """Return those buttons of the memory's own page that the playground offers."""
         own = self.model_admin.admin_site.get_model_admin(Memory)
         return [each for each in own.buttons(self.request, memory) if each.verb.name in OFFERED]
 
@@ -456,8 +457,8 @@ class PreviewPage(AdminPage):
         return super().get_context_data(**kwargs, form=form, **result)
 
     def result_of(self, form: PreviewForm) -> dict[str, Any]:
-        """What the form's messages come to; nothing, with an error in the form, where they may not
-        be read."""
+        """Return what the form's messages come to; nothing, with an error in the form, where they
+        may not be read."""
         workspace, asks_models = form.cleaned_data["workspace"], form.asks_models
         if asks_models and not self.access.may(Capability.WRITE, workspace.pk):
             form.add_error("extract", gettext("Your role does not let you ask the models."))

@@ -1,5 +1,5 @@
-"""What a person's page shows, gathered in few queries however much there is; the timeline of a
-life; and all of it to take along."""
+"""The contents of a person's page, read in few queries however much there is; the timeline of a
+life; and an export of all of it."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -89,7 +89,7 @@ class ShownMemory:
 
 @dataclass(slots=True)
 class KnownPart:
-    """What the page tells of one side of somebody; `more` of the newest are not shown."""
+    """One part of a person's page; `more` is how many of the newest memories are not shown."""
 
     name: str
     memories: list[ShownMemory] = field(default_factory=list)
@@ -193,8 +193,8 @@ def _part_of(memory: Memory, today: date, order: DateOrder) -> str:
 
 
 def changes_of_week(scope: Scope, subject: Subject) -> list[Change]:
-    """What people and programs did by hand, and what was replaced by newer words; the newest
-    first."""
+    """Return the changes of the last week: what people and programs did by hand, and what newer
+    words replaced, newest first."""
     since = timezone.now() - WEEK
     acts = AuditEntry.objects.filter(
         workspace_id=subject.workspace_id,
@@ -226,7 +226,7 @@ def changes_of_week(scope: Scope, subject: Subject) -> list[Change]:
 
 
 def open_cases(scope: Scope, subject: Subject) -> list[OpenCase]:
-    """What waits for a decision about somebody, the most pressing first: the inbox's own cases."""
+    """Return the inbox's open cases about somebody, the most pressing first."""
     cases = Case.objects.visible_to(scope).filter(subject=subject, state=Case.State.OPEN)
     rows = with_statements(cases.order_by("-rank", "-id"))[:MOST]
     return [
@@ -255,7 +255,7 @@ def duplicates(index: WorkspaceIndex, memories: Sequence[Memory]) -> list[Duplic
 
 
 def _conflict(older: Memory, newer: Memory, words: statements.OwnWords) -> bool:
-    """Whether the two cannot both be true, by what they say."""
+    """Tell whether the two cannot both be true, by what they say."""
     was, now = (statements.read(each.content, words) for each in (older, newer))
     return statements.relation(was, now, cosine=None, threshold=1.0, words=words).kind in (
         "update", "unsure",
@@ -278,20 +278,20 @@ def conversations(subject: Subject, most: int = MOST) -> list[Any]:
 
 
 def served(subject: Subject) -> list[SearchUse]:
-    """How often was searched for what is known of somebody, by day and asker, the newest first."""
+    """Return counts of searches for what is known of somebody, by day and asker, newest first."""
     rows = SearchUse.objects.filter(workspace_id=subject.workspace_id, subject=subject)
     return list(rows.order_by("-day", "-searches")[:MOST_SERVED])
 
 
 def served_memories(scope: Scope, subject: Subject) -> list[MemoryUse]:
-    """Which of their memories were served, by day and asker, the newest first."""
+    """Return which memories about somebody were served, by day and asker, the newest first."""
     own = Memory.objects.visible_to(scope).filter(subject=subject)
     rows = MemoryUse.objects.filter(workspace_id=subject.workspace_id, memory__in=own)
     return list(rows.select_related("memory").order_by("-day", "-times", "-memory")[:PER_PART])
 
 
 def merges(subject: Subject) -> list[SubjectMerge]:
-    """What this subject was merged into, and what into it, as long as that stands."""
+    """Return the merges of this subject into others, and of others into it, that still stand."""
     of_it = SubjectMerge.objects.filter(Q(source=subject) | Q(target=subject), undone_at=None)
     return list(of_it.select_related("source", "target").order_by("-id")[:MOST])
 
@@ -302,7 +302,7 @@ def features(scope: Scope, subject: Subject) -> list[Feature]:
 
 
 def sections_of(rows: Iterable[Feature]) -> Sections:
-    """By category and tag, in the order in which they come."""
+    """Group features by category and tag, in the order in which they come."""
     sections: Sections = {}
     for feature in rows:
         sections.setdefault(feature.category, {}).setdefault(feature.tag, []).append(feature)
@@ -334,7 +334,7 @@ KINDS = {word: model._meta.model_name or "" for model, word in MOVED.items()}
 
 
 def plan(subject: Subject) -> str:
-    """What merging this subject into another one would move, in words."""
+    """Return what merging this subject into another one would move, in words."""
     counts = bounded_counts(
         *(model._default_manager.filter(subject=subject) for model in MOVED)  # type: ignore[misc]
     )
@@ -342,7 +342,7 @@ def plan(subject: Subject) -> str:
 
 
 def split_text(found: Mapping[str, Sequence[Any]]) -> str:
-    """What would go with what was chosen, in words."""
+    """Return what would move along with the chosen rows, in words."""
     return counted((word, len(found.get(KINDS[word], ()))) for word in MOVED.values())
 
 
@@ -396,7 +396,8 @@ class Life:
 
 
 def life(scope: Scope, subject: Subject, at: AsOf, offset: int) -> Life:
-    """What was ever believed of somebody, or what was on a day, about a day."""
+    """Return a page of all memories ever believed about somebody, or of those believed as of
+    `at`."""
     begins: Any = Coalesce("event_date", "valid_from", "created_at")
     periods = MemoryPeriod.objects.order_by("from_at", "id")
     rows = Memory.objects.visible_to(scope).filter(subject=subject)
@@ -435,7 +436,7 @@ def life(scope: Scope, subject: Subject, at: AsOf, offset: int) -> Life:
 
 
 def believed_text(spans: Sequence[Span]) -> str:
-    """When it was believed, in words."""
+    """Return the periods in which a memory was believed, in words."""
     words = []
     for begin, end in spans:
         if begin is None:

@@ -90,7 +90,7 @@ class RuleRow:
     words: str = field(default="", compare=False)
 
     def has(self, asked: str) -> bool:
-        """Whether it is found by these words."""
+        """Tell whether a search for these words finds the rule."""
         texts = [self.name, self.title, self.says, self.words]
         texts += [part for pair in self.examples for part in pair]
         return asked.lower() in " ".join(texts).lower()
@@ -220,7 +220,7 @@ def _pair(example: str) -> tuple[str, str]:
 
 
 def read_counts(rate: RuleRate) -> list[str]:
-    """What people made of what it found, in words."""
+    """Return, in words, how much a rule found and what people made of it."""
     if not rate.facts:
         return [_("nothing found yet")]
     counts = [
@@ -235,7 +235,7 @@ def read_counts(rate: RuleRate) -> list[str]:
 
 
 def decided_counts(rate: DecisionRate) -> list[str]:
-    """What people made of what it decided, in words."""
+    """Return, in words, how much a rule decided and what people made of it."""
     if not rate.decided:
         return [_("decided nothing yet")]
     return [
@@ -307,7 +307,7 @@ def limits(workspace: Workspace) -> list[Limit]:
 
 
 def waits(workspace: Workspace) -> list[tuple[str, str]]:
-    """What waits for a person here, and whose words are believed."""
+    """Return what waits for a person in this workspace, and whose words are believed."""
     settings = settings_of(workspace)
     categories, agents = settings.review.categories, settings.review.agents
     return [
@@ -325,7 +325,7 @@ def waits(workspace: Workspace) -> list[tuple[str, str]]:
 
 
 def rule_title(rule: str) -> str:
-    """What a rule is called on pages: a pattern by its name, others by what they decide."""
+    """Return a rule's title on pages: of a pattern its name, of others what they decide."""
     if ":" not in rule and rule not in RULES:
         return rule.replace("-", " ")
     if rule.startswith(RULE):
@@ -415,7 +415,7 @@ class RulesPage(OneWorkspacePage):
         return f"{reverse(f'admin:{self.name}')}?{urlencode(asked)}"
 
     def back(self, workspace: Workspace, **more: str) -> HttpResponse:
-        """Where the person was: with what they looked for, and on the same page of it."""
+        """Redirect to where the person was: with the same search, and on the same page of it."""
         asked = {name: self.request.GET.get(name, "") for name in ("q", "only", "p")}
         kept = {name: value for name, value in asked.items() if value}
         return redirect(self.page_url(workspace, **kept, **more))
@@ -480,7 +480,7 @@ class RulesPage(OneWorkspacePage):
         return self.access.may(Capability.CURATE if is_own else Capability.ADMIN, workspace.pk)
 
     def rehearsed(self, scope: Scope, row: RuleRow) -> dict[str, Any]:
-        """What would have been otherwise in the last week, were this rule switched."""
+        """Return what would have differed in the last week, had this rule been switched."""
         since = timezone.now() - WEEK
         if self.tab == "patterns":
             space = workspace_index.index_of(scope.workspace_id)
@@ -519,7 +519,7 @@ class RulesPage(OneWorkspacePage):
             if mine in words.changes else (*words.changes, mine))  # fmt: skip
 
     def tried(self, scope: Scope) -> dict[str, Any]:
-        """What becomes of the words in the test box."""
+        """Return what becomes of the words in the test box."""
         form = TrialForm(self.request.POST)
         if not form.is_valid():
             return {"trial": form}
@@ -626,7 +626,7 @@ class JudgePage(OneWorkspacePage):
 
     @staticmethod
     def verdicts(request: HttpRequest) -> dict[uuid.UUID, str]:
-        """Of a form that is sent, by the id of each memory: "verdict-<id>"."""
+        """Return the verdicts of a sent form by memory id; its fields are named "verdict-<id>"."""
         named = {
             as_uuid(name.removeprefix("verdict-")): str(value)
             for name, value in request.POST.items()

@@ -214,7 +214,7 @@ class SearchPageForm(SearchForm):
 
     @property
     def is_fine(self) -> bool:
-        """Whether one of them was filled, or filled wrongly."""
+        """Tell whether one of those fields was filled, or filled wrongly."""
         plain = {"limit": "10"}
         return any(each.errors or each.value() != plain.get(each.name) and each.value()
                    for each in self.fine)  # fmt: skip
@@ -236,7 +236,7 @@ class ShownHit:
 
     @property
     def parts(self) -> list[tuple[str, float]]:
-        """What its score is made of, the largest first."""
+        """The parts of the hit's score, the largest first."""
         return sorted(self.hit.scores.items(), key=lambda part: -abs(part[1]))
 
     @property
@@ -245,7 +245,7 @@ class ShownHit:
 
     @property
     def may_expect(self) -> bool:
-        """Whether it can be what a golden question has to find."""
+        """Tell whether a golden question can expect the hit."""
         return self.hit.layer in ("memories", "episodes")
 
     @property
@@ -255,7 +255,7 @@ class ShownHit:
 
 @dataclass(slots=True)
 class RankingAnswer:
-    """What one ranking answered, or why it did not."""
+    """The answer of one ranking, or the reason why there is none."""
 
     ranking: str
     took_ms: float = 0.0
@@ -305,7 +305,8 @@ class SearchPage(AdminPage):
 
 
 def page_of(hit: Hit) -> str:
-    """Where what was found is shown: a passage in its document, a summary at its first words."""
+    """Return the address where a hit is shown: a passage in its document, a summary at its first
+    words."""
     noun, row_id = SINGULAR[hit.layer], hit.row.id
     if hit.chunk:
         noun, row_id = "document", hit.row.document_id
@@ -378,7 +379,7 @@ class WhyNotPage(AdminPage):
         return super().get_context_data(**kwargs, form=form, **answer)
 
     def answer(self, form: WhyNotForm, memory: str) -> dict[str, Any]:
-        """Why the memory was not found; where its words are those of several, these."""
+        """Tell why the memory was not found; where several memories have its words, offer them."""
         scope = self.access.scope(form.cleaned_data["workspace"].pk)
         memory_id = as_uuid(memory)
         if memory_id is None:

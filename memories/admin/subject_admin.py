@@ -72,7 +72,7 @@ LAST_SEEN = Subquery(
 
 
 class PeopleFilter(StateFilter):
-    """Of whom something waits, was said lately, or not for long."""
+    """Filter for people with open cases, heard of lately, silent for long, or on hold."""
 
     title = _("who")
     states = {
@@ -257,7 +257,7 @@ class SubjectAdmin(PeopleList):
         return [*own, *super().get_urls()]
 
     def split_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """What would go to somebody else, and, once that is confirmed, its going."""
+        """Show what would move to another person and, once that is confirmed, move it."""
         row = self.row_or_404(request, object_id)
         if not self.may(request, Capability.CURATE, row):
             raise PermissionDenied
@@ -349,7 +349,7 @@ class SubjectAdmin(PeopleList):
         return context | own(request, row)
 
     def glance(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        """What is known of somebody on one screen, each memory once."""
+        """Return what is known of somebody on one screen, each memory once."""
         scope, index = self.scope(request, row), index_of(row.workspace_id)
         memories = parts.newest(scope, row)
         known = parts.parts_of(memories, index)

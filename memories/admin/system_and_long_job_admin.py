@@ -1,5 +1,5 @@
-"""How the server is, for superusers: the queue, who works on it, and indexes being made anew (tasks
-are bells, so there is little to do here but look); and long work, with backups."""
+"""Pages on the state of the server, for superusers: the queue, its workers and index repairs (tasks
+only wake workers, so there is little to do here but look); and on long work and backups."""
 
 from datetime import timedelta
 from typing import Any
@@ -31,7 +31,7 @@ from workspaces.models import Capability
 
 
 class QueueAdmin(ServerAdmin):
-    """What may be deleted."""
+    """Rows of the server that may be deleted."""
 
     has_delete_permission = ServerAdmin.has_view_permission
 
@@ -124,7 +124,8 @@ CANCEL = Verb(
 
 
 def jobs_of(access: Access) -> QuerySet[LongJob]:
-    """What a person may know of; erasures are for who administers, as their certificates are."""
+    """Return the jobs that a person may know of. Erasures, like their certificates, are for
+    administrators."""
     rows = LongJob.objects.all()
     others = access.limit(rows.exclude(kind=LongJob.Kind.ERASURE), "workspace")
     return others | access.limit(
@@ -133,8 +134,8 @@ def jobs_of(access: Access) -> QuerySet[LongJob]:
 
 
 def pace(job: LongJob) -> str:
-    """How far it is, how fast, and how long it takes yet: `120 of 300 rows, 4 a second, 45 s left`;
-    of what is over how many, in what time."""
+    """Return a job's progress, speed and time left: `120 of 300 rows, 4 a second, 45 s left`; of a
+    finished job, the number of rows and the time taken."""
     total = job.total if job.total != job.done else None
     far = f"{job.done:,}" if total is None else f"{job.done:,} {text('of')} {total:,}"
     parts = [f"{far} {text(job.unit)}"]
@@ -167,9 +168,9 @@ def state_text(job: LongJob) -> str:
 
 
 class RunningPage(AdminPage):
-    """What runs now, or ended just now, of what the person may see; as JSON for the corner of
-    every page. A page names those that it shows as running (`shown`): it is told of their end,
-    however late it asks."""
+    """The person's jobs that run now or have just ended, as JSON for the corner of every page. A
+    page names the jobs that it shows as running (`shown`): it learns of their end, however late it
+    asks."""
 
     path, name, title = "running/", "memories_running", "Work"
     model_admin: "LongJobAdmin"
@@ -199,8 +200,8 @@ class RunningPage(AdminPage):
 
 
 class BackupsPage(AdminPage):
-    """When the server was backed up, for who administers it. Taking one needs the owner of the
-    tables, whom no process that serves may be: so it is a command, and this page tells it."""
+    """The backups of the server, for its administrators. Taking one needs the owner of the tables,
+    whom no process that serves may be: so it is a command, which this page shows."""
 
     path, name, title = "backups/", "memories_backups", "Backups"
     template_name = "admin/memories/backups.html"

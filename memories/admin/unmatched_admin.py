@@ -110,7 +110,7 @@ class NoteForm(forms.Form):
 
 
 class ReportForm(forms.Form):
-    """What a person found in a message."""
+    """The statements that a person found in a message."""
 
     statements = forms.CharField(
         max_length=10_000,

@@ -1,5 +1,5 @@
-"""How much was kept and not read, in a sentence with the next step: for Home, for a person, and for
-the page of what was not understood."""
+"""A note on how much was kept but not read, with the next step: for Home, for a person, and for the
+page of what was not understood."""
 
 from dataclasses import dataclass
 from typing import Any

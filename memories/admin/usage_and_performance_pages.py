@@ -76,7 +76,8 @@ class UsagePage(OneWorkspacePage):
 
 
 def tiles(rows: Sequence[SearchDay], vectors: dict[str, int]) -> list[tuple[str, str]]:
-    """Of all the days; a share is a dash where there is nothing to have a share of."""
+    """Return tiles for all the days together; a share is a dash where there is nothing to divide
+    by."""
     searches = sum(row.searches for row in rows)
     asked = vectors.get("hit", 0) + vectors.get("miss", 0)
     user_days = sum(row.users for row in rows)
@@ -344,7 +345,8 @@ class RunSeries:
 
 
 def run_series() -> list[RunSeries]:
-    """Of each kind those that ran last, the last of them open; each point leads to its run."""
+    """Return the latest runs of each kind in series, the newest series of each open; each point
+    links to its run."""
     result = []
     for kind in Kind:
         newest = EvaluationRun.objects.filter(kind=kind).defer("details")[:MOST_RUNS]
@@ -374,7 +376,7 @@ def charts(kind: str, runs: Sequence[EvaluationRun]) -> list[Chart]:
 
 
 def drawings(kind: str, names: set[str]) -> list[Drawing]:
-    """What these figures are drawn as; those that no chart wants are on their run's page."""
+    """Return the drawings of these figures; those that no chart shows are on their run's page."""
     result = [wanted.drawing(names) for wanted in CHARTS.get(Kind(kind), ())]
     if kind == Kind.BENCHMARK:
         # One for each size: what grows with it would press the others to the ground.
@@ -394,8 +396,8 @@ def drawings(kind: str, names: set[str]) -> list[Drawing]:
 
 
 def _rankings(names: set[str]) -> Iterator[Drawing]:
-    """Of all questions every measure, of each category the one that decides; the baselines beside
-    our ranking in each."""
+    """Yield drawings: of all questions, one for every measure; of each category, one for the
+    deciding measure. The baselines stand beside our ranking."""
     by_measure: dict[tuple[str, str], dict[str, str]] = {}
     for name in names:
         if match := RANKED.fullmatch(name):
@@ -426,7 +428,7 @@ Points = dict[datetime, Point]
 
 @dataclass(frozen=True, slots=True)
 class PlotPeriod:
-    """How far back a plot looks, and in what steps."""
+    """The time that a plot covers, and its steps."""
 
     name: str
     label: str
@@ -470,7 +472,8 @@ class PlotsPage(AdminPage):
 
 
 def served(access: Access, period: PlotPeriod, now: datetime) -> list[Chart]:
-    """What was served in the person's workspaces; calls of providers are the whole server's."""
+    """Return charts of what was served in the person's workspaces; calls of providers are the whole
+    server's."""
     mine = None if access.everywhere else list(access.roles)
     times = period.times(now)
     searches = _series("searches", period, times, mine)

@@ -169,7 +169,8 @@ WEIGHTS, SET_NUMBERS = tuple(weight_fields()), tuple(number_fields())
 
 
 class SettingsForm(forms.ModelForm):
-    """What is left empty has its default. `settings` keeps what this page does not know."""
+    """The settings of a workspace. An empty field has its default. `settings` keeps what this page
+    does not know."""
 
     conflict_rule = forms.ChoiceField(
         label=_("Conflict rule"),
@@ -263,7 +264,7 @@ class SettingsForm(forms.ModelForm):
         return values
 
     def settings_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """What is filled, by its name among the settings."""
+        """Return the settings with the filled fields under their names there."""
         others = dict(values["settings"] or {})
         ranking = _given(values, WEIGHTS, WEIGHT)
         sets = (values["sets"] or {}) | _given(values, SET_NUMBERS, SET)
@@ -400,7 +401,8 @@ class WorkspaceSettingsAdmin(WorkspaceAdmin):
         return super().changeform_view(request, object_id, *args, **kwargs)
 
     def worse(self, request: HttpRequest, row: Workspace) -> str:
-        """What the golden questions say against the settings that are sent; "" where nothing."""
+        """Return what the golden questions say against the settings that are sent, "" where
+        nothing."""
         known, scope = row.settings, access_of(request).scope(row.pk)
         form = SettingsForm(request.POST, instance=row)
         if not form.is_valid():
@@ -440,7 +442,7 @@ def _share(label: str, hint: str = "") -> forms.FloatField:
 
 
 class PolicyForm(forms.Form):
-    """What is left empty holds nothing back."""
+    """The review policy of a workspace. An empty field holds nothing back."""
 
     low = _share(
         "Similarity from", "Replacements that are neither clearly the same nor clear of it."
@@ -546,7 +548,8 @@ class PolicyPage(AdminPage):
 
 
 def last_week(workspace: Workspace, form: PolicyForm) -> dict[str, Any]:
-    """What would have waited, under what the form says or, untouched, under what is kept."""
+    """Return what would have waited in the last week under the form's policy or, where it was not
+    sent, under the stored one."""
     if form.is_bound and not form.is_valid():
         return {}
     policy = form.policy if form.is_bound else settings_of(workspace).review.model_dump()
