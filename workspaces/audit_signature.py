@@ -165,7 +165,7 @@ def _last(workspace_id: uuid.UUID) -> tuple[int, bytes]:
 
 
 def _goes_on(seal: Seal, position: int) -> bool:
-    """Whether the log has more than what was sealed, and that still."""
+    """Tell whether the log still has what was sealed, and more after it."""
     if seal.is_ended or seal.position >= position:
         return False
     if not seal.position:

@@ -1,5 +1,5 @@
-"""Who asks over HTTP: an API key, or a member in a browser session. `request.auth` is the Scope, or
-a ServerAsker, who asks of no workspace."""
+"""Authentication over HTTP: an API key, or a member in a browser session. `request.auth` is the
+Scope, or a ServerAsker, who asks of no workspace."""
 
 import uuid
 from collections.abc import Collection
@@ -122,7 +122,7 @@ def scopes_again(scopes: Collection[Scope]) -> dict[Scope, Scope]:
 
 
 def scope_again(scope: Scope) -> Scope | None:
-    """As `scopes_again`; None where it is lost."""
+    """Return the scope as `scopes_again` does; None where it is lost."""
     return scopes_again([scope]).get(scope)
 
 

@@ -77,8 +77,8 @@ def _filled(parts: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What else the statement reads that finds a key, so that it is no round trip of its own:
-    columns of tables that are joined to the key's workspace, w."""
+    """More to read in the statement that finds a key, which saves a round trip: columns of tables
+    that are joined to the key's workspace, w."""
 
     columns: str
     joins: str
@@ -96,7 +96,7 @@ FIND_AGAIN = _filled(AGAIN)
 
 @dataclass(frozen=True, slots=True)
 class KeyOptions:
-    """What a new key may do; None of `subjects` and `container_tags` means all."""
+    """The options of a new key; None for `subjects` or `container_tags` means all."""
 
     name: str
     capabilities: tuple[str, ...] = ()
@@ -177,7 +177,7 @@ def rotate_key(key: ApiKey, *, actor: str, overlap: timedelta = timedelta()) -> 
 
 
 class KeyOver(Exception):
-    """What is asked of a key goes with one in use only."""
+    """The key is revoked or expired, and the request needs a key in use."""
 
 
 def scope_for_key(text: str, beside: Beside = NOTHING) -> Scope | None:
@@ -217,7 +217,8 @@ def scopes_of_keys(ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Scope]:
 
 
 def prefix_of(text: str) -> str:
-    """What names a key and proves nothing; empty where `text` is not written like one."""
+    """Return the part of a key that names it and proves nothing; empty where `text` is not written
+    like a key."""
     label, _, rest = text.partition("_")
     prefix, _, secret = rest.partition("_")
     return prefix[:16] if label == LABEL and secret and prefix.isalnum() else ""
@@ -294,12 +295,12 @@ def revoke_server_key(prefix: str) -> bool:
 
 
 def is_server_key(text: str) -> bool:
-    """Whether `text` claims to be one; `asker_for_key` says whether it is."""
+    """Tell whether `text` claims to be a server key; `asker_for_key` says whether it is."""
     return text.startswith(f"{SERVER_LABEL}_")
 
 
 def asker_for_key(text: str) -> ServerAsker | None:
-    """Who shows it; None where it is unknown, revoked or expired."""
+    """Return the asker that a server key proves; None where it is unknown, revoked or expired."""
     prefix = text.removeprefix(f"{SERVER_LABEL}_").partition("_")[0][:16]
     key = ServerKey.objects.filter(prefix=prefix).first() if prefix.isalnum() else None
     proves = key and crossings.proves("workspaces_serverkey", key.pk, digest_of(text))

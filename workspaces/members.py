@@ -202,7 +202,7 @@ def join(invitation: Invitation, password: str) -> User:
 
 @transaction.atomic
 def decline(user: User, invitation: Invitation) -> None:
-    """As the one whom it is for. Raises InvitationOver, NotAllowed."""
+    """Decline an invitation as the person it is for. Raises InvitationOver, NotAllowed."""
     row = _locked(invitation)
     if row.email.lower() != user.email.lower():
         raise NotAllowed("email", "This invitation is for another address.")
@@ -240,13 +240,13 @@ MOST_OPENED = 50
 
 
 def link_of(request: HttpRequest, invitation: Invitation, token: str) -> str:
-    """What is handed to the person."""
+    """Return the link to hand to the person."""
     return request.build_absolute_uri(reverse("invitation", args=[invitation.pk, token]))
 
 
 @method_decorator([never_cache, sensitive_post_parameters()], name="dispatch")
 class InvitationView(View):
-    """What the link opens looks the same whether or not the address has an account."""
+    """The page that the link opens. It looks the same whether or not the address has an account."""
 
     def get(self, request: HttpRequest, row: uuid.UUID, token: str) -> HttpResponse:
         invitation = invitation_of(row, token)
@@ -294,7 +294,8 @@ class InvitationView(View):
 
 
 def _form(invitation: Invitation, data: Any) -> Any:
-    """Of somebody who is nobody yet: passwords like the address are refused."""
+    """Return the form for the password of a person without an account; passwords like the address
+    are refused."""
     person = User(username=invitation.email, email=invitation.email)
     return SetPasswordForm(person, data)
 

@@ -1,5 +1,5 @@
-"""What every request goes through: its id, a line of the log for who is refused, plain HTTP refused
-behind TLS, sessions for browsers alone, times in the zone of who reads, the headers of pages."""
+"""Middleware for every request: its id, a line in the log for refusals, plain HTTP refused behind
+TLS, sessions for browsers alone, times in the reader's zone, the headers of pages."""
 
 import logging
 import re
@@ -95,7 +95,7 @@ def note(request: HttpRequest, response: HttpResponseBase) -> None:
 
 
 def asker(request: HttpRequest) -> str:
-    """By what is at hand: nobody is looked up for a line in the log."""
+    """Name the asker by what is at hand: nobody is looked up for a line in the log."""
     key = presented_key(request.META)
     if key is not None:
         return f"key {LABEL}_{prefix_of(key)}" if prefix_of(key) else "a key that is none"
@@ -143,7 +143,7 @@ class SessionMiddleware(PastKeys, sessions.SessionMiddleware):
 
 class AuthenticationMiddleware(PastKeys, auth.AuthenticationMiddleware):
     def __call__(self, request: HttpRequest) -> Any:
-        """Of a page nothing is visible, until it is known who asks."""
+        """Handle a page with no rows visible until it is known who asks."""
         with visible.only():
             response = super().__call__(request)
             if response.streaming:
@@ -161,7 +161,7 @@ class AuthenticationMiddleware(PastKeys, auth.AuthenticationMiddleware):
 
 
 def shown(parts: Iterable[bytes], setting: str) -> Iterator[bytes]:
-    """What is sent while it is made sees what its page saw."""
+    """Yield parts of a streamed answer, each made with the rows visible that its page saw."""
     rest = iter(parts)
     while True:
         with visible.as_set(setting):

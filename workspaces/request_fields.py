@@ -1,4 +1,4 @@
-"""What a caller may send: the types of which requests are declared.
+"""Types in which requests are declared: what a caller may send.
 
 A request is a dataclass, or a TypedDict where it matters what was not given, with `@declared` on
 it. Its fields are spoken of in camelCase. Whoever reads callers' words
@@ -55,7 +55,7 @@ class NullIs:
 
 
 class _Unsaid:
-    """What may be missing, but is never null."""
+    """A value that may be missing, but is never null."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler

@@ -1,4 +1,4 @@
-"""Who is asking. The value that every verb takes first."""
+"""The asker: the value that every verb takes first."""
 
 import uuid
 from collections.abc import Sequence
@@ -56,17 +56,18 @@ class Scope:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether something of the workspace is kept from the asker."""
+        """Tell whether something of the workspace is kept from the asker."""
         limits = (self.agent_id, self.subject_ids, self.container_tags)
         return any(limit is not None for limit in limits)
 
     @property
     def may_unmask(self) -> bool:
-        """Whether the asker may see masked words, where it says so and the audit keeps it."""
+        """Tell whether the asker may see masked words, where the request says so and the audit
+        keeps it."""
         return Capability.CURATE in self.capabilities and not self.is_bound
 
     def sees_as(self, other: "Scope") -> bool:
-        """Whether nothing is kept from the one that is not kept from the other."""
+        """Tell whether the limits of both askers are the same."""
         return _limits(self) == _limits(other)
 
     def may(self, capability: str) -> bool:
@@ -156,8 +157,8 @@ def subject_to_read(scope: Scope, external_id: str) -> uuid.UUID:
 
 
 def covers(scope: Scope, external_id: str) -> bool:
-    """Whether the asker may name this subject: a key that is limited to others may not, be there
-    one of that name or none."""
+    """Tell whether the asker may name this subject. A key that is limited to others may not,
+    whether or not there is one of that name."""
     return scope.subject_ids is None or subject_to_read(scope, external_id) != NOBODY
 
 
@@ -173,7 +174,8 @@ def tags_to_write(scope: Scope, tags: Sequence[str]) -> Sequence[str]:
 
 
 def agent_to_write(scope: Scope, external_id: str) -> Agent | None:
-    """Whose act it is: the key's own agent, or for an unbound key the one it names."""
+    """Return the acting agent: the key's own, or for an unbound key the one it names, if any.
+    Raises NotAllowed."""
     if not external_id:
         return _bound(scope) if scope.is_bound else None
     if scope.is_bound:

@@ -23,7 +23,7 @@ def zone_of(request: HttpRequest, user: Any) -> str:
 
 
 def begin_of(day: date) -> datetime:
-    """When a day begins where the person is."""
+    """Return the beginning of a day in the person's time zone."""
     return timezone.make_aware(datetime.combine(day, time()))
 
 

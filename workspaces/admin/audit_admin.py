@@ -52,7 +52,7 @@ from workspaces.models import ApiKey, AuditEntry, Capability, Membership, Subjec
 
 
 class BriefLine(NamedTuple):
-    """As much of a line of the log as says to which run it belongs."""
+    """The part of a line of the log that says to which run it belongs."""
 
     pk: UUID
     workspace_id: UUID
@@ -103,7 +103,7 @@ class RunsPaginator(BoundedPaginator):
         return self.count > 0 and self.is_more
 
     def rows(self, number: int) -> list[Any]:
-        """Of one page, which there is."""
+        """Return the rows of one page, which must exist."""
         shown = self.runs[(number - 1) * self.per_page : number * self.per_page]
         lines = AuditEntry.objects.select_related("workspace")
         known: dict[UUID, Any] = dict(lines.in_bulk([run[0].pk for run in shown]))
@@ -133,7 +133,7 @@ def add_sums(rows: Sequence[Any]) -> None:
 
 
 def run_words(row: Any) -> str:
-    """How much a run was: "12 messages in 3 batches, 5 facts"."""
+    """Return the size of a run in words: "12 messages in 3 batches, 5 facts"."""
     number = len(row.run)
     if row.action != INGEST:
         return ngettext("%(n)d time", "%(n)d times", number) % {"n": number}

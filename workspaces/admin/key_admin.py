@@ -193,7 +193,7 @@ class KeyAdmin(RowAdmin):
 
     @display(description=gettext_lazy("may"), label=True)
     def may_label(self, key: ApiKey) -> list[str]:
-        """What it may, and what of it is narrower than the workspace."""
+        """Return what the key may do, and where it is narrower than the workspace."""
         people = [gettext("some people only")] if key.limited_to_subjects else []
         spaces = [gettext("documents of %s only") % tag for tag in key.container_tags or ()]
         return [*key.capabilities, *people, *spaces]

@@ -175,7 +175,7 @@ class InvitationStateFilter(StateFilter):
 
 
 class InvitationAdmin(RowAdmin):
-    """Who was asked to become a member. A new one is made on the page of members."""
+    """Invitations to become a member. New ones are made on the page of members."""
 
     read_capability = Capability.ADMIN
     list_display = ("email", "role_label", "state_label", "expires_at", "created_at")

@@ -1,4 +1,5 @@
-"""What a person may do in the browser, and in which workspaces. Read once per request."""
+"""A person's access in the browser: what they may do, and in which workspaces. Read once per
+request."""
 
 import uuid
 from collections.abc import Mapping
@@ -35,7 +36,7 @@ class Access:
 
     @property
     def is_of_many(self) -> bool:
-        """Whether pages must tell which workspace a row belongs to."""
+        """Tell whether pages must show which workspace a row belongs to."""
         return self.everywhere or len(self.roles) > 1
 
     def may(self, capability: str, workspace_id: uuid.UUID) -> bool:
@@ -71,12 +72,13 @@ class Access:
         return self.limit(Workspace.objects.all(), "pk", capability)
 
     def usual_workspace(self, capability: str = Capability.READ) -> Workspace | None:
-        """What a page is about that names none: the one looked at last, else the first by name."""
+        """Return the workspace for a page that names none: the one looked at last, else the first
+        by name."""
         is_last = Case(When(pk=self.looked_at, then=0), default=1)
         return self.workspaces(capability).order_by(is_last, "name").first()
 
     def scope(self, workspace_id: uuid.UUID) -> Scope:
-        """Who is asking, for the verbs, in a workspace that this person belongs to."""
+        """Return this person's scope, for the verbs, in a workspace that they belong to."""
         role = Role.OWNER if self.everywhere else self.roles[workspace_id]
         return Scope(
             workspace_id,
@@ -89,7 +91,7 @@ class Access:
 
 
 def actor_of(user: Any) -> str:
-    """How a person is named in decisions and in the audit log."""
+    """Return the name of a person in decisions and in the audit log."""
     return f"user:{user.pk}"
 
 

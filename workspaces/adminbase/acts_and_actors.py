@@ -1,5 +1,5 @@
-"""Who did it, and to what, in words; and what an act of the audit log is called to people, exactly:
-"pinned" and not "edit"."""
+"""Words for pages: who did what, and to what, with the exact act of the audit log: "pinned" and not
+"edit"."""
 
 import uuid
 from collections import defaultdict
@@ -161,13 +161,14 @@ EXACT = {
 
 
 def act_text(action: str, kind: str = "") -> str:
-    """What one act of this name is called: "forgot"; one without words of its own is spaced."""
+    """Return the word for an act of this name: "forgot"; an act without one gets its name,
+    spaced."""
     words = ACTS.get(f"{action} {kind}") or ACTS.get(action)
     return gettext(words) if words else action.replace("_", " ")
 
 
 def act_words(line: Any) -> str:
-    """What a line of the log says that somebody did: "pinned, made private"."""
+    """Return in words what a line of the log says that somebody did: "pinned, made private"."""
     before, after = _fields(line.before), _fields(line.after)
     match line.action:
         case "edit" if told := [_edited(n, after) for n in EDITED if n in after]:
@@ -277,7 +278,7 @@ def names_of(actors: Iterable[str]) -> dict[str, str]:
 
 
 def name_of(actor: str) -> str:
-    """Of one, as `names_of`."""
+    """Return the name of one actor, as `names_of` does."""
     return names_of([actor]).get(actor, actor)
 
 
@@ -333,7 +334,7 @@ def _model(kind: str) -> type[Model] | None:
 
 
 def _kept(line: Any) -> str:
-    """What the line itself kept, where the row is gone."""
+    """Return the name that the line itself kept, for a row that is gone; "" where it kept none."""
     for state in (line.after, line.before):
         if isinstance(state, dict):
             texts = [state[name] for name in NAMES if isinstance(state.get(name), str)]

@@ -86,13 +86,13 @@ class Chart:
 
     @property
     def ends(self) -> list[str]:
-        """What stands below the first and the last step, or the only one."""
+        """The labels below the first and the last step, or below the only one."""
         return [self.first] if len(self.columns) == 1 else [self.first, self.last]
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a chart says about itself; `steps` are the names of its columns, in order."""
+    """The title, notes and links of a chart; `steps` are the names of its columns, in order."""
 
     title: str
     steps: Sequence[str]

@@ -157,7 +157,7 @@ Column = TypeVar("Column", bound=Callable[..., Any])
 
 
 def bounded_count(rows: QuerySet[Any], most: int = MOST) -> int:
-    """How many rows there are, but never more than `most` + 1."""
+    """Count the rows, but never to more than `most` + 1."""
     return rows.order_by().values("pk")[: most + 1].count()
 
 
@@ -255,7 +255,7 @@ def display(
 
 @dataclass(frozen=True, slots=True)
 class Empty:
-    """What a page says where there is nothing yet, and how that changes."""
+    """The text of a page where there is nothing yet, and how that changes."""
 
     title: str | Promise
     text: str | Promise = ""
@@ -358,7 +358,7 @@ class ListAdmin(ModelAdmin):
 
 
 class ServerAdmin(ListAdmin):
-    """What is of the server and of no workspace: for superusers, and to be read."""
+    """Rows of the server, which belong to no workspace: for superusers, who can only read them."""
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return access_of(request).everywhere

@@ -55,7 +55,7 @@ class LoginForm(AuthenticationForm):
 
 
 def is_only_invited(user: Any) -> bool:
-    """Whether somebody with an account may come in when they have accepted, and not before."""
+    """Tell whether a person with an account may come in only after accepting an invitation."""
     if not isinstance(user, User) or access_for(user).is_let_in:
         return False
     with visible.only(*crossings.workspaces_inviting(user.email)):
@@ -192,8 +192,8 @@ class LoginCode(LoginPage):
 def tried_code(
     view: Any, user: User, form: Any, act: Callable[[User, str], Result]
 ) -> Result | None:
-    """What `act` makes of the form's code, under the count of wrong codes; None, with an error in
-    the form, where it came too early or does not fit."""
+    """Return what `act` makes of the form's code, and count wrong codes; None, with an error in the
+    form, where the code came too early or does not fit."""
     try:
         attempt = throttle.begin(view.request, LoginAttempt.Kind.CODE, user.get_username())
     except TooEarly as early:
@@ -209,7 +209,8 @@ def tried_code(
 
 
 def half_way(request: HttpRequest) -> Any:
-    """Who has shown a password in this session, minutes ago, and has the same one still."""
+    """Return the user who entered their password in this session, minutes ago, and has the same one
+    still; else None."""
     kept = request.session.get(HALF_WAY)
     if kept is None or not 0 <= time.time() - kept["at"] < HALF_WAY_SECONDS:
         return None

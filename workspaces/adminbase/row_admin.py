@@ -126,11 +126,11 @@ class RowAdmin(ScopedAdmin):
         return TemplateResponse(request, self.page_template, context)
 
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
-        """What the page's template needs beside `row`."""
+        """Return what the page's template needs beside `row`."""
         return {}
 
     def offers(self, row: Any, verb: Verb) -> bool:
-        """Whether the state of `row` allows it; the role is asked elsewhere."""
+        """Tell whether the state of `row` allows the verb; the role is checked elsewhere."""
         return True
 
     def buttons(self, request: HttpRequest, row: Any) -> list[Button]:
@@ -214,7 +214,7 @@ class RowAdmin(ScopedAdmin):
         return row
 
     def sent_again(self, row: Any, data: QueryDict) -> QueryDict:
-        """What was typed and refused, for another try on the row as it is now."""
+        """Return the input that was refused, for another try on the row as it is now."""
         return data
 
     def do(self, request: HttpRequest, row: Any, verb: Verb) -> bool:
@@ -300,7 +300,7 @@ class RowAdmin(ScopedAdmin):
 
 
 def refusal_text(refusal: Exception) -> str:
-    """Why not, as a sentence."""
+    """Return the reason for a refusal, as a sentence."""
     if isinstance(refusal, forms.ValidationError):
         return "; ".join(refusal.messages)
     return getattr(refusal, "message", "") or str(refusal)

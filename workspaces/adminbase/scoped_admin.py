@@ -129,7 +129,8 @@ class WorkspaceChoiceForm(forms.Form):
 
 
 class AskedWorkspaceForm(forms.Form):
-    """Of a page that is asked by its address; only the person's own workspaces can be chosen."""
+    """A form whose choices are in the page's address; only the person's own workspaces can be
+    chosen."""
 
     workspace = forms.ModelChoiceField(
         Workspace.objects.none(),
@@ -188,7 +189,7 @@ class ScopedAdmin(ListAdmin):
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def choices_for(self, model: type[Model], request: HttpRequest) -> QuerySet[Any]:
-        """What a form may point at: workspaces to write in, and rows that the person sees."""
+        """Return what a form may point at: workspaces to write in, or rows that the person sees."""
         if model is Workspace:
             return access_of(request).workspaces(self.write_capability)
         return self.admin_site.get_model_admin(model).get_queryset(request)

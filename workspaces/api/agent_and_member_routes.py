@@ -294,7 +294,7 @@ class InvitationsView(WorkspaceView):
 
     @operation("listInvitations", page=InvitationJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Who is asked to be a member and has not accepted."""
+        """List the invitations to the workspace with their state, the newest first."""
         rows = Invitation.objects.filter(workspace_id=self.scope.workspace_id)
         return paged(request, rows, InvitationJson.of)
 

@@ -1,4 +1,4 @@
-"""What an answer says, declared once: for the writing and for the OpenAPI schema.
+"""Answers of the API, declared once: for writing them and for the OpenAPI schema.
 
 A class says names, types and, by `Annotated[..., Meta(description=...)]`, what a field means; on
 the wire its fields are in camelCase. `of` makes one out of a row: a field is the row's attribute of
@@ -33,8 +33,8 @@ ThreadId = Annotated[str | None, column("thread_external")]
 class JsonAnswer(msgspec.Struct, rename="camel"):
     @classmethod
     def of(cls, row: object, **given: Any) -> Self:
-        """Of a row; `given` is what the row does not say. An empty text of a field that may be
-        null is null."""
+        """Make an answer of a row; `given` is what the row does not say. An empty text of a field
+        that may be null becomes null."""
         names, read, blank = _reader(cls, frozenset(given))
         values = dict(zip(names, read(row), strict=True))
         for name in blank:
@@ -71,7 +71,8 @@ def fields_of(of: type[JsonAnswer]) -> tuple[inspect.Field, ...]:
 
 
 def plain_value(value: Any) -> Any:
-    """Of a kind of number or text that is not Python's own: numpy's, Django's."""
+    """Return Python's own number or text for one of numpy's or Django's. Raises TypeError for
+    others."""
     for kind in (float, str):
         if isinstance(value, kind):
             return kind(value)
@@ -79,7 +80,7 @@ def plain_value(value: Any) -> Any:
 
 
 class JsonRenderer(BaseRenderer):
-    """By one encoder for all answers."""
+    """Writes all answers with one encoder."""
 
     media_type = "application/json"
     format = "json"

@@ -85,7 +85,7 @@ class StrictJSONParser(BaseParser):
 
 
 def flaws(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Where `value` holds what cannot be stored, and why; as (path, message)."""
+    """Yield (path, message) for each part of `value` that cannot be stored."""
     if isinstance(value, str):
         if message := flaw_of_text(value):
             yield path, message
@@ -104,7 +104,7 @@ def flaws(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, str
 
 
 def flaw_of_text(text: str) -> str:
-    """Why Postgres could not store `text`; empty where it can."""
+    """Return the reason why Postgres could not store `text`; empty where it can."""
     if "\0" in text:
         return "Null characters are not allowed."
     if not text.isascii():
@@ -133,8 +133,8 @@ def refuse_unmeasured_body(request: HttpRequest) -> None:
 
 
 def read(of: type[Declared], data: Any) -> Declared:
-    """What a body says. Raises 400 with all that is wrong with it. What the caller believes to have
-    said must not be lost: a field that there is not is refused, before all else."""
+    """Read a body. Raises 400 with all that is wrong with it. Unknown fields are refused before all
+    else, so that nothing the caller believes to have said is lost."""
     try:
         return adapter_of(of).validate_python(data)
     except ValidationError as error:
@@ -164,8 +164,8 @@ def read(of: type[Declared], data: Any) -> Declared:
 
 
 def read_query(of: type[Declared], request: Request) -> Declared:
-    """What the query string says; of a parameter that stands twice, the last counts. One that there
-    is not was refused before, by `refuse_unknown_parameters`."""
+    """Read the query string; of a parameter that occurs twice, the last counts. Unknown parameters
+    were refused before, by `refuse_unknown_parameters`."""
     known = _known_at(of, ())
     said = request.query_params.dict().items()
     return read(of, {name: value for name, value in said if name in known})
@@ -193,7 +193,7 @@ def _unknown(what: str, unknown: Iterable[str], known: Iterable[str]) -> Problem
 
 
 def values_of(request: object, of: type[Any]) -> dict[str, Any]:
-    """What a request says of the fields that `of` has, too."""
+    """Return the values of a request in the fields that `of` has, too."""
     return {field.name: getattr(request, field.name) for field in fields(of)}
 
 
@@ -204,7 +204,7 @@ def adapter_of(of: type[Declared]) -> TypeAdapter[Declared]:
 
 
 def _known_at(of: type[Any], place: Sequence[int | str]) -> list[str]:
-    """What the fields of a part of a request are called."""
+    """Return the names of the fields in a part of a request."""
     if of not in _schemas:
         _schemas[of] = adapter_of(of).json_schema()
     schema = part = _schemas[of]

@@ -46,8 +46,8 @@ def narrowing(query: object, columns: Mapping[str, str]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where a page begins: after or before the row of this id, and of this rank, in lists that have
-    one."""
+    """The place where a page begins: after or before the row of this id, and of this rank, in lists
+    that have ranks."""
 
     direction: bytes
     row_id: uuid.UUID
@@ -84,7 +84,7 @@ def cursor_of(text: str) -> Cursor:
 
 
 class PagedRows(Protocol):
-    """What a list is made of: a queryset, or several as one."""
+    """The rows that a list is made of: a queryset, or several as one."""
 
     def filter(self, condition: Q, /) -> "PagedRows": ...
 

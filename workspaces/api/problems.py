@@ -34,8 +34,8 @@ SPOKEN = {"subject": "userId", "agent": "agentId"}
 
 
 class FieldProblem(JsonAnswer):
-    """What is wrong with one field; `field` is its path in the caller's own words. `also` are the
-    paths of others that are wrong likewise."""
+    """A problem with one field; `field` is its path in the caller's own words. `also` lists the
+    paths of other fields with the same problem."""
 
     field: str
     message: str
@@ -153,7 +153,7 @@ def problem_of(error: Exception) -> Problem | None:
 
 
 def body_of(problem: Problem, request: HttpRequest) -> ProblemJson:
-    """What `errors` say, `detail` does not say again."""
+    """Make the body of a problem. `detail` does not repeat what `errors` say."""
     is_told = problem.status_code == HTTPStatus.BAD_REQUEST and problem.errors
     return ProblemJson(
         type="about:blank",
@@ -260,7 +260,7 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBa
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
-    """Of an error that no view caught; Django calls this while it handles it."""
+    """Answer an error that no view caught; Django calls this while it handles it."""
     error = sys.exc_info()[1]
     problem = problem_of(error) if isinstance(error, Exception) else None
     if problem is None or problem.status_code != HTTPStatus.SERVICE_UNAVAILABLE:

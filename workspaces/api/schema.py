@@ -1,5 +1,5 @@
-"""What the OpenAPI schema says of every route: its problems, its keys, its workspace; and how it
-reads the declared classes of answers and requests."""
+"""Parts of the OpenAPI schema that all routes share: their problems, keys and workspace; and the
+schemas of the declared classes of answers and requests."""
 
 from collections.abc import Callable, Sequence
 from enum import Enum
@@ -65,8 +65,8 @@ def operation(
     answer: Any = None,
     page: type[JsonAnswer] | None = None,
 ) -> Callable[[Act], Act]:
-    """What the schema says of a method of a view: the declared classes of its query string, of its
-    body and of its answer (by status, where there are several), or of what a page lists."""
+    """Declare what the schema says of a view's method: the classes of its query string, of its body
+    and of its answer (by status, where there are several), or of what a page lists."""
     if page is not None:
         query, answer = query or PageQuery, page_of(page)
     parameters = [*headers, *([cast(Any, query)] if query else [])]
@@ -144,7 +144,7 @@ class AnswerExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-ca
 
 
 class RequestSchema(GenerateJsonSchema):
-    """As pydantic's, in the manner of the rest of the file."""
+    """Pydantic's schema, in the style of the rest of the file."""
 
     def field_title_should_be_set(self, schema: object) -> bool:
         return False

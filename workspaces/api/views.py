@@ -1,4 +1,4 @@
-"""What every route of the API does first: who asks, of which workspace, and may they?"""
+"""Checks that every route of the API makes first: who asks, of which workspace, and may they?"""
 
 from collections.abc import Mapping
 from functools import partial
@@ -134,8 +134,8 @@ def idempotency_key(request: Request) -> str | None:
 
 
 def administrator_of(request: Request) -> str:
-    """As whom an administrator of the server acts: a superuser's session, or a server key. Empty
-    for everybody else."""
+    """Return the actor where an administrator of the server asks: a superuser in a session, or a
+    server key. Empty for everybody else."""
     if isinstance(request.auth, ServerAsker):
         return request.auth.actor
     user = request.user

@@ -148,7 +148,8 @@ def visible(scope: Scope) -> QuerySet[Subject]:
 class SubjectsView(WorkspaceView):
     @operation("listSubjects", query=SubjectQuery, page=SubjectJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Whom memories are about, the newest first; by your own id."""
+        """List the people or things that memories are about, the newest first; filter by your own
+        id."""
         wanted = narrowing(read_query(SubjectQuery, request), {"external_id": "external_id"})
         return paged(request, visible(self.scope).filter(**wanted), SubjectJson.of)
 

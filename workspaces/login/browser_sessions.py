@@ -51,7 +51,7 @@ class SessionStore(db.SessionStore):
 
 
 def sessions_in_use(row_keys: Collection[str]) -> dict[str, dict[str, Any]]:
-    """What sessions hold that have not ended, by the keys of their rows."""
+    """Return the contents of sessions that have not ended, by the keys of their rows."""
     rows = Session.objects.filter(session_key__in=row_keys, expire_date__gt=timezone.now())
     found = {}
     for row in rows:
@@ -62,8 +62,8 @@ def sessions_in_use(row_keys: Collection[str]) -> dict[str, dict[str, Any]]:
 
 
 def is_session_of(opened: Mapping[str, Any], user: AbstractBaseUser) -> bool:
-    """Whether a session is that of `user` still: it ends with a new password, and where all of them
-    are ended. As Django looks at it for each request."""
+    """Tell whether a session is still that of `user`, as Django does for each request. It ends with
+    a new password, and where all of them are ended."""
     if opened.get(SESSION_KEY) != str(user.pk):
         return False
     own = (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())

@@ -1,5 +1,5 @@
-"""What Django's own checks of a new password let through: a word that everybody tries, made
-longer."""
+"""Checks beyond Django's own: new passwords that only lengthen a word that everybody tries, and the
+number of tries."""
 
 import re
 from typing import Any

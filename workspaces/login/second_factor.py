@@ -33,8 +33,8 @@ def offer(user: User) -> SecondFactor:
 
 
 def secret_of(factor: SecondFactor) -> str:
-    """As apps take it by hand: base32. A nonce that is copied from another one's row makes another
-    secret."""
+    """Return the secret in base32, as people type it into apps. A nonce copied from another
+    person's row makes another secret."""
     salt = "workspaces.door.second_factor"
     # The apps of release 0.1.0 know a secret of the nonce alone; its upgrade sealed whose it is.
     if not constant_time_compare(factor.seal, seal_of(factor.user_id, factor.nonce)):
@@ -74,7 +74,7 @@ def confirm(user: User, code: str) -> list[str]:
 
 
 def accepts(user: User, code: str) -> bool:
-    """Whether the code is right, and was not used before: it is used now."""
+    """Tell whether the code is right and was not used before, and use it up."""
     plain = "".join(code.lower().replace("-", " ").split())
     if plain.isdigit() and len(plain) == 6:
         return _uses_step(user, plain)
@@ -83,7 +83,7 @@ def accepts(user: User, code: str) -> bool:
 
 @transaction.atomic
 def turn_off(user: User) -> bool:
-    """Whether there was one."""
+    """Turn the second factor off; tell whether there was one."""
     RecoveryCode.objects.filter(user=user).delete()
     return bool(SecondFactor.objects.filter(user=user).delete()[0])
 

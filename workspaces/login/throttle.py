@@ -39,7 +39,7 @@ def client_address(request: HttpRequest) -> str:
 
 
 def is_of_this_machine(request: HttpRequest) -> bool:
-    """Whether the peer itself is on this machine, and speaks for nobody else."""
+    """Tell whether the peer itself is on this machine, and speaks for nobody else."""
     peer = parsed_address(request.META.get("REMOTE_ADDR", ""))
     is_forwarded = any(name in request.META for name in FORWARDED)
     return peer is not None and peer.is_loopback and not is_forwarded

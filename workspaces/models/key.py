@@ -22,7 +22,7 @@ CONTAINER_TAG = r"^[A-Za-z0-9_:.-]{1,100}$"
 
 
 class KeyRow(Row):
-    """What a key of a workspace and one of the server have in common."""
+    """The common part of the keys of a workspace and of the server."""
 
     name = models.CharField(max_length=200)
     prefix = models.CharField(max_length=16, unique=True, editable=False)

@@ -1,4 +1,4 @@
-"""What guards the door: wrong tries and the pauses after them, and the second factor."""
+"""Rows that guard the login: wrong tries and the pauses after them, and the second factor."""
 
 from django.db import models
 
@@ -6,7 +6,7 @@ from workspaces.models.workspace import Row, User
 
 
 class LoginPause(models.Model):
-    """How often in a row a secret was tried in vain, and from when on the next try is looked at.
+    """The number of wrong tries of a secret in a row, and the earliest time of the next.
 
     `key` says what is counted: an account, an address, a browser that was let in before.
     """

@@ -1,6 +1,6 @@
-"""What every row of the project has: an id that sorts by time, and two times; columns that the role
-that serves writes and may not read (HIDDEN in memoryproject/walls.py); and workspaces, with whom
-they are of."""
+"""The base of every row in the project, with an id that sorts by time, and two times; columns that
+the serving role writes and may not read (HIDDEN in memoryproject/walls.py); and workspaces, with
+the people and programs in them."""
 
 import os
 import threading
@@ -55,7 +55,7 @@ class DigestField(models.BinaryField):
 
 
 class PasswordField(models.CharField):
-    """Of one row at a time, by a function of the database."""
+    """A password, read for one row at a time, by a function of the database."""
 
     def select_format(self, compiler: SQLCompiler, sql: str, params: Any) -> tuple[str, Any]:
         table = sql.rpartition(".")[0]
@@ -112,7 +112,7 @@ class User(AbstractUser):
         self.must_change_password = False
 
     def _get_session_auth_hash(self, secret: Any = None) -> str:
-        """What Django compares at every request, with our number beside the password."""
+        """Return what Django compares at every request, with our number beside the password."""
         return salted_hmac(
             "workspaces.models.User.session",
             f"{self.session_number}:{self.password}",
@@ -176,14 +176,14 @@ class Membership(Row):
 
 
 class Audience(models.TextChoices):
-    """Whom what is said speaks for; "" leaves it to what is known of the speaker."""
+    """The party that a speaker's words speak for; "" leaves it to what is known of the speaker."""
 
     PERSON = "person"
     TEAM = "team"
 
 
 class Team(Row):
-    """What is known of a team beside its name, which its agents carry; one without a row has the
+    """Facts about a team beside its name, which its agents carry. A team without a row has the
     defaults."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="teams")
@@ -243,7 +243,7 @@ class Agent(Row):
 
 
 class Subject(Row):
-    """Whom or what memories are about, by the caller's own id (`userId` in the API)."""
+    """The person or thing that memories are about, by the caller's own id (`userId` in the API)."""
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="subjects")
     external_id = models.CharField(max_length=255)

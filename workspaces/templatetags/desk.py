@@ -1,4 +1,4 @@
-"""What the admin's templates cannot say by themselves."""
+"""Filters for the templates of the admin."""
 
 import json
 import re
