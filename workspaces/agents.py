@@ -1,5 +1,5 @@
-"""Agents: removing one, and how their own programs are told of the MCP address: lines to copy, one
-set for all who show them."""
+"""Agents: how to remove one, and the lines to copy that tell agents' programs of the MCP address,
+one set for all pages that show them."""
 
 import json
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from workspaces.scope import Scope
 
 @transaction.atomic
 def remove(scope: Scope, agent: Agent) -> None:
-    """End it, with its keys; removing it again changes nothing. Whoever is named by its id from now
-    on is another agent, which sees nothing of what this one kept to itself."""
+    """Remove an agent with its keys; a second time changes nothing. From now on its id names
+    another agent, which sees nothing of what this one kept to itself."""
     now = timezone.now()
     if not Agent.objects.present().filter(pk=agent.pk).update(removed_at=now, updated_at=now):
         return
@@ -26,7 +26,8 @@ def remove(scope: Scope, agent: Agent) -> None:
 
 @dataclass(frozen=True, slots=True)
 class AgentSetup:
-    """`place` is the file that `text` goes into; empty: it is a command."""
+    """The setup of a client. `place` is the file that `text` goes into; where empty, `text` is a
+    command."""
 
     client: str
     place: str
@@ -34,8 +35,8 @@ class AgentSetup:
 
 
 def agent_setups(url: str, key: str, manage: str = "manage.py") -> list[AgentSetup]:
-    """For the server at `url` and a key; `manage` is where manage.py stands, for clients that start
-    their servers themselves."""
+    """Return setups for the server at `url` and a key. `manage` is the path of manage.py, for
+    clients that start their servers themselves."""
     remote = {"url": f"{url}/mcp", "headers": {"Authorization": f"Bearer {key}"}}
     local = {"command": "python3", "args": [manage, "mcp", "--url", url, "--key", key]}
     return [

@@ -1,4 +1,4 @@
-"""The administration of workspaces in the browser; what is remembered is in memories/admin."""
+"""The administration of workspaces in the browser; pages for memories are in memories/admin."""
 
 from django.contrib import admin
 from django.contrib.auth.models import Group

@@ -1,5 +1,5 @@
-"""The audit log, to be read: a list of acts, in which what machines do all day is a line for each
-of them and day."""
+"""The audit log, read-only: a list of acts, with one line a day for each routine act of a
+machine."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -62,8 +62,8 @@ class BriefLine(NamedTuple):
 
 
 def runs_of(lines: Iterable[BriefLine]) -> list[list[BriefLine]]:
-    """Lines, the newest first, each alone; those of quiet acts with the others of the same act,
-    actor and day that nothing but quiet acts came between."""
+    """Group lines, newest first, into runs. A quiet act joins the run of the same act, actor and
+    day, unless an act that is not quiet lies between them; every other line stands alone."""
     runs: list[list[BriefLine]] = []
     open_runs: dict[tuple[Any, ...], list[BriefLine]] = {}
     for line in lines:
@@ -146,7 +146,7 @@ def run_words(row: Any) -> str:
 
 
 class ActivityList(PreparedList):
-    """Runs where nothing else is asked for: who looks for what was read sees each line."""
+    """A list of runs, unless the filter asks for a quiet act: then each line is shown."""
 
     queryset: QuerySet[Any]
     page_num: int
@@ -185,7 +185,7 @@ COLUMNS = (
 
 
 class WhoFilter(DropdownFilter):
-    """People, keys and the server; or one of the members and keys of the own workspaces."""
+    """Filter by people, keys or the server; or by one member or key of the person's workspaces."""
 
     title = gettext_lazy("who")
     parameter_name = "who"
@@ -217,7 +217,7 @@ class WhoFilter(DropdownFilter):
 
 
 class NewestValuesFilter(DropdownFilter):
-    """Values of a field as the newest lines have them, and the one that is asked for."""
+    """Filter by the values of a field in the newest lines, and by the value that is asked for."""
 
     field = ""
 
@@ -323,7 +323,7 @@ class AuditAdmin(RowAdmin):
         return [own, *super().get_urls()]
 
     def export_view(self, request: HttpRequest, form: str) -> HttpResponseBase:
-        """All lines of the list as it is filtered, in its order."""
+        """Export all lines of the filtered list, in its order."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         if form not in FORMATS:

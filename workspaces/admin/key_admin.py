@@ -1,4 +1,4 @@
-"""API keys: issued with the secret shown once, revoked, never changed."""
+"""API keys: issued with the secret shown once, revoked, and never changed."""
 
 import re
 from typing import Any

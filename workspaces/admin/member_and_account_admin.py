@@ -1,4 +1,5 @@
-"""Members: invite, change the role, remove; and accounts, for superusers: who may log in at all."""
+"""Members: invite, change the role, remove; and accounts, for superusers: the people who may log
+in."""
 
 from typing import Any
 
@@ -52,7 +53,7 @@ class RoleForm(forms.Form):
 
 
 def _offer(form: Any, *, owner: bool) -> None:
-    """Only an owner makes owners: others are refused, and not led there."""
+    """Hide the role of owner from people who are not owners; the verb would refuse it, too."""
     if not owner:
         form.fields["role"].widget.choices = [
             each for each in ROLES.items() if each[0] != Role.OWNER
@@ -273,7 +274,7 @@ class LoginAttemptAdmin(ServerAdmin):
 
 
 class ServerKeyAdmin(ServerAdmin):
-    """Made and revoked by `createkey --server`."""
+    """Server keys, which `createkey --server` makes and revokes."""
 
     can_add = False
     list_display = ("name", "prefix", "issued_by", "last_used_at", "expires_at", "revoked_at")
@@ -281,7 +282,7 @@ class ServerKeyAdmin(ServerAdmin):
 
 
 class RemovalAdmin(ServerAdmin):
-    """Certificates of workspaces that are gone, and those that are going."""
+    """Certificates of workspaces that were removed, and removals in progress."""
 
     can_add = False
     list_display = ("workspace_id", "state", "requested_by", "created_at", "finished_at")

@@ -20,7 +20,7 @@ from workspaces.models import Agent, Membership, Role
 
 
 class MembersInline(TabularInline):
-    """To look at: roles are changed on the member's own page, where an owner is protected."""
+    """Members to look at. Roles are changed on the member's own page, which protects the owner."""
 
     model = Membership
     extra = 0
@@ -50,7 +50,7 @@ class MembersInline(TabularInline):
 
 
 class WorkspaceAdmin(ScopedAdmin):
-    """Its settings are about what is remembered: memories/admin adds them."""
+    """A workspace; memories/admin adds its settings, which are about memories."""
 
     workspace_path = "pk"
     list_display = ("name", "slug", "role_here", "created_at")

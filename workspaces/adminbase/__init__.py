@@ -1,1 +1,1 @@
-"""The ground that every admin page stands on: who may see what, lists, pages and verbs."""
+"""The base of every admin page: permissions, lists, pages and verbs."""

@@ -105,13 +105,13 @@ def access_of(request: HttpRequest) -> Access:
 
 
 def look_at(request: HttpRequest, workspace_id: uuid.UUID) -> None:
-    """The next page that names no workspace is about this one."""
+    """Make this workspace the default of the next page that names none."""
     setattr(request, LOOKED_AT, str(workspace_id))
 
 
 def access_for(user: Any) -> Access:
-    """Nothing for the anonymous and the inactive. What the person may read at all becomes
-    visible."""
+    """Return a person's access: none for anonymous and inactive users. All rows that the person may
+    read become visible."""
     if not isinstance(user, User) or not user.is_active:
         return Access(user)
     crossings.narrow_to_user(user.pk)

@@ -257,7 +257,7 @@ LONGEST = 90
 
 
 def names_of(actors: Iterable[str]) -> dict[str, str]:
-    """A readable name for each actor, in one statement; what cannot be resolved stays as it is."""
+    """Return a readable name for each actor, in one statement; unknown actors keep their text."""
     wanted = {actor for actor in actors if actor}
     names = {actor: actor.partition(":")[0] for actor in wanted}
     people, keys = _ids(wanted, "user"), _ids(wanted, "key")

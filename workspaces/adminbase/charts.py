@@ -1,4 +1,4 @@
-"""Charts as the server draws them: values in, the geometry of an SVG out. Pure.
+"""Charts drawn on the server: values in, the geometry of an SVG out. Pure.
 
 The drawing is 0 to WIDE by 0 to HIGH and is stretched to its box; all words are HTML around it.
 """
@@ -19,7 +19,7 @@ Values = Sequence[float | None]
 
 @dataclass(frozen=True, slots=True)
 class ChartLine:
-    """One thing over time; None where nothing is known. `number` picks the colour."""
+    """One value over time; None where nothing is known. `number` picks the colour."""
 
     name: str
     values: Values
@@ -32,7 +32,7 @@ class ChartLine:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A piece of a column, by its upper left corner."""
+    """A piece of a column; `x` and `y` are its upper left corner."""
 
     x: float
     y: float
@@ -43,7 +43,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One step as the mouse and the reader of screens find it."""
+    """One step, as the mouse and screen readers find it."""
 
     x: float
     width: float
@@ -62,7 +62,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A drawing that a template can write down; `empty` says why there is none."""
+    """A drawing for a template; `empty` says why there is none."""
 
     title: str
     note: str = ""
@@ -104,7 +104,7 @@ class Frame:
 
 
 def line_chart(frame: Frame, lines: Sequence[ChartLine]) -> Chart:
-    """Lines over steps; a gap where a value is missing. The legend tells the last values."""
+    """Draw lines over steps, with gaps where values are missing. The legend has the last values."""
     lines = [line for line in lines if line.last is not None][:MOST_LINES]
     if not lines:
         return Chart(frame.title, frame.note, frame.url, frame.empty)
@@ -131,7 +131,7 @@ def line_chart(frame: Frame, lines: Sequence[ChartLine]) -> Chart:
 
 
 def bar_chart(frame: Frame, lines: Sequence[ChartLine]) -> Chart:
-    """Columns over steps, the lines stacked in their order. The legend tells the sums."""
+    """Draw columns over steps, the lines stacked in their order. The legend has the sums."""
     sums = [sum(value or 0.0 for value in line.values) for line in lines]
     if not any(sums):
         return Chart(frame.title, frame.note, frame.url, frame.empty)
@@ -157,7 +157,7 @@ def bar_chart(frame: Frame, lines: Sequence[ChartLine]) -> Chart:
 
 
 def nice(value: float) -> float:
-    """The next round number that is not below."""
+    """Return the smallest round number that is not below `value`."""
     if value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
@@ -165,8 +165,8 @@ def nice(value: float) -> float:
 
 
 def moments(times: Sequence[datetime]) -> list[str]:
-    """Times as names of steps: with the day, with the year where they are of several, with seconds
-    where two share a minute."""
+    """Return times as names of steps: with the day; with the year where there are several years;
+    with seconds where two share a minute."""
     day = "%d %b %Y" if len({at.year for at in times}) > 1 else "%d %b"
     shown = [f"{at:{day} %H:%M}" for at in times]
     is_clear = len(set(shown)) == len(shown)
@@ -183,7 +183,7 @@ def number_text(value: float, unit: str = "") -> str:
 
 
 def _chart(frame: Frame, lines: Sequence[ChartLine], top: float, keys: Sequence[Key]) -> Chart:
-    """All but what is drawn."""
+    """Make a chart without its lines and bars."""
     width = WIDE / len(frame.steps)
     urls = frame.urls or [""] * len(frame.steps)
     columns = []

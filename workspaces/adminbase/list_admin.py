@@ -1,6 +1,5 @@
-"""The base of every list: what it shows when it is empty, its columns, what is looked up once for
-all its rows, how it is filtered, and the views of it that people keep.
-"""
+"""The base of every list: its text when it is empty, its columns, lookups made once for all its
+rows, its filters, and the views of it that people keep."""
 
 import csv
 import json
@@ -47,7 +46,7 @@ NO_FILTERS = {"p", "o", "q", "all", "e", "_popup", "_to_field"}
 
 @dataclass(frozen=True, slots=True)
 class ListView:
-    """A list with its filters set: `query` is what stands behind the `?` of its address."""
+    """A list with its filters set: `query` is the query string of its address."""
 
     name: "str | StrPromise"
     query: str = ""
@@ -60,8 +59,9 @@ class ListView:
 
 @dataclass(frozen=True, slots=True)
 class ShownFilter:
-    """A filter of a list: `words` say what it leaves, "" where it leaves all. `choices` are there
-    where it is short enough for a menu; `without` is the address without it."""
+    """A filter of a list: `words` describe its present choice, "" where it leaves all rows.
+    `choices` are set where they are few enough for a menu; `without` is the address without the
+    filter."""
 
     label: str
     name: str
@@ -116,8 +116,8 @@ def kept_views(request: HttpRequest, page: str) -> list[ListView]:
 
 @transaction.atomic
 def keep_view(request: HttpRequest, page: str, view: ListView) -> None:
-    """Keep a view, in place of one of the same name. Raises ValidationError for what is no name, or
-    for one too many."""
+    """Keep a view, in place of one of the same name. Raises ValidationError for an invalid name, or
+    for one view too many."""
     name = " ".join(str(view.name).split())
     if not name or len(name) > LONGEST_NAME:
         raise ValidationError(_("Give the view a name of at most 60 characters."))
@@ -136,7 +136,7 @@ def keep_view(request: HttpRequest, page: str, view: ListView) -> None:
 
 @transaction.atomic
 def drop_view(request: HttpRequest, page: str, name: str) -> None:
-    """Keep it no more; one that is not there is no fault."""
+    """Delete a view; a view that does not exist is no error."""
     for kept in _memberships(request):
         left = [each for each in kept.views if (each["page"], each["name"]) != (page, name)]
         if len(left) < len(kept.views):
@@ -162,7 +162,7 @@ def bounded_count(rows: QuerySet[Any], most: int = MOST) -> int:
 
 
 def bounded_counts(*queries: QuerySet[Any], most: int = MOST) -> list[int]:
-    """The same of several lists, in one statement."""
+    """Count several lists like `bounded_count`, in one statement."""
     parts: list[str] = []
     values: list[Any] = []
     for rows in queries:
@@ -180,7 +180,7 @@ def count_text(count: int, most: int = MOST) -> str:
 
 
 class BoundedPaginator(Paginator):
-    """Pages through the first 10,000 rows; what lies beyond is found by filter and search."""
+    """Pages through the first 10,000 rows; rows beyond are reached by filter and search."""
 
     template_name = "admin/bounded_pagination.html"
 
@@ -206,7 +206,8 @@ class PassedOn:
 
 
 def csv_lines(columns: Sequence[str], records: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Records as lines of CSV, the first with the names; what is no text is written as JSON."""
+    """Yield records as lines of CSV, the first with the names; values other than text become
+    JSON."""
     writer = csv.writer(PassedOn())
     yield writer.writerow(columns)
     for record in records:
@@ -218,7 +219,7 @@ def csv_lines(columns: Sequence[str], records: Iterable[dict[str, Any]]) -> Iter
 class AdminPage(UnfoldModelAdminViewMixin, TemplateView):
     """Unfold's page at `path` below the list of the admin that has it among its `pages`.
 
-    Whoever may come into the admin may open it: it shows what `access` allows, or asks for more.
+    Everybody who may use the admin may open it: it shows what `access` allows, or checks for more.
     """
 
     path: ClassVar[str]
@@ -238,7 +239,7 @@ class AdminPage(UnfoldModelAdminViewMixin, TemplateView):
         return self.request.method == "POST"
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """A form that is sent is shown with what came of it."""
+        """Show the sent form with its result."""
         return self.get(request, *args, **kwargs)
 
 
@@ -248,7 +249,7 @@ def display(
     ordering: str | Combinable | None = None,
     label: bool | dict[str, str] | None = None,
 ) -> Callable[[Column], Column]:
-    """Unfold's decorator, typed; `label` makes a badge, in the colour that it gives a value."""
+    """Unfold's decorator with types; `label` makes a badge, in the colour that it gives a value."""
     decorated = decorators.display(description=description, ordering=ordering, label=label)
     return cast("Callable[[Column], Column]", decorated)
 
@@ -263,8 +264,8 @@ class Empty:
 
 
 class PreparedList(ChangeList):
-    """`model_admin.prepare(request, rows)` may hang things on the rows of the page. `filters` are
-    shown above it, with those of them that its admin names as `menus` to choose from."""
+    """A list whose rows `model_admin.prepare(request, rows)` may add to. `filters` are shown above
+    it; those that its admin names in `quick_filters` are the `menus`."""
 
     result_list: Sequence[Model]
     views: tuple[ListView, ...] = ()
@@ -279,7 +280,7 @@ class PreparedList(ChangeList):
         self.take(request, list(self.result_list))
 
     def take(self, request: HttpRequest, rows: list[Any]) -> None:
-        """Show these rows, made ready."""
+        """Prepare these rows and show them."""
         self.model_admin.prepare(request, rows)
         self.result_list = rows
         self.full_result_count = self.result_count  # else the heading counts once more
@@ -293,7 +294,7 @@ class PreparedList(ChangeList):
 
 
 class ListAdmin(ModelAdmin):
-    """Lists that are counted to a limit, with `pages` of our own beside them.
+    """Lists that are counted up to a limit, with `pages` of our own beside them.
 
     `quick_filters` are parameters of filters that stand above the list as menus. Where `views` of
     the list are given, people keep their own beside them.
@@ -313,7 +314,7 @@ class ListAdmin(ModelAdmin):
     actions: Sequence[str] | None = None
 
     def __init__(self, model: type[Model], admin_site: AdminSite) -> None:
-        """Its rows are called as the navigation does, in all that Django says of them."""
+        """Name the rows as the navigation does, in all of Django's texts."""
         super().__init__(model, admin_site)
         self.opts = copy(model._meta)
         self.opts.verbose_name, self.opts.verbose_name_plural = KINDS[str(self.opts.model_name)]
@@ -327,7 +328,7 @@ class ListAdmin(ModelAdmin):
         return [*own, *super().get_urls()]
 
     def views_view(self, request: HttpRequest) -> HttpResponse:
-        """Keep the filters that the list has as a view, or one of them no more."""
+        """Keep the list's filters as a view, or delete a view."""
         name, query = request.POST.get("name", ""), request.POST.get("query", "")
         here = reverse(
             f"{self.admin_site.name}:{self.opts.app_label}_{self.opts.model_name}_changelist"
@@ -347,7 +348,7 @@ class ListAdmin(ModelAdmin):
         return PreparedList
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
-        """Hang on the rows of a list page what its columns need, in one query for all."""
+        """Add to the rows of a list page what its columns need, in one query for all."""
 
     def whose(self, request: HttpRequest) -> str:
         """The name of the one person that the list is about, for its title."""

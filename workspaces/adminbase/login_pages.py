@@ -1,6 +1,6 @@
-"""Logging in, the second factor's code, one's own password and second factor, the link of an
-invitation; and the page at the root: who is logged in goes on to the admin, everybody else is told
-where they are."""
+"""Pages for logging in, the second factor's code, a person's own password and second factor, and
+the link of an invitation; and the page at the root, which sends people who are logged in to the
+admin and tells everybody else where they are."""
 
 import time
 from collections.abc import Callable
@@ -44,7 +44,8 @@ WRONG_CODE = "This code is wrong, or was used already."
 
 
 class LoginForm(AuthenticationForm):
-    """Members log in here, too, and who is invited: Django's own form asks for its staff flag."""
+    """The login form for members and people who are invited: Django's own asks for its staff
+    flag."""
 
     def confirm_login_allowed(self, user: Any) -> None:
         if not access_for(user).is_let_in and not is_only_invited(user):
@@ -72,7 +73,7 @@ class CodeForm(forms.Form):
 
 
 class PasswordForm(forms.Form):
-    """One's own password, asked for again."""
+    """The person's own password, asked for again."""
 
     password = forms.CharField(
         max_length=4096,
@@ -89,7 +90,7 @@ class PasswordForm(forms.Form):
 
 
 class EnrolForm(PasswordForm, CodeForm):
-    """Whoever finds a browser logged in can neither turn the factor on nor off."""
+    """A code and the password, so that nobody at a browser left logged in can change the factor."""
 
     field_order = ("code", "password")
 
@@ -117,7 +118,7 @@ def checked_password(request: HttpRequest, password: str) -> str:
 
 
 class LoginPage(FormView):
-    """A form that was sent too early is answered by 429, with the time to wait."""
+    """A page whose form, when sent too early, is answered by 429 with the time to wait."""
 
     template_name = "admin/login_page.html"
 
@@ -141,7 +142,7 @@ def answer_too_early(response: HttpResponse, early: TooEarly) -> HttpResponse:
 
 
 def let_in(view: Any, user: User) -> HttpResponse:
-    """The rest of logging in, once all that is asked for was shown. The session gets a new id."""
+    """Finish logging in, once all that is asked for was shown. The session gets a new id."""
     login(view.request, user)
     view.request.session[SEEN_AT] = int(time.time())
     target = view.get_success_url()

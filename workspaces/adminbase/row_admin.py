@@ -29,10 +29,10 @@ MOST_AT_ONCE = 200
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A button: `question` is asked before it is done, with the fields of `form`.
+    """A button: `question` is asked before the verb runs, with the fields of `form`.
 
-    With `bulk` it can be done to several rows of the list at once, its fields left empty; with
-    `bulk_form` these are filled in once for all of them, on a page that tells which they are.
+    With `bulk` it can be applied to several rows of the list at once, its fields left empty; with
+    `bulk_form` these are filled in once for all rows, on a page that lists them.
     """
 
     name: str
@@ -70,9 +70,9 @@ class Button:
 
 
 class RowAdmin(ScopedAdmin):
-    """Nothing is changed by a form here: each change is a verb, by POST to `<id>/do/<verb>/`.
+    """Rows that no form changes here: each change is a verb, by POST to `<id>/do/<verb>/`.
 
-    A verb `pin` is done by the method `do_pin(request, row, values)`, which answers what to tell
+    The method `do_pin(request, row, values)` carries out the verb `pin` and returns the message for
     the person. `refusals` are the errors by which verbs say no, with the reason in their text.
     """
 
@@ -161,7 +161,7 @@ class RowAdmin(ScopedAdmin):
         action: str = "",
         return_to: str = "",
     ) -> TemplateResponse:
-        """A form that is no model's, as a page of its own; `back` is where Cancel leads."""
+        """Return a page for a form without a model; `back` is where Cancel leads."""
         context = {
             **self.admin_site.each_context(request),
             "title": title,
@@ -209,8 +209,7 @@ class RowAdmin(ScopedAdmin):
         return redirect(back or self.page_of(now))
 
     def landing(self, row: Any, verb: Verb) -> Any:
-        """The row on whose page somebody is after `verb`, and on which a refused one is tried
-        again."""
+        """Return the row whose page follows `verb`, and on which a refused verb is tried again."""
         return row
 
     def sent_again(self, row: Any, data: QueryDict) -> QueryDict:
@@ -218,7 +217,7 @@ class RowAdmin(ScopedAdmin):
         return data
 
     def do(self, request: HttpRequest, row: Any, verb: Verb) -> bool:
-        """Do it, and tell the person what came of it; whether it was done."""
+        """Carry out the verb and tell the person the result; return whether it succeeded."""
         try:
             messages.success(request, self.act(request, row, verb, request.POST))
         except self.all_refusals as refusal:
@@ -227,7 +226,8 @@ class RowAdmin(ScopedAdmin):
         return True
 
     def act(self, request: HttpRequest, row: Any, verb: Verb, data: Any) -> str:
-        """Do it; raises ValidationError where the form is not filled well, or a refusal."""
+        """Carry out the verb. Raises ValidationError where the form is not filled well, or a
+        refusal."""
         form = self.form_for(verb, row, data, prefix=verb.name)
         if form is not None and not form.is_valid():
             raise forms.ValidationError(
@@ -281,7 +281,8 @@ class RowAdmin(ScopedAdmin):
     def _ask_for_several(
         self, request: HttpRequest, verb: Verb, chosen: list[Any], form: forms.Form
     ) -> TemplateResponse:
-        """Sent to the list as it is filtered: the rows are looked up in it again."""
+        """Ask before a verb on several rows. The form goes to the filtered list, which looks them
+        up again."""
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("%(label)s: %(number)s chosen")

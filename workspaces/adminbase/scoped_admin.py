@@ -1,4 +1,4 @@
-"""The base of every list and page: what is shown, offered and done stays in the person's
+"""The base of every list and page: it shows, offers and does only what lies in the person's
 workspaces."""
 
 import re
@@ -51,7 +51,7 @@ class PickFilter(AutocompleteSelectFilter):
 
 
 class WorkspaceFilter(RelatedDropdownFilter):
-    """Shown to people of several workspaces."""
+    """A filter that only people of several workspaces see."""
 
     def field_choices(
         self, field: Any, request: HttpRequest, model_admin: ModelAdmin
@@ -61,7 +61,8 @@ class WorkspaceFilter(RelatedDropdownFilter):
 
 
 class StateFilter(DropdownFilter):
-    """One of several states; `states` maps a value to its label, and `narrow` does the work.
+    """A filter by one of several states; `states` maps a value to its label, `narrow` does the
+    work.
 
     With `first` set, the list begins with that state instead of with all rows.
     """
@@ -114,7 +115,7 @@ class DayFilter(DropdownFilter):
 
 
 class WorkspaceChoiceForm(forms.Form):
-    """Begins with the workspace, the usual one picked already."""
+    """A form that begins with the workspace; the usual one is already chosen."""
 
     workspace = forms.ModelChoiceField(
         Workspace.objects.none(), empty_label=None, widget=UnfoldAdminSelectWidget
@@ -237,7 +238,7 @@ class ScopedAdmin(ListAdmin):
         return reverse(f"{self.admin_site.name}:{names}_change", args=[row.pk])
 
     def row_or_404(self, request: HttpRequest, object_id: str) -> Any:
-        """The row, or 404: what is another's and what is not there look the same."""
+        """Return the row, or raise 404: rows of others and rows that do not exist look the same."""
         row = self.get_object(request, unquote(object_id))
         if row is None:
             raise Http404(f"no such {self.opts.verbose_name}")
@@ -258,7 +259,7 @@ class ScopedAdmin(ListAdmin):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: Any = None
     ) -> HttpResponse:
-        """The audit log holds what Django's own history would."""
+        """Redirect to the audit log, which holds what Django's own history would."""
         row = self.row_or_404(request, object_id)
         audit = reverse(f"{self.admin_site.name}:workspaces_auditentry_changelist")
         return redirect(f"{audit}?target_id__exact={row.pk}")
@@ -275,7 +276,7 @@ class ScopedAdmin(ListAdmin):
             self.audit(request, "delete", row, before={"was": str(row)})
 
     def audit(self, request: HttpRequest, action: str, row: Model, **details: Any) -> None:
-        """Keep a line of the audit log; `details` are its other columns."""
+        """Write a line of the audit log; `details` are its other columns."""
         if hasattr(row, "workspace_id") or isinstance(row, Workspace):
             details.setdefault("subject_id", getattr(row, "subject_id", None))
             actor = actor_of(request.user)

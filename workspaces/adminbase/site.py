@@ -1,4 +1,4 @@
-"""The site itself: whoever is a member of a workspace may come in."""
+"""The admin site, which lets in every member of a workspace."""
 
 from collections.abc import Callable
 from typing import Any, cast

@@ -21,7 +21,7 @@ class Piece:
 
 
 def word_diff(old: str, new: str) -> list[Piece]:
-    """`new` in order, with what was removed from `old` where it stood."""
+    """Return `new` in order, with the words removed from `old` where they stood."""
     before, after = WORDS.findall(old), WORDS.findall(new)
     if len(before) + len(after) > MOST_WORDS:
         return _without_empty([Piece("removed", old), Piece("added", new)])
@@ -42,8 +42,8 @@ def side(pieces: list[Piece], kind: str) -> list[Piece]:
 
 
 def changes(before: Any, after: Any) -> list[tuple[str, list[Piece]]]:
-    """Two states of a row as JSON, field by field, with the words in which they differ; what is
-    equal in both is left out. A state that is no object is a field without a name."""
+    """Compare two states of a row as JSON, field by field, by their words; equal fields are left
+    out. A state that is no object counts as a field without a name."""
     old, new = _fields(before), _fields(after)
     return [
         (name, word_diff(_text(old.get(name)), _text(new.get(name))))

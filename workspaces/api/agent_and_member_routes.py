@@ -1,5 +1,5 @@
-"""Routes: agents, made when first named; here they get a name and a team. Teams: whom they speak
-for. And members, and how they come in."""
+"""Routes for agents, which are made when first named and get a name and a team here; for teams, and
+whom they speak for; and for members and their invitations."""
 
 import uuid
 from dataclasses import asdict, dataclass
@@ -85,13 +85,13 @@ class AgentsView(WorkspaceView):
 
     @operation("listAgents", query=AgentQuery, page=AgentJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Programs that write and ask here, the newest first."""
+        """List the agents, the programs that read and write here, the newest first."""
         wanted = narrowing(read_query(AgentQuery, request), {"external_id": "external_id"})
         return paged(request, agents_of(self.scope).filter(**wanted), AgentJson.of)
 
     @operation("createAgent", request=NewAgent, answer={201: AgentJson})
     def post(self, request: Request, workspace: str) -> Response:
-        """Make an agent known before it says anything."""
+        """Register an agent before it writes anything."""
         new = Agent(workspace_id=self.scope.workspace_id, **asdict(read(NewAgent, request.data)))
         Agent.objects.bulk_create([new], ignore_conflicts=True)
         made = agents_of(self.scope).get(external_id=new.external_id)
@@ -106,12 +106,12 @@ class AgentView(WorkspaceView):
 
     @operation("readAgent", answer=AgentJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """An agent, by our id."""
+        """Read an agent, by our id."""
         return Response(AgentJson.of(get_object_or_404(agents_of(self.scope), pk=row)))
 
     @operation("changeAgent", request=AgentChanges, answer=AgentJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Give it another name, team or audience."""
+        """Change the name, team or audience of an agent."""
         agent = get_object_or_404(agents_of(self.scope), pk=row)
         changes = read(AgentChanges, request.data)
         for name, value in changes.items():
@@ -122,8 +122,8 @@ class AgentView(WorkspaceView):
 
     @operation("removeAgent", answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Remove it: its keys are refused from now on. What it wrote stays as it is, seen by
-        nobody who did not see it before."""
+        """Remove an agent. Its keys are refused from now on. What it wrote stays, and nobody sees
+        more of it than before."""
         agents.remove(self.scope, get_object_or_404(agents_of(self.scope), pk=row))
         return Response(status=204)
 
@@ -156,13 +156,13 @@ class TeamsView(WorkspaceView):
 
     @operation("listTeams", query=PageQuery, page=TeamJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Teams of which something is known beside their name."""
+        """List the teams that are registered; all others have the defaults."""
         read_query(PageQuery, request)
         return paged(request, teams_of(self.scope), TeamJson.of)
 
     @operation("createTeam", request=NewTeam, answer={201: TeamJson})
     def post(self, request: Request, workspace: str) -> Response:
-        """Say of a team whom its agents speak for."""
+        """Register a team, and set whom its agents speak for."""
         new = Team(workspace_id=self.scope.workspace_id, **asdict(read(NewTeam, request.data)))
         Team.objects.bulk_create([new], ignore_conflicts=True)
         made = teams_of(self.scope).get(name=new.name)
@@ -177,12 +177,12 @@ class TeamView(WorkspaceView):
 
     @operation("readTeam", answer=TeamJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A team, by our id."""
+        """Read a team, by our id."""
         return Response(TeamJson.of(get_object_or_404(teams_of(self.scope), pk=row)))
 
     @operation("changeTeam", request=TeamChanges, answer=TeamJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Say anew whom its agents speak for."""
+        """Change whom the agents of a team speak for."""
         team = get_object_or_404(teams_of(self.scope), pk=row)
         changes = read(TeamChanges, request.data)
         for name, value in changes.items():
@@ -204,7 +204,7 @@ class MemberJson(JsonAnswer):
 
 
 class InvitationJson(JsonAnswer):
-    """Somebody who becomes a member, by this id, when they accept."""
+    """An invitation. Its `id` becomes the member's id when the person accepts."""
 
     id: uuid.UUID
     email: str
@@ -253,13 +253,13 @@ class MembersView(WorkspaceView):
 
     @operation("listMembers", page=MemberJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """People who may look after the workspace, and their roles."""
+        """List the members of the workspace and their roles."""
         return paged(request, of_workspace(self.scope), MemberJson.of)
 
     @operation("inviteMember", request=NewMember, answer={201: NewInvitationJson})
     def post(self, request: Request, workspace: str) -> Response:
-        """Invite somebody: they are a member when they have accepted. The answer is the same
-        whether or not the address has an account."""
+        """Invite a person, who becomes a member by accepting. The answer is the same whether or not
+        the address has an account."""
         invitation, token = members.invite(self.scope, **asdict(read(NewMember, request.data)))
         link = members.link_of(request, invitation, token)
         return Response(NewInvitationJson.of(invitation, invite_url=link), status=201)
@@ -270,18 +270,18 @@ class MemberView(WorkspaceView):
 
     @operation("readMember", answer=MemberJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A member and the role."""
+        """Read a member and their role."""
         return Response(MemberJson.of(self._member(row)))
 
     @operation("changeMember", request=RoleBody, answer=MemberJson)
     def patch(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Give somebody another role."""
+        """Give a member another role."""
         role = read(RoleBody, request.data).role
         return Response(MemberJson.of(members.change_role(self.scope, self._member(row), role)))
 
     @operation("removeMember", answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Take somebody's access away; what was done stays in the audit."""
+        """Remove a member. The audit log keeps what they did."""
         members.remove(self.scope, self._member(row))
         return Response(status=204)
 
@@ -304,12 +304,12 @@ class OneInvitationView(WorkspaceView):
 
     @operation("readInvitation", answer=InvitationJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """An invitation, without its link."""
+        """Read an invitation, without its link."""
         return Response(InvitationJson.of(self._invitation(row)))
 
     @operation("revokeInvitation", answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Take it back: its link opens nothing any more."""
+        """Revoke an invitation: its link no longer works."""
         members.revoke(self.scope, self._invitation(row))
         return Response(status=204)
 
