@@ -1,9 +1,9 @@
 """The audit log as a chain: each line has a place, and a mark over its digest and the mark before.
 
-Writers know nothing of it and wait for nobody: lines get their marks afterwards, by the worker, in
-the order of their ids. A line and a mark are only added by the role that serves. What is erased
-loses its values and its salt, by a function of the database; its digest and its mark stay, tell
-nobody what it said, and the chain goes on over them.
+Writers need not know of it and wait for nobody: the worker adds the marks afterwards, in the order
+of the ids. The serving role can only add lines and marks. Erasing takes a line's values and salt,
+by a function of the database; its digest and mark stay, tell nobody what it said, and the chain
+continues over them.
 """
 
 import hashlib
@@ -82,8 +82,9 @@ order by a.id
 
 @dataclass(frozen=True, slots=True)
 class ChainReport:
-    """`position` and `mark` are of its newest line: whoever keeps them elsewhere can prove later
-    that nothing was cut off. `emptied` lines lost their values, as what is erased does."""
+    """The result of a check. `position` and `mark` are of the newest line: kept elsewhere, they
+    prove later that nothing was cut off. `emptied` counts lines that lost their values, as erased
+    ones do."""
 
     position: int
     mark: str
@@ -92,7 +93,7 @@ class ChainReport:
 
 
 def due_workspaces() -> list[uuid.UUID]:
-    """Those with lines that have no mark yet, of all that are visible."""
+    """Return the visible workspaces that have lines without a mark."""
     with connection.cursor() as cursor:
         cursor.execute(LAST, [first_uuid7(timezone.now())])
         rows = cursor.fetchall()
@@ -101,8 +102,8 @@ def due_workspaces() -> list[uuid.UUID]:
 
 
 def extend(workspace_id: uuid.UUID) -> int:
-    """Give marks to the lines that have none; how many. Where two do it at once, one of them goes
-    on: no place is given twice."""
+    """Give marks to the lines that have none; return how many. Of two processes at once only one
+    goes on, so no place is given twice."""
     done = 0
     while True:
         try:
@@ -135,9 +136,9 @@ def extend(workspace_id: uuid.UUID) -> int:
 
 
 def check(workspace_id: uuid.UUID, expected: Sequence[tuple[int, str]] = ()) -> ChainReport:
-    """Follow the chain. A line that was changed, removed or put in is told, and a chain that was
-    emptied, cut or begun anew; `expected` are places and marks of earlier reports. They prove a
-    chain whose seals are of another SECRET_KEY, where they reach as far: it is sealed anew."""
+    """Follow the chain and report lines that were changed, removed or put in, and a chain that was
+    emptied, cut or begun anew. `expected` are places and marks of earlier reports. Where they reach
+    as far, they prove a chain whose seals are of another SECRET_KEY: it is sealed anew."""
     before, mark, emptied, newest = 0, workspace_id.bytes, 0, uuid.UUID(int=0)
     known = audit_signature.known(workspace_id)
     kept_marks, faults = known.held_against(expected)
@@ -163,7 +164,7 @@ def check(workspace_id: uuid.UUID, expected: Sequence[tuple[int, str]] = ()) -> 
 
 
 def faults_of_line(row: Sequence[Any], before: int, mark: bytes) -> Iterator[str]:
-    """A row of CHAIN, after the place and the mark before it."""
+    """Yield the faults of a row of CHAIN that follows the place `before` and its `mark`."""
     position, line_id, digest, newer, is_there, kept, values, is_bare, is_blank = row
     where = f"place {position}, line {line_id}"
     if position <= 0:
@@ -181,8 +182,8 @@ def faults_of_line(row: Sequence[Any], before: int, mark: bytes) -> Iterator[str
 
 
 def _faults_of_beginning(workspace_id: uuid.UUID, seal: Seal | None) -> Iterator[str]:
-    """A workspace begins with a line of its creation; those of the first release with that of their
-    first key, made in the same moment."""
+    """Yield the faults of the first line. It must tell of the workspace's creation or, in the first
+    release, of its first key, made in the same moment."""
     if seal is not None and seal.is_ended:
         return
     with connection.cursor() as cursor:
@@ -211,7 +212,7 @@ def _mark(before: bytes, digest: bytes, kept: bytes) -> bytes:
 
 
 def _first(line_id: uuid.UUID | None) -> uuid.UUID:
-    """The lowest id that a line without a mark may have, after this one has got its own. An id of
-    the future is none to go by: whoever may add lines may give them any."""
+    """Return the lowest id that a line without a mark may have once this one has its mark. Ids in
+    the future are no guide: those who may add lines may give them any id."""
     made = line_id.int >> 80 if line_id else 0  # milliseconds, of any years
     return uuid.UUID(int=max(0, made - LATE // timedelta(milliseconds=1)) << 80)

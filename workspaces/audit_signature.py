@@ -1,9 +1,9 @@
-"""The seal of an audit log: its newest place and mark, signed with SECRET_KEY. A log that was
-emptied, cut or begun anew is found by whoever asks, though he kept nothing.
+"""The seal of an audit log: its newest place and mark, signed with SECRET_KEY. Any check finds a
+log that was emptied, cut or begun anew, even if the person who checks kept nothing.
 
-It lies in a table that the role that serves only moves forward, by a function that asks for a
-voucher; every machine and every backup has that. A copy lies in the data folder of each machine
-that sealed: whoever puts older tables back by hand does not reach it. The higher number counts.
+The seal lies in a table that the serving role can only move forward, by a function that asks for a
+voucher; every machine and every backup has that table. A copy lies in the data folder of each
+machine that sealed: putting older tables back by hand does not reach it. The higher number counts.
 """
 
 import json
@@ -34,7 +34,8 @@ AT_ONCE = 10  # seals that may be written between a look and what comes after it
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """`number` counts the seals of a workspace. Place 0 with an empty mark: no line had a place."""
+    """A seal. `number` counts the seals of a workspace. Place 0 with an empty mark means that no
+    line had a place."""
 
     workspace_id: uuid.UUID
     number: int
@@ -55,7 +56,7 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class KnownSeals:
-    """The seal that lies in the table, and the copy of this machine."""
+    """The seal in the table, and the copy on this machine."""
 
     table: Seal | None
     copy: Seal | None
@@ -66,14 +67,14 @@ class KnownSeals:
 
     @property
     def newest(self) -> Seal | None:
-        """The one with the highest number, of those that this server signed."""
+        """The seal with the highest number among those that this server signed."""
         ours = (each for each in self.all if each.is_ours)
         return max(ours, key=lambda each: each.number, default=None)
 
     @property
     def unsigned(self) -> list[Seal]:
-        """Those that it did not sign. An older copy than a table's own seal counts for nothing: it
-        is of the SECRET_KEY before, on a machine that has not sealed since."""
+        """The seals that this server did not sign. A copy older than the table's own seal is
+        ignored: it is of the former SECRET_KEY, on a machine that has not sealed since."""
         table, copy = self.table, self.copy
         if table and copy and table.is_ours and copy.number < table.number:
             return []
@@ -82,9 +83,9 @@ class KnownSeals:
     def held_against(
         self, expected: Sequence[tuple[int, str]]
     ) -> tuple[dict[int, set[str]], list[str]]:
-        """The marks that the log must have at its places, and faults. Where a new SECRET_KEY is why
-        seals are not signed, all of them are not, and somebody kept a mark that lies as far: then
-        they count as those of this key. Among seals of this key one was written by hand."""
+        """Return the marks that the log must have at its places, and faults. Unsigned seals count
+        as this key's where a new SECRET_KEY explains them: none is signed, and somebody kept a mark
+        that lies as far. Beside a seal of this key, an unsigned one was written by hand."""
         furthest = max((position for position, _ in expected), default=-1)
         is_proof = self.newest is None and not any(
             each.is_ended or each.position > furthest for each in self.unsigned
@@ -114,8 +115,8 @@ def last_mark(workspace_id: uuid.UUID) -> AuditMark | None:
 
 def renew(workspace_id: uuid.UUID, *, over: KnownSeals | None = None) -> bool:
     """Seal the last place, where the log still holds what was sealed before; with `over`, whatever
-    it holds: after an import, a restore, or a proof by a mark that was kept. Whether it was. A seal
-    that came meanwhile stays."""
+    it holds: after an import, a restore, or a proof by a mark that was kept. Return whether it was
+    sealed. A seal made in the meantime stays."""
     seen = over or known(workspace_id)
     position, mark = _last(workspace_id)
     if over is None:
@@ -130,7 +131,7 @@ def renew(workspace_id: uuid.UUID, *, over: KnownSeals | None = None) -> bool:
 
 
 def end(workspace_id: uuid.UUID) -> None:
-    """From now on the lines may be removed, in the caller's transaction: the workspace goes."""
+    """Allow removing the lines from now on, in the caller's transaction: the workspace goes."""
     for _ in range(AT_ONCE):
         last = Seal(workspace_id, 0, *_last(workspace_id), is_ended=True)
         if _made(known(workspace_id), last) is not None:
@@ -143,7 +144,7 @@ def has_ended(workspace_id: uuid.UUID) -> bool:
 
 
 def keep_copies() -> None:
-    """Before a restore: what is sealed now, of all workspaces; nothing where there is no table."""
+    """Copy the seals of all workspaces before a restore; nothing where there is no table."""
     with connection.cursor() as cursor:
         cursor.execute("select to_regclass('workspaces_auditseal') is not null")
         if not cursor.fetchone()[0]:
@@ -175,8 +176,8 @@ def _goes_on(seal: Seal, position: int) -> bool:
 
 
 def _made(seen: KnownSeals, wanted: Seal) -> Seal | None:
-    """The next seal after those that were seen, in the table; None where the table has another one
-    by now: it was written by who knew more."""
+    """Write the next seal after those in `seen` to the table; return None where the table has
+    another one by now, from a writer who knew more."""
     # By the clock it lies above that of a machine whose copy is not here.
     number = max(max((each.number for each in seen.all), default=0) + 1, int(time.time()))
     bare = replace(wanted, number=number)

@@ -31,7 +31,8 @@ UNKNOWN_KEY = "This key is unknown, revoked or expired."
 
 
 class KeyAuthentication(BaseAuthentication):
-    """`Authorization: Bearer <key>`, `Authorization: Token <key>` or `X-API-Key: <key>`."""
+    """Authentication by `Authorization: Bearer <key>`, `Authorization: Token <key>` or `X-API-Key:
+    <key>`."""
 
     def authenticate(self, request: Request) -> tuple[None, Scope | ServerAsker] | None:
         text = presented_key(request.META)
@@ -61,7 +62,7 @@ class KeyAuthentication(BaseAuthentication):
 
 
 class MemberAuthentication(SessionAuthentication):
-    """A Django session, with CSRF enforced; the scope is that of the membership.
+    """Authentication by a Django session, with CSRF enforced; the scope is that of the membership.
 
     Where the path names no workspace, or one that the user is not in, `request.auth` is None.
     """
@@ -110,9 +111,9 @@ def _scope_of_member(membership: Membership) -> Scope:
 
 
 def scopes_again(scopes: Collection[Scope]) -> dict[Scope, Scope]:
-    """The scopes that the same keys and members have now; without those who have lost theirs, by
-    revocation, expiry, a membership or a browser session that ended. In so many statements, however
-    many they are: for who goes on for a while after they were asked who they are."""
+    """Return the scopes that the same keys and members have now. Scopes lost by revocation, expiry,
+    or the end of a membership or a browser session are left out. The number of statements does not
+    grow with the scopes. For long-lived connections, which go on after authentication."""
     with visible.only(*{scope.workspace_id for scope in scopes}):
         keys = scopes_of_keys({scope.key_id for scope in scopes if scope.key_id is not None})
         members = _members_again([scope for scope in scopes if scope.key_id is None])

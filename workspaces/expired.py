@@ -1,4 +1,4 @@
-"""Rows whose time is over, taken away some at a time: what is left waits for the next sweep."""
+"""Removal of expired rows, some at a time: the rest waits for the next sweep."""
 
 from datetime import timedelta
 from itertools import islice
@@ -16,8 +16,8 @@ INVITATIONS_KEPT = timedelta(days=90)  # since they were answered, revoked or ex
 
 
 def prune() -> int:
-    """Sessions of browsers, counts and attempts of logins, invitations that ended long ago; the
-    number of rows."""
+    """Delete expired browser sessions, counts and attempts of logins, and invitations that ended
+    long ago; return the number of rows."""
     now = timezone.now()
     long_ago = now - INVITATIONS_KEPT
     ended = Q(accepted_at__lt=long_ago) | Q(revoked_at__lt=long_ago) | Q(expires_at__lt=long_ago)
@@ -32,6 +32,6 @@ def prune() -> int:
 
 
 def delete_some(rows: QuerySet[Any], most: int = MOST) -> int:
-    """Delete at most `most` of them; the number of rows."""
+    """Delete at most `most` of the rows; return their number."""
     keys = list(islice(rows.values_list("pk", flat=True).iterator(most), most))
     return rows.model._default_manager.filter(pk__in=keys).delete()[0]

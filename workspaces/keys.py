@@ -1,4 +1,4 @@
-"""API keys: issue, revoke, find who is asking from what a caller presents, and when each was last
+"""API keys: issue and revoke them, find the asker behind a key, and note when each was last
 used."""
 
 import hashlib
@@ -108,7 +108,7 @@ class KeyOptions:
 
 
 def digest_of(secret: str) -> bytes:
-    """SHA-256 is enough: the secret has 256 random bits, there is nothing to guess."""
+    """Return the SHA-256 of a secret. That is enough: 256 random bits cannot be guessed."""
     return hashlib.sha256(secret.encode()).digest()
 
 
@@ -139,7 +139,7 @@ def issue_key(
 
 @transaction.atomic
 def revoke_key(key: ApiKey, *, actor: str) -> None:
-    """Revoke at once, with the invitations it made; revoking again changes nothing."""
+    """Revoke a key at once, with the invitations it made; a second time changes nothing."""
     now = timezone.now()
     if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now):
         key.revoked_at = now
@@ -151,7 +151,7 @@ def revoke_key(key: ApiKey, *, actor: str) -> None:
 
 @transaction.atomic
 def rotate_key(key: ApiKey, *, actor: str, overlap: timedelta = timedelta()) -> tuple[ApiKey, str]:
-    """A new key that may do the same; the old one is refused at once, or after `overlap`.
+    """Issue a new key with the same rights; the old one is refused at once, or after `overlap`.
 
     The second value is the new key's text, shown only here. Raises KeyOver where the old one is
     revoked or expired already.
@@ -207,8 +207,8 @@ def _row_of(prefix: str, digest: bytes, beside: Beside) -> tuple[Any, ...] | Non
 
 
 def scopes_of_keys(ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Scope]:
-    """The scopes that keys have now which proved themselves before, by their ids; without those
-    that are revoked or expired. The caller has said whose rows are visible."""
+    """Return the present scopes, by key id, of keys that proved themselves before, without those
+    that are revoked or expired. The caller has set which rows are visible."""
     if not ids:
         return {}
     asked = prepared.ask(prepared.live_wrapper(), FIND_AGAIN, {"ids": list(ids)})
@@ -249,7 +249,7 @@ def _scope_of(row: tuple[Any, ...]) -> Scope | None:
 
 
 def narrowed(scope: Scope, key: ApiKey) -> Scope:
-    """The same asker, who sees no more than a key does, be that in use or not."""
+    """Return the same asker, limited to what a key sees, whether or not that is in use."""
     if key.limited_to_subjects:
         scope = replace(scope, subject_ids=tuple(each.pk for each in key.subjects.all()))
     if key.container_tags is not None:
@@ -259,7 +259,7 @@ def narrowed(scope: Scope, key: ApiKey) -> Scope:
 
 @dataclass(frozen=True, slots=True)
 class ServerAsker:
-    """A program that shows a server key. It is no Scope: no verb that reads or writes takes it."""
+    """A program with a server key. It is no Scope: no verb that reads or writes takes it."""
 
     key_id: uuid.UUID
 
@@ -282,7 +282,7 @@ def issue_server_key(
 
 @transaction.atomic
 def revoke_server_key(prefix: str) -> bool:
-    """Revoke at once, with the invitations it made; False where no key that is in use has this
+    """Revoke a key at once, with the invitations it made; False where no key in use has this
     prefix."""
     in_use = ServerKey.objects.select_for_update().filter(prefix=prefix, revoked_at=None)
     key = in_use.first()
@@ -325,7 +325,7 @@ def note(
 
 
 def write() -> None:
-    """Write what was noted since the last time; what the database does not take is not lost."""
+    """Write the uses noted since the last time; those that the database does not take are kept."""
     with _lock:
         taken = dict(_uses)
         _uses.clear()
@@ -340,7 +340,7 @@ def write() -> None:
 
 
 def _forget() -> None:
-    """A forked process has what its parent noted, who writes it."""
+    """Forget the uses after a fork: the parent noted them, and writes them."""
     global _lock
     _lock = threading.Lock()
     _uses.clear()

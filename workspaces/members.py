@@ -1,5 +1,5 @@
-"""Members: ask somebody in by a link, accept, decline; change, remove. A workspace keeps an owner,
-and owners alone touch owners."""
+"""Members: invite by a link, accept, decline; change, remove. A workspace always keeps an owner,
+and only owners may change owners."""
 
 import logging
 import secrets
@@ -41,7 +41,7 @@ class MembershipConflict(Exception):
 
 @transaction.atomic
 def change_role(scope: Scope, membership: Membership, role: str) -> Membership:
-    """Give a member another role. Raises NotAllowed where it is not to give, and
+    """Give a member another role. Raises NotAllowed where the asker may not give it, and
     MembershipConflict where the last owner would go."""
     check_rank(scope, membership.role, role)
     before = membership.role
@@ -74,14 +74,14 @@ def remove(scope: Scope, membership: Membership) -> None:
 
 
 def _invitations_of(membership: Membership) -> InvitationQuerySet:
-    """Those the member made: nobody comes back by one to what was taken from them."""
+    """Return the invitations that the member made, by which they could get back what was taken."""
     return Invitation.objects.filter(
         workspace_id=membership.workspace_id, invited_by=f"user:{membership.user_id}"
     )
 
 
 def check_rank(scope: Scope, *roles: str) -> None:
-    """Raises NotAllowed where a role is not for the asker to give or to take."""
+    """Raise NotAllowed where the asker may not give or take one of the roles."""
     if Role.OWNER in roles and scope.role != Role.OWNER:
         raise NotAllowed("role", "Only an owner may do this to or for an owner.")
 
@@ -103,15 +103,16 @@ log = logging.getLogger(__name__)
 
 
 class InvitationOver(Exception):
-    """It was accepted, declined, revoked or has expired; or the address has an account already."""
+    """The invitation was accepted, declined or revoked, or has expired; or the address has an
+    account."""
 
 
 def invite(scope: Scope, email: str, role: str, name: str = "") -> tuple[Invitation, str]:
-    """Ask `email` to become a member. The second value is the token of its link, known only here;
-    an older link for the same address is void from now on.
+    """Invite `email` to become a member. The second value is the token of the link, known only
+    here; an older link for the same address is void from now on.
 
-    Raises MembershipConflict where they are a member, NotAllowed where the role is not to give;
-    nothing tells whether the address has an account.
+    Raises MembershipConflict where the address is a member's, NotAllowed where the asker may not
+    give the role; nothing tells whether the address has an account.
     """
     check_rank(scope, role)
     token = secrets.token_urlsafe(32)
@@ -137,7 +138,7 @@ def invite(scope: Scope, email: str, role: str, name: str = "") -> tuple[Invitat
 
 
 def invitation_of(invitation_id: uuid.UUID, token: str) -> Invitation | None:
-    """The open invitation that a link names and its token proves; its workspace becomes
+    """Return the open invitation that a link names and its token proves; its workspace becomes
     visible."""
     home = crossings.workspace_of_invitation(invitation_id)
     visible.narrow(*([home] if home else []))
@@ -150,7 +151,7 @@ def invitation_of(invitation_id: uuid.UUID, token: str) -> Invitation | None:
 
 @transaction.atomic
 def accept(user: User, invitation: Invitation) -> Membership:
-    """Make `user`, whom it is for, a member. Raises InvitationOver, NotAllowed."""
+    """Make `user`, whom the invitation is for, a member. Raises InvitationOver, NotAllowed."""
     row = _locked(invitation)
     if row.email.lower() != user.email.lower():
         raise NotAllowed("email", "This invitation is for another address.")
@@ -213,7 +214,7 @@ def decline(user: User, invitation: Invitation) -> None:
 
 @transaction.atomic
 def revoke(scope: Scope, invitation: Invitation) -> None:
-    """Take it back; of one that was answered nothing changes. Raises NotAllowed."""
+    """Revoke an invitation; an answered one stays as it is. Raises NotAllowed."""
     check_rank(scope, invitation.role)
     if Invitation.objects.filter(pk=invitation.pk).revoke():
         _audit(invitation, scope.actor, "revoke_invitation")
@@ -282,7 +283,8 @@ class InvitationView(View):
     def _page(
         self, request: HttpRequest, invitation: Invitation, form: Any, *, is_refused: bool = False
     ) -> HttpResponse:
-        """Always 200: the log tells the address of a page that is refused, and this one's opens."""
+        """Answer 200 always: the log has the address of a refused page, and this address opens
+        something."""
         email = getattr(request.user, "email", "")
         context = {
             "invitation": invitation,
@@ -302,8 +304,8 @@ def _form(invitation: Invitation, data: Any) -> Any:
 
 @method_decorator(never_cache, name="dispatch")
 class OwnInvitationsView(View):
-    """Those to the address of whoever is logged in whose link this browser has opened, to be
-    declined. An address alone proves nothing: whoever was first to give it has the account."""
+    """Open invitations to the address of the logged-in user whose links this browser has opened, to
+    be declined. An address alone proves nothing: an account may have anybody's."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         if not isinstance(request.user, User):

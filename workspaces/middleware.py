@@ -104,8 +104,9 @@ def asker(request: HttpRequest) -> str:
 
 
 class PlainHttpMiddleware:
-    """Behind TLS: those of programs on the server's own machine, which find the address in the info
-    file. Others are refused and not led on: their key went over the wire already."""
+    """Refuses plain HTTP to the API behind TLS, except from programs on the server's own machine,
+    which find the address in the info file. It does not redirect: the key went over the wire
+    already."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -129,8 +130,8 @@ class PastKeys(MiddlewareMixin):
 
 
 class SessionMiddleware(PastKeys, sessions.SessionMiddleware):
-    """A session ends some hours after its last request: written anew now and then, and not at every
-    request. Logging in sets SEEN_AT."""
+    """Ends a session some hours after its last request: it is written anew now and then, not at
+    every request. Logging in sets SEEN_AT."""
 
     def process_response(self, request: HttpRequest, response: Any) -> Any:
         session, now = request.session, int(time.time())
@@ -153,7 +154,7 @@ class AuthenticationMiddleware(PastKeys, auth.AuthenticationMiddleware):
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
-        """Tell the front whose page it was, where the page has asked for that."""
+        """Tell the front whose page it was."""
         user = getattr(request, "_cached_user", None)
         if user is not None and user.is_authenticated:
             request.META[TENANT] = f"user:{user.pk}"
@@ -176,7 +177,7 @@ class MessageMiddleware(PastKeys, messages.MessageMiddleware):
 
 
 class TimeZoneMiddleware:
-    """For the pages of people alone: programs are answered in UTC."""
+    """Sets the time zone for people's pages alone: programs are answered in UTC."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -206,7 +207,7 @@ class LookedAtMiddleware:
 
 
 class PageHeadersMiddleware:
-    """For HTML only: programs do not read these headers."""
+    """Adds headers to HTML only: programs do not read them."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

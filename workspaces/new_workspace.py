@@ -23,12 +23,12 @@ from workspaces.scope import ROLE_CAPABILITIES, Scope
 
 
 class SlugTaken(Exception):
-    """Another workspace has it."""
+    """Another workspace has this slug."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewWorkspace:
-    """`owner` belongs to it at once; `owner_email` is invited."""
+    """A workspace to create: `owner` belongs to it at once; `owner_email` is invited."""
 
     slug: str
     name: str
@@ -39,8 +39,8 @@ class NewWorkspace:
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """`key` is the text that a caller presents, `token` that of the invitation's link: both are
-    known only here, and empty where none was wished."""
+    """A new workspace. `key` is the text that a caller presents, `token` that of the invitation's
+    link: both are known only here, and empty where none was wanted."""
 
     workspace: Workspace
     key: str = ""
@@ -49,7 +49,7 @@ class Created:
 
 
 def fault_of_slug(slug: str) -> str:
-    """In words; empty where it may be a workspace's."""
+    """Return what is wrong with a slug, in words; empty where a workspace may have it."""
     if not re.fullmatch(SLUG, slug):
         return "Lower-case letters, digits and hyphens, 63 at most; no hyphen at an end."
     if as_uuid(slug) is not None:
@@ -61,7 +61,7 @@ def fault_of_slug(slug: str) -> str:
 
 @transaction.atomic
 def create_workspace(new: NewWorkspace, *, actor: str) -> Created:
-    """Make a workspace, and what is needed to begin with it. Raises SlugTaken."""
+    """Create a workspace with what is needed to begin. Raises SlugTaken."""
     workspace = Workspace(slug=new.slug, name=new.name)
     visible.add(workspace.pk)
     Workspace.objects.bulk_create([workspace], ignore_conflicts=True)

@@ -40,7 +40,7 @@ declared = with_config(ConfigDict(alias_generator=to_camel, extra="forbid"))
 
 
 class NullIs:
-    """Null is allowed, and is the same as `value`."""
+    """Allows null, with the meaning of `value`."""
 
     def __init__(self, value: Any) -> None:
         self.value = value

@@ -26,11 +26,11 @@ class Scope:
     """The frozen answer to "who is asking, and what may they see?".
 
     `agent_id` None: sees all of the workspace. `subject_ids` None: not limited to subjects;
-    `container_tags` None: not limited to documents of some spaces.
-    `team_agent_ids` are the agents of the asking agent's team, itself among them; what was
-    written by no agent belongs to the default team. `session` is the row of the member's browser
-    session. `beside` is what was read in one statement with the key, for whom asked for it there.
-    `within`: the decision, as "case:<id>", that what is done is a part of.
+    `container_tags` None: not limited to documents of some spaces. `team_agent_ids` are the agents
+    of the asking agent's team, itself included; rows written by no agent belong to the default
+    team. `session` is the row of the member's browser session. `beside` holds the columns that were
+    read in one statement with the key. `within` is the decision, as "case:<id>", that the asker is
+    carrying out.
     """
 
     workspace_id: uuid.UUID
@@ -74,21 +74,22 @@ class Scope:
         return capability in self.capabilities
 
     def audit(self, action: str, target: Model, **details: Any) -> None:
-        """One line of what the asker did; details are subject_id, reason, before, after."""
+        """Write one line of what the asker did; details are subject_id, reason, before, after."""
         self.line(action, target, **details).save()
 
     def line(self, action: str, target: Model, **details: Any) -> AuditEntry:
-        """The same unsaved. A part of a decision names that in `after`, which is an object then."""
+        """Return such a line unsaved. A part of a decision names that in `after`, which is an
+        object then."""
         if self.within:
             details["after"] = {**(details.get("after") or {}), "within": self.within}
         return AuditEntry.line(self.workspace_id, self.actor, action, target, **details)
 
     def as_part_of(self, decision: Model) -> "Scope":
-        """The same asker, while carrying out this decision."""
+        """Return the same asker, while carrying out this decision."""
         return replace(self, within=f"{decision._meta.model_name}:{decision.pk}")
 
     def as_agent(self, agent: Agent) -> "Scope":
-        """The same asker, seeing only what `agent` sees."""
+        """Return the same asker, seeing only what `agent` sees."""
         return replace(
             self,
             agent_id=agent.pk,
@@ -104,7 +105,7 @@ def _limits(scope: Scope) -> tuple[Any, ...]:
 
 
 def mates_of(workspace_id: uuid.UUID, team: str) -> tuple[uuid.UUID, ...]:
-    """The agents of a team; "" is the default team, to which what no agent wrote belongs too."""
+    """Return the agents of a team; "" is the default team, which also has the rows of no agent."""
     mates = Agent.objects.filter(workspace_id=workspace_id, team=team)
     return tuple(mates.values_list("pk", flat=True))
 
@@ -113,12 +114,12 @@ WORKER = "worker"
 
 
 def worker_scope(workspace_id: uuid.UUID, actor: str = WORKER) -> Scope:
-    """The server's own hands: background work and commands see all of one workspace."""
+    """Return the server's own scope: background work and commands see all of one workspace."""
     return Scope(workspace_id, actor, frozenset(Capability.values))
 
 
 def owner_scope(workspace_id: uuid.UUID, actor: str) -> Scope:
-    """Whoever sits at the server's shell may do what an owner may."""
+    """Return the scope of a person at the server's shell, who may do what an owner may."""
     return replace(worker_scope(workspace_id, actor), role=Role.OWNER)
 
 
@@ -126,7 +127,8 @@ OF_OTHERS = "This key is not for that user."
 
 
 class NotAllowed(Exception):
-    """The asker names somebody whom its key does not cover. `field` is the model's word."""
+    """The asker names a subject, agent or space that their key does not cover. `field` is the
+    model's name."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -134,7 +136,7 @@ class NotAllowed(Exception):
 
 
 def subject_to_write(scope: Scope, external_id: str) -> Subject | None:
-    """The subject to write about; raises NotAllowed where the key is limited to others."""
+    """Return the subject to write about. Raises NotAllowed where the key is limited to others."""
     if scope.subject_ids is None and not external_id:
         return None
     if scope.subject_ids is None:
@@ -149,7 +151,8 @@ def subject_to_write(scope: Scope, external_id: str) -> Subject | None:
 
 
 def subject_to_read(scope: Scope, external_id: str) -> uuid.UUID:
-    """The subject of that name; an id that nothing has, where the asker may know of none."""
+    """Return the id of the subject of that name; where the asker may know of none, an id that
+    nothing has."""
     known = Subject.objects.filter(workspace_id=scope.workspace_id, external_id=external_id)
     if scope.subject_ids is not None:
         known = known.filter(pk__in=scope.subject_ids)
@@ -163,8 +166,8 @@ def covers(scope: Scope, external_id: str) -> bool:
 
 
 def tags_to_write(scope: Scope, tags: Sequence[str]) -> Sequence[str]:
-    """The spaces in which a new document stands: those that are named, or the only one of a key
-    that is limited to it; raises NotAllowed where it is limited to others."""
+    """Return the spaces of a new document: those that are named, or the only one that a key is
+    limited to. Raises NotAllowed where it is limited to others."""
     own = scope.container_tags
     if own is None or (tags and set(tags) <= set(own)):
         return tags
@@ -186,7 +189,7 @@ def agent_to_write(scope: Scope, external_id: str) -> Agent | None:
 
 
 def agent_to_read(scope: Scope, external_id: str) -> Scope:
-    """The scope as the agent that is named sees it. An unknown one sees what the default team
+    """Return the scope as the named agent sees it. An unknown agent sees what the default team
     does."""
     if not external_id:
         return scope

@@ -1,4 +1,4 @@
-"""Pages tell times in the zone of who reads them, and days as days, which are the same in all."""
+"""Time zones of pages: times are in the reader's zone, and days are days, the same in all zones."""
 
 import zoneinfo
 from datetime import UTC, date, datetime, time
@@ -17,7 +17,8 @@ def known_zones() -> frozenset[str]:
 
 
 def zone_of(request: HttpRequest, user: Any) -> str:
-    """The zone that the person has chosen, else the browser's; UTC where neither is known."""
+    """Return the zone that the person has chosen, else the browser's; UTC where neither is
+    known."""
     asked = getattr(user, "time_zone", "") or request.COOKIES.get(COOKIE, "")
     return asked if asked in known_zones() else "UTC"
 
@@ -28,6 +29,6 @@ def begin_of(day: date) -> datetime:
 
 
 def day_of(at: datetime) -> date:
-    """The day of an instant. Midnight in UTC is how a day without a time is kept."""
+    """Return the day of an instant. Midnight in UTC is how a day without a time is stored."""
     at = at.astimezone(UTC)
     return at.date() if at.time() == time() else timezone.localtime(at).date()

@@ -46,7 +46,8 @@ class JsonAnswer(msgspec.Struct, rename="camel"):
 def _reader(
     of: type[JsonAnswer], given: frozenset[str]
 ) -> tuple[tuple[str, ...], Callable[[object], tuple[Any, ...]], tuple[str, ...]]:
-    """The fields that are read, how, and those of them that are null rather than empty."""
+    """Return the fields to read, how to read them, and those of them that are null rather than
+    empty."""
     names, columns, blank = [], [], []
     for field in fields_of(of):
         if field.name in given or not field.required:

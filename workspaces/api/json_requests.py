@@ -1,5 +1,5 @@
-"""Reading what callers send, against the class that declares it: all faults at once, with
-places."""
+"""Reads what callers send against the class that declares it, and reports all faults at once, with
+their places."""
 
 import json
 import math
@@ -59,7 +59,8 @@ _schemas: dict[type[Any], dict[str, Any]] = {}
 
 
 class StrictJSONParser(BaseParser):
-    """JSON without NUL, lone surrogates, NaN and endless nesting, none of which Postgres stores."""
+    """JSON without NUL, lone surrogates, NaN and endless nesting, none of which Postgres can
+    store."""
 
     media_type = "application/json"
 
@@ -116,7 +117,7 @@ def flaw_of_text(text: str) -> str:
 
 
 def refuse_null_in_address(request: HttpRequest) -> None:
-    """400 where the path or the query string holds a NUL."""
+    """Answer 400 where the path or the query string holds a NUL."""
     if "\0" in request.path:
         raise invalid("path", "Null characters are not allowed.")
     if "%00" not in request.META.get("QUERY_STRING", ""):
@@ -127,7 +128,7 @@ def refuse_null_in_address(request: HttpRequest) -> None:
 
 
 def refuse_unmeasured_body(request: HttpRequest) -> None:
-    """411 where a body comes without its length: WSGI would show it as empty."""
+    """Answer 411 where a body comes without its length: WSGI would show it as empty."""
     if request.META.get("HTTP_TRANSFER_ENCODING") and not request.META.get("CONTENT_LENGTH"):
         raise Problem(411, "Send the body with a Content-Length.")
 
@@ -172,8 +173,8 @@ def read_query(of: type[Declared], request: Request) -> Declared:
 
 
 def refuse_unknown_parameters(view: APIView, request: Request) -> None:
-    """400 that names each parameter of the query string that this operation does not have:
-    `?dryRun=true` where there is none would else do what the caller only asks about."""
+    """Answer 400 with each parameter of the query string that this operation does not have. A
+    `?dryRun=true` that is ignored would carry out what the caller only asks about."""
     method = "get" if request.method == "HEAD" else (request.method or "").lower()
     handler = getattr(type(view), method, None)
     if not request.META.get("QUERY_STRING") or method not in view.http_method_names or not handler:

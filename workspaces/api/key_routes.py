@@ -1,4 +1,4 @@
-"""Routes: API keys. The secret is in the answer that issues a key, and nowhere else."""
+"""Routes for API keys. The secret is in the answer that issues a key, and nowhere else."""
 
 import uuid
 from dataclasses import dataclass
@@ -106,7 +106,7 @@ def of_workspace(scope: Scope) -> QuerySet[ApiKey]:
 
 
 def options_of(scope: Scope, wish: NewKey) -> KeyOptions:
-    """The new key's options; a key can give no more than it has itself."""
+    """Return the options of the new key; a key can give no more than it has itself."""
     capabilities = tuple(dict.fromkeys(wish.capabilities or sorted(scope.capabilities)))
     if beyond := [name for name in capabilities if not scope.may(name)]:
         raise refused(f"You do not have: {', '.join(beyond)}.", "capabilities")
@@ -131,12 +131,12 @@ class KeysView(WorkspaceView):
 
     @operation("listKeys", page=KeyJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Keys without their secrets, the newest first."""
+        """List the keys without their secrets, the newest first."""
         return paged(request, of_workspace(self.scope), KeyJson.of)
 
     @operation("issueKey", request=NewKey, answer={201: IssuedKeyJson})
     def post(self, request: Request, workspace: str) -> Response:
-        """Issue a key; the answer holds the secret, which is kept only as a digest."""
+        """Issue a key. Only this answer has the secret; the server keeps a digest of it."""
         options = options_of(self.scope, read(NewKey, request.data))
         user = request.user if isinstance(request.user, User) else None
         key, text = issue_key(self.scope.workspace_id, options, actor=self.scope.actor, user=user)
@@ -148,12 +148,12 @@ class KeyView(WorkspaceView):
 
     @operation("readKey", answer=KeyJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A key without its secret, and when it was used last."""
+        """Read a key without its secret, and when it was last used."""
         return Response(KeyJson.of(get_object_or_404(of_workspace(self.scope), pk=row)))
 
     @operation("revokeKey", answer={204: None})
     def delete(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Revoke: the next request with it is 401. The row stays, for the audit."""
+        """Revoke a key: the next request with it gets 401. Its row stays for the audit log."""
         revoke_key(get_object_or_404(of_workspace(self.scope), pk=row), actor=self.scope.actor)
         return Response(status=204)
 
@@ -164,7 +164,8 @@ class RotateKeyView(WorkspaceView):
 
     @operation("rotateKey", request=RotateKey, answer={201: IssuedKeyJson})
     def post(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A new key that may do the same; the old one is refused at once, or after a while."""
+        """Issue a new key with the same rights. The old key is refused at once, or after a
+        while."""
         key = get_object_or_404(of_workspace(self.scope), pk=row)
         if beyond := [name for name in key.capabilities if not self.scope.may(name)]:
             raise refused(f"You do not have: {', '.join(beyond)}.")

@@ -39,7 +39,7 @@ class PageQuery:
 
 
 def narrowing(query: object, columns: Mapping[str, str]) -> dict[str, Any]:
-    """The conditions on a list's columns, where the query has a word on them."""
+    """Return conditions on a list's columns, for those of them that the query names."""
     said = {column: getattr(query, name) for name, column in columns.items()}
     return {column: value for column, value in said.items() if value is not None}
 
@@ -59,8 +59,8 @@ class Cursor:
         return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
     def beyond(self, column: str) -> Q:
-        """The rows behind it in its direction. `column` is that of the rank, "" where there is
-        none."""
+        """Return the condition for rows behind the cursor in its direction. `column` is that of the
+        rank, "" where there is none."""
         way = "gt" if self.direction == BEFORE else "lt"
         by_id = Q(**{f"pk__{way}": self.row_id})
         if not column:
@@ -69,7 +69,7 @@ class Cursor:
 
 
 def cursor_of(text: str) -> Cursor:
-    """From a cursor, or from the whole address that stood in `next`."""
+    """Read a cursor, or the whole address that stood in `next`."""
     if "://" in text:
         text = parse_qs(urlsplit(text).query).get("cursor", [""])[-1]
     try:
@@ -96,8 +96,8 @@ class PagedRows(Protocol):
 def paged(
     request: Request, rows: PagedRows, shape: Callable[[Any], JsonAnswer], *, rank: str = ""
 ) -> Response:
-    """One page of `rows`, each through `shape`: by id, the newest first, or by the column `rank`,
-    the highest first."""
+    """Return one page of `rows`, each through `shape`: by id, the newest first, or by the column
+    `rank`, the highest first."""
     query = read_query(PageQuery, request)
     cursor = None if query.cursor is None else cursor_of(query.cursor)
     if cursor is not None and (cursor.rank is None) != (not rank):
@@ -129,7 +129,7 @@ def _address(request: Request, direction: bytes, row: Model, rank: str) -> str:
 
 @cache
 def page_of(item: type[JsonAnswer]) -> type[JsonAnswer]:
-    """A page of a list of `item`."""
+    """Return the class of a page that lists `item`."""
     results = ("results", list[item])  # type: ignore[valid-type]  # known when it runs
     fields = [results, ("next", str | None), ("previous", str | None)]
     name = f"{item.__name__.removesuffix('Json')}Page"

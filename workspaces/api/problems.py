@@ -1,4 +1,4 @@
-"""Errors on the wire: RFC 9457 `application/problem+json`, always, and never a stack trace."""
+"""Errors of the API: always RFC 9457 `application/problem+json`, and never a stack trace."""
 
 import logging
 import re
@@ -53,7 +53,7 @@ class FieldProblem(JsonAnswer):
 
 
 def said_once(errors: Iterable[FieldProblem]) -> list[FieldProblem]:
-    """With one for what is wrong with the same field of several messages."""
+    """Merge the same problem in the same field of several messages into one."""
     likewise: dict[tuple[str, str, str], list[FieldProblem]] = {}
     for error in errors:
         kind = _index.sub("[]", error.field), error.message, error.code
@@ -77,8 +77,8 @@ class ProblemJson(JsonAnswer):
 
 
 class Problem(APIException):
-    """An answer that is an error. `wait` is in seconds, for Retry-After. `detail` tells all, for
-    who is shown no `errors`."""
+    """An answer that is an error. `wait` is in seconds, for Retry-After. `detail` says everything,
+    for clients that are not shown `errors`."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class Problem(APIException):
 
 
 def invalid(field: str, message: str, code: str = "invalid") -> Problem:
-    """400 that names one field."""
+    """Return a 400 that names one field."""
     return Problem(
         400, f"{field}: {message}", code=code, errors=[FieldProblem(field, message, code)]
     )
@@ -108,7 +108,7 @@ def not_found(what: str = "This") -> Problem:
 
 
 def refused(message: str, field: str = "") -> Problem:
-    """403, with the field that names what the asker may not touch, where there is one."""
+    """Return a 403, with the field that names what the asker may not touch, where there is one."""
     errors = [FieldProblem(field, message, "forbidden")] if field else []
     return Problem(403, message, code="forbidden", errors=errors)
 
@@ -119,7 +119,7 @@ def conflict(message: str, *, field: str = "", code: str = "conflict") -> Proble
 
 
 def respond(error: Exception, context: dict[str, Any]) -> Response:
-    """The answer to `error`; what nobody foresaw is logged, and is a 500 that says no more."""
+    """Answer `error`. An unforeseen one is logged and becomes a 500 that says no more."""
     problem = problem_of(error)
     request = context["request"]
     if problem is None:
@@ -136,7 +136,7 @@ def respond(error: Exception, context: dict[str, Any]) -> Response:
 
 
 def problem_of(error: Exception) -> Problem | None:
-    """The problem that an exception of DRF, Django or this package stands for."""
+    """Return the problem for an exception of DRF, Django or this package."""
     match error:
         case Problem():
             return error

@@ -159,7 +159,7 @@ class RequestSchema(GenerateJsonSchema):
         return super().float_schema(schema) | {"format": "double"}
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> dict[str, Any]:
-        """Empty is what is not given."""
+        """Leave out a default that is empty: it means that nothing is given."""
         made = super().default_schema(schema)
         if made.get("default") in ("", None, [], {}):
             made.pop("default", None)
@@ -211,7 +211,8 @@ def _of_type(kind: inspect.Type, component: Callable[[Any], ResolvedComponent]) 
 
 
 def of_choices(choices: type[Enum]) -> dict[str, Any]:
-    """A set of choices, by which a hook of drf-spectacular knows it again and gives it a name."""
+    """Return the schema of a set of choices, with an id by which a hook of drf-spectacular
+    recognizes and names it."""
     values = [(one.value, getattr(one, "label", one.value)) for one in choices]
     names = [value for value, _ in values]
     return {"type": "string", "enum": names, "x-spec-enum-id": list_hash(values)}

@@ -41,7 +41,7 @@ USER = "userId"
 
 
 class AnswersJSON(BaseContentNegotiation):
-    """Whatever a client says it accepts, the answer is JSON."""
+    """Content negotiation that always answers JSON, whatever the client accepts."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
         content_type = (request.content_type or "").partition(";")[0].strip().lower()
@@ -54,14 +54,14 @@ class AnswersJSON(BaseContentNegotiation):
 
 
 class IsKnown(BasePermission):
-    """A key that proves something, or a member's session; 401 otherwise."""
+    """Requires a valid key or a member's session; 401 otherwise."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return isinstance(request.auth, Scope | ServerAsker) or bool(request.user)
 
 
 class AskerView(APIView):
-    """A route for everybody who is known."""
+    """A route for every known asker."""
 
     http_method_names = ["get", "head", "post", "patch", "delete"]
     parser_classes = (StrictJSONParser,)
@@ -79,8 +79,8 @@ class AskerView(APIView):
         refuse_unknown_parameters(self, request)
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Afterwards view and request are no ring: all that one request makes would wait for the
-        garbage collector, which takes longer for it than the routing."""
+        """Break the reference cycle of view and request after the answer: all that a request makes
+        would wait for the garbage collector, which takes longer than the routing."""
         with visible.only():  # nothing, until it is known who asks
             response = super().dispatch(request, *args, **kwargs)
         self.request.parser_context = {}
@@ -88,7 +88,7 @@ class AskerView(APIView):
 
 
 class WorkspaceView(AskerView):
-    """A route of one workspace. `needs` tells the capability for each method."""
+    """A route of one workspace. `needs` names the capability for each method."""
 
     needs: ClassVar[Mapping[str, str]] = NEEDS
     secrets: ClassVar[tuple[str, ...]] = ()  # fields of an answer that are never kept
@@ -115,7 +115,7 @@ class WorkspaceView(AskerView):
 
 
 def refuse_others(scope: Scope, request: Request) -> None:
-    """Raises a Problem where a key that is limited to subjects asks about somebody else: an empty
+    """Raise a Problem where a key that is limited to subjects asks about somebody else: an empty
     answer would say that nothing is known of them."""
     body = request.data if request.method == "POST" else None
     named = request.query_params.get(USER) or (isinstance(body, dict) and body.get(USER))
@@ -143,7 +143,7 @@ def administrator_of(request: Request) -> str:
 
 
 def asked_scope(request: Request, workspace: str) -> Scope:
-    """The asker's scope, where the workspace in the path is theirs; 404 otherwise."""
+    """Return the asker's scope, where the workspace in the path is theirs; 404 otherwise."""
     scope = request.auth
     if not isinstance(scope, Scope):
         raise not_found("This workspace")

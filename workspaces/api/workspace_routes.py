@@ -1,4 +1,4 @@
-"""Routes: the asker's workspaces, and subjects, whom or what memories are about."""
+"""Routes for the asker's workspaces, and for subjects: the people or things memories are about."""
 
 import uuid
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ class WorkspacesView(AskerView):
 
     @operation("listWorkspaces", page=WorkspaceJson)
     def get(self, request: Request) -> Response:
-        """The workspaces of the asker: a key's own, a member's all."""
+        """List the asker's workspaces: for a key its own, for a member all of theirs."""
         if isinstance(request.auth, ServerAsker):
             raise refused("A server key makes and removes workspaces, and does nothing else.")
         if isinstance(request.auth, Scope):
@@ -84,7 +84,7 @@ class WorkspacesView(AskerView):
 
     @operation("createWorkspace", request=NewWorkspaceBody, answer={201: NewWorkspaceJson})
     def post(self, request: Request) -> Response:
-        """Make a workspace; for administrators of the server. A superuser becomes its owner."""
+        """Create a workspace; for administrators of the server. A superuser becomes its owner."""
         actor = administrator_of(request)
         if not actor:
             raise refused("Administrators of the server make workspaces.")
@@ -110,7 +110,7 @@ class WorkspacesView(AskerView):
 class OneWorkspaceView(WorkspaceView):
     @operation("readWorkspace", answer=OwnWorkspaceJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """The workspace, and what the asker may do in it."""
+        """Read the workspace, and what the asker may do in it."""
         row = Workspace.objects.get(pk=self.scope.workspace_id)
         tags = self.scope.container_tags
         asker = AskerJson(
@@ -157,5 +157,5 @@ class SubjectsView(WorkspaceView):
 class SubjectView(WorkspaceView):
     @operation("readSubject", answer=SubjectJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """A subject, by our id."""
+        """Read a subject, by our id."""
         return Response(SubjectJson.of(get_object_or_404(visible(self.scope), pk=row)))

@@ -1,1 +1,1 @@
-"""The door: who is let in, how often somebody may try, and from where."""
+"""Logging in: who may, how often somebody may try, and from where."""

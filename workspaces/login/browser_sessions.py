@@ -1,5 +1,5 @@
-"""Sessions of browsers, kept by a digest of their keys and signed for their row: whoever reads the
-table opens none, and whoever writes it opens none by copying."""
+"""Browser sessions, stored by a digest of their keys and signed for their row: reading the table
+opens none of them, and neither does copying rows in it."""
 
 import hashlib
 from collections.abc import Collection, Mapping
@@ -20,7 +20,7 @@ def row_key(session_key: str) -> str:
 
 
 class SessionStore(db.SessionStore):
-    """Django's own but for the row's key; in requests that wait, as all of ours do."""
+    """Django's own store, but for the row's key. It is synchronous, as all our requests are."""
 
     row: str | None = None  # the key of its row, where its own is not known
 

@@ -28,7 +28,7 @@ _disguised = str.maketrans("013457@$", "oleastas")
 
 
 class ThrottledBackend(ModelBackend):
-    """Django's own, with each try counted before anything is hashed. Raises TooEarly.
+    """Django's own backend, with each try counted before anything is hashed. Raises TooEarly.
 
     Commands, which have no request, are not counted.
     """
@@ -54,8 +54,8 @@ class ThrottledBackend(ModelBackend):
 
 
 def spend_as_long_as_others(user: User | None, password: str) -> None:
-    """Hashes of an older kind take another time than new ones. As long as there are any, whatever
-    failed costs one hash of each kind: the time does not tell whether there is such an account."""
+    """Spend one hash of each kind on a failed try, as long as older hashes exist. They take another
+    time than new ones, and the time must not tell whether there is such an account."""
     preferred, *older = get_hashers()
     usable = user is not None and user.has_usable_password()
     spent = identify_hasher(user.password).algorithm if user and usable else preferred.algorithm

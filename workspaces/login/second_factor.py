@@ -56,7 +56,8 @@ def picture_of(factor: SecondFactor) -> str:
 
 
 def confirm(user: User, code: str) -> list[str]:
-    """Turn the offered factor on, if the code is right: recovery codes, told this once; else none.
+    """Turn the offered factor on if the code is right; return recovery codes, shown only now, else
+    none.
 
     The person's sessions end: they were let in by less.
     """
@@ -89,7 +90,7 @@ def turn_off(user: User) -> bool:
 
 
 def end_sessions(user: User) -> None:
-    """All of them, at once; the browser that asks for it keeps its own by Django's
+    """End all sessions of a user at once. The browser that asks for it keeps its own by Django's
     `update_session_auth_hash`."""
     user.session_number += 1
     user.save(update_fields=["session_number"])

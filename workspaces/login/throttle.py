@@ -1,5 +1,5 @@
-"""Every try of a password, a code or a link is counted before it is looked at, by where it comes
-from."""
+"""Throttling of logins: every try of a password, a code or a link is counted before it is checked,
+by where it comes from."""
 
 import logging
 import secrets
@@ -29,8 +29,8 @@ FORWARDED = (
 
 
 def client_address(request: HttpRequest) -> str:
-    """The peer; behind a proxy that we trust, the one it names last in X-Forwarded-For. Empty where
-    that is no address, as at a Unix socket."""
+    """Return the peer's address; behind a trusted proxy, the last one it names in X-Forwarded-For.
+    Empty where that is no address, as at a Unix socket."""
     named = request.META.get("REMOTE_ADDR", "")
     if settings.BEHIND_TLS_PROXY:
         named = request.META.get("HTTP_X_FORWARDED_FOR", named).rpartition(",")[2]
@@ -61,7 +61,8 @@ log = logging.getLogger(__name__)
 
 
 class TooEarly(ValidationError):
-    """Not looked at: the pause after the last wrong try is not over. `wait` is in seconds."""
+    """The try is not checked: the pause after the last wrong one is not over. `wait` is in
+    seconds."""
 
     def __init__(self, wait: timedelta) -> None:
         self.wait = max(1, ceil(wait.total_seconds()))
@@ -74,7 +75,7 @@ class TooEarly(ValidationError):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A try that was let in, and counts as wrong until it is said to be right."""
+    """A try that was let in, and counts as wrong until it is reported right."""
 
     request: HttpRequest
     kind: str
@@ -82,7 +83,7 @@ class Attempt:
     keys: list[str]
 
     def succeeded(self) -> None:
-        """The account's count begins anew; the address has this try back, and no more."""
+        """Start the account's count anew; the address gets back this try, and no more."""
         own = [key for key in self.keys if not key.startswith("address:")]
         LoginPause.objects.filter(key__in=own).delete()
         LoginPause.objects.filter(key__in=self.keys).update(
@@ -104,7 +105,7 @@ class Attempt:
 
 
 def begin(request: HttpRequest, kind: str, account: str) -> Attempt:
-    """Count a try at `account`, a name as somebody typed it. Raises TooEarly."""
+    """Count a try at `account`, a name as typed. Raises TooEarly."""
     name = digest_of(account)
     nonce = _nonce_of_known(request, name)
     # Codes and links have counts of their own: a known password does not buy tries at the code.
@@ -124,8 +125,8 @@ def begin(request: HttpRequest, kind: str, account: str) -> Attempt:
 
 @transaction.atomic
 def _reserve(keys: list[str]) -> timedelta:
-    """Count one try more for all of `keys`; or, where one still has its pause, none: what is left
-    of it."""
+    """Count one more try for all of `keys`; or none, where one of them still has its pause. Return
+    what is left of the pause."""
     now = timezone.now()
     kept = LoginPause.objects.filter(key__in=keys).order_by("key")
     # A pause longer than the longest was set by a clock that was wrong.
@@ -150,7 +151,7 @@ def _reserve(keys: list[str]) -> timedelta:
 
 
 def pause_after(failures: int, free: int) -> timedelta:
-    """None for the free ones; then 1, 2, 4 ... seconds."""
+    """Return no pause for the free tries; then 1, 2, 4 ... seconds."""
     if failures < free:
         return timedelta()
     return min(LONGEST, timedelta(seconds=2 ** min(failures - free, 20)))
@@ -169,7 +170,7 @@ def _count(kind: str, outcome: str) -> None:
 
 
 def remember_browser(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
-    """Let this browser's next tries at the account wait for nobody else's."""
+    """Let this browser's next tries at the account not wait for anybody else's."""
     name = digest_of(user.get_username())
     if _nonce_of_known(request, name):
         return
@@ -184,7 +185,7 @@ def remember_browser(request: HttpRequest, response: HttpResponseBase, user: Use
 
 
 def _nonce_of_known(request: HttpRequest, name: str) -> str:
-    """Empty where this browser was never let in under this name."""
+    """Return the browser's nonce; empty where it never logged in under this name."""
     given = request.COOKIES.get(settings.KNOWN_BROWSER_COOKIE, "")
     try:
         known, nonce = signing.loads(given, salt=SALT, max_age=BROWSER_KNOWN)

@@ -88,8 +88,8 @@ class AuditSeal(models.Model):
     """The newest place of a workspace's chain that the server signed. It has no foreign key, for it
     outlives the workspace.
 
-    The role that serves reads it, and renews it by a function of the database alone, with a voucher
-    and a higher `number`. With `is_ended` the lines may go: the workspace is being removed.
+    The serving role reads it, and renews it only by a function of the database, with a voucher and
+    a higher `number`. With `is_ended` the lines may go: the workspace is being removed.
     """
 
     workspace_id = models.UUIDField(primary_key=True)
@@ -105,7 +105,7 @@ class AuditSeal(models.Model):
 
 @contextmanager
 def erasing_audit() -> Iterator[None]:
-    """Inside, in one transaction, lines may be changed and deleted: where content is erased."""
+    """Allow changing and deleting lines within one transaction, where content is erased."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("set local memoryproject.erasing = 'on'")
         yield

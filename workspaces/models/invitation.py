@@ -14,13 +14,13 @@ ADMINISTERING = (Role.OWNER, Role.ADMIN)
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def open(self) -> Self:
-        """Those that may still be accepted."""
+        """Return the invitations that may still be accepted."""
         unanswered = self.filter(accepted_at=None, revoked_at=None, expires_at__gt=timezone.now())
         return unanswered.filter(is_backed=True)
 
     def with_backing(self) -> Self:
-        """`is_backed`: whoever invited could still do so now. An invitation outlives no right to
-        make it; those that a command of the server's own made ask nobody's."""
+        """Add `is_backed`: whether the inviter could still invite now. An invitation does not
+        outlive the right to make it. Those made by a command of the server need no right."""
         inviter = Cast(
             Func(OuterRef("invited_by"), Value(UUID), function="substring"), models.UUIDField()
         )
@@ -52,7 +52,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
         return self.filter(email__iexact=user.email)
 
     def revoke(self) -> int:
-        """Let none of them be accepted any more; the number that still could."""
+        """Revoke all that could still be accepted; return their number."""
         now = timezone.now()
         unanswered = self.filter(accepted_at=None, revoked_at=None)
         return unanswered.update(revoked_at=now, updated_at=now)
@@ -70,8 +70,8 @@ class InvitationManager(_Manager):
 
 
 class Invitation(Row):
-    """Somebody is asked to become a member. The token of its link is shown once, and proven by the
-    digest; who accepts becomes the member with the invitation's id.
+    """An invitation to become a member. The token of its link is shown once, and proven by the
+    digest; the new member gets the invitation's id.
 
     `name` is what this workspace calls the person. `revoked_at` is set also where they declined.
     """

@@ -41,8 +41,8 @@ class LoginAttempt(Row):
 
 class SecondFactor(models.Model):
     """Codes that change with time. The secret is made of `nonce`, the user and SECRET_KEY, so that
-    the database alone gives nobody the codes; where release 0.1.0 made it, of `nonce` and the key,
-    and `seal` proves that. `last_step` is that of the last accepted one."""
+    the database alone gives nobody the codes. Secrets of release 0.1.0 were made without the user,
+    which `seal` proves. `last_step` is that of the last accepted code."""
 
     user = models.OneToOneField(
         User, models.CASCADE, primary_key=True, related_name="second_factor"
@@ -54,7 +54,7 @@ class SecondFactor(models.Model):
 
 
 class RecoveryCode(models.Model):
-    """One that was not used yet, as a digest."""
+    """An unused recovery code, as a digest."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="recovery_codes")
     digest = models.CharField(max_length=64)

@@ -37,19 +37,19 @@ def uuid7() -> uuid.UUID:
 
 
 def first_uuid7(at: datetime) -> uuid.UUID:
-    """The lowest id of that millisecond: ids from here on were made then or later."""
+    """Return the lowest id of that millisecond: ids from here on were made then or later."""
     milliseconds = int(at.timestamp() * 1000)
     return uuid.UUID(int=milliseconds << 80)
 
 
 class DigestField(models.BinaryField):
-    """Proven by a function of the database: what is read in its place is None."""
+    """A digest, checked by a function of the database: reading it gives None."""
 
     def select_format(self, compiler: SQLCompiler, sql: str, params: Any) -> tuple[str, Any]:
         return "null::bytea", params
 
     def deconstruct(self) -> Any:
-        """For migrations it is what it is in the database."""
+        """Describe the field to migrations as it is in the database."""
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.BinaryField", args, kwargs
 
@@ -80,7 +80,7 @@ class Row(models.Model):
 
 
 class User(AbstractUser):
-    """A person. What they may do in a workspace is said by their membership."""
+    """A person. Their membership says what they may do in a workspace."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     email = models.EmailField("email address")
@@ -97,7 +97,8 @@ class User(AbstractUser):
         constraints = [models.UniqueConstraint(Lower("email"), name="user_email_unique")]
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """The database takes an administrator from a web process with a voucher alone."""
+        """Save with a voucher where the user is an administrator: without one the database refuses
+        that from a web process."""
         changed = kwargs.get("update_fields")
         is_guarded = changed is None or set(changed) & set(administrators.GUARDED)
         if not (is_guarded and (self.is_superuser or self.is_staff)):
@@ -200,15 +201,15 @@ class Team(Row):
 
 class AgentQuerySet(models.QuerySet["Agent"]):
     def present(self) -> Self:
-        """Those that were not removed."""
+        """Return the agents that were not removed."""
         return self.filter(removed_at=None)
 
 
 class Agent(Row):
     """A program that reads and writes memories, by the caller's own id.
 
-    One that was removed stays as the author of what it wrote, so that nobody sees more of that than
-    before; its id is free for another.
+    A removed agent stays as the author of what it wrote, so that nobody sees more of that than
+    before; its id is free for another agent.
     """
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="agents")
@@ -261,10 +262,10 @@ class Subject(Row):
 
 
 class WorkspaceRemoval(Row):
-    """A workspace that is taken away with all its rows; when it is gone, the certificate of it.
+    """The removal of a workspace with all its rows; once that is done, its certificate.
 
-    It has no foreign key, for it outlives the workspace, and names nothing of it but its id and
-    its number in the index. The row is the queue: a claim holds until `lease_until`.
+    It has no foreign key, for it outlives the workspace, and names nothing of it but its id and its
+    number in the index. The row is the queue: a claim holds until `lease_until`.
     """
 
     class State(models.TextChoices):

@@ -26,7 +26,8 @@ def named(actor: str, names: Mapping[str, str]) -> str:
 
 @register.filter
 def when(at: datetime | None) -> SafeString | str:
-    """An instant in the person's zone, as it sorts; desk.js writes it in the browser's locale."""
+    """Return an instant in the person's zone, as it sorts; desk.js writes it in the browser's
+    locale."""
     if at is None:
         return ""
     here = timezone.localtime(at)
@@ -54,11 +55,11 @@ def _time(here: datetime, text: str) -> SafeString:
 
 @register.filter
 def pretty(value: Any) -> str:
-    """A JSON value, to be read."""
+    """Format a JSON value for reading."""
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 @register.filter
 def spaced(name: str) -> str:
-    """`withoutEvidence` as `Without evidence`."""
+    """Return `withoutEvidence` as `Without evidence`."""
     return re.sub(r"(?<=[a-z])([A-Z])", lambda found: f" {found[0].lower()}", name).capitalize()
