@@ -283,8 +283,7 @@ class InvitationView(View):
     def _page(
         self, request: HttpRequest, invitation: Invitation, form: Any, *, is_refused: bool = False
     ) -> HttpResponse:
-        """Answer 200 always: the log has the address of a refused page, and this address opens
-        something."""
+        """Always answer 200: the log has the addresses of refusals, and this is one that opens."""
         email = getattr(request.user, "email", "")
         context = {
             "invitation": invitation,
@@ -304,8 +303,8 @@ def _form(invitation: Invitation, data: Any) -> Any:
 
 @method_decorator(never_cache, name="dispatch")
 class OwnInvitationsView(View):
-    """Open invitations to the address of the logged-in user whose links this browser has opened, to
-    be declined. An address alone proves nothing: an account may have anybody's."""
+    """Open invitations to the logged-in user's address whose links this browser has opened, to be
+    declined. An address alone proves nothing: the first person to give it has the account."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         if not isinstance(request.user, User):

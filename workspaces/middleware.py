@@ -154,7 +154,7 @@ class AuthenticationMiddleware(PastKeys, auth.AuthenticationMiddleware):
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
-        """Tell the front whose page it was."""
+        """Tell the front whose page it was, where the page has looked that up."""
         user = getattr(request, "_cached_user", None)
         if user is not None and user.is_authenticated:
             request.META[TENANT] = f"user:{user.pk}"

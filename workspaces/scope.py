@@ -127,8 +127,7 @@ OF_OTHERS = "This key is not for that user."
 
 
 class NotAllowed(Exception):
-    """The asker names a subject, agent or space that their key does not cover. `field` is the
-    model's name."""
+    """The asker may not do this. `field` is the model's name of what it concerns."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)

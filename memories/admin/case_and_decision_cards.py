@@ -1,6 +1,5 @@
-"""Decisions and cases as a curator reads them: a decision's both sides with what differs, a case's
-statements on a timeline, each with its quotes and plain words.
-"""
+"""Decisions and cases as a curator reads them: both sides of a decision with their differences, and
+the statements of a case on a timeline, each with its quotes and a plain explanation."""
 
 import uuid
 from collections import defaultdict
@@ -58,7 +57,7 @@ CHOICES_IN_DOUBT = {"keep": "Still true", "end": "Not true any more", "forget": 
 
 @dataclass(frozen=True, slots=True)
 class CaseButton:
-    """A way to decide a case, named by what it does; `key` is its key in the inbox."""
+    """A way to decide a case, labelled by its effect; `key` is its key in the inbox."""
 
     verb: str
     key: str
@@ -68,8 +67,8 @@ class CaseButton:
 
 @dataclass(frozen=True, slots=True)
 class CaseStatement:
-    """One line of the timeline. `choice` is what becomes of it where everything is approved,
-    `choices` what else may, by the value of the choice: {} of what is not asked about."""
+    """One line of the timeline. `choice` is what becomes of it where everything is approved;
+    `choices` has the alternatives by value, {} where there is nothing to choose."""
 
     item: CaseItem
     state: str
@@ -108,7 +107,7 @@ class CaseCard:
 
     @property
     def kind(self) -> tuple[str, str]:
-        """An icon, and what is believed meanwhile."""
+        """An icon, and a line on what is believed meanwhile."""
         if self.case.kind not in ("held", "contradiction"):
             return KINDS[self.case.kind]
         if self.is_held:
@@ -153,7 +152,7 @@ class CaseCard:
 
     @property
     def buttons(self) -> list[CaseButton]:
-        """The ways to decide it, each named by what it does."""
+        """The ways to decide the case, each labelled by its effect."""
         items = [each.item for each in self.statements]
         if self.orders:
             yes, no = "Do it", "Leave it"
@@ -192,7 +191,7 @@ class CaseCard:
         ]  # fmt: skip
 
     def _of_an_end(self, memories: Sequence[Memory]) -> list[CaseButton]:
-        """ "Antwerp is right: swims there no more", and "Still swims there"."""
+        """Return the buttons "Antwerp is right: swims there no more", and "Still swims there"."""
         since = [each.item for each in self.statements if each.item.why == ENDED]
         values = [item.memory.content for item in since if item.memory]
         named = short_names(values)[-1:] if len(values) > 1 else []
@@ -210,7 +209,7 @@ class CaseCard:
 
     @property
     def whys(self) -> list[str]:
-        """Each reason to ask once."""
+        """The reasons to ask, each once."""
         reasons = [each.fact.quarantine_reason for each in self.statements if each.fact]
         reasons += [f"asked because: {row.reason}" for row in self.orders if row.reason]
         words = (
@@ -256,7 +255,8 @@ def with_statements(rows: Any) -> Any:
 
 
 def case_cards(cases: Sequence[Case], *, quotes: bool = True) -> list[CaseCard]:
-    """Few queries for any number of cases, which come `with_statements`; without `quotes` fewer."""
+    """Make the cards of cases loaded `with_statements`, in few queries for any number; without
+    `quotes` in fewer."""
     memories = {item.memory_id for case in cases for item in case.items.all() if item.memory_id}
     own = {item.fact_id for case in cases for item in case.items.all() if item.fact_id}
     facts: dict[Any, list[Fact]] = defaultdict(list)
@@ -348,7 +348,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class DecisionCard:
-    """A decision as a page shows it; `pieces` is the new text with what was removed where it
+    """A decision as a page shows it; `pieces` is the new text, with removed words where they
     stood."""
 
     decision: Supersession
@@ -402,12 +402,12 @@ class DecisionCard:
 
     @property
     def undoing(self) -> str:
-        """The verb that takes it back, "" where there is none."""
+        """The verb that takes the decision back, "" where there is none."""
         return undoing(self.decision)
 
 
 def decision_cards(decisions: Sequence[Supersession]) -> list[DecisionCard]:
-    """Three queries for any number of decisions, which come with both memories."""
+    """Make the cards of decisions loaded with both memories, in three queries for any number."""
     memories = {memory for each in decisions for memory in (each.old_id, each.new_id)}
     facts: dict[Any, list[Fact]] = defaultdict(list)
     for fact in with_quotes(Fact.objects.newest_of(memories, MOST_QUOTES)):
@@ -439,7 +439,7 @@ def deed(decision: Supersession) -> str:
 
 
 def undoing(decision: Supersession) -> str:
-    """`undo` takes back, `redo` lets what was undone stand again; "" while it waits."""
+    """Return `undo` to take the decision back, `redo` to apply it again, or "" for neither."""
     if decision.state == State.APPLIED:
         # What was replaced itself is taken back first; a version of the past replaced nothing.
         is_last = decision.new.superseded_by_id is None or decision.rule == OLDER

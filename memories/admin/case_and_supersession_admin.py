@@ -1,5 +1,5 @@
-"""Cases: what waits for a person, decided as one and taken back as one; and supersessions: what
-replaced what."""
+"""Cases, which wait for a person and are decided and undone as one; and supersessions, in which one
+memory replaced another."""
 
 import uuid
 from dataclasses import replace
@@ -75,13 +75,13 @@ class SnoozeForm(forms.Form):
     )
 
     def until(self) -> datetime:
-        """In the morning of that day."""
+        """Return the morning of the chosen day."""
         day = timezone.localtime() + timedelta(days=self.cleaned_data["days"])
         return day.replace(hour=MORNING, minute=0, second=0, microsecond=0)
 
 
 class AssignForm(forms.Form):
-    """`members`: of the workspace of the row, by the ids of their memberships."""
+    """A choice among the members of the row's workspace who are not viewers."""
 
     assignee = forms.ChoiceField(
         required=False, label=gettext_lazy("To"), widget=UnfoldAdminSelectWidget
@@ -119,14 +119,14 @@ OF_FAILURES = (
 
 
 class CaseActPage(DecidePage):
-    """The same of cases and of failures, which are named `session:<id>`; one that waits is called
-    pending, as a decision is."""
+    """DecidePage for cases and for failures, which are named `session:<id>`; what waits is called
+    pending, as decisions are."""
 
     path, name = "act/", "memories_case_act"
     more_verbs = OF_FAILURES
 
     def decide_failure(self, asked: str, kind: str, row_id: uuid.UUID | None) -> DecisionResult:
-        """Try again what failed, leave it, put it off, give it to somebody."""
+        """Retry a failure, leave it, put it off, or give it to somebody."""
         rows = self.access.limit(failed(kind), "workspace", self.verb.capability)
         row = rows.filter(pk=row_id).first() if row_id else None
         if row is None:
@@ -190,7 +190,7 @@ Filled = TypeVar("Filled", bound=forms.Form)
 
 
 def checked(form: Filled) -> Filled:
-    """A form that was filled well; raises ValidationError."""
+    """Return a form that is filled well; raises ValidationError for others."""
     if not form.is_valid():
         raise forms.ValidationError([" ".join(map(str, each)) for each in form.errors.values()])
     return form
@@ -312,8 +312,8 @@ class CaseAdmin(MemoryRowAdmin):
         )
 
     def buttons(self, request: HttpRequest, row: Any) -> list[Any]:
-        """Named by what they do here. On a page of its own the choices stand beside the
-        statements, in their own form."""
+        """Return the buttons, labelled by their effect on this case. On a case's own page the
+        choices stand beside the statements, in a form of their own."""
         named = {each.verb: each.label for each in card_of(row).buttons}
         deciding = {"approve", "keep-both", "reject"}
         found = []
@@ -327,7 +327,8 @@ class CaseAdmin(MemoryRowAdmin):
 
     @staticmethod
     def named_verb(row: Any, verb: Verb, label: str) -> Verb:
-        """With the words of the newest memory to be changed on the way, where there is one."""
+        """Return the verb with this label; its form can change the newest memory's words, if there
+        is one."""
         card, question = card_of(row), verb.question
         if card.orders:
             question = gettext("What the message asks for is done.")
@@ -350,7 +351,7 @@ class CaseAdmin(MemoryRowAdmin):
         }
 
     def _decide(self, request: HttpRequest, row: Case, verb: str, content: str = "") -> str:
-        """Do it, and tell what it came to."""
+        """Carry out the decision and return its result in words."""
         card = card_of(row)
         chosen = {
             name.removeprefix("choice-"): str(way)

@@ -1,5 +1,5 @@
-"""Conversations, with what was said in them; sessions, with what became of each; and what people
-said to the memory itself."""
+"""Conversations with their messages, sessions with their results, and the requests that people make
+of the memory itself."""
 
 from collections import defaultdict
 from typing import Any

@@ -66,7 +66,7 @@ PAGES = {
 
 @dataclass(frozen=True, slots=True)
 class TakingBack:
-    """The form of an undo button: where it is sent, and with which fields."""
+    """The form of an undo button: its address and its fields."""
 
     url: str
     fields: tuple[tuple[str, str], ...]
@@ -75,8 +75,8 @@ class TakingBack:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A decision as the page shows it. `told` is what changed; `replaced` the card of a
-    replacement, whose words are shown with their difference. `undo` is None where it was taken
+    """A decision as the page shows it. `told` is what changed; `replaced` is the card of a
+    replacement, which shows the difference in words. `undo` is None where the decision was taken
     back, or where something came after it."""
 
     id: str
@@ -115,7 +115,7 @@ class DecidedAsked:
         )
 
     def narrow(self, rows: QuerySet[Any], actor: str, at: str) -> list[Any]:
-        """A page of them and one more, the newest first."""
+        """Return a page of the rows and one more, the newest first."""
         people, keys = (Q(**{f"{actor}__startswith": f"{kind}:"}) for kind in ("user", "key"))
         by_hand = {"me": Q(**{actor: self.me}), "people": people, "keys": keys}
         if rows.model is Supersession:
@@ -154,7 +154,7 @@ def newest_decisions(access: Access, asked: DecidedAsked) -> list[tuple[datetime
 
 
 def shown(rows: Sequence[tuple[datetime, Row]]) -> list[Decided]:
-    """In a few queries for any number."""
+    """Make the decisions to show, in few queries for any number."""
     every = [row for _, row in rows]
     cases = [row for row in every if isinstance(row, Case)]
     pairs = [row for row in every if isinstance(row, Supersession)]
@@ -277,7 +277,7 @@ class DecidedPage(AdminPage):
 
 
 class TakeBackPage(AdminPage):
-    """Undo what somebody did by hand, by the line of the audit that tells it."""
+    """The undo of what somebody did by hand, by its line in the audit log."""
 
     path, name = "decided/undo/", "memories_decided_undo"
     model_admin: RowAdmin

@@ -1,5 +1,5 @@
-"""Documents: what became of each file, what was read of it, and where it failed; files dropped on a
-page; the spaces that they stand in, and the connections that they come from."""
+"""Documents: the state of each file, what was read from it, and where it failed; files dropped on a
+page; the spaces of documents, and the connections they come from."""
 
 from typing import Any
 
@@ -298,7 +298,7 @@ OPTION, SECRET = "option_", "secret_"
 
 
 def fields_of(of: type[SettingsObject] | None, prefix: str) -> dict[str, forms.Field]:
-    """A form's fields for what a connector takes; lists are written with commas."""
+    """Return form fields for a connector's settings; lists are written with commas."""
     fields: dict[str, forms.Field] = {}
     for name, field in (of.model_fields if of else {}).items():
         label = name.replace("_", " ").capitalize()
@@ -512,7 +512,7 @@ class ConnectionAdmin(MemoryRowAdmin):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """First which source, then what it needs."""
+        """Ask first for the source, then for its settings."""
         self.require_add(request)
         provider = request.GET.get("provider", "")
         if provider not in CONNECTORS:

@@ -48,7 +48,7 @@ def words_of(counted: str) -> Any:
 
 
 class ConfirmForm(forms.Form):
-    """Nobody erases by a slip: the name of what goes is typed."""
+    """A guard against slips: the name of what is to be erased must be typed."""
 
     name = forms.CharField(widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}))
 

@@ -1,4 +1,4 @@
-"""Facts: what was read out of episodes and documents, each with the words that it stands on."""
+"""Facts read from episodes and documents, each with the words that it is based on."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ class RepeatsPage(AdminPage):
 
 
 class RuleFilter(DropdownFilter):
-    """Rules as the newest facts have them, and the one that is asked for."""
+    """Filter by the rules in the newest facts, and by the rule that is asked for."""
 
     title = _("rule")
     parameter_name = "rule"
@@ -82,7 +82,7 @@ class RuleFilter(DropdownFilter):
 
 
 class EntityFilter(TextFilter):
-    """Facts that name somebody or something, written as they write it."""
+    """Filter for facts that name somebody or something, spelled as the facts spell it."""
 
     title = _("entity")
     parameter_name = "entity"

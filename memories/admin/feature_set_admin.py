@@ -1,5 +1,5 @@
-"""Feature sets: what waits in each, what it holds, how it is configured, what counts without it,
-and taking things back."""
+"""Feature sets: what waits in each, its contents, its configuration, the inherited values, and
+undoing changes."""
 
 import re
 from collections.abc import Mapping
@@ -87,7 +87,8 @@ def setting_text(value: Any) -> str:
 
 
 class SetConfigForm(forms.Form):
-    """All but the categories. Its fields are named as the settings are: `languageModel.model`."""
+    """All settings but the categories. The fields are named like the settings:
+    `languageModel.model`."""
 
     def __init__(self, feature_set: FeatureSet, data: Any = None) -> None:
         own, inherited = feature_set.config, inherited_of(feature_set)
@@ -152,7 +153,7 @@ class SetConfigForm(forms.Form):
         return {name: value for name, value in own.items() if name not in unread}
 
     def show(self, refusal: Invalid) -> None:
-        """Say what is wrong at its field, where there is one."""
+        """Show a fault at its field, where it has one."""
         name = refusal.field.removeprefix("config.")
         self.add_error(name if name in self.fields else None, refusal.message)
 
@@ -193,7 +194,7 @@ def _model_fields(
 
 
 class CategoryForm(forms.Form):
-    """One category; its tags are lines of a name, a colon and what it is for."""
+    """One category; each line of its tags is a name, a colon and what the tag is for."""
 
     name = forms.CharField(
         required=False, max_length=LONGEST_NAME, widget=UnfoldAdminTextInputWidget()
@@ -239,7 +240,7 @@ Rows: Any = forms.formset_factory(
 
 
 class CategoriesForm:
-    """The rows of the page: those that count now. Where one is changed, the set has its own."""
+    """The categories in force, as rows. If one is changed, the set gets categories of its own."""
 
     def __init__(self, feature_set: FeatureSet, data: Any = None) -> None:
         counts = effective_of(feature_set)["categories"]
@@ -269,11 +270,12 @@ class CategoriesForm:
 
     @cached_property
     def _kept(self) -> list[tuple[CategoryForm, dict[str, Any]]]:
-        """The rows that say something; read once, for a row that is told its fault forgets."""
+        """The rows that are filled in; read once, for a row that is shown an error loses its
+        values."""
         return [(row, category) for row in self.rows if (category := row.category) is not None]
 
     def show(self, refusal: Invalid) -> None:
-        """Say what is wrong at the row, and there at the field, that it names."""
+        """Show a fault at the row that it names, and there at its field."""
         named = re.fullmatch(r"config\.categories\[(\d+)\](?:\.(\w+))?.*", refusal.field)
         if named is None:
             self.rows.non_form_errors().append(refusal.message)
@@ -312,7 +314,8 @@ class SetConfigPage(AdminPage):
 def is_saved(
     scope: Scope, feature_set: FeatureSet, form: SetConfigForm, categories: CategoriesForm
 ) -> bool:
-    """All that is wrong is shown at once: what could not be read, and what may not be said."""
+    """Save the settings; return whether that succeeded. All faults are shown at once: values that
+    cannot be read, and values that are not allowed."""
     is_read = form.is_valid() & categories.is_valid()
     changes = form.changes | categories.changes
     refusals = sets.faults_of_changes(scope, changes)
@@ -486,7 +489,7 @@ class FeatureSetAdmin(MemoryRowAdmin):
         }
 
     def config_url(self, request: HttpRequest, row: FeatureSet) -> str:
-        """Empty for those who may not."""
+        """Return the address of the configuration, empty for people who may not change it."""
         may = self.may(request, Capability.ADMIN, row)
         return reverse(f"admin:{SetConfigPage.name}", args=[row.pk]) if may else ""
 
@@ -499,7 +502,7 @@ class FeatureSetAdmin(MemoryRowAdmin):
 
 
 def with_words(rows: Any) -> Any:
-    """Features with the words that they stand on, and whom they are about."""
+    """Add to features the words that they are based on."""
     cited = FeatureCitation.objects.filter(change__is_current=True).select_related("episode")
     return rows.prefetch_related(Prefetch("citations", cited, to_attr="cited"))
 

@@ -1,4 +1,4 @@
-"""Golden questions as a page: what is asked, how it does, and, run by run, what became better and
+"""Golden questions as a page: the questions, their state and, run by run, what became better and
 worse."""
 
 import uuid
@@ -37,7 +37,7 @@ CAUSES = {
 
 
 class GoldenPage(OneWorkspacePage):
-    """Whoever reads a workspace sees its questions; its curators add, remove and ask them."""
+    """A page of questions for all who read the workspace; its curators add, remove and run them."""
 
     path, name, title = "golden/", "memories_golden", "Golden questions"
     template_name = "admin/memories/golden.html"
@@ -99,7 +99,8 @@ class GoldenPage(OneWorkspacePage):
 
 
 def expected_of(scope: Scope, questions: list[GoldenQuestion]) -> dict[uuid.UUID, tuple[str, str]]:
-    """The words and the page of the first that answers each question, as far as they are seen."""
+    """Return words and page of the first expected answer to each question, as far as the asker sees
+    it."""
     found: dict[uuid.UUID, tuple[str, str]] = {}
     models: tuple[Any, ...] = (Memory, Episode)
     ids = [[q.memory_ids[:1] for q in questions], [q.episode_ids[:1] for q in questions]]

@@ -1,4 +1,5 @@
-"""Home: what needs a person now, how memory is doing, what came last. Each number is a link."""
+"""Home: what needs a person now, the state of the memory, and what came last. Each number is a
+link."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -209,7 +210,7 @@ def _work_tiles(access: Access, due: QuerySet[DueVector]) -> list[Tile]:
 
 
 class Days:
-    """The last thirty days in the person's workspaces, counted by the day."""
+    """The last thirty days in the person's workspaces, counted by day."""
 
     def __init__(self, access: Access) -> None:
         self.access = access

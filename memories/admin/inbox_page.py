@@ -1,5 +1,5 @@
-"""The inbox as a page: what waits for a person, by risk, person or document; a key or two each;
-and what a person's word does."""
+"""The inbox as a page: what waits for a person, by risk, person or document, with a key or two for
+each; and what a person's decision does."""
 
 import uuid
 from collections.abc import Sequence
@@ -108,8 +108,8 @@ class FailureCard:
 
 @dataclass(frozen=True, slots=True)
 class InboxEntry:
-    """One thing on the page: a case or a failure. `group` is whose or of what document it is, and
-    `count` how many of the group wait, where it is the first of them on the page."""
+    """One entry of the page: a case or a failure. `group` is its person or document. `count` is how
+    many of the group wait, on the first of them on the page."""
 
     card: CaseCard | None
     failure: FailureCard | None
@@ -184,7 +184,7 @@ class InboxBase(AdminPage):
 
     @cached_property
     def members(self) -> list[Membership]:
-        """To whom something may be given: who may curate, the person first."""
+        """The members who may be given something: all who may curate, the person first."""
         rows = self.access.limit(Membership.objects.all(), "workspace").exclude(role="viewer")
         rows = rows.select_related("user").order_by("user__username")[:MOST_MEMBERS]
         return sorted(rows, key=lambda each: each.user_id != self.user_id)
@@ -208,13 +208,13 @@ class InboxBase(AdminPage):
         return Today.of(self.access, self.request, midnight)
 
     def counts_of_day(self) -> dict[str, str]:
-        """The counts, and the day in a sentence, for a page that is open."""
+        """Return the counts, and the day in a sentence, for an open page."""
         words = render_to_string("admin/memories/inbox_today.html", {"today": self.today()})
         return self.counts() | {"today": " ".join(words.split())}
 
 
 class InboxPage(InboxBase):
-    """The most pressing first; `?offset=` leaves out so many that somebody has before them."""
+    """The inbox, the most pressing first; `?offset=` skips entries that are on earlier pages."""
 
     path, name, title = "inbox/", "memories_inbox", "Inbox"
     template_name = "admin/memories/review.html"
@@ -253,7 +253,7 @@ class InboxPage(InboxBase):
         )
 
     def entries(self) -> tuple[list[InboxEntry], bool]:
-        """Those of the page in their order, and whether there are more."""
+        """Return the entries of the page in their order, and whether there are more."""
         asked, rows = self.asked, cases.inbox(self.limit, self.wanted)
         if asked.by == "risk":
             found = rows[asked.offset : asked.offset + PAGE + 1]
@@ -265,7 +265,7 @@ class InboxPage(InboxBase):
         return entries, len(every) > asked.offset + PAGE
 
     def filters(self) -> dict[str, list[dict[str, Any]]]:
-        """The choices above the list, each with the address that makes it."""
+        """Return the choices above the list, each with its address."""
         asked = self.asked
         people = {str(each.pk): str(each.user) for each in self.members[:20]}
         return {
@@ -317,7 +317,7 @@ class FormerReviewPage(AdminPage):
 
 @dataclass(frozen=True, slots=True)
 class Today:
-    """The day in figures; `people` are names with how many they decided, the person first."""
+    """The day in figures; `people` are names with their numbers of decisions, the person first."""
 
     opened: int
     decided: int
@@ -343,7 +343,7 @@ def ago(since: datetime) -> str:
 
 
 def grouped(rows: Sequence[Any], by: str) -> dict[str, list[Any]]:
-    """The rows by the name of their person or document, the most pressing group first."""
+    """Group the rows by the name of their person or document, the most pressing group first."""
     if by == "document":
         of = documents_of([row.pk for row in rows if isinstance(row, Case)])
         sessions = [row.pk for row in rows if kind_of(row) == "session"]
@@ -364,8 +364,8 @@ def grouped(rows: Sequence[Any], by: str) -> dict[str, list[Any]]:
 
 
 def shown(rows: Sequence[Any], groups: Sequence[tuple[str, int]] = ()) -> list[InboxEntry]:
-    """The rows with their cards, in a few queries; `groups`: of each its group and how many wait
-    in it."""
+    """Make entries of the rows, in few queries. `groups` has the group of each row and the number
+    that wait in it."""
     own = with_statements(Case.objects.filter(pk__in=[r.pk for r in rows if isinstance(r, Case)]))
     cards = {card.case.pk: card for card in case_cards(list(own))}
     failures = {card.row.pk: card for card in failure_cards(rows)}

@@ -1,4 +1,4 @@
-"""Memories: what is believed, with the whole chain in view."""
+"""Memories: their present text and state, with the whole chain of versions in view."""
 
 from datetime import UTC, date, datetime, time
 from typing import Any
@@ -57,7 +57,7 @@ def as_day(at: datetime | None) -> date | None:
 
 
 def day_begins(day: date | None) -> datetime | None:
-    """A day without a time."""
+    """Return a day without a time, as it is stored: its midnight in UTC."""
     return datetime.combine(day, time(), UTC) if day else None
 
 
@@ -78,7 +78,7 @@ MOST_READERS = 20
 
 
 def readers(row: Memory) -> list[ApiKey]:
-    """The keys that can read a memory now, the last used first."""
+    """Return the keys that can read a memory now, the last used first."""
     live = ApiKey.objects.filter(workspace=row.workspace_id, revoked_at=None)
     live = live.exclude(expires_at__lte=timezone.now())
     live = live.filter(capabilities__contains=[Capability.READ]).select_related("agent")
@@ -290,12 +290,12 @@ class MemoryAdmin(MemoryList):
         }[verb.name]
 
     def buttons(self, request: HttpRequest, row: Any) -> list[Button]:
-        """The page's own form to correct it has what the list changes of several at once."""
+        """Leave out the verbs of the list: the page's form to correct a memory has them all."""
         buttons = super().buttons(request, row)
         return [each for each in buttons if each.verb.name not in OF_LISTS]
 
     def landing(self, row: Any, verb: Verb) -> Any:
-        """A correction leads to what is believed now, by whomever it was written."""
+        """Lead a correction to the newest version, whoever wrote it."""
         if verb.name != "correct" or row.superseded_by_id is None:
             return row
         newer = Memory.objects.filter(pk__in=versions_of(row.pk), superseded_by=None)
@@ -365,7 +365,7 @@ class MemoryAdmin(MemoryList):
         return self.with_way_back(request, made, gettext("Corrected: the new version is live."))
 
     def with_way_back(self, request: HttpRequest, row: Memory, words: str) -> str:
-        """With the way back, where the form was sent from another page than the memory's own."""
+        """Add a link to undo, where the form was sent from another page than the memory's own."""
         if back_to(request) in ("", self.page_of(row)):
             return words
         return format_html(

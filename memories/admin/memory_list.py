@@ -1,4 +1,5 @@
-"""The list of memories: what is believed about whom, when it was said and is true, and why."""
+"""The list of memories: what is believed about whom, when it was said and when it is true, and
+why."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -275,7 +276,7 @@ class MemoryList(MemoryRowAdmin):
         return super().changelist_view(request, context | (extra_context or {}))
 
     def export_view(self, request: HttpRequest, form: str) -> HttpResponseBase:
-        """All rows of the list as it is filtered, in its order."""
+        """Export all rows of the filtered list, in its order."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         if form not in FORMATS:
@@ -304,8 +305,8 @@ STATE_CHIP = ' <span class="desk-chip desk-chip--{0}">{0}</span>'
 
 
 def tell_when_said(rows: Sequence[Any]) -> None:
-    """Hang on memories when their newest evidence was said, by `said_at`; None where nothing was:
-    they were written by hand."""
+    """Set `said_at` on memories: the time of their newest evidence, None for those written by
+    hand."""
     cited = Citation.objects.filter(
         fact__memory__in=[row.pk for row in rows], fact__withdrawn_at=None
     )
@@ -370,7 +371,7 @@ def as_csv(rows: QuerySet[Memory]) -> Iterable[str]:
 
 
 def as_json(rows: QuerySet[Memory]) -> Iterator[str]:
-    """One array, written row by row."""
+    """Yield one array, row by row."""
     before = "[\n"
     for each in records(rows):
         yield before + json.dumps(each, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The base of what is remembered: pages to read, changed only through the verbs."""
+"""The base of the pages of stored rows: they are read-only, and change only through the verbs."""
 
 import uuid
 from collections.abc import Sequence
@@ -45,10 +45,11 @@ select item from containing order by id desc limit %(most)s
 
 
 class MemoryRowAdmin(RowAdmin):
-    """With `searched` set a list is searched by the words of that field, and by id.
+    """The base of these pages. With `searched` set a list is searched by the words of that field,
+    and by id.
 
-    Substring search over 100,000 rows would read them all: with `layer` set it goes through the
-    index, where that knows, and elsewhere it looks at the newest rows only.
+    Substring search over 100,000 rows would read them all. With `layer` set it uses the index,
+    where that can tell; elsewhere it looks at the newest rows only.
     """
 
     write_capability = Capability.CURATE
@@ -98,7 +99,7 @@ def ingest_hint(request: HttpRequest, title: str, text: str = "") -> Empty:
 
 
 def as_typed(text: str) -> str:
-    """A text as it was meant: browsers send each line end as two characters."""
+    """Return a text as it was meant: browsers send each line end as two characters."""
     return text.replace("\r\n", "\n").strip()
 
 
@@ -113,7 +114,8 @@ def text_column(text: str, most: int = 160) -> str:
 
 
 def in_index(access: Access, layer: int, words: Sequence[str]) -> list[uuid.UUID] | None:
-    """Live items that may contain all words, the newest 2,000; None where the index cannot tell.
+    """Return live items that may contain all words, the newest 2,000; None where the index cannot
+    tell.
 
     It cannot for words under three characters, nor across very many workspaces.
     """
@@ -148,7 +150,7 @@ class MaskedTextAdmin(MemoryRowAdmin):
         return [path("<uuid:row_id>/unmask/", view, name=self.unmask_page), *super().get_urls()]
 
     def unmask_view(self, request: HttpRequest, row_id: uuid.UUID) -> HttpResponse:
-        """The same page with the words that are masked, once; the audit keeps who looked."""
+        """Show the same page once with the masked words; the audit log keeps who looked."""
         row = self.row_or_404(request, str(row_id))
         if not self.may(request, Capability.CURATE, row):
             raise PermissionDenied
@@ -184,7 +186,8 @@ class MarkedText:
 
 
 def segments(text: str, spans: Sequence[CitedSpan]) -> list[MarkedText]:
-    """The whole of `text` in order; spans may overlap, and what lies outside of it is left out."""
+    """Cut the whole of `text` where spans begin and end; spans may overlap, and those outside the
+    text are ignored."""
     inside = [s for s in spans if 0 <= s.start < s.end <= len(text)]
     cuts = sorted({0, len(text), *(s.start for s in inside), *(s.end for s in inside)})
     result = []

@@ -1,4 +1,5 @@
-"""A memory's chain as a timeline: versions, what changed, who decided, what each stands on."""
+"""A memory's chain as a timeline: its versions, what changed, who decided, and the evidence of
+each."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -30,7 +31,7 @@ Span = tuple[datetime | None, datetime | None]
 
 @dataclass(slots=True)
 class Version:
-    """One version as the timeline shows it; `pieces` differ from the version before."""
+    """One version as the timeline shows it; `pieces` is the difference from the version before."""
 
     memory: Memory
     state: str
@@ -52,7 +53,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """All versions, oldest first, and the decisions that did not put one in place of another."""
+    """All versions, oldest first, and the decisions that did not replace one by another."""
 
     versions: list[Version]
     others: list[Supersession]
@@ -83,7 +84,7 @@ def timeline(scope: Scope, memory: Memory) -> Timeline:
 
 
 def with_quotes(facts: Any) -> Any:
-    """Facts with their citations, and the heads of what these point into."""
+    """Add to facts their citations, and the heads of the cited texts."""
     citations = Citation.objects.with_places().defer(
         "episode__content", "episode__payload", "episode__metadata", "revision__text"
     )
@@ -91,7 +92,7 @@ def with_quotes(facts: Any) -> Any:
 
 
 def decisions_beside(memories: Sequence[Any]) -> list[Supersession]:
-    """The newest decisions on these versions that did not put one in place of another."""
+    """Return the newest decisions on these versions that did not replace one by another."""
     touching = Supersession.objects.filter(Q(old__in=memories) | Q(new__in=memories))
     others = touching.exclude(state=Supersession.State.APPLIED).select_related("old", "new")
     return list(others.order_by("-id")[:50])
@@ -108,7 +109,7 @@ class SpanBar:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A slider in seconds since 1970; at `last` it stands for no instant."""
+    """A slider in seconds since 1970. At `last` it names no instant."""
 
     name: str
     first: int
@@ -188,7 +189,8 @@ def as_of(asked: QueryDict) -> AsOf:
 
 
 def _instant(asked: QueryDict, name: str) -> datetime | None:
-    """The typed date where there is one (its end, where it has no time), else the slider's."""
+    """Return the typed date, if any (the end of the day, where it has no time), else the
+    slider's."""
     typed, slid = asked.get(f"{name}_on", ""), asked.get(name, "")
     try:
         if typed:
@@ -203,7 +205,8 @@ def _instant(asked: QueryDict, name: str) -> datetime | None:
 
 
 def _zone_of(name: str) -> tzinfo:
-    """A day on which something was true is the same day everywhere."""
+    """Return the zone of days on an axis. A day on which something was true is the same
+    everywhere."""
     return UTC if name == "valid" else timezone.get_current_timezone()
 
 
@@ -235,7 +238,8 @@ def _axis(
 
 
 def bar_of(span: Span, first: float, last: float, text: str = "") -> SpanBar:
-    """A span on an axis between two seconds since 1970; open ends go to the axis's own."""
+    """Return a span as a bar on an axis between two seconds since 1970; open ends reach its
+    ends."""
     begin, end = span
     left = _percent(begin.timestamp(), first, last) if begin else 0.0
     right = _percent(end.timestamp(), first, last) if end else 100.0

@@ -54,8 +54,8 @@ class Tab:
 class Section:
     """An entry of the side bar; it leads to the first of its tabs that the person may open.
 
-    `waits` is a field of Waiting. A section `within` another stands in no side bar: a last tab of
-    that one leads to it.
+    `waits` is a field of Waiting. A section `within` another is not in the side bar: the last tab
+    of the other one leads to it.
     """
 
     title: Words
@@ -285,7 +285,7 @@ class Place:
 
 
 def waiting(request: HttpRequest) -> Waiting:
-    """Counted once per request: the home page shows what the side bar shows."""
+    """Count once per request: the home page shows the numbers of the side bar."""
     known: Waiting | None = getattr(request, KEPT, None)
     if known is None:
         access = access_of(request)
@@ -310,7 +310,7 @@ def waiting(request: HttpRequest) -> Waiting:
 
 
 def open_sections(request: HttpRequest) -> Iterator[tuple[Section, dict[Tab, str]]]:
-    """Each section with the addresses of those of its tabs that the person may open."""
+    """Yield each section with the addresses of those of its tabs that the person may open."""
     access = access_of(request)
     for section in MENU:
         links = {
@@ -324,7 +324,7 @@ def open_sections(request: HttpRequest) -> Iterator[tuple[Section, dict[Tab, str
 
 
 def place_of(request: HttpRequest) -> Place | None:
-    """The tab whose address begins the page's furthest; none of a page that is nobody's."""
+    """Return the tab whose address is the longest beginning of the page's; None where none fits."""
     known: Place | None = getattr(request, KEPT_PLACE, None)
     if known is None:
         home = reverse("admin:index")
@@ -340,7 +340,7 @@ def place_of(request: HttpRequest) -> Place | None:
 
 
 def context(request: HttpRequest) -> dict[str, Any]:
-    """Unfold's global callback: what breadcrumbs and titles are made of."""
+    """Unfold's global callback: the context of breadcrumbs and titles."""
     place = place_of(request)
     return {
         "place": place,
@@ -369,8 +369,7 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def tabs(request: HttpRequest) -> list[dict[str, Any]]:
-    """The row of tabs of the section that the page is of; a row's own page has breadcrumbs
-    instead."""
+    """Return the tabs of the page's section; a row's own page has breadcrumbs instead."""
     place = place_of(request)
     if place is None or request.path != place.link:
         return []
@@ -410,7 +409,7 @@ ACTS = (
 
 @dataclass(frozen=True, slots=True)
 class JumpTarget:
-    """Somewhere to go."""
+    """A destination of Ctrl-K."""
 
     kind: str
     title: str
@@ -419,7 +418,8 @@ class JumpTarget:
 
 
 class JumpPage(AdminPage):
-    """`?q=`: what has all of these words, of what the person may open and see."""
+    """The search of Ctrl-K, `?q=`: results have all of these words, and the person may open
+    them."""
 
     path, name, title = "jump/", "memories_jump", "Jump"
     model_admin: ScopedAdmin
@@ -432,7 +432,7 @@ class JumpPage(AdminPage):
         return JsonResponse({"results": [asdict(each) for each in targets]})
 
     def pages(self, words: list[str]) -> Iterator[JumpTarget]:
-        """Pages and acts, those first whose title begins with what is typed."""
+        """Yield pages and acts; those whose title begins with the typed words come first."""
         sections = open_sections(self.request)
         places = [
             (text("Page"), tab, section.title, link)

@@ -82,7 +82,7 @@ def form_faults(form: forms.Form) -> list[str]:
 
 
 def lines(label: Promise, help_text: str | Promise, *, required: bool) -> SimpleArrayField:
-    """A list of texts, one in a line."""
+    """Return a field for a list of texts, one on each line."""
     return SimpleArrayField(
         forms.CharField(max_length=2_000),
         delimiter="\n",
@@ -140,7 +140,7 @@ class PatternForm(forms.ModelForm):
 
 
 class PatternTrialForm(forms.Form):
-    """A pattern that is tried before it is saved."""
+    """A pattern to try before it is saved."""
 
     regex = forms.CharField(max_length=LONGEST_REGEX)
     template = forms.CharField(max_length=500, required=False)
@@ -150,8 +150,8 @@ class PatternTrialForm(forms.Form):
 
 
 class OwnRuleAdmin(ScopedAdmin):
-    """The log keeps what such a rule said, so that a change of it can be taken back. What it would
-    change is seen before it is saved: `rehearse` says it of what the form holds."""
+    """A workspace's own rules. The audit log keeps their text, so that changes can be undone.
+    `rehearse` shows what the rule in the form would change, before it is saved."""
 
     @display(description=gettext_lazy("in use"))
     def is_in_use(self, row: Any) -> str:
@@ -324,7 +324,7 @@ class WorkspacePatternAdmin(OwnRuleAdmin):
 
 
 def _miss_of(request: HttpRequest) -> Miss | None:
-    """The miss that the address names, of a workspace where the person may curate."""
+    """Return the miss in the address, if it is of a workspace where the person may curate."""
     asked = as_uuid(request.GET.get("miss", ""))
     rows = access_of(request).limit(Miss.objects.all(), "workspace", Capability.CURATE)
     return rows.filter(pk=asked).first() if asked else None
@@ -411,7 +411,7 @@ class WorkspaceChangeForm(OwnWordsForm):
 
 
 class StatementsTrialForm(forms.Form):
-    """Two statements, and what is to be tried on them before it is saved."""
+    """Two statements, and the rule to try on them before it is saved."""
 
     before = forms.CharField(max_length=LONGEST)
     after = forms.CharField(max_length=LONGEST)

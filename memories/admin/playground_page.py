@@ -1,8 +1,8 @@
-"""The playground: talk on the left; on the right what is recalled for it and why, and what was
-learned from which words, each with what a person may do about it.
+"""The playground: a talk on the left; on the right the memories recalled for it, the reasons, and
+what was learned from which words, each with the acts that the person may take.
 
-A turn of talk is what is recalled for it, what a model answers where one is configured, and the
-ingest of both. Each wait has an end.
+A turn of the talk recalls memories, lets a model answer where one is configured, and ingests both
+messages. Each wait has a limit.
 """
 
 import json
@@ -80,7 +80,8 @@ class TalkPlace:
 
 @dataclass(frozen=True, slots=True)
 class TalkTurn:
-    """`turn_id` is the caller's id of the message; `model_error` is why no model answered."""
+    """A turn. `turn_id` is the caller's id of the message; `model_error` says why no model
+    answered."""
 
     turn_id: str
     session: MemorySession
@@ -104,7 +105,7 @@ def recall(scope: Scope, place: TalkPlace, words: str, turn_id: str = "") -> Con
 
 
 def said_in(scope: Scope, place: TalkPlace) -> list[Episode]:
-    """The last messages of the talk, oldest first."""
+    """Return the last messages of the talk, oldest first."""
     rows = Episode.objects.visible_to(scope).filter(conversation__external_id=place.thread_id)
     newest = rows.select_related("session").order_by("-occurred_at", "-position", "-pk")[:SHOWN]
     return list(newest)[::-1]
@@ -116,9 +117,9 @@ def is_answering(scope: Scope) -> bool:
 
 
 def take_turn(scope: Scope, place: TalkPlace, words: str, turn_id: str) -> TalkTurn:
-    """Recall, answer, learn. What a network model has to read, or takes too long, the worker does.
+    """Recall, answer, learn. The worker does what needs a network model, or takes too long.
 
-    Sent twice with one `turn_id` it is said once. Raises as `ingest` does.
+    The same `turn_id` sent twice is stored once. Raises as `ingest` does.
     """
     reply, error = _reply(scope, place, words)
     own = {MARK: turn_id}
@@ -165,7 +166,7 @@ LONGEST = 10_000  # characters of a message
 
 
 class PlaygroundForm(forms.Form):
-    """Only the person's own workspaces can be chosen."""
+    """The person and workspace of the talk; only the person's own workspaces can be chosen."""
 
     workspace = forms.ModelChoiceField(
         Workspace.objects.none(),
@@ -215,8 +216,8 @@ class ShownMessage:
 
 @dataclass(frozen=True, slots=True)
 class RecalledHit:
-    """A line of what goes into the prompt, with the memories that stand on it and what may be done
-    about each; `parts` are what its score is made of."""
+    """A line of the prompt, with the memories based on it and their buttons; `parts` are the parts
+    of its score."""
 
     hit: Hit
     url: str
@@ -266,7 +267,7 @@ class PlaygroundPage(AdminPage):
         return self.render_to_response(self.get_context_data(**context))
 
     def take(self, scope: Scope, place: TalkPlace, talk: TalkForm) -> str:
-        """The id of the turn that was taken; empty, with an error in the form, where none was."""
+        """Take a turn and return its id; empty, with an error in the form, where that fails."""
         words, turn_id = as_typed(talk.cleaned_data["words"]), talk.cleaned_data["turn"]
         try:
             turn = take_turn(scope, place, words, turn_id)
@@ -281,7 +282,8 @@ class PlaygroundPage(AdminPage):
         return turn.turn_id
 
     def shown(self, scope: Scope, place: TalkPlace, slug: str) -> dict[str, Any]:
-        """The talk, and all about one message of it: the one that is asked for, or the last."""
+        """Return the talk, and all about one message of it: the one that is asked for, or the
+        last."""
         rows, turn_id = said_in(scope, place), self.request.GET.get("turn", "")
         spoken = [row for row in rows if row.role == "user" and row.external_id]
         chosen = next((row for row in spoken if row.external_id == turn_id), None)
@@ -306,8 +308,8 @@ class PlaygroundPage(AdminPage):
         }
 
     def recalled(self, hits: list[Hit], chosen: Episode, taken: set[Any]) -> list[RecalledHit]:
-        """Each hit with the memories that stand on it, each memory once; `taken` are shown
-        elsewhere."""
+        """Return each hit with the memories based on it, each memory once; those in `taken` are
+        shown elsewhere."""
         episodes = [hit.row.id for hit in hits if hit.episode]
         standing = defaultdict(list)
         cited = Citation.objects.filter(
@@ -364,8 +366,8 @@ class PlaygroundPage(AdminPage):
 def shown_messages(
     rows: list[Episode], chosen: Episode, here: dict[str, str]
 ) -> list[ShownMessage]:
-    """With the words marked that something was read from; `here` is the talk, as the page's address
-    names it."""
+    """Mark the words from which something was read; `here` is the talk, as the page's address names
+    it."""
     spans = defaultdict(list)
     citations = Citation.objects.filter(episode__in=rows).select_related("fact")
     for citation in citations:
@@ -393,7 +395,7 @@ MACHINES = {"assistant": "assistant", "system": "system", "tool": "tool"}
 
 
 class PreviewForm(forms.Form):
-    """Only the person's own workspaces can be chosen."""
+    """Messages to preview; only the person's own workspaces can be chosen."""
 
     workspace = forms.ModelChoiceField(
         Workspace.objects.none(),
@@ -438,7 +440,8 @@ class PreviewForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class PreviewedMessage:
-    """A message with what would be read out of it; `reason` tells why nothing is."""
+    """A message with the statements that would be read from it; `reason` says why there are
+    none."""
 
     message: Message
     segments: list[MarkedText]
@@ -474,7 +477,7 @@ class PreviewPage(AdminPage):
 
 
 def messages_in(text: str) -> list[NewMessage]:
-    """The messages of a pasted text; without any name it is one message of a user."""
+    """Split a pasted text into messages; without any name it is one message of a user."""
     parts: list[tuple[str, list[str]]] = []
     for line in text.splitlines():
         named = _named.match(line)

@@ -80,7 +80,7 @@ Sections = dict[str, dict[str, list[Feature]]]
 
 @dataclass(slots=True)
 class ShownMemory:
-    """A memory where the page shows it; `features` are those that stand on it."""
+    """A memory as the page shows it; `features` are those based on it."""
 
     memory: Memory
     is_new: bool
@@ -114,8 +114,8 @@ class KnownPart:
 
 @dataclass(frozen=True, slots=True)
 class DuplicatePair:
-    """Two live memories that the model takes for the same statement; `conflicts`: they give one
-    thing two values, and nobody was asked about it."""
+    """Two live memories that the model takes for the same statement. `conflicts`: they give the
+    same thing two values, and nobody was asked about it."""
 
     older: Memory
     newer: Memory
@@ -125,8 +125,8 @@ class DuplicatePair:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that was done this week: `did` in plain words, to what, and by whom; `line` is that
-    of the audit log, `memory` what is not believed any more."""
+    """A change of this week: `did` in plain words, what was changed, and by whom; `line` is its
+    line of the audit log, `memory` the memory that is no longer believed."""
 
     at: datetime
     did: str
@@ -152,7 +152,7 @@ def newest(scope: Scope, subject: Subject) -> list[Memory]:
 
 
 def parts_of(memories: Sequence[Memory], index: WorkspaceIndex) -> dict[str, KnownPart]:
-    """Each of the memories in one part, what is pinned first, then the newest."""
+    """Sort the memories into parts: pinned ones first, then the newest."""
     parts = {name: KnownPart(name) for name in PARTS}
     now = timezone.now()
     for memory in sorted(memories, key=lambda each: not each.pinned):
@@ -236,7 +236,7 @@ def open_cases(scope: Scope, subject: Subject) -> list[OpenCase]:
 
 
 def duplicates(index: WorkspaceIndex, memories: Sequence[Memory]) -> list[DuplicatePair]:
-    """Pairs that nobody decided on yet."""
+    """Return the pairs of duplicates that nobody has decided on."""
     seen = {memory.pk: memory for memory in memories}
     alike = subjects.alike(index, list(seen))
     ids = [one for pair in alike for one in pair[:2]]
@@ -263,8 +263,8 @@ def _conflict(older: Memory, newer: Memory, words: statements.OwnWords) -> bool:
 
 
 def conversations(subject: Subject, most: int = MOST) -> list[Any]:
-    """Those that are its own, and those of others in which something was said of it; each with
-    `last_at`, when something was said there last, and `last_position`."""
+    """Return the subject's conversations, and others in which something was said about it. Each has
+    `last_at`, the time of its last message, and `last_position`."""
     heard = Episode.objects.filter(subject=subject, conversation__isnull=False).order_by("-id")
     own = Conversation.objects.filter(subject=subject).order_by("-id")
     ids = own.values("pk")[:most].union(heard.values("conversation_id")[:LOOKED_AT])
@@ -310,8 +310,8 @@ def sections_of(rows: Iterable[Feature]) -> Sections:
 
 
 def beside_memories(parts: Iterable[KnownPart], rows: Sequence[Feature]) -> list[Feature]:
-    """Hang each feature on the memory whose words it stands on; those that no memory of the page
-    says."""
+    """Add each feature to the memory whose words it is based on; return those without such a memory
+    on the page."""
     shown = {known.memory.pk: known for part in parts for known in part.memories}
     cited = FeatureCitation.objects.filter(
         feature__in=[row.pk for row in rows],
@@ -374,7 +374,7 @@ STATES = {
 
 @dataclass(frozen=True, slots=True)
 class LifeEntry:
-    """A version of a memory; the words say of both axes what its bars show."""
+    """A version of a memory; `true` and `believed` say in words what the bars of both axes show."""
 
     memory: Memory
     at: datetime
@@ -387,7 +387,8 @@ class LifeEntry:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """A page of entries, what begins last first; `first` and `last` are the ends of the axis."""
+    """A page of entries, the latest beginning first; `first` and `last` are the ends of the
+    axis."""
 
     entries: list[LifeEntry]
     is_more: bool
@@ -520,7 +521,7 @@ FORMATS: dict[str, tuple[str, Callable[[Scope, Subject], str]]] = {
 
 
 def _grouped(scope: Scope, subject: Subject) -> dict[str, list[Memory]]:
-    """All live memories, oldest first, with the quotes that they stand on."""
+    """Return all live memories, oldest first, with their quotes."""
     quotes = Prefetch("citations", Citation.objects.only("fact_id", "quote"))
     facts = Prefetch("facts", Fact.objects.visible_to(scope).prefetch_related(quotes))
     rows = Memory.objects.visible_to(scope).live().filter(subject=subject)

@@ -1,4 +1,4 @@
-"""Rules as pages: what each is called, what people made of what it found, and a hundred memories to
+"""Rules as pages: their names, what people made of their results, and a hundred memories to
 judge."""
 
 import uuid
@@ -71,8 +71,9 @@ READ_BY = {"manual": "by hand", "llm": "by a model", "whole": "kept as a whole"}
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
-    """`name`: by which it is switched. Examples are (said, what becomes of it). `counts` is what
-    came of it, in words, and `used` how often. `kind` and `pk` are of a workspace's own."""
+    """A rule. `name` identifies it when it is switched. Examples are (said, what becomes of it).
+    `counts` are its results in words, and `used` their number. `kind` and `pk` are set for a
+    workspace's own rules."""
 
     name: str
     title: str
@@ -97,7 +98,7 @@ class RuleRow:
 
 
 def rows_of(scope: Scope, workspace: Workspace, tab: str) -> list[RuleRow]:
-    """Those of one of the first three tabs, the workspace's own first."""
+    """Return the rules of one of the first three tabs, the workspace's own first."""
     if tab == "patterns":
         rates = {rate.rule: rate for rate in rule_rates.rule_rates(scope)}
         own = list(_own_patterns(workspace, rates))
@@ -257,7 +258,7 @@ def decisions_url(rule: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A number by which is decided, and where it is changed: an address, or in words."""
+    """A number that decisions depend on, and where to change it: an address, or words."""
 
     name: str
     value: str
@@ -345,7 +346,7 @@ ONLY: Mapping[str, tuple[str, Callable[[RuleRow], bool]]] = {
 
 class OneWorkspacePage(AdminPage):
     """A page about one workspace: the one that is named, or the usual one in which the person has
-    the capability; 404 where it is not the person's, 403 where the capability is not."""
+    the capability; 404 where the person is no member, 403 where they lack the capability."""
 
     capability: str = Capability.READ
 
@@ -372,7 +373,7 @@ class OneWorkspacePage(AdminPage):
 
 
 class TrialForm(forms.Form):
-    """A sentence, or two of which the second is newer, that rules are tried on."""
+    """A sentence to try rules on, or two, of which the second is newer."""
 
     text = forms.CharField(max_length=LONGEST, required=False)
     speaker = forms.CharField(max_length=255, required=False)
@@ -381,8 +382,8 @@ class TrialForm(forms.Form):
 
 
 class RulesPage(OneWorkspacePage):
-    """Whoever reads a workspace sees its rules and tries them; its admins switch those that ship
-    off and on, its curators its own; what was changed is taken back here."""
+    """A page on which all readers of a workspace see and try its rules. Its admins switch the rules
+    that ship, its curators the workspace's own; changes can be undone here."""
 
     path, name, title = "rules/", "memories_rules", "Rules"
     template_name = "admin/memories/rules.html"
@@ -425,7 +426,7 @@ class RulesPage(OneWorkspacePage):
         return row.can_switch and self.access.may(needed, workspace.pk)
 
     def asked_row(self, workspace: Workspace, scope: Scope) -> RuleRow | None:
-        """The rule that a form names; None where it names none."""
+        """Return the rule that a form names; None where it names none."""
         name, tab = self.request.POST.get("rule", ""), self.tab
         if not name:
             return None
@@ -591,7 +592,7 @@ class RulesPage(OneWorkspacePage):
 
 
 class JudgePage(OneWorkspacePage):
-    """A hundred live memories at random, each with the words that it stands on."""
+    """A hundred live memories at random, each with its quote."""
 
     path, name, title = "judge/", "memories_judge", "Judge"
     template_name = "admin/memories/judge.html"

@@ -1,6 +1,5 @@
-"""The search page: a search with everything it may be asked, why each hit came up, and all rankings
-side by side: the page comes with the first, and its script asks for the others one by one.
-"""
+"""The search page: a search with all its options, the reasons for each hit, and all rankings side
+by side: the page comes with the first, and its script fetches the others one by one."""
 
 import json
 from collections.abc import Sequence
@@ -63,7 +62,8 @@ def text(label: str, hint: str = "", most: int = 255) -> forms.CharField:
 
 
 class SearchForm(forms.Form):
-    """Only the person's own workspaces can be chosen; what is left out has its default."""
+    """A search. Only the person's own workspaces can be chosen; fields that are left out have
+    defaults."""
 
     workspace = forms.ModelChoiceField(
         Workspace.objects.none(),
@@ -204,7 +204,7 @@ class SearchPageForm(SearchForm):
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The rankings to be shown beside the one that is asked."""
+        """The rankings to show beside the one that is asked for."""
         return RANKINGS[1:] if self.cleaned_data["ranking"] == SIDE_BY_SIDE else ()
 
     @property
@@ -316,7 +316,8 @@ def page_of(hit: Hit) -> str:
 
 
 def answer_of(scope: Scope, form: SearchPageForm) -> RankingAnswer:
-    """The hits with their pages; of a memory also the page that tells why another was not found."""
+    """Search, and return the hits with their pages; hits that are memories also have the page that
+    tells why another memory was not found."""
     ranking = form.request.ranking
     try:
         result = search(scope, form.request)
@@ -347,8 +348,7 @@ NEWEST = 20_000  # rows that are looked through for the words of a memory
 
 
 class WhyNotForm(SearchPageForm):
-    """The search as the search page has it, of one ranking, and the memory that was expected of
-    it."""
+    """The search of the search page with one ranking, and the memory that was expected of it."""
 
     first = ("workspace", "query", "memory", "ranking", "layer")
     field_order = first
@@ -410,11 +410,11 @@ class WhyNotPage(AdminPage):
 
     @staticmethod
     def some_of(seen: QuerySet[Memory], contain: Q) -> list[Memory]:
-        """Memories with these words, the newest first."""
+        """Return memories with these words, the newest first."""
         return list(seen.filter(contain, pk__in=seen.values("pk")[:NEWEST])[:MOST_OFFERED])
 
     def offers(self, rows: list[Memory]) -> list[tuple[Memory, str]]:
-        """Each with the address that asks about it."""
+        """Return each memory with the address that asks about it."""
         asked, offers = self.request.GET.copy(), []
         for row in rows:
             asked["memory"] = str(row.pk)

@@ -1,5 +1,4 @@
-"""The list of people, and a subject's page: what is known of somebody, to be put right where it is
-wrong."""
+"""The list of people, and a subject's page, where what is known of somebody can be corrected."""
 
 import uuid
 from datetime import timedelta
@@ -109,7 +108,8 @@ class PeopleList(MemoryRowAdmin):
     search_help_text = _("Beginning of the id, or name")
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
-        """Counts and last words of a page's rows in one statement, no count further than 999."""
+        """Add counts, none further than 999, and the time last heard of to the rows of a page, in
+        one statement."""
         given = {"subjects": [row.pk for row in rows], "most": MOST_SHOWN + 1}
         counts = {each.id: each for each in prepared_sql.rows(COUNTS, given)}
         for row in rows:
@@ -168,7 +168,7 @@ ON_THE_PAGE = ("merge-duplicates", "ask-which", "separate")
 
 
 def _ids(texts: list[str]) -> list[uuid.UUID]:
-    """Raises NotFound for what is no id."""
+    """Parse ids. Raises NotFound for a text that is no id."""
     try:
         return [uuid.UUID(text) for text in texts]
     except ValueError:

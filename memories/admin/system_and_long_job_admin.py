@@ -42,7 +42,7 @@ class TaskAdmin(QueueAdmin):
 
 
 class BreakerAdmin(QueueAdmin):
-    """Deleting one lets the model be asked again at once."""
+    """Circuit breakers of models; deleting one lets the model be asked again at once."""
 
     ordering = ("-state", "name")  # the open ones first
     list_display = ("name", "state", "since", "detail", "failures", "next_try_at")
@@ -304,7 +304,7 @@ class LongJobAdmin(MemoryRowAdmin):
 
 
 def counts_text(job: LongJob) -> str:
-    """`2 known, 48 stored`."""
+    """Return the counts in words: `2 known, 48 stored`."""
     return ", ".join(
         f"{number:,} {name}" if isinstance(number, int) else f"{name}: {number}"
         for name, number in job.result.items()

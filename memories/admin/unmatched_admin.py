@@ -1,4 +1,4 @@
-"""Misses: messages that patterns passed over, as a worklist of patterns to make."""
+"""Misses: messages that no pattern matched, as a worklist for new patterns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ NEWEST = 20_000  # misses that are looked through
 
 @dataclass(frozen=True, slots=True)
 class MissGroup:
-    """Open misses alike; `newest` is the one that a pattern is made from."""
+    """Similar open misses; a pattern is made from the `newest`."""
 
     category: str
     shape: str
@@ -54,7 +54,7 @@ class MissGroup:
 
 
 class ShapeFilter(DropdownFilter):
-    """Frames of words as open misses have them, and the one that is asked for."""
+    """Filter by the frames of words in open misses, and by the frame that is asked for."""
 
     title = gettext_lazy("form of words")
     parameter_name = "shape"
@@ -70,7 +70,7 @@ class ShapeFilter(DropdownFilter):
 
 
 def groups(request: HttpRequest) -> Sequence[MissGroup]:
-    """The largest groups of at least two, largest first."""
+    """Return the largest groups of at least two misses, largest first."""
     alike = ("workspace_id", "category", "shape")
     counted = list(
         _open(request)

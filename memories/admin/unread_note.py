@@ -21,7 +21,8 @@ KEPT = "_unread"
 
 @dataclass(frozen=True, slots=True)
 class UnreadNote:
-    """`settings_url` leads to where a model is named, "" for those who may not."""
+    """The note. `settings_url` leads to where a model is configured, "" for people who may not do
+    that."""
 
     found: Unread
     has_model: bool
@@ -37,7 +38,7 @@ class UnreadNote:
 
     @property
     def text(self) -> str:
-        """The numbers, "" where there is nothing to say."""
+        """The numbers in a sentence, "" where there is nothing to say."""
         found = self.found
         told = []
         if self.says_unread:
@@ -68,7 +69,7 @@ class UnreadNote:
 
 
 def note_on(request: HttpRequest) -> UnreadNote:
-    """On all that the person sees; made once for a request."""
+    """Return the note on all that the person sees, made once for a request."""
     kept = vars(request)
     if KEPT not in kept:
         access = access_of(request)
@@ -79,7 +80,7 @@ def note_on(request: HttpRequest) -> UnreadNote:
 
 
 def note_on_person(request: HttpRequest, subject: Any) -> UnreadNote:
-    """On what was said by or about one person."""
+    """Return the note on what was said by or about one person."""
     access, asked = access_of(request), urlencode({"user": subject.external_id})
     sessions = MemorySession.objects.filter(subject=subject, workspace=subject.workspace_id)
     return _note(access, sessions, f"{reverse('admin:memories_search')}?{asked}")

@@ -1,5 +1,6 @@
-"""Usage and costs as pages: searches by day and user, what they found, what the tables take; what
-models took by day, purpose and model, and the prices. And the page of performance."""
+"""Pages on usage, costs and performance: searches by day and user with their results, and the size
+of the tables; the cost of models by day, purpose and model, with their prices; and charts of
+runs."""
 
 import re
 import uuid
@@ -48,7 +49,8 @@ LARGEST = 20
 
 
 class UsagePage(OneWorkspacePage):
-    """For admins of a workspace; the tables for those who see all of them."""
+    """Usage, for admins of a workspace; the sizes of tables are for people who see all
+    workspaces."""
 
     path, name, title = "usage/", "memories_usage", "Usage"
     template_name = "admin/memories/usage.html"
@@ -137,7 +139,7 @@ def _amount(label: str, hint: str, *, whole: bool = False) -> forms.Field:
 
 
 class BudgetForm(forms.Form):
-    """The setting `budget`; what is left empty has no end."""
+    """The setting `budget`; an empty field sets no limit."""
 
     per_day = _amount("Money a day", "In the currency of the prices.")
     per_month = _amount("Money a month", "From the first of the month on, in UTC.")
@@ -152,7 +154,7 @@ class BudgetForm(forms.Form):
 
 
 class CostsPage(OneWorkspacePage):
-    """For admins of a workspace."""
+    """Costs, for admins of a workspace."""
 
     path, name, title = "costs/", "memories_costs", "Costs"
     template_name = "admin/memories/costs.html"
@@ -192,7 +194,8 @@ class CostsPage(OneWorkspacePage):
         )
 
     def others(self, since: date, until: date) -> list[tuple[Workspace, CostRow, str]]:
-        """For those who see all workspaces: what each spent this month, the dearest first."""
+        """Return what each workspace spent, the most expensive first, for people who see all of
+        them."""
         if not self.access.everywhere:
             return []
         rows = {row.workspace: row for row in cost_rows(None, since, until, ("workspace",))}
@@ -206,7 +209,7 @@ def number(value: Decimal | int | None) -> str:
 
 
 def cost_charts(days: Sequence[date], rows: Sequence[CostRow]) -> list[Chart]:
-    """Money and tokens by day, a colour for each purpose."""
+    """Chart money, tokens and calls by day, with a colour for each purpose."""
     purposes = [each for each in ModelUse.PURPOSES if any(row.purpose == each for row in rows)]
     by_place = {(row.day, row.purpose): row for row in rows}
     nothing = CostRow(0, 0, 0, 0, Decimal(0))
@@ -231,7 +234,7 @@ def cost_charts(days: Sequence[date], rows: Sequence[CostRow]) -> list[Chart]:
 
 
 class ModelPriceAdmin(ServerAdmin):
-    """Prices of the operator; those that are known stand in the code and give way to these."""
+    """The operator's prices, which take the place of the list prices in the code."""
 
     pages = (CostsPage, UsagePage)
     list_display = ("model", "input_per_million", "output_per_million", "per_thousand_calls")
@@ -277,7 +280,7 @@ SUFFIXES = {"k": 1_000, "M": 1_000_000}
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A chart to be: `lines` are figures' names by what their lines are called."""
+    """The plan of a chart: `lines` has the names of figures by the labels of their lines."""
 
     title: str
     lines: dict[str, str]
@@ -287,7 +290,7 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class ChartRule:
-    """A chart of the figures whose whole name matches; a line is called by what the groups hold."""
+    """A chart of the figures whose whole name matches; the groups of the match label the lines."""
 
     title: str
     pattern: str
@@ -336,7 +339,7 @@ CHARTS = {
 
 @dataclass(frozen=True, slots=True)
 class RunSeries:
-    """Runs over the same, the oldest first, and what they found."""
+    """Runs of the same name, the oldest first, with their charts."""
 
     title: str
     runs: int
@@ -417,7 +420,7 @@ def _rankings(names: set[str]) -> Iterator[Drawing]:
 
 
 def _order(label: str) -> tuple[int, str]:
-    """Small before large."""
+    """Return a sort key that puts small sizes before large ones."""
     size = re.search(r"\b(\d+)([kM]?)\b", label)
     number = int(size[1]) * SUFFIXES.get(size[2], 1) if size else 0
     return number, label
@@ -437,7 +440,8 @@ class PlotPeriod:
     form: str
 
     def times(self, now: datetime) -> list[datetime]:
-        """The beginnings of all steps, the last one still running; as `date_bin` cuts them."""
+        """Return the beginnings of all steps, as `date_bin` cuts them; the last step is still
+        running."""
         size = self.step.total_seconds()
         last = now.timestamp() // size * size
         count = int(self.length.total_seconds() / size)

@@ -1,4 +1,4 @@
-"""Webhooks and the log of what was sent to them: what was not heard, why, and another try."""
+"""Webhooks, and the log of their deliveries: those that failed, why, and another try."""
 
 from typing import Any
 

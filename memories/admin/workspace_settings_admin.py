@@ -1,4 +1,4 @@
-"""A workspace's page with all its settings in view, and its policy as a page."""
+"""A workspace's page with all its settings, and its policy as a page."""
 
 import json
 from collections import Counter
@@ -99,7 +99,7 @@ AUDIENCES = [
 
 
 class IndentedJsonField(forms.JSONField):
-    """Empty where there is nothing, and indented where there is something."""
+    """A field for JSON: empty where there is no value, and indented where there is one."""
 
     def prepare_value(self, value: Any) -> Any:
         if value is None or isinstance(value, str):
@@ -117,7 +117,7 @@ def _json(label: Promise, about: str) -> forms.JSONField:
 
 
 def weight_fields() -> dict[str, forms.Field]:
-    """One for each part of the hybrid score, by its name in the settings."""
+    """Return one field for each part of the hybrid score, by its name in the settings."""
     return {
         f"{WEIGHT}{name}": forms.FloatField(
             label=name,
@@ -149,7 +149,7 @@ def number_fields() -> dict[str, forms.Field]:
 
 
 def trust_fields() -> dict[str, forms.Field]:
-    """One for each source of words."""
+    """Return one field for each source of words."""
     return {
         f"{GUARD}{source}": forms.ChoiceField(
             label=gettext("Only %(words)s said it") % {"words": words},
@@ -283,7 +283,7 @@ class SettingsForm(forms.ModelForm):
         return others | {name: value for name, value in known.items() if value}
 
     def field_of(self, name: str) -> str:
-        """The field of the form that a fault's place leads to."""
+        """Return the form's field for the place that a fault names."""
         if name in self.fields:
             return name
         beginning = name.partition(".")[0].partition("[")[0]
@@ -364,7 +364,7 @@ class WorkspaceSettingsAdmin(WorkspaceAdmin):
         return [own, *super().get_urls()]
 
     def export_view(self, request: HttpRequest, object_id: str) -> HttpResponseBase:
-        """The whole workspace as a file, for its admins; the audit keeps who had it."""
+        """Send the whole workspace as a file, for its admins; the audit log keeps who had it."""
         row = self.get_queryset(request).filter(pk=as_uuid(object_id)).first()
         if row is None:
             raise Http404("there is no such workspace")
@@ -387,14 +387,14 @@ class WorkspaceSettingsAdmin(WorkspaceAdmin):
         return format_html('<a class="desk-link" href="{}">{}</a>', page, said)
 
     def get_form(self, request: Any, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """The declared fields are no columns: the model's own are asked for by name."""
+        """Ask only for the model's own fields: the declared ones are no columns."""
         form = super().get_form(request, obj, change, **kwargs | {"fields": ("name", "slug")})
         return type(form.__name__, (form,), {"worse": getattr(request, WORSE, "")})
 
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any
     ) -> Any:
-        """Golden questions are asked before the transaction in which the form is saved."""
+        """Ask the golden questions before the transaction in which the form is saved."""
         row = Workspace.objects.filter(pk__in=[as_uuid(object_id or "")]).first()
         if request.method == "POST" and row and self.has_change_permission(request, row):
             setattr(request, WORSE, self.worse(request, row))
@@ -504,7 +504,7 @@ class PolicyForm(forms.Form):
 
 
 class PolicyPage(AdminPage):
-    """Whoever reads a workspace may try a policy; its admins save one."""
+    """A policy, which all readers of a workspace may try and its admins save."""
 
     path, name, title = "policy/", "memories_policy", "Policy"
     template_name = "admin/memories/policy.html"
@@ -530,7 +530,7 @@ class PolicyPage(AdminPage):
 
     @property
     def workspace(self) -> Workspace:
-        """The one that is named, or the usual one; 404 where it is not the person's."""
+        """The workspace that is named, or the usual one; 404 where the person is no member."""
         slug = self.request.GET.get("workspace", "")
         named = self.access.workspaces().filter(slug=slug).first() if slug else None
         row = named if slug else self.access.usual_workspace()
@@ -593,7 +593,7 @@ class VisibilityPage(AdminPage):
         )
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Make those private that were chosen."""
+        """Make the chosen memories private."""
         form = AskedWorkspaceForm(self.access, request.POST.dict())
         if not form.is_valid():
             raise PermissionDenied
