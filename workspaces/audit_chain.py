@@ -22,11 +22,11 @@ from workspaces.models.audit import AuditMark
 from workspaces.models.workspace import first_uuid7
 
 MOST = 500  # lines of one transaction
-# So much later than its id says a line may be committed, and still find a place.
+# How much later than its id says a line may be committed and still get a place.
 LATE = timedelta(minutes=15)
-# So much later than now an id may be, by a clock that was wrong.
+# How far in the future an id may be, because of a wrong clock.
 AHEAD = timedelta(days=1)
-# So long after a workspace its first key was made, where no line says that it was created.
+# How long after a workspace its first key was made, where no line tells of its creation.
 MADE_WITH = "1 minute"
 # Of a line: what stays for ever, and what is erased with its subject.
 # A time that is none of ours (infinity, the year 294276) was written by hand, and counts as none.
@@ -148,7 +148,7 @@ def check(workspace_id: uuid.UUID, expected: Sequence[tuple[int, str]] = ()) -> 
         faults += faults_of_line(row, before, mark)
         if kept_marks.pop(position, set()) - {newer.hex()}:
             faults.append(f"place {position}, line {line_id}: is not the line that had this place")
-        # Its values are gone and its salt; what is never erased is as it was.
+        # The values and the salt are gone; what is never erased is unchanged.
         emptied += row[4] and all(row[7:]) and _mark(mark, row[2], row[5]) == newer
         before, mark = (position, newer) if position > 0 else (before, mark)
         if line_id <= first_uuid7(timezone.now()):
@@ -214,5 +214,5 @@ def _mark(before: bytes, digest: bytes, kept: bytes) -> bytes:
 def _first(line_id: uuid.UUID | None) -> uuid.UUID:
     """Return the lowest id that a line without a mark may have once this one has its mark. Ids in
     the future are no guide: those who may add lines may give them any id."""
-    made = line_id.int >> 80 if line_id else 0  # milliseconds, of any years
+    made = line_id.int >> 80 if line_id else 0  # milliseconds, of any year
     return uuid.UUID(int=max(0, made - LATE // timedelta(milliseconds=1)) << 80)

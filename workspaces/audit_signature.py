@@ -25,11 +25,11 @@ from memoryproject.postgres import visible
 from workspaces.models.audit import AuditMark, AuditSeal
 
 SALT = "memoryproject.audit_seals"
-COPIES = "audit_seals"  # of the data folder
+COPIES = "audit_seals"  # a folder in the data folder
 UNSIGNED = "the seal of place {} was not made with this server's SECRET_KEY"
-# No log grows so long: a mark above it was written by hand, and nothing goes on from it.
+# No log grows so long: a mark above it was written by hand, and is ignored.
 LAST_PLACE = 2**62
-AT_ONCE = 10  # seals that may be written between a look and what comes after it
+AT_ONCE = 10  # seals that others may write between a look and our own write
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def _goes_on(seal: Seal, position: int) -> bool:
 def _made(seen: KnownSeals, wanted: Seal) -> Seal | None:
     """Write the next seal after those in `seen` to the table; return None where the table has
     another one by now, from a writer who knew more."""
-    # By the clock it lies above that of a machine whose copy is not here.
+    # The clock puts it above the number of a machine whose copy is not here.
     number = max(max((each.number for each in seen.all), default=0) + 1, int(time.time()))
     bare = replace(wanted, number=number)
     made = replace(bare, signature=_signature(bare.texts))

@@ -49,7 +49,7 @@ class KeyAuthentication(BaseAuthentication):
             raise AuthenticationFailed(UNKNOWN_KEY)
         if isinstance(asker, Scope):
             visible.narrow(asker.workspace_id)
-        else:  # it makes and removes any, and no view shows it a row of one
+        else:  # it makes and removes any workspace, and no view shows it their rows
             visible.narrow_to(visible.EVERYTHING)
         tenant = asker.workspace_id if isinstance(asker, Scope) else asker.actor
         request.META[TENANT] = str(tenant)
@@ -80,7 +80,7 @@ class MemberAuthentication(SessionAuthentication):
         scope = scope_for_member(user, named) if named else None
         if scope is not None:
             scope = replace(scope, session=row_key(request.session.session_key or ""))
-            # As its keys' requests: nobody waits for himself.
+            # The same tenant as its keys' requests: a workspace does not take turns with itself.
             request.META[TENANT] = str(scope.workspace_id)
             visible.narrow(scope.workspace_id)
         return user, scope
@@ -92,7 +92,7 @@ def scope_for_member(user: User, workspace: str) -> Scope | None:
     if (workspace_id := as_uuid(workspace)) is not None:
         named |= Q(workspace_id=workspace_id)
     found = Membership.objects.select_related("workspace").filter(named, user=user)
-    # An id goes before a slug that is written like one.
+    # An id takes precedence over a slug that looks like one.
     ranked = sorted(found, key=lambda membership: membership.workspace_id != workspace_id)
     if not ranked:
         return None

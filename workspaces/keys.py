@@ -57,7 +57,7 @@ SHOWN = {
     "{proves}": "cross_proves('workspaces_apikey', k.id, %(digest)s)",
     "{which}": "k.prefix = %(prefix)s",
 }
-# Keys that proved themselves before: as many as there are, in one statement.
+# Keys that proved themselves before: any number of them, in one statement.
 AGAIN = {
     "{proves}": "true",
     "{which}": "k.id = any(%(ids)s::uuid[])",
@@ -186,8 +186,8 @@ def scope_for_key(text: str, beside: Beside = NOTHING) -> Scope | None:
     prefix = prefix_of(text)
     if not prefix:
         return None
-    # A key never has another workspace, so a process may keep it: whether the key is in use is read
-    # each time.
+    # A key never changes its workspace, so a process may cache it; whether the key is in use is
+    # read each time.
     home = _homes.get(prefix)
     if home is None and (home := crossings.workspace_of_key(prefix)):
         if len(_homes) >= MOST_HOMES:
@@ -195,12 +195,12 @@ def scope_for_key(text: str, beside: Beside = NOTHING) -> Scope | None:
         _homes[prefix] = home
     with visible.only(*([home] if home else [])):
         row = _row_of(prefix, digest_of(text), beside)
-        # Of two digests nobody learns by the time that a comparison takes.
+        # The time of comparing two digests tells nobody anything.
         return _scope_of(row) if row and row[1] else None
 
 
 def _row_of(prefix: str, digest: bytes, beside: Beside) -> tuple[Any, ...] | None:
-    # By a prepared statement: planning it took longer than running it.
+    # A prepared statement, because planning took longer than running.
     wrapper = prepared.live_wrapper()
     values = {"prefix": prefix, "digest": digest}
     return next(iter(prepared.ask(wrapper, beside.statement, values).rows(tuple)), None)

@@ -95,8 +95,7 @@ def _keep_an_owner(membership: Membership) -> None:
         raise MembershipConflict("role", "A workspace needs an owner.")
 
 
-# Invitations: ask somebody in by a link, accept, decline, take back; and the pages that a link
-# opens.
+# Invitations: invite by a link, accept, decline, revoke; and the pages that a link opens.
 
 INVITATION_LIFETIME = timedelta(days=7)
 log = logging.getLogger(__name__)
@@ -117,7 +116,7 @@ def invite(scope: Scope, email: str, role: str, name: str = "") -> tuple[Invitat
     check_rank(scope, role)
     token = secrets.token_urlsafe(32)
     with transaction.atomic():
-        # One at a time: two at once would both find no older one.
+        # One at a time: two at once would both see no older invitation.
         Workspace.objects.select_for_update(no_key=True).get(pk=scope.workspace_id)
         members = Membership.objects.filter(workspace_id=scope.workspace_id)
         if members.filter(user__email__iexact=email).exists():
@@ -169,10 +168,10 @@ def accept(user: User, invitation: Invitation) -> Membership:
 def join(invitation: Invitation, password: str) -> User:
     """Give a new person an account, and make them a member. Raises InvitationOver, also where the
     address has an account."""
-    digest = make_password(password)  # takes long: no row is locked meanwhile
+    digest = make_password(password)  # slow, so it is done before a row is locked
     with transaction.atomic():
         row = _locked(invitation)
-        # The address itself; with a number behind it where somebody chose that name already.
+        # The address itself, with a number behind it where that name is taken.
         wanted = row.email.lower()[:140]
         taken = set(
             User.objects.filter(username__startswith=wanted).values_list("username", flat=True)
@@ -233,7 +232,7 @@ def _audit(
     AuditEntry.line(row.workspace_id, actor, action, row, after=after).save()
 
 
-# Pages for people who were invited: what an invitation's link opens, and which it has opened.
+# Pages for people who were invited: the page of a link, and a list of the links opened.
 
 OVER = "registration/invitation_over.html"
 OPENED = "invitations_opened"  # in the session

@@ -34,11 +34,11 @@ log = logging.getLogger(__name__)
 
 ACCEPTED = re.compile(r"[A-Za-z0-9._:-]{1,64}\Z")
 SEEN_AT = "seen_at"
-LOOKED_AT = "looked_at"  # a cookie, and of a request what becomes it
-WRITTEN_TIMES = 24  # in the time after which a session ends
+LOOKED_AT = "looked_at"  # a cookie, and the attribute of a request from which it is made
+WRITTEN_TIMES = 24  # times within a session's lifetime
 
 ADMIN, REDOC = "/admin/", "/api/redoc"
-# Styles stand in attributes and elements of unfold's, Swagger's and our own pages; no script does.
+# Unfold's, Swagger's and our own pages have inline styles, but no inline scripts.
 POLICY = (
     "default-src 'self'; script-src 'self'{script}; style-src 'self' 'unsafe-inline';"
     " img-src 'self' data:; worker-src 'self'{worker}; object-src 'none'; base-uri 'none';"
@@ -46,8 +46,8 @@ POLICY = (
 )
 PLAIN = POLICY.format(script="", worker="")
 BY_PATH = {
-    # unfold's pages are written for Alpine, which makes functions of the words in attributes; its
-    # build without eval does not know what stands in them.
+    # Unfold's pages use Alpine, which makes functions of the texts of attributes; its build
+    # without eval does not understand these.
     ADMIN: POLICY.format(script=" 'unsafe-eval'", worker=""),
     REDOC: POLICY.format(script="", worker=" blob:"),
 }

@@ -30,7 +30,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 Given = TypeVar("Given")
 FORMAT = "YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z]"
 
-# Under these a door keeps in the metadata of rows what no caller may claim (compat/memmachine.py).
+# Metadata keys that only the server sets, and no caller may claim (compat/memmachine.py).
 MEMMACHINE = ("memmachine_project", "memmachine_produced_for")
 RESERVED = frozenset(MEMMACHINE)
 # Characters. All of it is looked through for secrets when it comes, and served with each hit.
@@ -139,17 +139,17 @@ def without_reserved(given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-AnyText = Annotated[str, Field(strict=True)]  # as it was sent; numbers are not taken for texts
+AnyText = Annotated[str, Field(strict=True)]  # as sent; numbers are not accepted as texts
 Text = Annotated[AnyText, Field(min_length=1)]
-Words = Annotated[Text, AfterValidator(_not_blank)]  # as they were sent, and more than spaces
+Words = Annotated[Text, AfterValidator(_not_blank)]  # as sent, and more than spaces
 Trimmed = Annotated[str, StringConstraints(strict=True, strip_whitespace=True, min_length=1)]
-OwnId = Annotated[Text, Field(max_length=255)]  # one of the callers' own
-ExternalId = Annotated[OwnId, NullIs("")]  # the same; null and absent are none
+OwnId = Annotated[Text, Field(max_length=255)]  # an id of the caller's own
+ExternalId = Annotated[OwnId, NullIs("")]  # the same; null and absent mean none
 Whole = Annotated[int, Field(strict=True)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Flag = Annotated[bool, Field(strict=True)]
 Moment = Annotated[datetime, BeforeValidator(_moment)]  # ISO 8601; without a zone it is UTC
 Email = Annotated[Trimmed, AfterValidator(_email), Field(json_schema_extra={"format": "email"})]
-Maybe = Annotated[Given | None, _Unsaid()]  # of a query string; None where it is not said
+Maybe = Annotated[Given | None, _Unsaid()]  # a parameter of a query string; None where it is absent
 Free = dict[str, Any]  # an object whose keys are the caller's own
 Metadata = Annotated[Free, AfterValidator(not_too_large), AfterValidator(without_reserved)]

@@ -46,7 +46,7 @@ class Scope:
     role: str = ""
     session: str = field(default="", repr=False)
     slug: str = field(default="", compare=False)
-    per_minute: int | None = field(default=None, compare=False)  # requests, of a key with a cap
+    per_minute: int | None = field(default=None, compare=False)  # requests, for a key with a cap
     beside: tuple[Any, ...] = field(default=(), compare=False, repr=False)
     within: str = field(default="", compare=False)
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-COOKIE = "time_zone"  # desk.js keeps in it what the browser calls its zone
+COOKIE = "time_zone"  # desk.js keeps the browser's name of its zone in it
 
 
 @cache

@@ -26,7 +26,7 @@ from workspaces.models import (
     WorkspaceRemoval,
 )
 
-# Roles in workspaces say who may what: Django's groups would be a second, idle answer.
+# Roles in workspaces give permissions: Django's groups would be a second, idle answer.
 admin.site.unregister(Group)
 
 admin.site.register(Membership, MemberAdmin)

@@ -109,7 +109,7 @@ class RunsPaginator(BoundedPaginator):
         known: dict[UUID, Any] = dict(lines.in_bulk([run[0].pk for run in shown]))
         rows: list[Any] = []
         for run in shown:
-            if (row := known.get(run[0].pk)) is not None:  # pruned meanwhile
+            if (row := known.get(run[0].pk)) is not None:  # else it was pruned meanwhile
                 row.run = run
                 rows.append(row)
         add_sums(rows)
@@ -174,7 +174,7 @@ class ActivityList(PreparedList):
 
 
 MOST_OFFERED = 200
-NEWEST = 20_000  # lines that are looked through for what may be chosen
+NEWEST = 20_000  # lines that are searched for values to choose
 KINDS = {"person": "All people", "key": "All agents and programs", "server": "The server itself"}
 
 CHUNK = 2_000

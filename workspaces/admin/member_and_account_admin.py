@@ -221,7 +221,7 @@ class InvitationAdmin(RowAdmin):
         )
 
 
-# Accounts, for superusers: who may log in at all.
+# Accounts, for superusers: the people who may log in at all.
 
 
 class AccountForm(UserCreationForm):

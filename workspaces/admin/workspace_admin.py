@@ -119,7 +119,7 @@ class AgentAdmin(ScopedAdmin):
         return agent.team or "default team"
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        # The callers' own id is how programs name it: another id is another agent.
+        # Programs name an agent by their own id: another id is another agent.
         fixed = super().get_readonly_fields(request, obj)
         return [*fixed, "external_id"] if obj is not None else fixed
 

@@ -24,7 +24,7 @@ KEPT = "_access"
 class Access:
     """The workspaces of a person with the role in each; a superuser has all of them."""
 
-    user: User  # or the anonymous one, who is let in nowhere
+    user: User  # or the anonymous user, who has access to nothing
     roles: Mapping[uuid.UUID, str] = field(default_factory=dict)
     slugs: Mapping[uuid.UUID, str] = field(default_factory=dict)
     everywhere: bool = False

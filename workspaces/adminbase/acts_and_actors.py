@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 INGEST = "ingest"
-WRONG_REASON = "wrong"  # of a memory that is forgotten and must not be learned again
-# Machines do these all day. Those of one actor on one day are told in one line.
+WRONG_REASON = "wrong"  # the reason to forget a memory that must not be learned again
+# Machines do these all day. The acts of one actor on one day are shown as one line.
 QUIET = (INGEST, "fold_set", "consolidate_set", "synced_connection", "create_document")
 
-# By the act, or by the act and the kind of the row that it was done to.
+# By the act, or by the act and the kind of its row.
 ACTS = {
     "accept": _("believed"),
     "accept_invitation": _("accepted an invitation"),
@@ -124,7 +124,7 @@ ACTS = {
     "update_feature": _("changed in a profile"),
 }  # fmt: skip
 
-# Of one act `edit`: what was changed, in the order in which it is told.
+# The changes of one act `edit`, in the order in which they are shown.
 EDITED = {
     "content": _("reworded"),
     "pinned": _("pinned"),
@@ -144,7 +144,7 @@ SHARED = {"team": _("shared with the team"), "global": _("shared with everybody"
 FAILED, WRONG = _("could not read messages"), _("forgot as wrong")
 OFF, ON = _("switched a rule off"), _("switched a rule on")
 
-# What is chosen among the lines of one act, by the value in an address: words, act, and condition.
+# Choices among the lines of one act, by their value in an address: words, act, and condition.
 EXACT = {
     "pinned": (_("pinned"), "edit", Q(after__pinned=True)),
     "unpinned": (UNPINNED, "edit", Q(after__pinned=False)),
@@ -198,12 +198,12 @@ def _fields(state: Any) -> Mapping[str, Any]:
     return state if isinstance(state, Mapping) else {}
 
 
-# Who did it, and to what, in words: decisions and audit lines keep `user:<id>` and `key:<id>`.
+# Names of actors and rows: decisions and audit lines keep `user:<id>` and `key:<id>`.
 
 # Where the model that a line of the audit log is about is defined, and has its page.
 APPS = ("memories", "workspaces")
 
-# What one row of a model is called, and several, in the navigation's words.
+# The singular and the plural of a model's rows, in the navigation's words.
 KINDS: dict[str, tuple["StrPromise", "StrPromise"]] = {
     "agent": (gettext_lazy("agent"), gettext_lazy("agents")),
     "apikey": (gettext_lazy("API key"), gettext_lazy("API keys")),
@@ -250,8 +250,8 @@ KINDS: dict[str, tuple["StrPromise", "StrPromise"]] = {
     "workspaceslot": (gettext_lazy("attribute"), gettext_lazy("attributes")),
 }
 
-# The first of these that a model has is how people know its rows; one that has none of them may
-# tell its rows itself, by a class method `words_of(ids)`.
+# People know a model's rows by the first of these fields that it has; a model with none of them
+# may name its rows itself, by a class method `words_of(ids)`.
 NAMES = ("content", "statement", "name", "title", "external_id", "key", "username", "slug")
 LONGEST = 90
 

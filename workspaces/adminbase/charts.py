@@ -12,7 +12,7 @@ WIDE, HIGH = 1000.0, 200.0
 GAP = 0.25  # of a column's width
 NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 MOST_LINES = 8
-MOST_MARKED = 30  # steps: beyond, only values without neighbours are marked
+MOST_MARKED = 30  # steps; with more, only values without neighbours are marked
 
 Values = Sequence[float | None]
 
@@ -123,7 +123,7 @@ def line_chart(frame: Frame, lines: Sequence[ChartLine]) -> Chart:
         around = list(zip(["", *points], points, [*points[1:], ""], strict=False))
         path = (f"{'L' if before else 'M'}{point}" for before, point, _ in around if point)
         paths.append((line.number, "".join(path)))
-        # Dots, as lines without length, at the values that shall be seen one by one.
+        # Dots, as lines without length, at the values to be seen one by one.
         are_few = len(points) <= MOST_MARKED
         dots = (f"M{here}h0.1" for b, here, a in around if here and (are_few or not (b or a)))
         marks.append((line.number, "".join(dots)))

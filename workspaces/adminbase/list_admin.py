@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from django.utils.functional import _StrPromise as StrPromise
 
 
-# Lists that show how they are filtered, and the views of them that people keep.
+# The filters of a list as it shows them, and the views that people keep.
 
-MOST_VIEWS = 30  # that one person keeps of all lists
+MOST_VIEWS = 30  # views that one person keeps of all lists
 LONGEST_NAME, LONGEST_QUERY = 60, 500
-# What is no filter: a page, an order; and words, which may be somebody's and are not kept.
+# Parameters that are no filters: a page, an order; and words, which may be private.
 NO_FILTERS = {"p", "o", "q", "all", "e", "_popup", "_to_field"}
 
 
@@ -124,7 +124,7 @@ def keep_view(request: HttpRequest, page: str, view: ListView) -> None:
     query = urlencode(sorted(view.filters))
     if len(query) > LONGEST_QUERY:
         raise ValidationError(_("These are too many filters to keep."))
-    kept = next(iter(_memberships(request)), None)  # views are kept with the first of them
+    kept = next(iter(_memberships(request)), None)  # the first membership keeps the views
     if kept is None:
         raise ValidationError(_("Views are kept for members of a workspace."))
     others = [each for each in kept.views if (each["page"], each["name"]) != (page, name)]
@@ -150,7 +150,7 @@ def _memberships(request: HttpRequest) -> Iterable[Membership]:
 
 
 MOST = 10_000
-# A spreadsheet would take a cell that begins so for a formula.
+# A spreadsheet would take a cell that begins with one of these for a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 Column = TypeVar("Column", bound=Callable[..., Any])
@@ -283,7 +283,7 @@ class PreparedList(ChangeList):
         """Prepare these rows and show them."""
         self.model_admin.prepare(request, rows)
         self.result_list = rows
-        self.full_result_count = self.result_count  # else the heading counts once more
+        self.full_result_count = self.result_count  # otherwise the heading counts again
         self.empty = None if rows else self.model_admin.empty(request)
         admin = self.model_admin
         self.filters = shown_filters(request, self)

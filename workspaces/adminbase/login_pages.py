@@ -37,7 +37,7 @@ from workspaces.middleware import SEEN_AT
 from workspaces.models import Invitation, LoginAttempt, User
 from workspaces.time_zones import known_zones
 
-HALF_WAY = "half_way"  # in the session: who has shown a password, and not yet a code
+HALF_WAY = "half_way"  # in the session: the user who has shown a password, but no code yet
 HALF_WAY_SECONDS = 300
 Result = TypeVar("Result")
 WRONG_CODE = "This code is wrong, or was used already."
@@ -147,7 +147,7 @@ def let_in(view: Any, user: User) -> HttpResponse:
     view.request.session[SEEN_AT] = int(time.time())
     target = view.get_success_url()
     if not access_for(user).is_let_in and not target.startswith(reverse("invitations")):
-        target = reverse("invitations")  # the only pages that are for whoever is no member yet
+        target = reverse("invitations")  # the only pages for people who are no members yet
     response = HttpResponseRedirect(target)
     throttle.remember_browser(view.request, response, user)
     return response
@@ -309,7 +309,7 @@ class InvitationLink(auth.PasswordResetConfirmView):
     """Django's own page to set a password; links that do not fit are counted as wrong tries."""
 
     def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if kwargs["token"] == self.reset_url_token:  # the link itself is in the session by now
+        if kwargs["token"] == self.reset_url_token:  # the session has the link's own token by now
             return super().dispatch(*args, **kwargs)
         try:
             attempt = throttle.begin(self.request, LoginAttempt.Kind.LINK, kwargs["uidb64"])

@@ -81,7 +81,7 @@ class RowAdmin(ScopedAdmin):
     refusals: tuple[type[Exception], ...] = ()
     can_add = False
     sortable_by: tuple[str, ...] = ()
-    actor_field = ""  # of a row: who did it, whom the column `by` names
+    actor_field = ""  # the field of a row with the actor, whom the column `by` names
 
     @display(description=gettext_lazy("by"))
     def by(self, row: Any) -> str:
@@ -193,7 +193,7 @@ class RowAdmin(ScopedAdmin):
             back = ""
         now = self.landing(now, verb)
         if not is_done and verb.form is not None and self.offers(now, verb):
-            # What was typed, after a refusal, to be put right and sent again.
+            # After a refusal, the input, to be corrected and sent again.
             button = self.button(now, verb)
             again = self.sent_again(now, request.POST)
             form = self.form_for(verb, now, again, prefix=button.key)

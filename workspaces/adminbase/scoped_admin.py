@@ -162,7 +162,7 @@ class ScopedAdmin(ListAdmin):
     """
 
     workspace_path = "workspace"
-    joined: tuple[str, ...] = ()  # rows that each row is read with
+    joined: tuple[str, ...] = ()  # related rows to read with each row
     read_capability: str = Capability.READ
     write_capability: str = Capability.ADMIN
     can_add = True

@@ -12,7 +12,7 @@ from workspaces.adminbase import login_pages
 from workspaces.adminbase.access import access_of
 from workspaces.models import User
 
-# What somebody may ask for before the first password was changed.
+# Pages that are open before the first password was changed.
 BEFORE_THAT = {"password_change", "logout", "jsi18n"}
 
 

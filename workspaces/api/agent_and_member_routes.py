@@ -192,7 +192,7 @@ class TeamView(WorkspaceView):
         return Response(TeamJson.of(team))
 
 
-# Routes: members, and how they come in.
+# Routes for members and their invitations.
 
 
 class MemberJson(JsonAnswer):

@@ -95,5 +95,5 @@ class JsonRenderer(BaseRenderer):
         renderer_context: Mapping[str, Any] | None = None,
     ) -> bytes:
         if isinstance(renderer_context, dict):
-            renderer_context.clear()  # a ring: it is the response's, and holds the response
+            renderer_context.clear()  # a cycle: the response holds it, and it holds the response
         return b"" if data is None else self.encode(data)

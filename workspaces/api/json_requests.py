@@ -19,7 +19,7 @@ from workspaces.api.problems import FieldProblem, Problem, invalid, said_once
 DEEPEST = 64
 
 Declared = TypeVar("Declared")
-# What is said of the kinds of faults that pydantic finds, and its code.
+# The message and the code for each kind of fault that pydantic finds.
 FAULTS = {
     kind: (message, code)
     for message, code, kinds in (
@@ -144,7 +144,7 @@ def read(of: type[Declared], data: Any) -> Declared:
     for fault in faults:
         place, kind, given = fault["loc"], fault["type"], fault["input"]
         if kind == "too_short" and len(given) >= fault["ctx"]["min_length"]:
-            continue  # long enough, but for the parts that are wrong themselves
+            continue  # too short only because parts of it are wrong
         path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
         if kind in UNKNOWN:
             known = ", ".join(_known_at(of, place[:-1]))

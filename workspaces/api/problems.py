@@ -218,7 +218,7 @@ def _of_database(error: Exception) -> str:
             return "The database cannot be reached."
 
 
-# ---- Django's own error pages, for what never reaches a view ---------------------------------
+# ---- Django's own error pages, for requests that never reach a view --------------------------
 
 
 def page(problem: Problem, request: HttpRequest) -> HttpResponse:

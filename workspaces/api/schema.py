@@ -43,7 +43,7 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     description="The same key and body answer the same again, for 24 hours.",
 )
 
-_component: Callable[..., ResolvedComponent] = ResolvedComponent  # which has no types
+_component: Callable[..., ResolvedComponent] = ResolvedComponent  # the class has no types
 PLAIN: dict[type[inspect.Type], dict[str, Any]] = {
     inspect.StrType: {"type": "string"},
     inspect.IntType: {"type": "integer"},
@@ -193,7 +193,7 @@ def _of_type(kind: inspect.Type, component: Callable[[Any], ResolvedComponent]) 
     match kind:
         case inspect.Metadata():
             return _of_type(kind.type, component) | (kind.extra_json_schema or {})
-        case inspect.UnionType():  # with null; what may be missing is in the field
+        case inspect.UnionType():  # with null; the field says whether it may be missing
             [one] = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
             return nullable(_of_type(one, component))
         case inspect.LiteralType():

@@ -70,7 +70,7 @@ class AskerView(APIView):
     permission_classes = (IsKnown,)
     metadata_class = None
     schema = DoorSchema()
-    beside = NOTHING  # what is read in the statement that finds the key
+    beside = NOTHING  # more to read in the statement that finds the key
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -81,7 +81,7 @@ class AskerView(APIView):
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Break the reference cycle of view and request after the answer: all that a request makes
         would wait for the garbage collector, which takes longer than the routing."""
-        with visible.only():  # nothing, until it is known who asks
+        with visible.only():  # no rows, until the asker is known
             response = super().dispatch(request, *args, **kwargs)
         self.request.parser_context = {}
         return response
@@ -109,7 +109,7 @@ class WorkspaceView(AskerView):
             refuse_others(self.scope, request)
         act = getattr(self, "post", None) if method == "POST" else None
         key = idempotency_key(request) if act else None
-        if key is not None:  # the method that dispatch will find answers only once
+        if key is not None:  # wrap the method that dispatch calls, so that it runs once per key
             answer_once = import_string(settings.API_IDEMPOTENCY)
             vars(self)["post"] = partial(answer_once, self.scope, key, act, self.secrets)
 

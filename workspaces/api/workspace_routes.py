@@ -123,7 +123,7 @@ class OneWorkspaceView(WorkspaceView):
         return Response(OwnWorkspaceJson.of(row, asker=asker))
 
 
-# Routes: subjects, whom or what memories are about.
+# Routes for subjects: the people or things memories are about.
 
 
 @declared

@@ -11,7 +11,7 @@ from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-LENGTH = 40  # as the column is wide; 160 bits of a digest
+LENGTH = 40  # the width of the column: 160 bits of a digest
 
 
 def row_key(session_key: str) -> str:
@@ -22,7 +22,7 @@ def row_key(session_key: str) -> str:
 class SessionStore(db.SessionStore):
     """Django's own store, but for the row's key. It is synchronous, as all our requests are."""
 
-    row: str | None = None  # the key of its row, where its own is not known
+    row: str | None = None  # the key of its row, where the session's own key is not known
 
     @property
     def key_salt(self) -> str:

@@ -14,12 +14,12 @@ from memoryproject import crossings
 from workspaces.login import throttle
 from workspaces.models import LoginAttempt, User
 
-# Of this product and of its pages.
+# Words of this product and of its pages.
 SITE = frozenset(
     "admin administrator agent editor localhost login memory memoryproject owner passphrase passwd"
     " password postgres root secret server superuser user viewer welcome workspace".split()
 )
-LEAST = 4  # letters of a name or a common word that is looked for
+LEAST = 4  # letters; shorter names and common words are ignored
 ENOUGH = 6  # letters that no name and none of SITE accounts for
 _beside = re.compile(r"^[\W\d_]+|[\W\d_]+$")
 _letters = re.compile(r"[^\W\d_]")

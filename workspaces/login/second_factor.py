@@ -16,7 +16,7 @@ from workspaces.models import RecoveryCode, SecondFactor, User
 
 ISSUER = "memoryproject"
 STEP = 30  # seconds
-DRIFT = 1  # steps that a clock may be off
+DRIFT = 1  # steps by which a clock may be off
 CODES, LETTERS = 10, 10
 ALPHABET = "".join(sorted({*string.ascii_lowercase, *string.digits} - set("01lo")))
 
@@ -36,7 +36,7 @@ def secret_of(factor: SecondFactor) -> str:
     """Return the secret in base32, as people type it into apps. A nonce copied from another
     person's row makes another secret."""
     salt = "workspaces.door.second_factor"
-    # The apps of release 0.1.0 know a secret of the nonce alone; its upgrade sealed whose it is.
+    # Apps from release 0.1.0 have a secret of the nonce alone; the upgrade sealed its owner.
     if not constant_time_compare(factor.seal, seal_of(factor.user_id, factor.nonce)):
         salt += f":{factor.user_id}"
     made = salted_hmac(salt, factor.nonce, algorithm="sha256")
@@ -103,8 +103,8 @@ def _uses_step(user: User, code: str) -> bool:
     totp, now = pyotp.TOTP(secret_of(factor)), int(timezone.now().timestamp()) // STEP
     for step in range(now - DRIFT, now + DRIFT + 1):
         if secrets.compare_digest(totp.at(step * STEP).encode(), code.strip().encode()):
-            # One that is as old as the last, or older, was used: two who send it at once do not
-            # both get in. A last one of the future was accepted by a clock that was wrong.
+            # A step not newer than the last one was used: of two people who send it at once,
+            # only one gets in. A last step in the future was accepted by a wrong clock.
             unused = Q(last_step__lt=step) | Q(last_step__gt=now + DRIFT)
             return bool(SecondFactor.objects.filter(unused, user=user).update(last_step=step))
     return False

@@ -21,7 +21,7 @@ from django.utils.module_loading import import_string
 from memoryproject.front.callers import network_of, parsed_address
 from workspaces.models import LoginAttempt, LoginPause, User
 
-# A request with any of these was handed on.
+# A request with any of these was forwarded.
 FORWARDED = (
     "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", "HTTP_FORWARDED", "HTTP_X_REAL_IP",
     "HTTP_VIA",
@@ -49,7 +49,7 @@ def request_id_of(request: HttpRequest) -> str:
     return str(request.META.get("REQUEST_ID", ""))
 
 
-FREE = {"account": 5, "browser": 5, "address": 20}  # tries
+FREE = {"account": 5, "browser": 5, "address": 20}  # tries without a pause
 LONGEST = timedelta(minutes=15)
 FORGOTTEN_AFTER = timedelta(days=1)
 ATTEMPTS_KEPT = timedelta(days=90)
@@ -108,7 +108,7 @@ def begin(request: HttpRequest, kind: str, account: str) -> Attempt:
     """Count a try at `account`, a name as typed. Raises TooEarly."""
     name = digest_of(account)
     nonce = _nonce_of_known(request, name)
-    # Codes and links have counts of their own: a known password does not buy tries at the code.
+    # Codes and links are counted apart: a known password does not buy tries at the code.
     keys = [f"browser:{kind}:{nonce}" if nonce else f"account:{kind}:{name}"]
     address = client_address(request)
     if address and not nonce:
@@ -129,9 +129,9 @@ def _reserve(keys: list[str]) -> timedelta:
     what is left of the pause."""
     now = timezone.now()
     kept = LoginPause.objects.filter(key__in=keys).order_by("key")
-    # A pause longer than the longest was set by a clock that was wrong.
+    # A pause above the maximum was set by a wrong clock.
     paused = kept.filter(not_before__gt=now, not_before__lte=now + LONGEST)
-    # Looked at first: a try that is refused leaves no row, whatever name it came up with.
+    # Checked first: a refused try leaves no row, whatever name it used.
     if last := max(paused.values_list("not_before", flat=True), default=None):
         return last - now
     LoginPause.objects.bulk_create(
@@ -166,7 +166,7 @@ def _count(kind: str, outcome: str) -> None:
     import_string(settings.LOGIN_COUNTER)("logins", kind=kind, outcome=outcome)
 
 
-# ---- browsers that were let in before -------------------------------------------------------
+# ---- browsers that logged in before ---------------------------------------------------------
 
 
 def remember_browser(request: HttpRequest, response: HttpResponseBase, user: User) -> None:

@@ -24,7 +24,7 @@ class AuditEntry(Row):
     reason = models.TextField(blank=True)
     before = models.JSONField(null=True)
     after = models.JSONField(null=True)
-    # With it the digest of a line's values tells nobody what they were, when both are erased.
+    # Thanks to it, a digest tells nobody the line's values once they and the salt are erased.
     salt = models.UUIDField(null=True, default=uuid.uuid4, editable=False)
 
     class Meta:
@@ -33,7 +33,7 @@ class AuditEntry(Row):
         indexes = [
             models.Index(fields=["workspace", "-id"], name="audit_newest"),
             models.Index(fields=["target_id"], name="audit_target"),
-            # What people and programs decided, without the many lines of what came in.
+            # Decisions of people and programs, without the many lines of ingested data.
             models.Index(
                 fields=["workspace", "action", "-id"],
                 name="audit_acts",

@@ -64,7 +64,7 @@ _Manager = models.Manager.from_queryset(InvitationQuerySet)
 class InvitationManager(_Manager):
     """Reads every invitation with its backing."""
 
-    # The stubs lose the model of a manager that is made from a queryset.
+    # The stubs lose the model of a manager made from a queryset.
     def get_queryset(self) -> InvitationQuerySet:  # type: ignore[override]
         return InvitationQuerySet(self.model, using=self._db).with_backing()
 
@@ -86,7 +86,7 @@ class Invitation(Row):
     accepted_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
 
-    is_backed: bool = True  # of a row that was read, as `with_backing` says
+    is_backed: bool = True  # on rows read from the database, as `with_backing` computes it
 
     objects = InvitationManager()
 

@@ -17,7 +17,7 @@ def all_capabilities() -> list[str]:
     return list(Capability.values)
 
 
-# How a space of documents may be called.
+# The allowed names of a space of documents.
 CONTAINER_TAG = r"^[A-Za-z0-9_:.-]{1,100}$"
 
 

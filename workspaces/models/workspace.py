@@ -66,7 +66,7 @@ class PasswordField(models.CharField):
         return name, "django.db.models.CharField", args, kwargs
 
 
-REMOVED = "removed-"  # so begins the slug of one that is being removed
+REMOVED = "removed-"  # how the slug of a workspace begins while it is being removed
 SLUG = r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$"
 
 
@@ -86,9 +86,9 @@ class User(AbstractUser):
     email = models.EmailField("email address")
     password = PasswordField("password", max_length=128)
     must_change_password = models.BooleanField(default=False, editable=False)
-    # Sessions of an older number have ended.
+    # Sessions with an older number have ended.
     session_number = models.PositiveIntegerField(default=0, editable=False)
-    # In which pages tell times; "" is that of the browser.
+    # The zone of times on pages; "" means the browser's.
     time_zone = models.CharField(
         max_length=64, blank=True, default="", db_default="", editable=False
     )
@@ -155,7 +155,7 @@ class Membership(Row):
     name = models.CharField(
         max_length=300, blank=True, help_text="What this workspace calls the person."
     )
-    # Of lists: [{"page", "name", "query"}], without any words that were searched for.
+    # Views of lists: [{"page", "name", "query"}], without any words that were searched for.
     views = models.JSONField(default=list, db_default=[], editable=False)
 
     class Meta:
