@@ -34,7 +34,7 @@ from memories.resolve.file_cases import ENDED
 from workspaces.adminbase.acts_and_actors import name_of, names_of
 from workspaces.adminbase.word_diff import Piece, side, word_diff
 
-# Cases as a curator reads them: every statement on a timeline with its quotes, and plain words.
+# Cases as a curator reads them: every statement on a timeline, with quotes and plain words.
 
 MOST_QUOTES = 3
 KINDS = {
@@ -50,7 +50,7 @@ ORDERS = {
     "correct": "corrects",
     "remember": "asks to remember",
 }
-# What may become of a statement among several; the second are of one that is only doubted.
+# Choices for a statement among several; the second set is for a statement that is only doubted.
 CHOICES = {"keep": "Keep", "replace": "Replaced by the newest", "forget": "Forget"}
 CHOICES_IN_DOUBT = {"keep": "Still true", "end": "Not true any more", "forget": "Never was"}
 
@@ -441,7 +441,7 @@ def deed(decision: Supersession) -> str:
 def undoing(decision: Supersession) -> str:
     """Return `undo` to take the decision back, `redo` to apply it again, or "" for neither."""
     if decision.state == State.APPLIED:
-        # What was replaced itself is taken back first; a version of the past replaced nothing.
+        # A later replacement is undone first; a version of the past replaced nothing.
         is_last = decision.new.superseded_by_id is None or decision.rule == OLDER
         return "undo" if is_last or decision.waited else ""
     if decision.state == State.REJECTED and decision.waited:

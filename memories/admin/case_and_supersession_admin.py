@@ -109,7 +109,7 @@ WAYS = {*CHOICES, *CHOICES_IN_DOUBT}
 SNOOZE = Verb("snooze", gettext_lazy("Put off"), "snooze", form=SnoozeForm)
 WAKE = Verb("wake", gettext_lazy("Wake up"), "alarm")
 ASSIGN = Verb("assign", gettext_lazy("Give to"), "person_add", form=AssignForm)
-# What becomes of failures; the last two take back what "leave" and "snooze" did.
+# Verbs for failures; the last two undo "leave" and "snooze".
 OF_FAILURES = (
     Verb("retry", gettext_lazy("Try again"), "refresh", "primary"),
     Verb("leave", gettext_lazy("Leave it"), "close"),
@@ -411,11 +411,11 @@ class CaseAdmin(MemoryRowAdmin):
         )
 
 
-# Supersessions: what replaced what, and what waits for a person to decide.
+# Supersessions: replacements of one memory by another, and those that wait for a person.
 
 State = Supersession.State
 
-# Rules by which a memory took another's place without contradicting it.
+# Rules by which a memory replaced another one without contradicting it.
 NO_CONTRADICTION = ("edit", "richer")
 
 

@@ -141,7 +141,7 @@ class ConversationAdmin(MemoryRowAdmin):
         )
 
 
-# Sessions: what became of each ingest, and why.
+# Sessions: the result of each ingest, and the reasons.
 
 MOST_ROWS = 50
 
@@ -286,7 +286,7 @@ def outcome(session: MemorySession) -> str:
     return {"done": "nothing new", "failed": "failed", "dead": "given up"}.get(session.state, "")
 
 
-# What people said to the memory: what was asked, what was done about it, and the way back.
+# Requests made of the memory: what was asked, what was done about it, and how to undo it.
 
 MOST_NAMED = 50
 STATES = {

@@ -44,7 +44,7 @@ from workspaces.models import AuditEntry, Capability
 PER_PAGE = 40
 WHO = {"all": "Everybody", "me": "Me", "people": "People", "keys": "Keys", "machines": "Machines"}
 WRONG = "wrong"
-# What lines of the audit tell.
+# Sentences for lines of the audit log.
 TOLD = {
     "forget": _("%(what)s is not believed any more."),
     "restore": _("%(what)s is believed."),
@@ -238,7 +238,7 @@ def line_told(line: Any) -> str:
     before, after = line.before or {}, line.after or {}
     if line.words:
         what = f"“{line.words}”"
-    elif line.action == "leave":  # a talk that failed has no words of its own
+    elif line.action == "leave":  # a failed conversation has no words of its own
         what = kind_text(line.target_kind).capitalize()
     else:
         what = gettext("What is erased by now")

@@ -98,7 +98,7 @@ class UploadPage(AdminPage):
 
 
 MOST_PIECES, MOST_SHOWN = 100, 20_000  # chunks and parts; characters of the text
-MOST_MARKS, BEFORE = 500, 400  # places that facts stand on; characters before the one asked for
+MOST_MARKS, BEFORE = 500, 400  # places cited by facts; characters before the one asked for
 
 
 class DocumentStateFilter(StateFilter):
@@ -199,7 +199,7 @@ class DocumentAdmin(MaskedTextAdmin):
         return ingest_hint(request, gettext("No documents yet"), hint)
 
 
-# Spaces: the shelves that documents stand in, what each is called and what stands there.
+# Spaces: shelves of documents, with their names and contents.
 
 NEWEST = 50  # documents on a space's page
 
@@ -290,7 +290,7 @@ class SpaceAdmin(MemoryRowAdmin):
         )
 
 
-# Connections: sources of documents, when they were asked last, what came of it, and a test.
+# Connections: sources of documents, their last sync, its result, and a test.
 
 Kind = SyncRun.Kind
 MOST_RUNS, MOST_MISSING = 30, 50
@@ -556,7 +556,7 @@ class ConnectionAdmin(MemoryRowAdmin):
             ),
         }
         for name in (each for each in form.fields if each.startswith(SECRET)):
-            form.fields[name].required = False  # some sources are open
+            form.fields[name].required = False  # some sources need no secret
         if request.method == "POST" and form.is_valid():
             values = form.cleaned_data
             tags = [tag.strip() for tag in values["spaces"].split(",")]

@@ -19,11 +19,11 @@ from workspaces.adminbase.acts_and_actors import kind_text, name_of
 from workspaces.adminbase.list_admin import Empty, display
 from workspaces.models import Capability, Subject
 
-WAIT = 5.0  # seconds that the page takes part in the work; then the worker goes on
+WAIT = 5.0  # seconds of work in the request; then the worker goes on
 ROWS: dict[str, Any] = {"subject": Subject, "conversation": Conversation, "episode": Episode}
 
 
-# What the plan counts, where pages have another word for it.
+# Kinds of rows in the plan, where pages have another word for them.
 WORDS = {
     "episodes": gettext_lazy("messages"),
     "sessions": gettext_lazy("readings of messages"),

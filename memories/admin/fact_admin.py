@@ -27,7 +27,7 @@ from workspaces.adminbase.row_admin import Verb
 from workspaces.adminbase.scoped_admin import AskedWorkspaceForm, DayFilter, PickFilter, StateFilter
 
 MOST_OFFERED = 300
-NEWEST = 20_000  # facts that are looked through for the rules that may be chosen
+NEWEST = 20_000  # facts that are searched for rules to choose
 
 
 class RepeatsForm(AskedWorkspaceForm):
@@ -202,7 +202,7 @@ class FactAdmin(MemoryRowAdmin):
         quoted = []
         for citation in citations[:50]:
             text = citation.episode.content if citation.episode else ""
-            if citation.revision is not None:  # its text is read here alone
+            if citation.revision is not None:  # only this page reads its text
                 text = citation.revision.text
             cut = excerpt(text, citation.start, citation.end)
             quoted.append((citation, cut))

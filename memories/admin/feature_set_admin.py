@@ -50,7 +50,7 @@ from workspaces.adminbase.scoped_admin import PickFilter, StateFilter
 from workspaces.models import Capability
 from workspaces.scope import Scope
 
-# The configuration of a feature set as a page: what the set says, and what counts without it.
+# The configuration of a feature set as a page: the set's own values, and the inherited ones.
 
 INHERITED, NONE, OWN = "", "none", "own"
 TEXTS = {"updatePrompt": "Prompt of updates", "consolidationPrompt": "Prompt of merging"}
@@ -59,7 +59,7 @@ NUMBERS = {
     "seconds": "Or after so many seconds",
     "featuresPerConsolidation": "Merged where a section has more features than",
 }
-WHOLE = ("dailyCap", "dimensions")  # of the fields of a model
+WHOLE = ("dailyCap", "dimensions")  # fields of a model that are whole numbers
 PARTS = {
     "languageModel": {
         "provider": "Provider", "model": "Model", "baseUrl": "Address", "timeout": "Seconds it has",
@@ -323,7 +323,7 @@ def is_saved(
         try:
             sets.configure(scope, str(feature_set.pk), changes)
             return True
-        except Invalid as late:  # of what changed since it was asked
+        except Invalid as late:  # because of something that changed since the check
             refusals = late.all
     for refusal in refusals:
         at = categories if refusal.field.startswith("config.categories") else form
@@ -467,7 +467,7 @@ class FeatureSetAdmin(MemoryRowAdmin):
         for feature in with_words(ordered)[:MOST_FEATURES]:
             by_tag.setdefault(feature.category, {}).setdefault(feature.tag, []).append(feature)
         sections = [(category, list(tags.items())) for category, tags in by_tag.items()]
-        # Each setting as it counts, and who said so.
+        # Each setting in force, and its source.
         settings = [
             {
                 "name": name,

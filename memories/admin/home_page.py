@@ -39,7 +39,7 @@ from workspaces.models import Capability, Subject
 from workspaces.models.workspace import first_uuid7
 from workspaces.time_zones import begin_of
 
-# A count for each day, instead of one over all: each is a walk along a part of an index.
+# One count for each day, instead of one over all: each walks along a part of an index.
 BY_DAY = """
 select (select count(*) from {table} where {where} and id >= d.low and id < d.high)
 from unnest(%(low)s::uuid[], %(high)s::uuid[]) with ordinality as d(low, high, place)
@@ -137,7 +137,7 @@ def doing(access: Access, days: "Days", open_ones: int) -> list[Tile]:
     up to a limit."""
     indexes = access.limit(WorkspaceIndex.objects.all(), "workspace")
     live = indexes.aggregate(memories=Sum("live_memories"), episodes=Sum("live_episodes"))
-    # Of the whole server: a provider serves all workspaces.
+    # For the whole server: a provider serves all workspaces.
     since = timezone.now() - timedelta(days=1)
     calls = stored_metrics.series(
         "provider_calls", since, timedelta(hours=1), label=gettext("outcome")
@@ -238,7 +238,7 @@ class Days:
         mine = None if self.access.everywhere else list(self.access.roles)
         step, since = timedelta(days=1), begin_of(self.days[0])
         points = stored_metrics.series("searches", since, step, workspaces=mine).get("", [])
-        # Steps of a day drift by an hour where clocks are changed.
+        # Steps of a day shift by an hour at the change to or from summer time.
         noon = timedelta(hours=12)
         counts = {timezone.localdate(point.at + noon): point.count for point in points}
         return [float(counts.get(day, 0)) for day in self.days]

@@ -41,11 +41,11 @@ from workspaces.models import Capability, Membership, Subject, User
 
 PAGE = 20
 MOST_COUNTED = 999
-MOST_GROUPED = 500  # so many of the most pressing are put into groups
+MOST_GROUPED = 500  # the most pressing entries, which are put into groups
 MOST_MEMBERS = 50
-MORNING = 9  # the hour at which what was put off is back
+MORNING = 9  # the hour at which entries that were put off come back
 REST = ((1, "Tomorrow"), (3, "In three days"), (7, "In a week"), (30, "In a month"))
-MOST_STREAMS = 3  # workspaces whose events a page hears
+MOST_STREAMS = 3  # workspaces whose events a page receives
 KIND_WORDS = {
     "contradiction": "Contradictions",
     "held": "Held back",
@@ -152,7 +152,7 @@ class InboxAsked:
     def filter(self, mine: frozenset[uuid.UUID]) -> InboxFilter:
         chosen = as_uuid(self.who) if self.who not in WHOSE else None
         own = mine if self.who in ("open", "me") else frozenset([chosen] if chosen else [])
-        if self.who == "me" and not own:  # of no workspace: an administrator of the server
+        if self.who == "me" and not own:  # an administrator of the server, who is no member
             own = frozenset([uuid.UUID(int=0)])
         return InboxFilter(
             frozenset([self.kind] if self.kind else []),
@@ -221,7 +221,7 @@ class InboxPage(InboxBase):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         asked = self.asked
-        # Before the rows are read: what comes while the page is on its way is told to it.
+        # Read before the rows, so that the page receives events that come while it is on its way.
         read_so_far = urlencode({"lastEventId": str(events.newest())})
         entries, more = self.entries()
         counts = self.counts()
@@ -411,7 +411,7 @@ def failure_cards(rows: Sequence[Any]) -> list[FailureCard]:
     return found
 
 
-# What the inbox does when somebody decides.
+# Decisions made in the inbox.
 
 QUESTIONS = {
     "approve": "In each of {count} the newest memory replaces the others.",
@@ -459,7 +459,7 @@ class DecidePage(InboxBase):
             return self.render_to_response(self.get_context_data(**context, back=back_to(request)))
         results = [self.decide(each) for each in ids]
         if wants_json:
-            # Events up to this moment are no news to the page: they are of what it did, or before.
+            # Events up to this moment are no news to the page: it caused them, or they are older.
             at = events.clock().isoformat()
             told = [asdict(each) for each in results]
             return JsonResponse({"results": told, "at": at, **self.counts_of_day()})

@@ -324,8 +324,8 @@ class MemoryAdmin(MemoryList):
     def page(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         story = timeline(self.scope(request, row), row)
         decided = (v.decision for v in reversed(story.versions) if v.decision is not None)
-        undo: list[Any] = []  # the button that takes the last replacement back
-        undone = self.page_of(row)  # where somebody is then: at what is believed again
+        undo: list[Any] = []  # the button that undoes the last replacement
+        undone = self.page_of(row)  # the page that follows: of the memory that is believed again
         if last := next(decided, None):
             undo = self.admin_site.get_model_admin(Supersession).buttons(request, last)
             undone = self.page_of(last.old)
@@ -412,7 +412,7 @@ class MemoryAdmin(MemoryList):
 
     def do_forget(self, request: HttpRequest, row: Memory, values: dict[str, Any]) -> str:
         reason, note = values["reason"], values["note"].strip()
-        if note and reason != review.WRONG:  # that one is a word for machines, too
+        if note and reason != review.WRONG:  # WRONG is a word for machines, too
             reason = f"{reason}: {note}" if reason else note
         kept = "" if values["messages"] else review.KEEP
         review.forget(self.scope(request, row), row.pk, reason, kept)

@@ -57,7 +57,7 @@ COLUMNS = (
 
 def said_twice(rows: Any) -> Any:
     """Return the live memories whose text another live one about the same subject has, too."""
-    # The first look reads an index alone and leaves few rows for the second, which knows the clock.
+    # The inner query reads only an index and leaves few rows for the outer one, which checks times.
     texts = (
         rows.order_by()
         .filter(is_head=True)

@@ -33,7 +33,7 @@ INGEST = """curl {url} \\
 
 MOST_FOUND = 2_000
 MOST_WORKSPACES = 50
-# Materialized, or the planner may walk the primary key instead of the trigrams.
+# Materialized; otherwise the planner may walk the primary key instead of the trigrams.
 CONTAINING = """
 with containing as materialized (
   select e.id, e.item from memories_entry e
@@ -84,7 +84,7 @@ class MemoryRowAdmin(RowAdmin):
         conditions = [Q(**{f"{self.searched}__icontains": word}) for word in words]
         if items is not None:
             return queryset.filter(*conditions, pk__in=items), False
-        # Where the newest begin, and not which they are: the planner would compare each with each.
+        # The beginning of the newest rows, not their ids: the planner would compare each with each.
         newest = queryset.order_by("-pk").values_list("pk", flat=True)
         begin = newest[MOST_SCANNED - 1 : MOST_SCANNED]
         return queryset.filter(*conditions, *(Q(pk__gte=each) for each in begin)), False
@@ -129,7 +129,7 @@ def in_index(access: Access, layer: int, words: Sequence[str]) -> list[uuid.UUID
     ]
     if len(numbers) > MOST_WORKSPACES or not all(by_index):
         return None
-    # Lists of several lengths as one, with where each begins and ends, counted from 1.
+    # Lists of several lengths as one, with the places where each begins and ends, counted from 1.
     ends = list(accumulate(map(len, by_index)))
     starts = [1, *(end + 1 for end in ends[:-1])]
     keys = list(chain.from_iterable(by_index))
@@ -143,7 +143,7 @@ class MaskedTextAdmin(MemoryRowAdmin):
     """The admin of rows whose text may have masked words, which people who may curate can look
     at."""
 
-    unmask_page = ""  # its name
+    unmask_page = ""  # the name of its address
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.unmask_view)

@@ -21,10 +21,10 @@ from workspaces.scope import Scope
 SHOWN_FACTS = 5
 
 MOST_STEPS = 400
-THINNEST = 0.6  # percent of an axis that an instant takes
+THINNEST = 0.6  # percent of an axis for an instant
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 STEPS = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY, 30 * DAY, 365 * DAY)
-# What each axis shows, and what its end means.
+# The meaning of each axis, and of its end.
 WORDS = {"known": ("When we believed it", "now"), "valid": ("When it was true", "any time")}
 Span = tuple[datetime | None, datetime | None]
 
@@ -201,7 +201,7 @@ def _instant(asked: QueryDict, name: str) -> datetime | None:
             return at.replace(tzinfo=_zone_of(name)) if at and not at.tzinfo else at
         return datetime.fromtimestamp(int(slid), UTC) if slid else None
     except (ValueError, OverflowError, OSError):
-        return None  # what no calendar has is no date
+        return None  # not a date
 
 
 def _zone_of(name: str) -> tzinfo:

@@ -25,7 +25,7 @@ from workspaces.models import Capability, Subject
 MOST_WAITING = 99
 KEPT, KEPT_PLACE = "_waiting", "_place"
 Words = str | Promise
-EVERYWHERE = "everywhere"  # needed where only those who see all workspaces may go
+EVERYWHERE = "everywhere"  # the need of pages for people who see all workspaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ class Section:
     within: "Section | None" = None
 
 
-# A page adds itself by a Tab in its section: the name of its address is enough. It then stands in
-# the row of tabs, in Ctrl-K and in the breadcrumbs; what lies below its address (a row's own page,
-# a form) belongs to it, too. Its title is what the list and the browser's tab say. At most ten
-# entries stand in the side bar: a new page is a tab, never an entry. A page that no tab's address
-# begins fails tests/test_navigation.py.
+# To add a page, add a Tab to its section: the name of its address is enough. It then appears in
+# the row of tabs, in Ctrl-K and in the breadcrumbs; pages below its address (a row's own page, a
+# form) belong to it, too. Its title is shown by the list and by the browser's tab. The side bar has
+# at most ten entries: a new page is a tab, never an entry. A page whose address begins with no
+# tab's fails tests/test_navigation.py.
 SETTINGS = Section(
     _("Settings"),
     "settings",
@@ -388,13 +388,13 @@ def tabs(request: HttpRequest) -> list[dict[str, Any]]:
 # Ctrl-K: pages, acts, people, memories and documents by a few letters, as JSON for the dialog.
 
 MOST = 6  # of each kind
-LONGEST = 100  # characters of what is typed, and of what is shown
+LONGEST = 100  # characters of the typed words, and of a result
 KINDS: tuple[tuple[Promise, type[Model]], ...] = (
     (_("Person"), Subject),
     (_("Memory"), Memory),
     (_("Document"), Document),
 )
-# What is begun from anywhere.
+# Acts that can be started from anywhere.
 ACTS = (
     Tab(_("Add a person"), "workspaces_subject_add", needs=Capability.WRITE),
     Tab(_("Add files"), "memories_upload"),

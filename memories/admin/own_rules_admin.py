@@ -44,12 +44,12 @@ FIELDS = (
 )  # fmt: skip
 LONGEST_TRIAL = 20_000  # characters
 WEEK = timedelta(days=7)
-SECONDS = 4.0  # of work for what would have been otherwise
+SECONDS = 4.0  # of work on the rehearsal
 SHOWN_CHANGES = 50
 NOTHING_FOUND: dict[str, Any] = {"matches": [], "instead": []}
 
 
-# What the fields of own rules are called where people fill them in and are told of them.
+# Labels of the fields of own rules, in forms and in messages.
 LABELS: dict[str, Any] = {
     "name": gettext_lazy("Name"),
     "category": gettext_lazy("Kind of memory"),
@@ -330,7 +330,7 @@ def _miss_of(request: HttpRequest) -> Miss | None:
     return rows.filter(pk=asked).first() if asked else None
 
 
-# Slots and change words that a workspace adds, with a box to try two statements against.
+# Slots and words of change that a workspace adds, with a box to try them on two statements.
 
 LONGEST = 2_000  # characters of a statement
 RELATIONS = {

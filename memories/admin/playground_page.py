@@ -49,9 +49,9 @@ from workspaces.adminbase.row_admin import Button, refusal_text
 from workspaces.models import Capability, Workspace
 from workspaces.scope import Scope
 
-ASKING, LEARNING = 15.0, 5.0  # seconds that the page waits for a model, and for what is learned
+ASKING, LEARNING = 15.0, 5.0  # seconds that the page waits for a model, and for learning
 SHOWN = 40  # messages of the talk
-TOKENS = 1_000  # of what goes into the prompt
+TOKENS = 1_000  # of context in the prompt
 HITS = 20
 MARK = "playground"  # in the metadata of both messages of a turn: the id of the turn
 RULES = """\
@@ -386,7 +386,7 @@ def shown_messages(
     return result
 
 
-# Preview as a page: messages go in, and what would be read out of them, and why, is shown.
+# Preview as a page: it shows what would be read from messages, and why.
 
 MOST_MESSAGES = 200
 LONGEST_PREVIEW = 50_000  # characters

@@ -49,19 +49,19 @@ from workspaces.models.workspace import first_uuid7
 from workspaces.scope import Scope
 
 NEWEST = 300  # live memories that the page looks at
-AT_FIRST = 5  # of a part's memories, before the rest is asked for
+AT_FIRST = 5  # memories of a part that are shown before the rest is asked for
 PER_PART = 30
 MOST = 8
-LOOKED_AT = 500  # newest episodes of a subject, for the conversations they stand in
+LOOKED_AT = 500  # newest episodes of a subject, for their conversations
 MOST_FEATURES = 300
 MOST_SERVED = 100
 WEEK = timedelta(days=7)
-# What people and programs do to a memory; what came in stands among the memories, marked as new.
+# Acts of people and programs on a memory; new memories are marked as new in their parts instead.
 ACTS = (
     "create", "edit", "forget", "restore", "approve", "reject", "keep_both", "undo", "move",
     "merge", "separate", "split", "change", "edit_feature", "delete_feature", "add_feature",
 )  # fmt: skip
-# Of the attributes with one value at a time those that say who somebody is, not how things are now.
+# Attributes with one value at a time that say who somebody is, not how things are now.
 LASTING = frozenset({
     "age", "birthday", "boyfriend", "called", "email", "fiance", "hair", "height", "language",
     "name", "phone", "relationship", "spouse",
@@ -181,7 +181,7 @@ def _part_of(memory: Memory, today: date, order: DateOrder) -> str:
         Category.RELATIONSHIP,
     )
     told = {slot.name for slot in statements.read(memory.content).slots} if memory.slots else set()
-    if is_who and told & LASTING:  # the next birthday is no plan
+    if is_who and told & LASTING:  # a birthday in the future is no plan
         return "who"
     if memory.category == Category.PLAN or (day is not None and day > today):
         return "also" if is_past else "plans"
@@ -204,16 +204,16 @@ def changes_of_week(scope: Scope, subject: Subject) -> list[Change]:
     )
     lines: list[Any] = list(acts.order_by("-id")[:MOST])
     for line in lines:
-        line.subject_id = None  # whose name need not be looked up
+        line.subject_id = None  # the name of the page's person need not be looked up
     describe_targets([line for line in lines if line.target_kind != "subject"])
     changes = []
-    for line in lines:  # of a person, whose page this is, only the kind
+    for line in lines:  # for acts on the page's person, only the kind
         words = "" if line.target_kind == "subject" else line.words
         target = words or kind_text(line.target_kind)
         changes.append(
             Change(line.created_at, act_words(line), target, line.actor, line.reason, line)
         )
-    # An edit is told by its act.
+    # An edit is among the acts already.
     replaced = Supersession.objects.visible_to(scope).exclude(rule="edit")
     replaced = replaced.filter(
         state=Supersession.State.APPLIED, waited=False, old__subject=subject, decided_at__gte=since
@@ -359,11 +359,11 @@ def plural_of(word: str) -> str:
     return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
 
 
-# Somebody's life as it is believed: each version of each memory, when it is true, and since when
-# it is believed.
+# Somebody's life as it is believed: each version of each memory, with the times when it is true
+# and when it was believed.
 
 PAGE = 40
-# Why a version is not believed any more; of one that is nothing is said.
+# Why a version is no longer believed.
 STATES = {
     MemoryState.SUPERSEDED: gettext_noop("replaced"),
     MemoryState.FORGOTTEN: gettext_noop("forgotten"),
@@ -413,13 +413,13 @@ def life(scope: Scope, subject: Subject, at: AsOf, offset: int) -> Life:
     memories, now = found[:PAGE], timezone.now()
     known = [each for memory in memories for each in _ends(memory)]
     first, last = min([*known, now]), max([*known, now])
-    room = max((last - first) * 0.04, timedelta(days=1))  # what begins first is seen to begin
+    room = max((last - first) * 0.04, timedelta(days=1))  # so that the first beginning is visible
     first, last = first - room, last + room
     axis = first.timestamp(), last.timestamp()
     entries = []
     for memory in memories:
         own = [(each.from_at, each.until_at) for each in memory.periods.all()]
-        # What happens once is told by its day, not by since when it was said.
+        # An event has its day, not the time since when it was known.
         day = memory.event_date if memory.fact_type == FactType.EVENT else None
         span = (day, day) if day else (memory.valid_from, memory.valid_until)
         entries.append(
@@ -457,7 +457,7 @@ def _ends(memory: Any) -> list[datetime]:
     return [at for at in own if at is not None]
 
 
-# What is known of a person, to take along: as JSON or Markdown.
+# Export of what is known of a person, as JSON or Markdown.
 
 CHUNK = 500
 

@@ -41,8 +41,8 @@ from workspaces.auth import as_uuid
 from workspaces.models import AuditEntry, Capability, Workspace
 from workspaces.scope import NOBODY, Scope
 
-# Rules as rows to read: what each is called, its examples, and what came of it. Those that ship
-# and those of the workspace alike.
+# Rules as rows to read: their names, examples and results, both of the rules that ship and of
+# the workspace's own.
 
 TABS = {
     "patterns": "What is read",
@@ -87,7 +87,7 @@ class RuleRow:
     hits_url: str = ""
     edit_url: str = ""
     kind: str = ""
-    pk: uuid.UUID = NOBODY  # where it has a `kind`, its row
+    pk: uuid.UUID = NOBODY  # its row, where it has a `kind`
     words: str = field(default="", compare=False)
 
     def has(self, asked: str) -> bool:
@@ -120,7 +120,7 @@ def rows_of(scope: Scope, workspace: Workspace, tab: str) -> list[RuleRow]:
             for rate in [rates.get(pattern.name, NO_RATE)]
         ]
         known = {row.name for row in (*own, *library)}
-        others = [  # what no pattern read
+        others = [  # facts that no pattern read
             RuleRow(
                 rule, READ_BY.get(rate.method) or rule_words(rule), "", counts=read_counts(rate),
                 used=rate.facts, hits_url=facts_url(rule),
@@ -335,7 +335,7 @@ def rule_title(rule: str) -> str:
 
 
 SHOWN_QUOTE = 400  # characters
-LONGEST = 2_000  # characters of what rules are tried on
+LONGEST = 2_000  # characters of a text to try rules on
 PER_PAGE = 20
 ONLY: Mapping[str, tuple[str, Callable[[RuleRow], bool]]] = {
     "used": (gettext_noop("In use lately"), lambda row: row.used > 0),

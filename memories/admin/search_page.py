@@ -106,7 +106,7 @@ class SearchForm(forms.Form):
         )
 
 
-# What else the navigation has another word for.
+# More kinds for which the navigation has another word.
 LAYER_NAMES = {
     "episodes": gettext_lazy("messages"),
     "features": gettext_lazy("profile notes"),
@@ -344,7 +344,7 @@ def _with(asked: QueryDict, **values: str) -> str:
 # Why not: a query and a memory that should have answered it.
 
 MOST_OFFERED = 10
-NEWEST = 20_000  # rows that are looked through for the words of a memory
+NEWEST = 20_000  # rows that are searched for the words of a memory
 
 
 class WhyNotForm(SearchPageForm):

@@ -42,13 +42,13 @@ from workspaces.adminbase.scoped_admin import StateFilter
 from workspaces.models import Capability, Subject
 from workspaces.models.workspace import first_uuid7
 
-# The list of people: how much is known of each, what waits, and when they were last heard of.
+# The list of people: the number of their memories and open cases, and when they were last heard of.
 
-MOST_SHOWN = 999  # so far the list counts
+MOST_SHOWN = 999  # the list counts no further
 SILENT = timedelta(days=90)
-# Of a page's people; ids of subjects are of one workspace each, and the walls stand here, too. Each
-# is asked for between an id and itself: where nearly all rows are about one person, an equation has
-# the planner read all of them for each of the others.
+# Counts for the people of a page; the database limits these rows to their workspaces, too. Each id
+# is compared by `between`: where nearly all rows are about one person, an equation makes the
+# planner read all of them for each of the others.
 COUNTS = f"""
 select s.id,
   (select e.created_at from memories_episode e
@@ -62,7 +62,7 @@ select s.id,
      limit %(most)s::int4) waiting) as open_cases
 from unnest(%(subjects)s::uuid[]) s(id)
 """
-# The same for the order of all people.
+# The last message again, to sort all people by.
 LAST_SEEN = Subquery(
     Episode.objects.filter(subject__gte=OuterRef("pk"), subject__lte=OuterRef("pk"))
     .order_by("-subject_id", "-id")
@@ -161,9 +161,9 @@ SHOWN = {
     "life": _("Timeline"),
     "talks": _("Conversations and searches"),
 }
-# The parts of the first screen; what waits and what changed stand in a third column.
+# The parts of the first screen; open cases and changes are in a third column.
 COLUMNS = (("who", "now", "instructions"), ("preferences", "plans"))
-# Verbs whose buttons stand beside what they act on.
+# Verbs whose buttons are beside the rows they act on.
 ON_THE_PAGE = ("merge-duplicates", "ask-which", "separate")
 
 

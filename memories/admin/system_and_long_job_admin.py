@@ -108,13 +108,13 @@ SERVER_ADMINS: dict[Any, type[ServerAdmin]] = {
 }
 
 
-# Long work in the browser: how far it is, an end where it is safe, and what came of it; and
+# Long work in the browser: its progress, a way to stop it where that is safe, and its result; and
 # backups.
 
 MOST_SHOWN = 50
-LATELY = timedelta(seconds=20)  # what ended is told by a page that is open for so long
-BACKUP_EACH = timedelta(days=2)  # a newest one that is older is told, here and by the alert
-EXAMPLE = "/srv/backups"  # where they are, as long as there is none
+LATELY = timedelta(seconds=20)  # how long an open page shows that a job has ended
+BACKUP_EACH = timedelta(days=2)  # an older newest backup is reported, here and by the alert
+EXAMPLE = "/srv/backups"  # a folder to show as long as there is no backup
 MINUTE, HOUR = 60, 3600  # seconds
 CANCEL = Verb(
     "cancel", _("Stop"), "stop_circle", "danger",

@@ -34,7 +34,7 @@ from workspaces.models import Capability
 
 MOST_GROUPS = 12
 MOST_SHAPES = 300
-NEWEST = 20_000  # misses that are looked through
+NEWEST = 20_000  # misses that are searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class MissAdmin(MemoryRowAdmin):
     )
     search_fields = ("text",)
     search_help_text = gettext_lazy("Words of the message (newest 20,000), or an id")
-    # Together what may be one pattern.
+    # Messages that one pattern may match lie together.
     ordering = ("category", "shape", "-id")
     list_before_template = "admin/memories/miss_groups.html"
     page_template = "admin/memories/miss.html"

@@ -252,16 +252,16 @@ class ModelPriceAdmin(ServerAdmin):
         )
 
 
-# The page of performance: how fast what was asked was served, and the runs of benchmark and
-# evaluate, which are of no workspace, with which of their figures share a chart over time.
+# The page of performance: the speed of requests, and the runs of benchmark and evaluate, which
+# belong to no workspace, with rules for the figures that share a chart over time.
 
 Kind = EvaluationRun.Kind
 
 MOST_RUNS = 60  # of each kind
-MOST_SERIES = 3  # of each kind: runs over the same
+MOST_SERIES = 3  # of each kind; a series has the runs of one name
 
-# What takes milliseconds of one magnitude, as the charts call it, and the figure's name before its
-# place. The raw statement is what linea asks the database.
+# Medians of one magnitude: the label in the charts, and the figure's name before its place. The raw
+# statement is what linea asks the database.
 SPEEDS = {
     "hybrid, HTTP": "hybrid, HTTP",
     "linea, HTTP": "linea, HTTP",
@@ -273,7 +273,7 @@ SPEEDS = {
 PLACELESS = {"empty request, HTTP"}
 PLACED = re.compile(f"(?:{'|'.join(SPEEDS.values())}), ([^,:]+): p50 ms")
 RANKED = re.compile(r"([^,]+), ([^:]+): (.+)")
-BEST = "recall@10"  # what categories are compared by
+BEST = "recall@10"  # the measure by which categories are compared
 RANKINGS = ("hybrid", "keyword", "vector")
 SUFFIXES = {"k": 1_000, "M": 1_000_000}
 
@@ -382,7 +382,7 @@ def drawings(kind: str, names: set[str]) -> list[Drawing]:
     """Return the drawings of these figures; those that no chart shows are on their run's page."""
     result = [wanted.drawing(names) for wanted in CHARTS.get(Kind(kind), ())]
     if kind == Kind.BENCHMARK:
-        # One for each size: what grows with it would press the others to the ground.
+        # One chart for each size: the values of a large one would flatten those of the others.
         places = {match[1] for name in names if (match := PLACED.fullmatch(name))}
         speeds = []
         for place in sorted(places, key=_order):

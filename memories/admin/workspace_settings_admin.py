@@ -78,7 +78,7 @@ SETS = (
     " languageModel, embedder. Default: the product's own."
 )
 OTHERS = "What has no field above, as JSON. What waits for a person is set on the page Policy."
-# What the fields that hold JSON must be.
+# The types that the JSON fields must have.
 KINDS: tuple[tuple[str, type[Any], str], ...] = (
     ("settings", dict, "object"),
     ("sets", dict, "object"),
@@ -222,7 +222,7 @@ class SettingsForm(forms.ModelForm):
     anyway = forms.BooleanField(
         label=_("Change it though golden questions would be answered worse"), required=False
     )
-    worse = ""  # why golden questions speak against it
+    worse = ""  # the objections of the golden questions
     extractors = _json(_("Models"), EXTRACTORS)
     sets = _json(_("Profiles"), SETS)
     settings = _json(_("Other settings"), OTHERS)
@@ -423,8 +423,8 @@ class WorkspaceSettingsAdmin(WorkspaceAdmin):
             self.audit(request, "change_settings", obj, before=known, after=after)
 
 
-# Policy as a page: what waits for a person, what would have waited in the last week; and which
-# memories would be private if they were learned today.
+# Policy as a page: what waits for a person, and what would have waited in the last week; and the
+# memories that would be private if they were learned today.
 
 WEEK = timedelta(days=7)
 EXAMPLES = 20
