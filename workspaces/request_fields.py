@@ -1,8 +1,8 @@
 """Types in which requests are declared: what a caller may send.
 
-A request is a dataclass, or a TypedDict where it matters what was not given, with `@declared` on
-it. Its fields are spoken of in camelCase. Whoever reads callers' words
-(`workspaces.api.json_requests`) checks them against it, and the OpenAPI schema is made of it.
+A request is a dataclass, or a TypedDict where it matters which fields were not given, with
+`@declared` on it. On the wire its fields are in camelCase. `workspaces.api.json_requests` checks
+requests against it, and the OpenAPI schema is made of it.
 """
 
 import json

@@ -80,8 +80,8 @@ def runs_of(lines: Iterable[BriefLine]) -> list[list[BriefLine]]:
 
 
 class RunsPaginator(BoundedPaginator):
-    """Pages of runs among the newest 10,000 lines. Each row of a page is a run's newest line, with
-    `run` and, of messages that were read, `sums`."""
+    """Pages of runs among the newest 10,000 lines. Each row of a page is the newest line of a run,
+    with `run` and, where the run read messages, `sums`."""
 
     def __init__(self, lines: QuerySet[Any], per_page: int) -> None:
         super().__init__(lines, per_page)
@@ -117,7 +117,7 @@ class RunsPaginator(BoundedPaginator):
 
 
 def add_sums(rows: Sequence[Any]) -> None:
-    """Set `sums` of messages and facts on each row whose run is of messages that were read."""
+    """Set `sums` of messages and facts on each row whose run read messages."""
     own = [row for row in rows if row.action == INGEST]
     ids = [line.pk for row in own for line in row.run]
     counted = AuditEntry.objects.filter(pk__in=ids).order_by() if ids else AuditEntry.objects.none()

@@ -75,7 +75,7 @@ class WorkspaceAdmin(ScopedAdmin):
         return getattr(workspace, "own_role", "")
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
-        """A new workspace belongs to whoever made it."""
+        """Save a workspace; a new one belongs to the person who made it."""
         super().save_model(request, obj, form, change)
         if not change:
             user = access_of(request).user

@@ -106,7 +106,7 @@ class AgentView(WorkspaceView):
 
     @operation("readAgent", answer=AgentJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Read an agent, by our id."""
+        """Read an agent by its `id`."""
         return Response(AgentJson.of(get_object_or_404(agents_of(self.scope), pk=row)))
 
     @operation("changeAgent", request=AgentChanges, answer=AgentJson)
@@ -177,7 +177,7 @@ class TeamView(WorkspaceView):
 
     @operation("readTeam", answer=TeamJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Read a team, by our id."""
+        """Read a team by its `id`."""
         return Response(TeamJson.of(get_object_or_404(teams_of(self.scope), pk=row)))
 
     @operation("changeTeam", request=TeamChanges, answer=TeamJson)

@@ -1,8 +1,8 @@
 """Answers of the API, declared once: for writing them and for the OpenAPI schema.
 
-A class says names, types and, by `Annotated[..., Meta(description=...)]`, what a field means; on
-the wire its fields are in camelCase. `of` makes one out of a row: a field is the row's attribute of
-its own name, or the one that `column` names.
+A class declares names, types and, by `Annotated[..., Meta(description=...)]`, the meaning of its
+fields; on the wire these are in camelCase. `of` makes an answer of a row: a field is the row's
+attribute of its own name, or the one that `column` names.
 """
 
 from collections.abc import Callable, Iterable, Mapping

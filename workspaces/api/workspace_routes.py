@@ -73,7 +73,7 @@ class WorkspacesView(AskerView):
 
     @operation("listWorkspaces", page=WorkspaceJson)
     def get(self, request: Request) -> Response:
-        """List the asker's workspaces: for a key its own, for a member all of theirs."""
+        """List your workspaces: with a key the one that it belongs to, as a member all of yours."""
         if isinstance(request.auth, ServerAsker):
             raise refused("A server key makes and removes workspaces, and does nothing else.")
         if isinstance(request.auth, Scope):
@@ -84,7 +84,7 @@ class WorkspacesView(AskerView):
 
     @operation("createWorkspace", request=NewWorkspaceBody, answer={201: NewWorkspaceJson})
     def post(self, request: Request) -> Response:
-        """Create a workspace; for administrators of the server. A superuser becomes its owner."""
+        """Create a workspace, as an administrator of the server. A superuser becomes its owner."""
         actor = administrator_of(request)
         if not actor:
             raise refused("Administrators of the server make workspaces.")
@@ -110,7 +110,7 @@ class WorkspacesView(AskerView):
 class OneWorkspaceView(WorkspaceView):
     @operation("readWorkspace", answer=OwnWorkspaceJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """Read the workspace, and what the asker may do in it."""
+        """Read the workspace, and what you may do in it."""
         row = Workspace.objects.get(pk=self.scope.workspace_id)
         tags = self.scope.container_tags
         asker = AskerJson(
@@ -148,8 +148,8 @@ def visible(scope: Scope) -> QuerySet[Subject]:
 class SubjectsView(WorkspaceView):
     @operation("listSubjects", query=SubjectQuery, page=SubjectJson)
     def get(self, request: Request, workspace: str) -> Response:
-        """List the people or things that memories are about, the newest first; filter by your own
-        id."""
+        """List the people or things that memories are about, the newest first. You can filter by
+        your own id."""
         wanted = narrowing(read_query(SubjectQuery, request), {"external_id": "external_id"})
         return paged(request, visible(self.scope).filter(**wanted), SubjectJson.of)
 
@@ -157,5 +157,5 @@ class SubjectsView(WorkspaceView):
 class SubjectView(WorkspaceView):
     @operation("readSubject", answer=SubjectJson)
     def get(self, request: Request, workspace: str, row: uuid.UUID) -> Response:
-        """Read a subject, by our id."""
+        """Read a person or thing that memories are about, by its `id`."""
         return Response(SubjectJson.of(get_object_or_404(visible(self.scope), pk=row)))
