@@ -35,9 +35,9 @@ MOST = {
     "loose modules in memories": 39,
     "files with chapters": 140,
     "names with _and_": 30,
-    "headless docstrings, of 1,000": 306,
-    "vague names, per 1,000 lines": 19.3,
-    "lines over 120 outside data": 6,
+    "headless docstrings, of 1,000": 0,
+    "vague names, per 1,000 lines": 19.2,
+    "lines over 120 outside data": 5,
     "largest fan-out of a file": 43,
     "formatter switched off": 420,
 }
