@@ -106,7 +106,7 @@ def test_what_was_backed_up_is_there_again(
 
 def drill_of_the_documents(parent: Path) -> list[list[str]]:
     """The two commands of docs/guides/operating.md, with folders of this machine."""
-    text = Path(__file__).parent.parent.joinpath("docs", "operating.md").read_text()
+    text = Path(__file__).parent.parent.joinpath("docs", "guides", "operating.md").read_text()
     section = text.partition("## Backup, and a drill")[2].partition("\n## ")[0]
     commands = re.findall(r"manage\.py ((?:backup|restore) .*)", section)
     assert len(commands) == 2

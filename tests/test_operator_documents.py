@@ -13,7 +13,7 @@ from memories import metrics
 from tests.people import Person
 
 ROOT = Path(__file__).parent.parent
-OPERATING = (ROOT / "docs" / "operating.md").read_text()
+OPERATING = (ROOT / "docs" / "guides" / "operating.md").read_text()
 SECURITY = (ROOT / "docs" / "security.md").read_text()
 DASHBOARD = (ROOT / "docs" / "grafana.json").read_text()
 ALERTS = (ROOT / "docs" / "alerts.yaml").read_text()
