@@ -14,7 +14,7 @@ from tests.people import Person
 
 ROOT = Path(__file__).parent.parent
 OPERATING = (ROOT / "docs" / "guides" / "operating.md").read_text()
-SECURITY = (ROOT / "docs" / "security.md").read_text()
+SECURITY = (ROOT / "docs" / "explanation" / "security.md").read_text()
 DASHBOARD = (ROOT / "docs" / "grafana.json").read_text()
 ALERTS = (ROOT / "docs" / "alerts.yaml").read_text()
 # Counted as they happen: here they are made to.
