@@ -207,8 +207,11 @@ def test_an_episode_comes_with_its_neighbours_in_the_order_of_their_time(alice: 
     assert beside == {"m1": ["m2"], "m2": ["m1", "m3"], "m3": ["m2"]}
 
 
-def test_neighbours_are_those_that_the_asker_may_see(bob: Person, carol: Person) -> None:
+def test_neighbours_are_those_that_the_asker_may_see(
+    alice: Person, bob: Person, carol: Person
+) -> None:
+    """In a thread in which the backend recorded for another team's agent, too."""
     bob.say("Quill is a heron.", user_id="ida", thread_id="t")
-    carol.say("Sardines, mostly.", user_id="ida", thread_id="t")
+    alice.say("Sardines, mostly.", user_id="ida", thread_id="t", agent_id="carol")
     (hit,) = bob.ask("heron", layers=("episodes",), include=frozenset({"neighbours"}))
     assert hit.neighbours == []
