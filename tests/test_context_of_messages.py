@@ -50,9 +50,11 @@ def test_an_earlier_day_is_no_context(alice: Person) -> None:
     assert statements() == []
 
 
-def test_what_another_agent_recorded_is_no_context(bob: Person, carol: Person) -> None:
+def test_what_another_agent_recorded_is_no_context(
+    alice: Person, bob: Person, carol: Person
+) -> None:
     bob.say(said("Where do you live?", "assistant"), thread_id="t")
-    carol.say(said("Lisbon"), thread_id="t")
+    alice.say(said("Lisbon"), thread_id="t", agent_id="carol")
     assert statements() == []
 
 
