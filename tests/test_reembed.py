@@ -21,6 +21,7 @@ from memories.index import (
     workspace_index,
 )
 from memories.models import DueVector, EmbeddingModel, Entry, Layer, Memory, Vector, WorkspaceIndex
+from memoryproject import crossings
 from tests.people import Person
 from tests.wire_servers import embeddings, failing, openai_error, serve_embeddings
 
@@ -70,7 +71,9 @@ def answer_and(server: HTTPServer, then: Callable[[int], Response | None]) -> No
     def answer(request: Request) -> Response:
         asked.append(len(asked) + 1)
         try:
-            other = then(asked[-1])
+            # The command's connections look through the views, as those of a server's process.
+            with crossings.everywhere():
+                other = then(asked[-1])
         finally:
             connections.close_all()
         texts = json.loads(request.data)["input"]
