@@ -156,4 +156,5 @@ def test_an_open_queue_can_ask_how_many_wait(workspace: Workspace) -> None:
     SupersessionFactory(workspace=workspace)
     answer = member(workspace).client.get(reverse("admin:memories_review_waiting"))
 
-    assert answer.json() == {"waiting": "1", "badge": "1"}
+    today = "Today nothing was decided yet, 1 came."
+    assert answer.json() == {"waiting": "1", "badge": "1", "today": today}

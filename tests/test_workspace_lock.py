@@ -89,6 +89,7 @@ ACTS: dict[str, int | str] = {
     "review.create_and_edit.edit_all": CASE,
     "review.forget.forget": ONE,
     "review.forget.forget_all": forget.BATCH,
+    "review.forget.forget_expired": sweep.BATCH,
     "review.merge_and_separate.go_on": "cases and features of two subjects, facts of the last step",
     "review.merge_and_separate.merge_subjects": ONE,
     "review.merge_and_separate.move": "the chains of the memories that a person chose",
@@ -106,7 +107,6 @@ ACTS: dict[str, int | str] = {
     "transfer.acts_again._mask": acts_again.BATCH,
     "transfer.acts_again._unmask": acts_again.BATCH,
     "sweep.file_cases": file_cases.WAITING,
-    "sweep.expire": sweep.BATCH,
 }
 
 
