@@ -24,8 +24,9 @@ TEAM = "We decided that the keeper is called Behemoth."
 CALLERS = {
     "review/quarantine.py: _unmask",  # accept, case
     "review/create_and_edit.py: unmask_held",  # case_by_hand
-    "review/approve_and_undo.py: restore",
-    "review/taken_words.py: give_back_words",  # restore
+    "review/taken_words.py: give_back_locked",  # restore, reopen, undo of a case
+    "review/taken_words.py: give_back_words",  # the same, after it
+    "intents/carry_out.py: give_back",  # the worker's own, of an order whose process ended
     "intents/carry_out.py: leave_locked",  # of a case that no agent's key sees
     "intents/carry_out.py: take_back_locked",  # undo_an_order
     "transfer/acts_again.py: _unmask",  # the server's own, after a restore

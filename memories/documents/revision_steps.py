@@ -154,7 +154,9 @@ class RevisionSteps:
     def forgotten_by(self, document: Document) -> set[ForgottenWords]:
         """The statements that whoever it is about has had forgotten by now."""
         user = document.subject.external_id if document.subject else ""
-        return set(forgotten_of(document.workspace_id, user)) if user else set()
+        if not user:
+            return set()
+        return set(forgotten_of(document.workspace_id, user, agent_id=document.agent_id))
 
     def told_again(self, forgotten: Collection[ForgottenWords]) -> list[ToldAgain]:
         """The places where it tells that, or has words that are masked."""
