@@ -152,7 +152,7 @@ def base_python() -> Path:
 
 
 def installer(uv: "str | None", python: Path = PYTHON) -> "list[str | Path]":
-    """What installs into the environment of `python`, which needs no pip of its own."""
+    """Return the command that installs into the environment of `python`, which needs no pip."""
     if uv:
         return [uv, "pip", "install", "--no-progress", "--python", python, "--no-deps"]
     # Compiled when it is first imported, as with uv: most of it never is.

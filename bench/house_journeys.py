@@ -1,5 +1,5 @@
-"""Which modules and functions of ours requests enter: run by `bench/house.py --journeys` with the
-tests' settings of the tree in question. It speaks HTTP only, so that it fits any tree."""
+"""A trace of our modules and functions that requests enter: run by `bench/house.py --journeys` with
+the tests' settings of the tree in question. It speaks HTTP only, so that it fits any tree."""
 
 import json
 import sys

@@ -43,7 +43,7 @@ def page(*apps: str, head: str) -> str:
 
 
 def lines_of(parser: argparse.ArgumentParser, name: str = "") -> Iterator[str]:
-    """Of a command, and then of each of its own commands."""
+    """Yield the lines of a command, and then of each of its own commands."""
     if parser.description:
         yield plain(parser.description) + "\n"
     rows, inner = [], []
@@ -62,7 +62,7 @@ def lines_of(parser: argparse.ArgumentParser, name: str = "") -> Iterator[str]:
 
 
 def written(action: argparse.Action) -> str:
-    """As it is typed: `--keep N`, or the name of an argument."""
+    """Return an argument as it is typed: `--keep N`, or its name."""
     value = action.metavar or (
         "|".join(map(str, action.choices)) if action.choices else action.dest.upper()
     )

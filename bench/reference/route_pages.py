@@ -54,7 +54,7 @@ def short(path: str) -> str:
 
 
 def section(method: str, path: str, operation: Schema, schemas: Schema) -> str:
-    """Of one operation: what it takes, an example, what it answers."""
+    """Return the section of an operation: what it takes, an example, what it answers."""
     parts = [f"## {operation['summary']}\n", f"`{method.upper()} {path}`\n"]
     if operation.get("description"):
         parts.append(plain(operation["description"]) + "\n")

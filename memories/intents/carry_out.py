@@ -126,23 +126,21 @@ def carry_out(scope: Scope, intent: Intent, chain: FallbackChain | None = None) 
     return intent
 
 
-def mask_ahead(scope: Scope, plan: OrderPlan) -> list[uuid.UUID]:
+def mask_ahead(scope: Scope, plan: OrderPlan) -> None:
     """Mask the words of many texts before the order is done, each batch in its own transaction, as
-    long as it waits; return the masks, which are the order's. A few are masked when it is done."""
-    intent, made = plan.intent, []
+    long as it waits. A few are masked when it is done."""
+    intent = plan.intent
     if plan.content or intent.kind not in HIDING:
-        return []
+        return
     every = {version for row in plan.target.memories for version in versions_of(row.pk)}
     said, written = _told_of(scope, plan, every)
     if len(said) <= taken_words.BATCH and len(written) <= taken_words.DOCUMENTS:
-        return []
+        return
     for mask, some in taken_words.steps_of(said, written):
         with transaction.atomic(durable=True):
             workspace_index.lock(plan.space)
             fresh = mask(plan.space, some, _why_of(intent)) if _take(intent) else []
         masks.fill(plan.space, fresh)
-        made += [one.pk for one in fresh]
-    return made
 
 
 def give_back(scope: Scope, taken: QuerySet[MaskedSpan]) -> None:
