@@ -1,0 +1,80 @@
+"""Measures of the judge: what it acts on and asks about, rightly or not, and how far it is as sure as right."""
+
+from collections.abc import Sequence
+
+from memories.judge.judge import Effect, JudgedPair, Thresholds, TrainedJudge
+from training.corpus import Example
+
+OVER = ("replaces", "ends")
+PRECISION = 0.95  # of what is acted on, at least
+ACTED_WRONGLY, ASKED_WRONGLY = 0.005, 0.06  # shares of pairs without a change, at most
+KEPT_PRECISION = 0.85  # of sentences that are kept, at least
+FAR_WRONGLY = 0.004  # share of pairs that have nothing to do with each other, at most
+BINS = 10
+
+
+def asked(judge: TrainedJudge, changes: Sequence[Example]) -> list[Effect]:
+    """Return what the judge says of each pair. Raises RuntimeError where it says nothing."""
+    found = judge.changes([JudgedPair(one.belief, one.said, one.before, one.text) for one in changes])
+    if found is None:
+        raise RuntimeError("the judge does not answer")
+    return found
+
+
+def thresholds_of(
+    changes: Sequence[Example],
+    found: Sequence[Effect],
+    controls: Sequence[Effect],
+    far: Sequence[Effect],
+    keep: float,
+    least: float = 0.5,
+) -> Thresholds:
+    """Return the lowest thresholds that keep to the limits above. Pairs without a change are `controls`, and real
+    talk's; those of `far` have nothing to do with each other. `keep`: see `kept_from`."""
+    over = [one.over for one in found]
+    true = [one.label in OVER for one in changes]
+    unchanged = [one.over for one in controls]
+    unchanged += [value for value, one in zip(over, changes, strict=True) if one.part and one.label not in OVER]
+    steps = [step / 100 for step in range(99)]
+    act = next(
+        step
+        for step in [*(step for step in steps if step >= least), 0.99]
+        if step == 0.99  # surer is none
+        or (share(unchanged, step) <= ACTED_WRONGLY and precision(over, true, step) >= PRECISION)
+    )
+    # The hard ones by themselves, too: most of the others are far from any change.
+    hard = [value for value, is_over in zip(over, true, strict=True) if not is_over]
+    ask = next(
+        step
+        for step in [*steps[5:], act]
+        if step == act or max(share(unchanged, step), share(hard, step)) <= ASKED_WRONGLY
+    )
+    unrelated = [one.over for one in far]
+    apart = next(step for step in [*steps, 0.99] if share(unrelated, step) <= FAR_WRONGLY or step == 0.99)
+    return Thresholds(act, min(ask, act), max(apart, ask), keep)
+
+
+def kept_from(facts: Sequence[float], true: Sequence[bool]) -> float:
+    """Return the lowest probability of a fact from which enough sentences are facts."""
+    steps = [step / 100 for step in range(50, 99)]
+    return next((step for step in steps if precision(facts, true, step) >= KEPT_PRECISION), 0.99)
+
+
+def share(values: Sequence[float], least: float) -> float:
+    """Return the share of the values that reach it."""
+    return sum(value >= least for value in values) / max(1, len(values))
+
+
+def precision(values: Sequence[float], true: Sequence[bool], least: float) -> float:
+    """Return the share of those that reach it that are true."""
+    chosen = [right for value, right in zip(values, true, strict=True) if value >= least]
+    return sum(chosen) / len(chosen) if chosen else 1.0
+
+
+def calibration_error(values: Sequence[float], true: Sequence[bool]) -> float:
+    """Expected calibration error: how far probabilities are from what came true, in bins, by their size."""
+    bins: list[list[tuple[float, bool]]] = [[] for _ in range(BINS)]
+    for value, right in zip(values, true, strict=True):
+        bins[min(BINS - 1, int(value * BINS))].append((value, right))
+    gaps = (abs(sum(value for value, _ in own) - sum(right for _, right in own)) for own in bins)
+    return sum(gaps) / max(1, len(values))
